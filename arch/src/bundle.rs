@@ -1,0 +1,41 @@
+//! The bundle: one file that carries partitions to the hypervisor, passed as initrd.
+//!
+//! A bundle is a flattened device tree, the manifest, followed by the payloads' bytes. Every payload
+//! segment begins at a multiple of [`ALIGNMENT`] from the start of the file, so that the hypervisor
+//! copies it through windows of whole pages and never maps two partitions' bytes at once. The host
+//! reads ELF files and writes segments; the hypervisor only copies and checks.
+//!
+//! ```text
+//! / {
+//!     compatible = "powervisor,bundle-v1";
+//!     powervisor,file-bytes = <u64>;            length of the whole file: a cut file is noticed
+//!     hello {                                   one node per partition, the name is its name
+//!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
+//!         powervisor,vcpus = <u32>;
+//!         powervisor,entry = <u64>;             guest real address
+//!         powervisor,segments = <address file-offset file-bytes memory-bytes>, ...;   u64 each
+//!         bootargs = "...";
+//!     };
+//! };
+//! ```
+
+/// The root's `compatible`.
+pub const COMPATIBLE: &str = "powervisor,bundle-v1";
+/// Root property: length of the whole file in bytes.
+pub const FILE_BYTES: &str = "powervisor,file-bytes";
+/// Partition property: memory in bytes.
+pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
+/// Partition property: number of vCPUs.
+pub const VCPUS: &str = "powervisor,vcpus";
+/// Partition property: guest real address of the first instruction.
+pub const ENTRY: &str = "powervisor,entry";
+/// Partition property: the segments, four `u64` each.
+pub const SEGMENTS: &str = "powervisor,segments";
+/// Partition property: the payload's arguments.
+pub const BOOTARGS: &str = "bootargs";
+
+/// Segments begin at multiples of this many bytes, and memory is given in such units.
+pub const ALIGNMENT: u64 = 0x1_0000;
+
+/// Doublewords of one segment in [`SEGMENTS`].
+pub const SEGMENT_DOUBLEWORDS: usize = 4;

@@ -1,0 +1,224 @@
+//! One row of the table: everything that is known about an instruction without executing it.
+
+use super::form::{Form, Opcode};
+use super::validity::Constraint;
+use super::{Mnemonic, Operand, Word};
+
+/// Which of the processors have an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Processors {
+    /// POWER8 (ISA 2.07) and POWER9 (ISA 3.0).
+    Both,
+    /// POWER8 only: ISA 3.0 took it away.
+    Power8,
+    /// POWER9 only: new in ISA 3.0.
+    Power9,
+}
+
+impl Processors {
+    /// Whether POWER8 has it.
+    pub const fn has_power8(self) -> bool {
+        !matches!(self, Self::Power9)
+    }
+
+    /// Whether POWER9 has it.
+    pub const fn has_power9(self) -> bool {
+        !matches!(self, Self::Power8)
+    }
+}
+
+/// The least privileged state that may execute an instruction. Where it depends on an operand (the
+/// SPR of `mtspr`, L of `sync`) or on LPCR (`tlbie`), the row has the weakest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Privilege {
+    /// Any state.
+    Problem,
+    /// `MSR[PR]` = 0.
+    Privileged,
+    /// `MSR[PR]` = 0 and `MSR[HV]` = 1.
+    Hypervisor,
+}
+
+/// The book of the Power ISA that defines an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Book {
+    /// User instruction set.
+    I,
+    /// Virtual environment.
+    II,
+    /// Operating environment.
+    III,
+}
+
+/// One instruction. Variants by Rc and OE share a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Which instruction it is; also the position in [`TABLE`](super::TABLE).
+    pub mnemonic: Mnemonic,
+    /// Base mnemonic in assembly, without the suffixes for OE, Rc, LK and AA.
+    pub name: &'static str,
+    /// Instruction form.
+    pub form: Form,
+    /// Bits that tell this instruction from others.
+    pub mask: u32,
+    /// What `word & mask` is for this instruction.
+    pub value: u32,
+    /// Bits that are neither opcode nor operand (`/` in the ISA); zero in a valid form.
+    pub reserved: u32,
+    /// Operand bits that are still reserved in ISA 2.07, as RIC, PRS and R of `tlbie`.
+    pub reserved_power8: u32,
+    /// Operands in the order of the assembler.
+    pub operands: &'static [Operand],
+    /// Bit 31 is Rc.
+    pub has_rc: bool,
+    /// Bit 21 is OE.
+    pub has_oe: bool,
+    /// Processors that have it.
+    pub processors: Processors,
+    /// State that may execute it.
+    pub privilege: Privilege,
+    /// Book that defines it.
+    pub book: Book,
+    /// What else makes a form invalid.
+    pub(super) constraint: Constraint,
+}
+
+/// Bit 31.
+pub(super) const RC: u32 = 1;
+/// Bit 21.
+pub(super) const OE: u32 = 1 << 10;
+
+/// Building of rows; `table` is the only user.
+impl Row {
+    pub(super) const fn new(
+        mnemonic: Mnemonic,
+        name: &'static str,
+        opcode: Opcode,
+        operands: &'static [Operand],
+    ) -> Self {
+        Self {
+            mnemonic,
+            name,
+            form: opcode.form,
+            mask: opcode.mask,
+            value: opcode.value,
+            reserved: 0,
+            reserved_power8: 0,
+            operands,
+            has_rc: false,
+            has_oe: false,
+            processors: Processors::Both,
+            privilege: Privilege::Problem,
+            book: Book::I,
+            constraint: Constraint::None,
+        }
+    }
+
+    /// There is a recording variant.
+    pub(super) const fn rc(mut self) -> Self {
+        self.has_rc = true;
+        self
+    }
+
+    /// There is an overflow-recording variant.
+    pub(super) const fn oe(mut self) -> Self {
+        self.has_oe = true;
+        self
+    }
+
+    /// Bits `first..=last` must hold `content`.
+    pub(super) const fn fixed(mut self, first: u32, last: u32, content: u32) -> Self {
+        let opcode = Opcode { form: self.form, mask: self.mask, value: self.value }
+            .fixed(first, last, content);
+        self.mask = opcode.mask;
+        self.value = opcode.value;
+        self
+    }
+
+    /// The recording variant is the only one: bit 31 is part of the opcode.
+    pub(super) const fn dot(self) -> Self {
+        self.fixed(31, 31, 1)
+    }
+
+    pub(super) const fn power8(mut self) -> Self {
+        self.processors = Processors::Power8;
+        self
+    }
+
+    pub(super) const fn power9(mut self) -> Self {
+        self.processors = Processors::Power9;
+        self
+    }
+
+    /// Operand bits `first..=last` are reserved on POWER8.
+    pub(super) const fn power8_reserves(mut self, first: u32, last: u32) -> Self {
+        self.reserved_power8 |= (u32::MAX >> (31 - last + first)) << (31 - last);
+        self
+    }
+
+    pub(super) const fn book2(mut self) -> Self {
+        self.book = Book::II;
+        self
+    }
+
+    pub(super) const fn privileged(mut self) -> Self {
+        self.privilege = Privilege::Privileged;
+        self.book = Book::III;
+        self
+    }
+
+    pub(super) const fn hypervisor(mut self) -> Self {
+        self.privilege = Privilege::Hypervisor;
+        self.book = Book::III;
+        self
+    }
+
+    /// Some values of the operands make an invalid form.
+    pub(super) const fn unless(mut self, constraint: Constraint) -> Self {
+        self.constraint = constraint;
+        self
+    }
+
+    /// Finishes a row: whatever is neither opcode nor operand is reserved.
+    pub(super) const fn finish(mut self) -> Self {
+        self.reserved = !(self.mask | self.operand_bits());
+        self
+    }
+
+    /// All bits that differ between valid words of this row.
+    pub(super) const fn operand_bits(&self) -> u32 {
+        let mut bits = 0;
+        if self.has_rc {
+            bits |= RC;
+        }
+        if self.has_oe {
+            bits |= OE;
+        }
+        let mut index = 0;
+        while index < self.operands.len() {
+            bits |= self.operands[index].bits();
+            index += 1;
+        }
+        bits
+    }
+}
+
+impl Row {
+    /// Whether `word` is this instruction, reserved bits aside.
+    #[inline]
+    pub const fn matches(&self, word: Word) -> bool {
+        word.0 & self.mask == self.value
+    }
+
+    /// The reserved bits that are set in `word`. For POWER8 add [`Row::reserved_power8`].
+    #[inline]
+    pub const fn reserved_bits_set(&self, word: Word) -> u32 {
+        word.0 & self.reserved
+    }
+
+    /// Whether `word`, which this row matches, is an invalid form of it: reserved bits are set, or
+    /// the operands are a combination that the ISA calls invalid.
+    pub const fn is_invalid_form(&self, word: Word) -> bool {
+        self.reserved_bits_set(word) != 0 || self.constraint.violated_by(word)
+    }
+}

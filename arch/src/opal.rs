@@ -1,0 +1,121 @@
+//! OPAL: tokens, return codes and the state that a call needs.
+//!
+//! Source: `powernv-opal.md` section 2; numbers from skiboot's `opal-api.h`.
+
+/// Call tokens, in r0.
+pub mod token {
+    /// `(value)`: answers 0xfeedf00d.
+    pub const TEST: u64 = 0;
+    /// `(terminal, *be64 length, buffer)`.
+    pub const CONSOLE_WRITE: u64 = 1;
+    /// `(terminal, *be64 length, buffer)`.
+    pub const CONSOLE_READ: u64 = 2;
+    /// `(*be32 yyyymmdd, *be64 hhmmss..)`, binary-coded decimal.
+    pub const RTC_READ: u64 = 3;
+    /// `(kind)`. Asynchronous: poll until the machine is off.
+    pub const CEC_POWER_DOWN: u64 = 5;
+    /// `()`.
+    pub const CEC_REBOOT: u64 = 6;
+    /// `(*be64 events, or null)`.
+    pub const POLL_EVENTS: u64 = 10;
+    /// `(terminal, *be64 length)`.
+    pub const CONSOLE_WRITE_BUFFER_SPACE: u64 = 25;
+    /// `(server, address)`.
+    pub const START_CPU: u64 = 41;
+    /// `(server, *u8 status)`.
+    pub const QUERY_CPU_STATUS: u64 = 42;
+    /// `()`: gives the thread back to OPAL and does not return.
+    pub const RETURN_CPU: u64 = 69;
+    /// `(flags)`, see [`super::reinit`].
+    pub const REINIT_CPUS: u64 = 70;
+    /// `(token)`: 1 present, 0 absent.
+    pub const CHECK_TOKEN: u64 = 80;
+    /// `(type, text)`.
+    pub const CEC_REBOOT2: u64 = 116;
+    /// `(terminal)`.
+    pub const CONSOLE_FLUSH: u64 = 117;
+
+    /// The token's name, if the project knows it.
+    #[must_use]
+    pub const fn name(token: u64) -> Option<&'static str> {
+        Some(match token {
+            TEST => "OPAL_TEST",
+            CONSOLE_WRITE => "OPAL_CONSOLE_WRITE",
+            CONSOLE_READ => "OPAL_CONSOLE_READ",
+            RTC_READ => "OPAL_RTC_READ",
+            CEC_POWER_DOWN => "OPAL_CEC_POWER_DOWN",
+            CEC_REBOOT => "OPAL_CEC_REBOOT",
+            POLL_EVENTS => "OPAL_POLL_EVENTS",
+            CONSOLE_WRITE_BUFFER_SPACE => "OPAL_CONSOLE_WRITE_BUFFER_SPACE",
+            START_CPU => "OPAL_START_CPU",
+            QUERY_CPU_STATUS => "OPAL_QUERY_CPU_STATUS",
+            RETURN_CPU => "OPAL_RETURN_CPU",
+            REINIT_CPUS => "OPAL_REINIT_CPUS",
+            CHECK_TOKEN => "OPAL_CHECK_TOKEN",
+            CEC_REBOOT2 => "OPAL_CEC_REBOOT2",
+            CONSOLE_FLUSH => "OPAL_CONSOLE_FLUSH",
+            _ => return None,
+        })
+    }
+}
+
+/// Return codes, in r3, signed.
+pub mod status {
+    /// Done.
+    pub const SUCCESS: i64 = 0;
+    /// An argument, or the token itself, is wrong.
+    pub const PARAMETER: i64 = -1;
+    /// Try again.
+    pub const BUSY: i64 = -2;
+    /// Done in part.
+    pub const PARTIAL: i64 = -3;
+    /// The other side is not there.
+    pub const CLOSED: i64 = -5;
+    /// The hardware failed.
+    pub const HARDWARE: i64 = -6;
+    /// Not on this machine.
+    pub const UNSUPPORTED: i64 = -7;
+    /// Poll for events, then try again.
+    pub const BUSY_EVENT: i64 = -12;
+    /// Not in this state of the machine.
+    pub const WRONG_STATE: i64 = -14;
+}
+
+/// Flags of `OPAL_REINIT_CPUS`.
+pub mod reinit {
+    /// Interrupts arrive big-endian.
+    pub const HILE_BIG: u64 = 1;
+    /// Interrupts arrive little-endian.
+    pub const HILE_LITTLE: u64 = 2;
+    /// The host will use hashed translation.
+    pub const MMU_HASH: u64 = 4;
+    /// The host will use radix translation.
+    pub const MMU_RADIX: u64 = 8;
+}
+
+/// Answers of `OPAL_QUERY_CPU_STATUS`.
+pub mod cpu_status {
+    /// The thread waits inside OPAL.
+    pub const IN_OPAL: u8 = 0;
+    /// The thread runs the operating system.
+    pub const STARTED: u8 = 1;
+    /// There is no such thread, or it failed.
+    pub const UNAVAILABLE: u8 = 2;
+}
+
+/// Events of `OPAL_POLL_EVENTS`.
+pub mod event {
+    /// There is console output left to flush.
+    pub const CONSOLE_OUTPUT: u64 = 0x8;
+    /// Console input waits.
+    pub const CONSOLE_INPUT: u64 = 0x10;
+}
+
+/// The console ring of skiboot: a longer write succeeds with what fits.
+pub const CONSOLE_RING_BYTES: u64 = 4096;
+
+/// What `OPAL_TEST` answers.
+pub const TEST_ANSWER: u64 = 0xFEED_F00D;
+
+/// Register r6 at the payload's entry: the ePAPR magic.
+pub const EPAPR_MAGIC: u64 = 0x6550_4150;

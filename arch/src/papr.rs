@@ -1,0 +1,150 @@
+//! PAPR: hypercall numbers, return codes and the RTAS calls behind H_RTAS.
+//!
+//! Source: `kvm-hv.md` section 2; QEMU's `spapr.h` for the private range.
+
+macro_rules! hypercalls {
+    ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal;)*) => {
+        /// A hypercall that the project knows by name. The hypervisor may still not offer it.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(u64)]
+        pub enum Hypercall {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl Hypercall {
+            /// Every named hypercall.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The hypercall with this number in r3.
+            #[must_use]
+            pub const fn from_number(number: u64) -> Option<Self> {
+                match number { $($number => Some(Self::$name),)* _ => None }
+            }
+
+            /// PAPR's name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+        }
+    };
+}
+
+hypercalls! {
+    /// `(flags, destination, source)`: zero or copy a page.
+    PageInit = 0x2C "H_PAGE_INIT";
+    /// `(terminal)` to length, characters 0-7, characters 8-15.
+    GetTermChar = 0x54 "H_GET_TERM_CHAR";
+    /// `(terminal, length, characters 0-7, characters 8-15)`, at most 16, packed big-endian.
+    PutTermChar = 0x58 "H_PUT_TERM_CHAR";
+    /// `(server)`: end of interrupt.
+    Eoi = 0x64 "H_EOI";
+    /// `(priority)`: current processor priority.
+    Cppr = 0x68 "H_CPPR";
+    /// `(server, priority)`: interrupt another vCPU.
+    Ipi = 0x6C "H_IPI";
+    /// `(server)`: look without accepting.
+    Ipoll = 0x70 "H_IPOLL";
+    /// `()`: accept the pending interrupt.
+    Xirr = 0x74 "H_XIRR";
+    /// `(flags, vcpu, address)`: virtual processor area, trace log, SLB shadow.
+    RegisterVpa = 0xDC "H_REGISTER_VPA";
+    /// `()`: give the processor away until an interrupt.
+    Cede = 0xE0 "H_CEDE";
+    /// `(server or -1, dispatch count)`: give the processor to another vCPU.
+    Confer = 0xE4 "H_CONFER";
+    /// `(server)`: wake a ceded vCPU.
+    Prod = 0xE8 "H_PROD";
+    /// `()` to a random doubleword.
+    Random = 0x300 "H_RANDOM";
+    /// `(flags, resource, value 1, value 2)`: interrupt location and endianness, watchpoints.
+    SetMode = 0x31C "H_SET_MODE";
+    /// `(flags, base, page size, table size)`: the partition's process table.
+    RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL";
+    /// `(argument buffer)`: an RTAS call. Private to KVM and QEMU.
+    Rtas = 0xF000 "H_RTAS";
+}
+
+/// Hypercall return codes, in r3, signed.
+pub mod status {
+    /// Done.
+    pub const H_SUCCESS: i64 = 0;
+    /// Try again.
+    pub const H_BUSY: i64 = 1;
+    /// The terminal is closed.
+    pub const H_CLOSED: i64 = 2;
+    /// The hardware failed.
+    pub const H_HARDWARE: i64 = -1;
+    /// There is no such call.
+    pub const H_FUNCTION: i64 = -2;
+    /// Not from problem state, or not for this partition.
+    pub const H_PRIVILEGE: i64 = -3;
+    /// An argument is wrong; which one the call's definition says.
+    pub const H_PARAMETER: i64 = -4;
+    /// No resources.
+    pub const H_RESOURCE: i64 = -16;
+    /// Argument 2 is wrong.
+    pub const H_P2: i64 = -55;
+    /// Argument 3 is wrong.
+    pub const H_P3: i64 = -56;
+    /// Argument 4 is wrong.
+    pub const H_P4: i64 = -57;
+    /// The first flag bit that is not supported is `-256 - bit`.
+    pub const H_UNSUPPORTED_FLAG_START: i64 = -256;
+
+    /// The code's name, if the project knows it.
+    #[must_use]
+    pub const fn name(code: i64) -> Option<&'static str> {
+        Some(match code {
+            H_SUCCESS => "H_SUCCESS",
+            H_BUSY => "H_BUSY",
+            H_CLOSED => "H_CLOSED",
+            H_HARDWARE => "H_HARDWARE",
+            H_FUNCTION => "H_FUNCTION",
+            H_PRIVILEGE => "H_PRIVILEGE",
+            H_PARAMETER => "H_PARAMETER",
+            H_RESOURCE => "H_RESOURCE",
+            H_P2 => "H_P2",
+            H_P3 => "H_P3",
+            H_P4 => "H_P4",
+            _ => return None,
+        })
+    }
+}
+
+/// Flags of H_REGISTER_PROC_TBL (`kvm-hv.md` 2.3).
+pub mod process_table {
+    /// Register a new table.
+    pub const REGISTER: u64 = 0x18;
+    /// Forget the table.
+    pub const DEREGISTER: u64 = 0x10;
+    /// The table is for radix translation.
+    pub const RADIX: u64 = 0x04;
+    /// The guest issues `tlbie` itself.
+    pub const GTSE: u64 = 0x01;
+}
+
+/// Resources and values of H_SET_MODE (`kvm-hv.md` 2.3).
+pub mod mode {
+    /// Resource: completed instruction address breakpoint.
+    pub const CIABR: u64 = 1;
+    /// Resource: data watchpoint 0.
+    pub const DAWR0: u64 = 2;
+    /// Resource: alternate interrupt location, the AIL value in the flags.
+    pub const INTERRUPT_LOCATION: u64 = 3;
+    /// Resource: endianness of interrupts, 0 big and 1 little in the flags.
+    pub const ENDIANNESS: u64 = 4;
+}
+
+/// RTAS calls: the tokens that the hypervisor puts into a partition's device tree.
+pub mod rtas {
+    /// `power-off`: ends the partition.
+    pub const POWER_OFF: u32 = 0x2000;
+    /// RTAS return code: done.
+    pub const SUCCESS: i32 = 0;
+    /// RTAS return code: the arguments are wrong.
+    pub const PARAMETER: i32 = -3;
+}
+
+/// The instruction `sc 1`.
+pub const HYPERCALL_WORD: u32 = 0x4400_0022;

@@ -1,0 +1,42 @@
+//! The processors that the project knows.
+
+use core::fmt;
+
+/// A processor generation. It is not ordered: ask for the feature, not for "at least".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Processor {
+    /// POWER8, Power ISA 2.07.
+    Power8,
+    /// POWER9, Power ISA 3.0B.
+    Power9,
+}
+
+impl Processor {
+    /// The generation that a processor version register names, if it is one of ours.
+    ///
+    /// The upper halfword is the processor: 0x004B, 0x004C and 0x004D are POWER8, 0x004E is POWER9.
+    /// Source: `cpu-version` of skiboot's and QEMU's device trees (`powernv-opal.md` 3.1, 4).
+    #[must_use]
+    pub const fn from_pvr(pvr: u32) -> Option<Self> {
+        match pvr >> 16 {
+            0x4B..=0x4D => Some(Self::Power8),
+            0x4E => Some(Self::Power9),
+            _ => None,
+        }
+    }
+
+    /// The name that machine descriptions and device trees use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Power8 => "POWER8",
+            Self::Power9 => "POWER9",
+        }
+    }
+}
+
+impl fmt::Display for Processor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

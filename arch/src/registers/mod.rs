@@ -1,0 +1,48 @@
+//! Registers: their fields, and the table of special-purpose registers.
+
+pub mod hfscr;
+pub mod lpcr;
+pub mod msr;
+pub mod psscr;
+pub mod spr;
+
+/// HID0 as far as a hypervisor of POWER8 and POWER9 touches it.
+pub mod hid0 {
+    use crate::bits::bit;
+    /// POWER9: hypervisor interrupts arrive little-endian.
+    pub const POWER9_HILE: u64 = bit(4);
+    /// POWER8: hypervisor interrupts arrive little-endian.
+    pub const POWER8_HILE: u64 = bit(19);
+    /// POWER9: radix translation is allowed.
+    pub const POWER9_RADIX: u64 = bit(8);
+}
+
+/// Fields of the fixed-point exception register.
+pub mod xer {
+    /// Summary overflow.
+    pub const SO: u64 = 0x8000_0000;
+    /// Overflow.
+    pub const OV: u64 = 0x4000_0000;
+    /// Carry.
+    pub const CA: u64 = 0x2000_0000;
+    /// Overflow of the low word (ISA 3.0).
+    pub const OV32: u64 = 0x0008_0000;
+    /// Carry out of the low word (ISA 3.0).
+    pub const CA32: u64 = 0x0004_0000;
+    /// Byte count of `lswx` and `stswx`.
+    pub const BYTES: u64 = 0x7F;
+    /// The bits that hold a value; the others read as zero.
+    pub const MASK: u64 = SO | OV | CA | OV32 | CA32 | BYTES;
+}
+
+/// The four bits of a condition-register field.
+pub mod cr {
+    /// Less than, negative.
+    pub const LT: u32 = 8;
+    /// Greater than, positive.
+    pub const GT: u32 = 4;
+    /// Equal, zero.
+    pub const EQ: u32 = 2;
+    /// Summary overflow; unordered.
+    pub const SO: u32 = 1;
+}

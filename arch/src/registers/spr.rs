@@ -1,0 +1,316 @@
+//! Special-purpose registers: one table of what exists, where, for whom and with what reset value.
+//!
+//! A row is one SPR *number*. Several numbers may name one register (TB is read as 268 and 269 and
+//! written as 284 and 285), so a row also says which register it is and which part of it. What reading
+//! or writing a register *does* beyond keeping its value is the machine's business, not this table's.
+//!
+//! Source: Power ISA 3.0B and 2.07 Book III, SPR tables; numbers and presence as in QEMU's
+//! `target/ppc/cpu.h` and Linux's `reg.h` (`kvm-hv.md` 1.5); scopes from `kvm-hv.md` 5 and
+//! `microarchitecture.md` 1.4.
+
+use crate::processor::Processor;
+
+/// Who may use one direction of an SPR number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// There is no such access.
+    None,
+    /// Problem state and above.
+    Problem,
+    /// Privileged state and above.
+    Privileged,
+    /// Hypervisor state only.
+    Hypervisor,
+}
+
+/// How many hardware threads share one register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scope {
+    /// Each thread has its own.
+    Thread,
+    /// The threads of one logical partition on a core share it (POWER8: a subcore; POWER9: the core).
+    Subcore,
+    /// All threads of a core share it.
+    Core,
+    /// All threads of a chip share it.
+    Chip,
+}
+
+/// Processors that have a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Presence {
+    /// POWER8 and POWER9.
+    Both,
+    /// POWER8 only.
+    Power8,
+    /// POWER9 only.
+    Power9,
+}
+
+impl Presence {
+    /// Whether `processor` has the register.
+    #[must_use]
+    pub const fn includes(self, processor: Processor) -> bool {
+        matches!(
+            (self, processor),
+            (Self::Both, _) | (Self::Power8, Processor::Power8) | (Self::Power9, Processor::Power9)
+        )
+    }
+}
+
+/// A row of the table: one SPR number.
+#[derive(Clone, Copy, Debug)]
+pub struct SprRow {
+    /// The number in `mtspr` and `mfspr`, 0 to 1023.
+    pub number: u16,
+    /// The architecture's name of this number.
+    pub name: &'static str,
+    /// The register behind the number.
+    pub spr: Spr,
+    /// Who may read.
+    pub read: Access,
+    /// Who may write.
+    pub write: Access,
+    /// Who shares it.
+    pub scope: Scope,
+    /// Bits that the register holds; the others read as zero.
+    pub width: u32,
+    /// Which processors have it.
+    pub presence: Presence,
+}
+
+macro_rules! sprs {
+    ($($number:literal $name:ident $spr:ident $read:ident $write:ident $scope:ident $width:literal $presence:ident;)*) => {
+        /// The table, by ascending number.
+        pub static SPRS: &[SprRow] = &[$(SprRow {
+            number: $number,
+            name: stringify!($name),
+            spr: Spr::$spr,
+            read: Access::$read,
+            write: Access::$write,
+            scope: Scope::$scope,
+            width: $width,
+            presence: Presence::$presence,
+        }),*];
+    };
+}
+
+macro_rules! registers {
+    ($($name:ident)*) => {
+        /// A special-purpose register; several SPR numbers may name one.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs, reason = "the architecture's names are the documentation")]
+        #[repr(u8)]
+        pub enum Spr { $($name),* }
+
+        impl Spr {
+            /// Every register.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+            /// How many registers there are; `spr as usize` is below it.
+            pub const COUNT: usize = Self::ALL.len();
+        }
+    };
+}
+
+registers! {
+    Xer Dscr Lr Ctr Amr Dsisr Dar Dec Sdr1 Srr0 Srr1 Cfar Pidr Iamr
+    Tfhar Tfiar Texasr Tidr Ctrl Fscr Uamor Pspb Mppr Dpdes Dawr0 Rpr Ciabr Dawrx0 Hfscr
+    Vrsave Tb Sprg0 Sprg1 Sprg2 Sprg3 Pvr Hsprg0 Hsprg1 Hdsisr Hdar Spurr Purr Hdec
+    Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
+    Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
+    Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
+}
+
+sprs! {
+    //  read       write      scope  bits presence
+       1 XER     Xer    Problem    Problem    Thread 64 Both;
+       3 DSCR    Dscr   Problem    Problem    Thread 25 Both;
+       8 LR      Lr     Problem    Problem    Thread 64 Both;
+       9 CTR     Ctr    Problem    Problem    Thread 64 Both;
+      13 AMR     Amr    Problem    Problem    Thread 64 Both;
+      17 DSCR    Dscr   Privileged Privileged Thread 25 Both;
+      18 DSISR   Dsisr  Privileged Privileged Thread 32 Both;
+      19 DAR     Dar    Privileged Privileged Thread 64 Both;
+      22 DEC     Dec    Privileged Privileged Thread 64 Both;
+      25 SDR1    Sdr1   Hypervisor Hypervisor Subcore 64 Power8;
+      26 SRR0    Srr0   Privileged Privileged Thread 64 Both;
+      27 SRR1    Srr1   Privileged Privileged Thread 64 Both;
+      28 CFAR    Cfar   Privileged Privileged Thread 64 Both;
+      29 AMR     Amr    Privileged Privileged Thread 64 Both;
+      48 PIDR    Pidr   Privileged Privileged Thread 32 Both;
+      61 IAMR    Iamr   Privileged Privileged Thread 64 Both;
+     128 TFHAR   Tfhar  Problem    Problem    Thread 64 Both;
+     129 TFIAR   Tfiar  Problem    Problem    Thread 64 Both;
+     130 TEXASR  Texasr Problem    Problem    Thread 64 Both;
+     136 CTRL    Ctrl   Problem    None       Thread 32 Both;
+     144 TIDR    Tidr   Privileged Privileged Thread 64 Power9;
+     152 CTRL    Ctrl   None       Privileged Thread 32 Both;
+     153 FSCR    Fscr   Privileged Privileged Thread 64 Both;
+     157 UAMOR   Uamor  Privileged Privileged Thread 64 Both;
+     159 PSPB    Pspb   Privileged Privileged Thread 32 Both;
+     176 DPDES   Dpdes  Privileged Hypervisor Subcore 64 Both;
+     180 DAWR0   Dawr0  Hypervisor Hypervisor Thread 64 Both;
+     184 MPPR    Mppr   Hypervisor Hypervisor Core 64 Power8;
+     186 RPR     Rpr    Hypervisor Hypervisor Core 64 Both;
+     187 CIABR   Ciabr  Hypervisor Hypervisor Thread 64 Both;
+     188 DAWRX0  Dawrx0 Hypervisor Hypervisor Thread 32 Both;
+     190 HFSCR   Hfscr  Hypervisor Hypervisor Thread 64 Both;
+     256 VRSAVE  Vrsave Problem    Problem    Thread 32 Both;
+     259 SPRG3   Sprg3  Problem    None       Thread 64 Both;
+     268 TB      Tb     Problem    None       Chip   64 Both;
+     269 TBU     Tb     Problem    None       Chip   32 Both;
+     272 SPRG0   Sprg0  Privileged Privileged Thread 64 Both;
+     273 SPRG1   Sprg1  Privileged Privileged Thread 64 Both;
+     274 SPRG2   Sprg2  Privileged Privileged Thread 64 Both;
+     275 SPRG3   Sprg3  Privileged Privileged Thread 64 Both;
+     284 TBL     Tb     None       Hypervisor Chip   32 Both;
+     285 TBU     Tb     None       Hypervisor Chip   32 Both;
+     286 TBU40   Tb     None       Hypervisor Chip   64 Both;
+     287 PVR     Pvr    Privileged None       Chip   32 Both;
+     304 HSPRG0  Hsprg0 Hypervisor Hypervisor Thread 64 Both;
+     305 HSPRG1  Hsprg1 Hypervisor Hypervisor Thread 64 Both;
+     306 HDSISR  Hdsisr Hypervisor Hypervisor Thread 32 Both;
+     307 HDAR    Hdar   Hypervisor Hypervisor Thread 64 Both;
+     308 SPURR   Spurr  Privileged Hypervisor Thread 64 Both;
+     309 PURR    Purr   Privileged Hypervisor Thread 64 Both;
+     310 HDEC    Hdec   Hypervisor Hypervisor Thread 64 Both;
+     312 RMOR    Rmor   Hypervisor Hypervisor Subcore 64 Power8;
+     313 HRMOR   Hrmor  Hypervisor Hypervisor Core   64 Both;
+     314 HSRR0   Hsrr0  Hypervisor Hypervisor Thread 64 Both;
+     315 HSRR1   Hsrr1  Hypervisor Hypervisor Thread 64 Both;
+     318 LPCR    Lpcr   Hypervisor Hypervisor Thread 64 Both;
+     319 LPIDR   Lpidr  Hypervisor Hypervisor Thread 32 Both;
+     336 HMER    Hmer   Hypervisor Hypervisor Thread 64 Both;
+     337 HMEER   Hmeer  Hypervisor Hypervisor Core   64 Both;
+     338 PCR     Pcr    Hypervisor Hypervisor Thread 64 Both;
+     339 HEIR    Heir   Hypervisor Hypervisor Thread 32 Both;
+     349 AMOR    Amor   Hypervisor Hypervisor Thread 64 Both;
+     446 TIR     Tir    Privileged None       Thread 64 Both;
+     464 PTCR    Ptcr   Hypervisor Hypervisor Core   64 Power9;
+     768 SIER    Sier   Problem    None       Thread 64 Both;
+     769 MMCR2   Mmcr2  Problem    Problem    Thread 64 Both;
+     770 MMCRA   Mmcra  Problem    Problem    Thread 64 Both;
+     771 PMC1    Pmc1   Problem    Problem    Thread 32 Both;
+     772 PMC2    Pmc2   Problem    Problem    Thread 32 Both;
+     773 PMC3    Pmc3   Problem    Problem    Thread 32 Both;
+     774 PMC4    Pmc4   Problem    Problem    Thread 32 Both;
+     775 PMC5    Pmc5   Problem    Problem    Thread 32 Both;
+     776 PMC6    Pmc6   Problem    Problem    Thread 32 Both;
+     779 MMCR0   Mmcr0  Problem    Problem    Thread 32 Both;
+     780 SIAR    Siar   Problem    None       Thread 64 Both;
+     781 SDAR    Sdar   Problem    None       Thread 64 Both;
+     782 MMCR1   Mmcr1  Problem    None       Thread 64 Both;
+     784 SIER    Sier   Privileged Privileged Thread 64 Both;
+     785 MMCR2   Mmcr2  Privileged Privileged Thread 64 Both;
+     786 MMCRA   Mmcra  Privileged Privileged Thread 64 Both;
+     787 PMC1    Pmc1   Privileged Privileged Thread 32 Both;
+     788 PMC2    Pmc2   Privileged Privileged Thread 32 Both;
+     789 PMC3    Pmc3   Privileged Privileged Thread 32 Both;
+     790 PMC4    Pmc4   Privileged Privileged Thread 32 Both;
+     791 PMC5    Pmc5   Privileged Privileged Thread 32 Both;
+     792 PMC6    Pmc6   Privileged Privileged Thread 32 Both;
+     795 MMCR0   Mmcr0  Privileged Privileged Thread 32 Both;
+     796 SIAR    Siar   Privileged Privileged Thread 64 Both;
+     797 SDAR    Sdar   Privileged Privileged Thread 64 Both;
+     798 MMCR1   Mmcr1  Privileged Privileged Thread 64 Both;
+     800 BESCRS  Bescr  Problem    Problem    Thread 64 Both;
+     801 BESCRSU Bescr  Problem    Problem    Thread 32 Both;
+     802 BESCRR  Bescr  Problem    Problem    Thread 64 Both;
+     803 BESCRRU Bescr  Problem    Problem    Thread 32 Both;
+     804 EBBHR   Ebbhr  Problem    Problem    Thread 64 Both;
+     805 EBBRR   Ebbrr  Problem    Problem    Thread 64 Both;
+     806 BESCR   Bescr  Problem    Problem    Thread 64 Both;
+     815 TAR     Tar    Problem    Problem    Thread 64 Both;
+     816 ASDR    Asdr   Hypervisor Hypervisor Thread 64 Power9;
+     823 PSSCR   Psscr  Privileged Privileged Thread 64 Power9;
+     848 IC      Ic     Privileged Hypervisor Thread 64 Both;
+     849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
+     855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
+     880 TRIG0   Trig0  Hypervisor Hypervisor Thread 64 Both;
+     881 TRIG1   Trig1  Hypervisor Hypervisor Thread 64 Both;
+     882 TRIG2   Trig2  Hypervisor Hypervisor Thread 64 Both;
+     895 WORT    Wort   Privileged Privileged Thread 64 Both;
+     896 PPR     Ppr    Problem    Problem    Thread 64 Both;
+     898 PPR32   Ppr    Problem    Problem    Thread 32 Both;
+    1008 HID0    Hid0   Hypervisor Hypervisor Core   64 Both;
+    1023 PIR     Pir    Privileged None       Thread 32 Both;
+}
+
+impl SprRow {
+    /// The row for `number` on `processor`, if that processor has it.
+    #[must_use]
+    pub fn find(number: u16, processor: Processor) -> Option<&'static Self> {
+        let index = SPRS.binary_search_by_key(&number, |row| row.number).ok()?;
+        let row = &SPRS[index];
+        row.presence.includes(processor).then_some(row)
+    }
+
+    /// The bits that the register can hold.
+    #[must_use]
+    pub const fn mask(&self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+}
+
+impl Spr {
+    /// A row that describes this register: the one whose number carries the whole of it.
+    #[must_use]
+    pub fn row(self) -> &'static SprRow {
+        let rows = || SPRS.iter().filter(|row| row.spr == self);
+        rows().max_by_key(|row| row.width).expect("every register has a row")
+    }
+
+    /// The architecture's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The value after power-on as firmware hands it to a payload, where it is not zero.
+    ///
+    /// Source: `powernv-opal.md` 1.1 (measured under QEMU); the PVR is POWER9 DD2.3, the stepping
+    /// without tlbie store-queue and guest-stop errata (`powernv-opal.md` 4).
+    #[must_use]
+    pub const fn reset(self, processor: Processor) -> u64 {
+        match (self, processor) {
+            (Self::Pvr, Processor::Power9) => 0x004E_1203,
+            (Self::Pvr, Processor::Power8) => 0x004D_0200,
+            (Self::Lpcr, Processor::Power9) => 0x0040_0000_0000_A000,
+            (Self::Lpcr, Processor::Power8) => 0x0040_0000_0000_6000,
+            (Self::Hid0, Processor::Power9) => 0x0080_0000_0000_0000,
+            // Priority medium, field 11:13.
+            (Self::Ppr, _) => 4 << 50,
+            // The run latch is on.
+            (Self::Ctrl, _) => 1,
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SPRS, Spr, SprRow};
+    use crate::processor::Processor;
+
+    #[test]
+    fn numbers_ascend_so_that_the_search_finds_them() {
+        assert!(SPRS.windows(2).all(|pair| pair[0].number < pair[1].number));
+    }
+
+    #[test]
+    fn every_register_has_a_row_and_its_reset_value_fits() {
+        for &spr in Spr::ALL {
+            for processor in [Processor::Power8, Processor::Power9] {
+                assert_eq!(spr.reset(processor) & !spr.row().mask(), 0, "{spr:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn presence_hides_a_register_from_the_other_processor() {
+        assert!(SprRow::find(464, Processor::Power8).is_none());
+        assert_eq!(SprRow::find(464, Processor::Power9).unwrap().spr, Spr::Ptcr);
+        assert_eq!(SprRow::find(25, Processor::Power8).unwrap().spr, Spr::Sdr1);
+        assert!(SprRow::find(25, Processor::Power9).is_none());
+    }
+}
