@@ -1,0 +1,141 @@
+//! Decoded blocks: straight runs of instructions, decoded once and executed from there.
+//!
+//! A block begins where execution came to and ends at an instruction that may go elsewhere or change
+//! the state, or at the end of its frame. It is keyed by where its first instruction lies in memory
+//! and the [`Mode`] it was decoded for. A store into a frame with decoded instructions throws the
+//! frame's blocks away.
+
+use std::collections::{BTreeSet, HashMap};
+
+use arch::instruction::{Mnemonic, Word};
+use arch::processor::Processor;
+
+use crate::exec::{Handler, Mode, select};
+use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
+
+/// One decoded instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// What it does.
+    pub handler: Handler,
+    /// The word.
+    pub word: Word,
+    /// Which instruction it is; `None` for a word that none has.
+    pub mnemonic: Option<Mnemonic>,
+}
+
+/// A straight run of instructions.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The instructions, at least one.
+    pub ops: Box<[Op]>,
+    key: (Offset, Mode),
+}
+
+/// Longest block, in instructions.
+const LONGEST: usize = 64;
+
+/// All blocks of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    blocks: Vec<Block>,
+    index: HashMap<(Offset, Mode), u32>,
+    by_frame: HashMap<usize, Vec<u32>>,
+    free: Vec<u32>,
+    generation: u64,
+}
+
+impl Blocks {
+    /// The block with this number.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, number: u32) -> &Block {
+        &self.blocks[number as usize]
+    }
+
+    /// The number of the block at `offset` for `mode`, decoded now if it was not before.
+    pub fn find(
+        &mut self,
+        memory: &mut Memory,
+        processor: Processor,
+        offset: Offset,
+        mode: Mode,
+    ) -> u32 {
+        if let Some(&number) = self.index.get(&(offset, mode)) {
+            return number;
+        }
+        let ops = decode(memory, processor, offset, mode);
+        memory.set_frame_flags(offset, flags::CODE);
+        let block = Block { ops, key: (offset, mode) };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.blocks[number as usize] = block;
+                number
+            }
+            None => {
+                self.blocks.push(block);
+                u32::try_from(self.blocks.len() - 1).expect("fewer than 2^32 blocks")
+            }
+        };
+        self.index.insert((offset, mode), number);
+        self.by_frame.entry(offset >> FRAME_LOG2).or_default().push(number);
+        number
+    }
+
+    /// Throws the blocks of these frames away.
+    pub fn discard(&mut self, memory: &mut Memory, frames: &BTreeSet<usize>) {
+        for frame in frames {
+            for number in self.by_frame.remove(frame).unwrap_or_default() {
+                self.index.remove(&self.blocks[number as usize].key);
+                self.free.push(number);
+            }
+            memory.clear_frame_flags(frame << FRAME_LOG2, flags::CODE);
+        }
+        self.generation += 1;
+    }
+
+    /// Changes whenever a block was thrown away: numbers found before are void.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+fn decode(memory: &Memory, processor: Processor, start: Offset, mode: Mode) -> Box<[Op]> {
+    let frame_end = (start >> FRAME_LOG2 << FRAME_LOG2) + (1 << FRAME_LOG2);
+    let mut ops = Vec::new();
+    for offset in (start..frame_end).step_by(4).take(LONGEST) {
+        let bytes = memory.read(offset);
+        let word = Word(if mode.is_little_endian() {
+            u32::from_le_bytes(bytes)
+        } else {
+            u32::from_be_bytes(bytes)
+        });
+        let (handler, row) = select(word, processor, mode);
+        let mnemonic = row.map(|row| row.mnemonic);
+        ops.push(Op { handler, word, mnemonic });
+        if ends_block(mnemonic) {
+            break;
+        }
+    }
+    ops.into_boxed_slice()
+}
+
+/// Whether the run surely ends here. Others end it by what they return.
+fn ends_block(mnemonic: Option<Mnemonic>) -> bool {
+    matches!(
+        mnemonic,
+        None | Some(
+            Mnemonic::B
+                | Mnemonic::Bc
+                | Mnemonic::Bclr
+                | Mnemonic::Bcctr
+                | Mnemonic::Bctar
+                | Mnemonic::Sc
+                | Mnemonic::Scv
+                | Mnemonic::Rfid
+                | Mnemonic::Hrfid
+                | Mnemonic::Rfscv
+        )
+    )
+}

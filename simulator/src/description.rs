@@ -1,0 +1,310 @@
+//! `machines/*.toml`: what a machine is made of.
+//!
+//! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
+//! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
+
+use std::fmt;
+
+use arch::processor::Processor;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::ledger::Clock;
+use crate::memory::{FRAME_LOG2, Region};
+
+/// How far a value is to be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Somebody measured or documented it.
+    Published,
+    /// It follows from published values.
+    Derived,
+    /// Nobody published it.
+    Guess,
+}
+
+/// A value with where it comes from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// The value, in `unit`.
+    pub value: u64,
+    /// Its unit.
+    pub unit: String,
+    /// How far it is to be trusted.
+    pub confidence: Confidence,
+    /// Where it comes from.
+    pub source: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Topology {
+    chips: u32,
+    cores_per_chip: u32,
+    threads_per_core: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryRegion {
+    base: u64,
+    bytes: u64,
+    node: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Clocks {
+    core_frequency: Parameter,
+    timebase_frequency: Parameter,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Watchdog {
+    instructions: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    processor: String,
+    topology: Topology,
+    memory: Vec<MemoryRegion>,
+    clock: Clocks,
+    watchdog: Watchdog,
+}
+
+/// What a machine is made of, checked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Description {
+    file: File,
+}
+
+/// What is wrong with a description.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct DescriptionError {
+    /// The line of the file, from 1, where it is known.
+    pub line: Option<usize>,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for DescriptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+fn error(message: impl Into<String>) -> DescriptionError {
+    DescriptionError { line: None, message: message.into() }
+}
+
+/// skiboot and the payload's place need this much from real address 0 (`powernv-opal.md` 1.2).
+const LEAST_MEMORY: u64 = 1 << 30;
+/// The most memory a host is asked for.
+const MOST_MEMORY: u64 = 1 << 40;
+
+impl Description {
+    /// Reads and checks a description.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] with the line, what is wrong and what would be right.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        let file: File = toml::from_str(text).map_err(|fault| DescriptionError {
+            line: fault.span().map(|span| 1 + text[..span.start].matches('\n').count()),
+            message: fault.message().to_owned(),
+        })?;
+        let description = Self { file };
+        description.check()?;
+        Ok(description)
+    }
+
+    fn check(&self) -> Result<(), DescriptionError> {
+        let File { processor, topology, memory, clock, .. } = &self.file;
+        if processor != Processor::Power9.name() {
+            return Err(error(format!("processor \"{processor}\" is not modelled; \"POWER9\" is")));
+        }
+        let ranges = [
+            ("chips", topology.chips, 1..=16),
+            ("cores_per_chip", topology.cores_per_chip, 1..=24),
+            ("threads_per_core", topology.threads_per_core, 1..=4),
+        ];
+        for (name, value, range) in ranges {
+            if !range.contains(&value) {
+                let (low, high) = (range.start(), range.end());
+                return Err(error(format!(
+                    "{name} = {value} is out of range; {low} to {high} is not"
+                )));
+            }
+        }
+        for (name, parameter) in [
+            ("clock.core_frequency", &clock.core_frequency),
+            ("clock.timebase_frequency", &clock.timebase_frequency),
+        ] {
+            if parameter.unit != "Hz" {
+                let unit = &parameter.unit;
+                return Err(error(format!("{name} is in \"{unit}\"; its unit is \"Hz\"")));
+            }
+            if parameter.value == 0 {
+                return Err(error(format!("{name} is 0; it must be positive")));
+            }
+        }
+        if clock.timebase_frequency.value > clock.core_frequency.value {
+            return Err(error("the time base runs faster than the core; it must not"));
+        }
+        check_memory(memory)
+    }
+
+    /// The description's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// The processor of every core.
+    #[must_use]
+    pub fn processor(&self) -> Processor {
+        Processor::Power9
+    }
+
+    /// Chips, cores of each, threads of each core.
+    #[must_use]
+    pub fn topology(&self) -> (u32, u32, u32) {
+        let Topology { chips, cores_per_chip, threads_per_core } = self.file.topology;
+        (chips, cores_per_chip, threads_per_core)
+    }
+
+    /// The machine's memory.
+    #[must_use]
+    pub fn memory(&self) -> Vec<Region> {
+        let region = |region: &MemoryRegion| Region {
+            base: region.base,
+            bytes: region.bytes,
+            node: region.node,
+        };
+        self.file.memory.iter().map(region).collect()
+    }
+
+    /// Bytes of memory in all.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.file.memory.iter().map(|region| region.bytes).sum()
+    }
+
+    /// Replaces the memory by one region of `bytes` from real address 0.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if the machine cannot have so much or so little.
+    pub fn set_memory_bytes(&mut self, bytes: u64) -> Result<(), DescriptionError> {
+        let memory = vec![MemoryRegion { base: 0, bytes, node: 0 }];
+        check_memory(&memory)?;
+        self.file.memory = memory;
+        Ok(())
+    }
+
+    /// Core clock and time base.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        Clock {
+            core_hz: self.file.clock.core_frequency.value,
+            timebase_hz: self.file.clock.timebase_frequency.value,
+        }
+    }
+
+    /// Instructions without progress after which the watchdog stops the machine.
+    #[must_use]
+    pub fn watchdog_instructions(&self) -> u64 {
+        self.file.watchdog.instructions
+    }
+
+    /// Sets [`Description::watchdog_instructions`].
+    pub fn set_watchdog_instructions(&mut self, instructions: u64) {
+        self.file.watchdog.instructions = instructions;
+    }
+
+    /// Sixteen hexadecimal digits that differ when the description does, the same on every host.
+    #[must_use]
+    pub fn config_hash(&self) -> String {
+        let text = toml::to_string(&self.file).expect("a description was read from TOML");
+        Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
+    let mut end = 0;
+    for region in memory {
+        let MemoryRegion { base, bytes, .. } = *region;
+        let frame = 1 << FRAME_LOG2;
+        if base % frame != 0 || bytes % frame != 0 || bytes == 0 {
+            return Err(error(format!(
+                "memory at {base:#x} of {bytes:#x} bytes: base and size must be multiples of {frame:#x}, the size not 0"
+            )));
+        }
+        if base < end {
+            return Err(error(format!(
+                "memory at {base:#x} begins before {end:#x}, where the one before it ends; regions ascend"
+            )));
+        }
+        end = base.checked_add(bytes).filter(|end| *end <= 1 << 52).ok_or_else(|| {
+            error(format!("memory at {base:#x} of {bytes:#x} bytes ends above 2^52"))
+        })?;
+    }
+    let total: u64 = memory.iter().map(|region| region.bytes).sum();
+    let first = memory.first().filter(|region| region.base == 0).map_or(0, |region| region.bytes);
+    if first < LEAST_MEMORY {
+        return Err(error(format!(
+            "{first:#x} bytes of memory at real address 0; firmware and payload need {LEAST_MEMORY:#x} (1 GiB)"
+        )));
+    }
+    if total > MOST_MEMORY {
+        return Err(error(format!("{total:#x} bytes of memory; at most {MOST_MEMORY:#x} (1 TiB)")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Description;
+
+    const POWER9: &str = include_str!("../../machines/power9.toml");
+
+    fn with(from: &str, to: &str) -> String {
+        assert!(POWER9.contains(from), "the description has {from:?}");
+        Description::from_toml(&POWER9.replace(from, to)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_description_in_the_tree_is_right() {
+        let description = Description::from_toml(POWER9).unwrap();
+        assert_eq!(description.name(), "power9");
+        assert_eq!(description.memory_bytes(), 2 << 30);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let message = with("chips = 1", "chipz = 1");
+        assert!(message.starts_with("line 8: ") && message.contains("chipz"), "{message}");
+        assert!(with("unit = \"Hz\"", "unit = \"MHz\"").contains("its unit is \"Hz\""));
+        assert!(with("bytes = 0x8000_0000", "bytes = 0x800_0000").contains("1 GiB"));
+        assert!(with("bytes = 0x8000_0000", "bytes = 0x8000_0001").contains("multiples"));
+        assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
+        assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
+        assert!(with("POWER9\"", "POWER7\"").contains("not modelled"));
+    }
+
+    #[test]
+    fn the_hash_differs_when_a_value_does() {
+        let mut description = Description::from_toml(POWER9).unwrap();
+        let before = description.config_hash();
+        description.set_memory_bytes(4 << 30).unwrap();
+        assert_ne!(before, description.config_hash());
+        assert!(description.set_memory_bytes(0).is_err());
+    }
+}

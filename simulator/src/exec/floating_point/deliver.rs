@@ -1,0 +1,77 @@
+//! What of a computed result FPSCR, CR1 and the target register get, and the interrupt of an enabled
+//! exception: Power ISA 3.0B Book I 4.4.
+
+use arch::instruction::Word;
+use arch::interrupt::program;
+use arch::registers::msr;
+
+use super::fpscr::{EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, ZE, ZX, with_summaries};
+use super::round::Computed;
+use crate::exec::{Flow, Outcome};
+use crate::thread::Thread;
+
+/// Delivers a floating-point result to FRT.
+#[inline]
+pub(super) fn deliver(thread: &mut Thread, i: Word, computed: Computed) -> Outcome {
+    deliver_replacing(thread, i, computed, FR | FI | FPRF.mask())
+}
+
+/// Delivers an integer to FRT: FPRF stays.
+pub(super) fn deliver_integer(thread: &mut Thread, i: Word, computed: Computed) -> Outcome {
+    deliver_replacing(thread, i, computed, FR | FI)
+}
+
+/// Delivers to FRT, and to FPSCR in place of the bits `replaced`.
+#[inline]
+fn deliver_replacing(thread: &mut Thread, i: Word, computed: Computed, replaced: u64) -> Outcome {
+    let Computed { value, status } = computed;
+    let before = thread.fpscr;
+    let exceptions = status & EXCEPTIONS;
+    if exceptions & (INVALID | ZX) != 0 && is_suppressed(exceptions, before) {
+        // The target and FPRF keep what they have.
+        thread.fpscr = before & !(FR | FI);
+    } else {
+        thread.set_fpr(i.frt(), value);
+        thread.fpscr = before & !replaced | status & !EXCEPTIONS;
+    }
+    raise(thread, exceptions);
+    conclude(thread, i)
+}
+
+/// Whether an exception is enabled that leaves no result.
+#[cold]
+fn is_suppressed(exceptions: u64, fpscr: u64) -> bool {
+    exceptions & INVALID != 0 && fpscr & VE != 0 || exceptions & ZX != 0 && fpscr & ZE != 0
+}
+
+/// Sets exception bits and the summaries that follow.
+#[inline]
+pub(super) fn raise(thread: &mut Thread, exceptions: u64) {
+    if exceptions & !thread.fpscr != 0 {
+        thread.fpscr = with_summaries(thread.fpscr | exceptions | FX);
+    }
+}
+
+/// Ends an instruction that wrote FPSCR: CR1 of the record forms, and the interrupt.
+#[inline]
+pub(super) fn conclude(thread: &mut Thread, i: Word) -> Outcome {
+    record(thread, i);
+    interrupt_if_enabled(thread)
+}
+
+/// Copies FX, FEX, VX and OX to CR1 if the instruction is a record form.
+#[inline]
+pub(super) fn record(thread: &mut Thread, i: Word) {
+    if i.rc() {
+        thread.set_cr_field(1, (thread.fpscr >> 28) as u32 & 0xF);
+    }
+}
+
+/// The program interrupt that is due while FEX is set and MSR\[FE0\] or MSR\[FE1\] is.
+#[inline]
+pub(super) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
+    if thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0 {
+        return Err(thread.program_interrupt(program::FLOATING_POINT));
+    }
+    Ok(Flow::Next)
+}

@@ -1,0 +1,34 @@
+//! Rounding to an integral value in floating-point format: Power ISA 3.0B Book I 4.6.7.4.
+
+use arch::instruction::{Mnemonic, Word};
+
+use super::deliver::deliver;
+use super::number::{is_infinite, is_negative, propagate_nan};
+use super::round::{Computed, Double, round_bits};
+use crate::exec::{Handler, Outcome};
+use crate::thread::Thread;
+
+/// The handler of a rounding instruction.
+pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {
+    Some(match mnemonic {
+        // Ties go away from zero here, whatever RN says.
+        Mnemonic::Frin => |t, _, i| integral(t, i, f64::round),
+        Mnemonic::Friz => |t, _, i| integral(t, i, f64::trunc),
+        Mnemonic::Frip => |t, _, i| integral(t, i, f64::ceil),
+        Mnemonic::Frim => |t, _, i| integral(t, i, f64::floor),
+        _ => return None,
+    })
+}
+
+/// These report no inexactness: FR, FI become 0 and XX stays.
+fn integral(thread: &mut Thread, i: Word, round: impl Fn(f64) -> f64) -> Outcome {
+    let b = thread.fpr(i.frb());
+    let computed = if let Some((nan, exception)) = propagate_nan(&[b]) {
+        Computed::nan::<Double>(nan).with(exception)
+    } else if is_infinite(b) {
+        Computed::infinity(is_negative(b))
+    } else {
+        round_bits::<Double>(round(f64::from_bits(b)).to_bits(), thread.fpscr)
+    };
+    deliver(thread, i, computed)
+}

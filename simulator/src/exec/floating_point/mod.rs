@@ -1,0 +1,71 @@
+//! Scalar floating point: Power ISA 3.0B Book I chapter 4.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`fpscr`] | the status and control register: its bits and the rules between them |
+//! | `number` | operands taken apart, the exact operations on them, NaN rules |
+//! | `round` | from an exact result to a format: rounding, overflow, underflow |
+//! | `quick` | the common case of the arithmetic on the host's, with the same results |
+//! | `deliver` | what FPSCR, CR1 and the target get, or the interrupt |
+//! | `arithmetic`, `fused`, `estimate`, `convert`, `integral` | the computational instructions |
+//! | `compare`, `moves`, `status`, `load`, `store` | the others |
+//!
+//! The arithmetic is integer arithmetic of its own: FR, tininess before rounding and the scaled results
+//! of enabled overflow and underflow are not to be had from an IEEE library.
+//!
+//! What the architecture leaves undefined, and what is done here:
+//! - FPSCR\[NI\]=1 changes nothing.
+//! - FR of an overflow that is not enabled says whether the result is the infinity.
+//! - FPRF of a conversion to an integer stays as it was; bits 0:31 of the 32-bit results repeat bits
+//!   32:63, as Microwatt has it.
+//! - Operands of single-precision arithmetic that single format cannot hold are taken as they are, and
+//!   the result is rounded once; of a NaN the low 29 bits become zero.
+//! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set.
+
+mod arithmetic;
+mod compare;
+mod convert;
+mod deliver;
+mod estimate;
+pub mod fpscr;
+mod fused;
+mod integral;
+mod load;
+mod moves;
+mod number;
+mod quick;
+mod round;
+mod status;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use arch::instruction::{Mnemonic, Word};
+use arch::interrupt::Vector;
+
+use super::{Handler, Mode, Outcome};
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::Interrupt;
+
+/// The handler of a floating-point instruction; with MSR\[FP\]=0 the one that interrupts.
+pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {
+    let families = [
+        arithmetic::handler,
+        fused::handler,
+        estimate::handler,
+        convert::handler,
+        integral::handler,
+        compare::handler,
+        moves::handler,
+        status::handler,
+        load::handler,
+        store::handler,
+    ];
+    let handler = families.iter().find_map(|family| family(mnemonic, i))?;
+    Some(if mode.has_floating_point() { handler } else { unavailable })
+}
+
+fn unavailable(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
+    Err(thread.interrupt(Interrupt::new(Vector::FloatingPointUnavailable)))
+}

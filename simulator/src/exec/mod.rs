@@ -1,0 +1,166 @@
+//! What an instruction does.
+//!
+//! One handler per instruction, one file per family. A handler changes the thread and what threads
+//! share; it knows nothing of time. It is chosen once, when the instruction is decoded: privilege and
+//! facilities depend on the [`Mode`] that the block was decoded in, and so cost nothing later.
+//!
+//! Guards first, effect second, flags last.
+
+pub mod branch;
+pub mod fixed_point;
+pub mod floating_point;
+pub mod spr;
+pub mod storage;
+pub mod synchronization;
+pub mod system;
+
+use arch::instruction::{Privilege, Row, Word, decode};
+use arch::interrupt::program;
+use arch::processor::Processor;
+use arch::registers::msr;
+
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::{StopReason, Trap};
+
+/// How a completed instruction hands over to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// The next instruction in memory.
+    Next,
+    /// The instruction set the thread's `nia`.
+    Branch,
+    /// The next instruction in memory, but in what may be another state: the MSR, a translation or an
+    /// interrupt may have changed.
+    Synchronize,
+    /// Both: the instruction set the thread's `nia`, and the state may have changed.
+    Return,
+}
+
+/// What executing an instruction gives.
+pub type Outcome = Result<Flow, Trap>;
+
+/// Executes one instruction. `thread.cia` is its address.
+pub type Handler = fn(&mut Thread, &mut Shared, Word) -> Outcome;
+
+/// The state that instructions are decoded for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Mode(u8);
+
+impl Mode {
+    const PROBLEM: u8 = 1;
+    const HYPERVISOR: u8 = 2;
+    const LITTLE_ENDIAN: u8 = 4;
+    const FLOATING_POINT: u8 = 8;
+    const SIXTY_FOUR_BIT: u8 = 16;
+
+    /// The mode that an MSR means.
+    #[must_use]
+    pub fn from_msr(value: u64) -> Self {
+        let is = |bit: u64, flag: u8| if value & bit != 0 { flag } else { 0 };
+        let hypervisor = if value & (msr::HV | msr::PR) == msr::HV { Self::HYPERVISOR } else { 0 };
+        Self(
+            is(msr::PR, Self::PROBLEM)
+                | is(msr::LE, Self::LITTLE_ENDIAN)
+                | is(msr::FP, Self::FLOATING_POINT)
+                | is(msr::SF, Self::SIXTY_FOUR_BIT)
+                | hypervisor,
+        )
+    }
+
+    /// A number that differs between modes.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// MSR\[PR\].
+    #[must_use]
+    pub fn is_problem(self) -> bool {
+        self.0 & Self::PROBLEM != 0
+    }
+
+    /// MSR\[HV\] without PR.
+    #[must_use]
+    pub fn is_hypervisor(self) -> bool {
+        self.0 & Self::HYPERVISOR != 0
+    }
+
+    /// MSR\[LE\].
+    #[must_use]
+    pub fn is_little_endian(self) -> bool {
+        self.0 & Self::LITTLE_ENDIAN != 0
+    }
+
+    /// MSR\[FP\].
+    #[must_use]
+    pub fn has_floating_point(self) -> bool {
+        self.0 & Self::FLOATING_POINT != 0
+    }
+
+    /// MSR\[SF\].
+    #[must_use]
+    pub fn is_64_bit(self) -> bool {
+        self.0 & Self::SIXTY_FOUR_BIT != 0
+    }
+}
+
+/// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.
+#[must_use]
+pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<&'static Row>) {
+    let row = decode(word).filter(|row| match processor {
+        Processor::Power8 => row.processors.has_power8(),
+        Processor::Power9 => row.processors.has_power9(),
+    });
+    let Some(row) = row else {
+        return (if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal }, None);
+    };
+    let is_refused = match row.privilege {
+        Privilege::Problem => false,
+        Privilege::Privileged => mode.is_problem(),
+        Privilege::Hypervisor => !mode.is_hypervisor(),
+    };
+    let handler = if is_refused {
+        system::privileged
+    } else if row.is_invalid_form(word) {
+        invalid_form
+    } else {
+        let families = [
+            fixed_point::handler,
+            floating_point::handler,
+            storage::handler,
+            branch::handler,
+            system::handler,
+            spr::handler,
+            synchronization::handler,
+        ];
+        families.iter().find_map(|family| family(row.mnemonic, word, mode)).unwrap_or(not_modelled)
+    };
+    (handler, Some(row))
+}
+
+/// The firmware's entry word: primary opcode 0, which no POWER processor executes.
+pub const FIRMWARE_ENTRY: Word = Word(0x0000_4F50);
+
+fn name(word: Word) -> &'static str {
+    decode(word).map_or("an unknown instruction", |row| row.name)
+}
+
+fn invalid_form(thread: &mut Thread, _: &mut Shared, word: Word) -> Outcome {
+    Err(thread.stop(StopReason::InvalidForm(name(word))))
+}
+
+fn not_modelled(thread: &mut Thread, _: &mut Shared, word: Word) -> Outcome {
+    Err(thread.stop(StopReason::InstructionNotModelled(name(word))))
+}
+
+/// Whether a hypervisor-privileged instruction or register in privileged state is left to the
+/// hypervisor (LPCR\[EVIRT\]) or is the guest's own mistake.
+fn hypervisor_privileged(thread: &mut Thread, word: Word) -> Trap {
+    use arch::registers::{lpcr, spr::Spr};
+    if !thread.is_problem() && thread.spr(Spr::Lpcr) & lpcr::EVIRT != 0 {
+        thread.emulation_assistance(word)
+    } else {
+        thread.program_interrupt(program::PRIVILEGED)
+    }
+}

@@ -1,0 +1,203 @@
+//! `mfspr`, `mtspr` and `mftb`: what reading and writing each special-purpose register does.
+//!
+//! Presence, privilege and width come from the table in `arch`; here is what a register does beyond
+//! keeping its value. A value that would switch something on that is not modelled stops the machine.
+
+use arch::bits::Field;
+use arch::instruction::{Mnemonic, Word};
+use arch::interrupt::program;
+use arch::registers::spr::{Access, Scope, Spr, SprRow};
+use arch::registers::xer;
+
+use super::{Flow, Handler, Mode, Outcome, hypervisor_privileged};
+use crate::interrupt::{decrementer, hypervisor_decrementer};
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::{StopReason, Trap};
+
+/// The handler of a move from or to a special-purpose register.
+pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
+    Some(match (mnemonic, i.spr()) {
+        (Mnemonic::Mfspr, LR) => |t, _, i| put(t, i, t.lr),
+        (Mnemonic::Mfspr, CTR) => |t, _, i| put(t, i, t.ctr),
+        (Mnemonic::Mfspr | Mnemonic::Mftb, _) => mfspr,
+        (Mnemonic::Mtspr, LR) => |t, _, i| {
+            t.lr = t.gpr[i.rs()];
+            Ok(Flow::Next)
+        },
+        (Mnemonic::Mtspr, CTR) => |t, _, i| {
+            t.ctr = t.gpr[i.rs()];
+            Ok(Flow::Next)
+        },
+        (Mnemonic::Mtspr, _) => mtspr,
+        _ => return None,
+    })
+}
+
+const LR: u16 = 8;
+const CTR: u16 = 9;
+/// Numbers through which a part of a register is reached.
+const TBU: u16 = 269;
+const TBL_WRITE: u16 = 284;
+const TBU_WRITE: u16 = 285;
+const TBU40: u16 = 286;
+const GUEST_PSSCR: u16 = 823;
+const PPR32: u16 = 898;
+
+fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
+    thread.gpr[i.rt()] = value;
+    Ok(Flow::Next)
+}
+
+/// The row for the instruction's number, if the thread's state may use it in this direction.
+fn find(
+    thread: &mut Thread,
+    shared: &Shared,
+    i: Word,
+    is_write: bool,
+) -> Result<&'static SprRow, Trap> {
+    let number = i.spr();
+    let row = SprRow::find(number, shared.processor);
+    let access = row.map_or(Access::None, |row| if is_write { row.write } else { row.read });
+    match (row, access) {
+        (Some(row), Access::Problem) => Ok(row),
+        (Some(row), Access::Privileged) if !thread.is_problem() => Ok(row),
+        (Some(row), Access::Hypervisor) if thread.is_hypervisor() => Ok(row),
+        (Some(_), Access::Hypervisor) if !thread.is_problem() => {
+            Err(hypervisor_privileged(thread, i))
+        }
+        // Bit 0 of the number's upper half says whether the number is privileged.
+        _ if thread.is_problem() && number & 0x10 != 0 => {
+            Err(thread.program_interrupt(program::PRIVILEGED))
+        }
+        _ => Err(thread.stop(StopReason::NoSuchSpr { number, is_write })),
+    }
+}
+
+fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    let row = find(thread, shared, i, false)?;
+    let timebase = shared.timebase(thread);
+    let value = match row.spr {
+        Spr::Xer => thread.xer,
+        Spr::Tb if row.number == TBU => timebase >> 32,
+        Spr::Tb => timebase,
+        Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase) as u64,
+        Spr::Dec => decrementer(thread, timebase) as u64 & 0xFFFF_FFFF,
+        Spr::Hdec => hypervisor_decrementer(thread, timebase) as u64,
+        // These count as the time base does, from where they were set.
+        Spr::Purr | Spr::Spurr => timebase.wrapping_add(thread.spr(row.spr)),
+        Spr::Vtb => timebase.wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
+        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
+        Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
+        Spr::Psscr if row.number == GUEST_PSSCR => thread.spr(Spr::Psscr) & GUEST_PSSCR_MASK,
+        spr => stored(thread, shared, spr),
+    };
+    put(thread, i, value)
+}
+
+/// What a register keeps, without any effect of reading it.
+#[must_use]
+pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
+    match spr.row().scope {
+        Scope::Thread => thread.spr(spr),
+        Scope::Subcore | Scope::Core => shared.cores[thread.core].spr(spr),
+        Scope::Chip => spr.reset(shared.processor),
+    }
+}
+
+/// What a guest sees of PSSCR: PLS, TR, MTL and RL (`kvm-hv.md` 4.1).
+const GUEST_PSSCR_MASK: u64 = 0xF000_0000_0000_03FF;
+
+/// LPCR bits that POWER9 keeps; the others read as zero. Source: QEMU's mask for POWER9
+/// (`powernv-opal.md` 7).
+const POWER9_LPCR: u64 = 0x7070_4000_03F7_FE1B;
+
+/// Bits 0:39 of the time base, which TBU40 replaces.
+const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
+
+fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    let row = find(thread, shared, i, true)?;
+    let value = thread.gpr[i.rs()] & row.mask();
+    let timebase = shared.timebase(thread);
+    match row.spr {
+        Spr::Xer => thread.xer = value & xer::MASK,
+        Spr::Tb => {
+            let new = match row.number {
+                TBL_WRITE => timebase & !0xFFFF_FFFF | value,
+                TBU_WRITE => timebase & 0xFFFF_FFFF | value << 32,
+                TBU40 => {
+                    let upper = TIMEBASE_UPPER_40.get(value);
+                    TIMEBASE_UPPER_40.set(timebase, upper)
+                }
+                number => unreachable!("the table has no writable time base number {number}"),
+            };
+            let core = &mut shared.cores[thread.core];
+            core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
+        }
+        Spr::Dec | Spr::Hdec => thread.set_spr(row.spr, value.wrapping_add(timebase)),
+        Spr::Purr | Spr::Spurr => thread.set_spr(row.spr, value.wrapping_sub(timebase)),
+        Spr::Vtb => {
+            shared.cores[thread.core].set_spr(Spr::Vtb, value.wrapping_sub(timebase));
+        }
+        Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
+        Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
+        Spr::Psscr if row.number == GUEST_PSSCR => {
+            let kept = thread.spr(Spr::Psscr) & !GUEST_PSSCR_MASK;
+            thread.set_spr(Spr::Psscr, kept | value & GUEST_PSSCR_MASK);
+        }
+        // A problem-state program sets AMR only where UAMOR lets it, a guest only where AMOR does.
+        Spr::Amr | Spr::Iamr | Spr::Uamor => {
+            let writable = key_mask(thread, row);
+            let old = thread.spr(row.spr);
+            thread.set_spr(row.spr, old & !writable | value & writable);
+        }
+        Spr::Ppr => {
+            let value = if row.number == PPR32 { value << 32 } else { value };
+            thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
+        }
+        spr => {
+            refuse_unmodelled(thread, spr, value)?;
+            match row.scope {
+                Scope::Thread => thread.set_spr(spr, value),
+                Scope::Subcore | Scope::Core => shared.cores[thread.core].set_spr(spr, value),
+                Scope::Chip => unreachable!("no chip-scope register but the time base is written"),
+            }
+        }
+    }
+    Ok(Flow::Synchronize)
+}
+
+/// Program priority, the only field of PPR.
+const PPR_PRIORITY: Field = Field::new(11, 13);
+
+/// The bits of AMR, IAMR or UAMOR that the thread's state may change.
+fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
+    if thread.is_hypervisor() {
+        u64::MAX
+    } else if thread.is_problem() {
+        thread.spr(Spr::Uamor)
+    } else if row.number == PROBLEM_AMR {
+        thread.spr(Spr::Uamor) & thread.spr(Spr::Amor)
+    } else {
+        thread.spr(Spr::Amor)
+    }
+}
+
+const PROBLEM_AMR: u16 = 13;
+
+/// Refuses values that would switch on what is not modelled.
+fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
+    let what = match spr {
+        Spr::Ciabr if value & 3 != 0 => "the instruction address breakpoint",
+        Spr::Dawrx0 if value & 0x7 != 0 => "the data watchpoint",
+        // Freeze counters: FC, bit 32.
+        Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
+        Spr::Dpdes if value != 0 => "raising a privileged doorbell through DPDES",
+        Spr::Bescr if value != 0 => "event-based branching",
+        Spr::Pcr if value != 0 => "an older compatibility level",
+        Spr::Hmeer | Spr::Hmer if value != 0 => "hypervisor maintenance",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
+        _ => return Ok(()),
+    };
+    Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
+}

@@ -1,0 +1,43 @@
+//! Barriers and cache management: Power ISA 3.0B Book II chapter 4.
+//!
+//! The machine is sequentially consistent and its caches are coherent with the fetch of instructions,
+//! so most of these have no effect on the architected state; the timing model prices them. What they
+//! do check is that their address can be accessed.
+
+use arch::instruction::{Mnemonic, Word};
+
+use super::{Flow, Handler, Mode, Outcome};
+use crate::mmu::Access;
+use crate::shared::Shared;
+use crate::thread::Thread;
+
+/// Bytes of a cache block on POWER8 and POWER9.
+const BLOCK_BYTES: u64 = 128;
+
+/// The handler of a barrier or cache instruction.
+pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
+    Some(match mnemonic {
+        Mnemonic::Isync => |_, _, _| Ok(Flow::Synchronize),
+        Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
+        // Hints: what they touch need not be accessible.
+        Mnemonic::Dcbt | Mnemonic::Dcbtst | Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
+        Mnemonic::Dcbst | Mnemonic::Dcbf | Mnemonic::Icbi => touch_block,
+        Mnemonic::Dcbz => dcbz,
+        _ => return None,
+    })
+}
+
+fn block(thread: &Thread, i: Word) -> arch::address::EffectiveAddress {
+    let address = thread.gpr_or_zero(i.ra()).wrapping_add(thread.gpr[i.rb()]);
+    thread.effective(address & !(BLOCK_BYTES - 1))
+}
+
+fn touch_block(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    thread.locate(shared, block(thread, i), Access::Load)?;
+    Ok(Flow::Next)
+}
+
+fn dcbz(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    thread.store_bytes(shared, block(thread, i), [0; BLOCK_BYTES as usize])?;
+    Ok(Flow::Next)
+}

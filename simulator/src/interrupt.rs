@@ -1,0 +1,192 @@
+//! Interrupts: which one is due, and what taking it does to the registers.
+//!
+//! Source: `kvm-hv.md` 1.5 and 1.6; Power ISA 3.0B Book III, Interrupts.
+
+use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
+use arch::registers::spr::Spr;
+use arch::registers::{hid0, lpcr, msr};
+
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::Interrupt;
+
+/// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
+const STATUS_BITS: u64 = 0x783F_0000;
+
+/// An interrupt was taken: where from and where to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Which.
+    pub vector: Vector,
+    /// The MSR before.
+    pub from_msr: u64,
+    /// The MSR after.
+    pub to_msr: u64,
+}
+
+impl Taken {
+    /// Whether it took the thread from a partition into the hypervisor.
+    #[must_use]
+    pub fn is_exit(self) -> bool {
+        self.from_msr & msr::HV == 0 && self.to_msr & msr::HV != 0
+    }
+}
+
+/// Whether the vector always goes to the hypervisor, whatever the state.
+fn goes_to_hypervisor(vector: Vector, lpes: bool) -> bool {
+    matches!(vector, Vector::SystemReset | Vector::MachineCheck)
+        || vector.save_restore_with(lpes) == SaveRestore::Hsrr
+}
+
+/// Takes `interrupt`: saves, sets the MSR, and goes to the vector.
+pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Taken {
+    let lpcr = thread.spr(Spr::Lpcr);
+    let from_msr = thread.msr();
+    let vector = interrupt.vector;
+    let lpes = lpcr & lpcr::LPES != 0;
+    let pair = vector.save_restore_with(lpes);
+    let to_hypervisor = interrupt.to_hypervisor || goes_to_hypervisor(vector, lpes);
+    let enters = to_hypervisor && from_msr & msr::HV == 0;
+
+    let saved = if interrupt.is_after_instruction { thread.nia } else { thread.cia };
+    let status = from_msr & !STATUS_BITS | interrupt.status;
+    let (address_register, status_register) = match pair {
+        SaveRestore::Srr => (Spr::Srr0, Spr::Srr1),
+        SaveRestore::Hsrr => (Spr::Hsrr0, Spr::Hsrr1),
+    };
+    thread.set_spr(address_register, saved);
+    thread.set_spr(status_register, status);
+    record(thread, interrupt);
+
+    let mut to_msr = msr::SF | from_msr & (msr::HV | msr::ME);
+    if to_hypervisor {
+        to_msr |= msr::HV;
+    }
+    if pair == SaveRestore::Hsrr {
+        to_msr |= from_msr & msr::RI;
+    }
+    if vector == Vector::MachineCheck {
+        to_msr &= !msr::ME;
+    }
+    let is_little = if to_msr & msr::HV != 0 {
+        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
+    } else {
+        lpcr & lpcr::ILE != 0
+    };
+    if is_little {
+        to_msr |= msr::LE;
+    }
+    let base = match alternate_base(vector, lpcr, from_msr, enters) {
+        Some(base) => {
+            to_msr |= msr::IR | msr::DR;
+            base
+        }
+        None => 0,
+    };
+    thread.set_msr(to_msr);
+    thread.nia = base + vector.offset();
+    thread.cia = thread.nia;
+    thread.run_start = thread.nia;
+    thread.interrupts += 1;
+    thread.time.charge_functional(1);
+    Taken { vector, from_msr, to_msr }
+}
+
+/// Where the interrupt goes with relocation on, or `None` for real mode.
+///
+/// On POWER9 an interrupt that enters the hypervisor from a partition keeps relocation on only where
+/// the partition uses radix translation.
+fn alternate_base(vector: Vector, lpcr: u64, from_msr: u64, enters: bool) -> Option<u64> {
+    let never = matches!(
+        vector,
+        Vector::SystemReset | Vector::MachineCheck | Vector::HypervisorMaintenance
+    );
+    let relocation = msr::IR | msr::DR;
+    if never || from_msr & relocation != relocation || enters && lpcr & lpcr::HR == 0 {
+        return None;
+    }
+    match lpcr::AIL.get(lpcr) {
+        2 => Some(AIL2_BASE),
+        3 => Some(AIL3_BASE),
+        _ => None,
+    }
+}
+
+/// Writes the registers that describe the interrupt.
+fn record(thread: &mut Thread, interrupt: &Interrupt) {
+    if let Some(image) = interrupt.image {
+        thread.set_spr(Spr::Heir, u64::from(image.0));
+    }
+    let Some(fault) = interrupt.storage else { return };
+    if let Some(guest_real) = fault.guest_real {
+        thread.set_spr(Spr::Asdr, guest_real.0);
+    }
+    let is_hypervisor = interrupt.vector.save_restore() == SaveRestore::Hsrr;
+    let is_data = !matches!(
+        interrupt.vector,
+        Vector::InstructionStorage
+            | Vector::InstructionSegment
+            | Vector::HypervisorInstructionStorage
+    );
+    if is_data {
+        let (address, status) =
+            if is_hypervisor { (Spr::Hdar, Spr::Hdsisr) } else { (Spr::Dar, Spr::Dsisr) };
+        thread.set_spr(address, fault.address.0);
+        if let Some(value) = fault.status {
+            thread.set_spr(status, value);
+        }
+    }
+}
+
+/// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority.
+#[must_use]
+pub fn pending(thread: &Thread, shared: &Shared) -> Option<Vector> {
+    let lpcr = thread.spr(Spr::Lpcr);
+    let has_ee = thread.msr() & msr::EE != 0;
+    let is_guest = thread.msr() & msr::HV == 0;
+    let timebase = shared.timebase(thread);
+    let hdec_enabled = lpcr & lpcr::HDICE != 0 && (has_ee || is_guest);
+    if hdec_enabled && hypervisor_decrementer(thread, timebase) < 0 {
+        return Some(Vector::HypervisorDecrementer);
+    }
+    if has_ee && lpcr & lpcr::MER != 0 && is_guest {
+        return Some(Vector::External);
+    }
+    if has_ee && decrementer(thread, timebase) < 0 {
+        return Some(Vector::Decrementer);
+    }
+    None
+}
+
+/// The decrementer's value, sign-extended from its width.
+#[must_use]
+pub fn decrementer(thread: &Thread, timebase: u64) -> i64 {
+    let bits = if thread.has_large_decrementer() { 56 } else { 32 };
+    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
+}
+
+/// The hypervisor decrementer's value, sign-extended from its 56 bits.
+#[must_use]
+pub fn hypervisor_decrementer(thread: &Thread, timebase: u64) -> i64 {
+    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), 56)
+}
+
+fn sign_extend(value: u64, bits: u32) -> i64 {
+    (value << (64 - bits)) as i64 >> (64 - bits)
+}
+
+/// The cycle of the thread's time at which a decrementer that is not negative yet becomes so.
+#[must_use]
+pub fn next_timer(thread: &Thread, shared: &Shared) -> u64 {
+    let timebase = shared.timebase(thread);
+    let offset = shared.cores[thread.core].timebase_offset;
+    [decrementer(thread, timebase), hypervisor_decrementer(thread, timebase)]
+        .into_iter()
+        .filter(|value| *value >= 0)
+        .map(|value| {
+            let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
+            shared.clock.cycles_at(ticks)
+        })
+        .min()
+        .unwrap_or(u64::MAX)
+}

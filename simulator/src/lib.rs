@@ -1,0 +1,33 @@
+//! The POWER machine: a full-system POWER9 simulator with hypervisor mode.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`exec`] | what an instruction does; knows no time |
+//! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
+//! | [`interrupt`] | which interrupt is due and what taking it does |
+//! | [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`ledger`] | the only place that adds cycles |
+//! | [`platform`] | firmware, console, device tree |
+//! | [`machine`] | puts it together, runs it, saves and restores it |
+//! | [`trace`] | observers, which never change state |
+//! | [`description`] | `machines/*.toml` |
+//!
+//! The machine and the hypervisor meet only in `arch`.
+
+pub mod blocks;
+pub mod description;
+pub mod exec;
+pub mod interrupt;
+pub mod ledger;
+pub mod machine;
+pub mod memory;
+pub mod mmu;
+pub mod platform;
+pub mod shared;
+pub mod thread;
+pub mod trace;
+
+pub use description::{Description, DescriptionError};
+pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
+pub use platform::kernel::BootError;
+pub use trace::{Counts, NoObserver, Observer, RegionCounts};

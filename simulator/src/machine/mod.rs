@@ -1,0 +1,206 @@
+//! The machine: puts the parts together, boots, and runs.
+//!
+//! [`State`] is everything that a snapshot holds; [`Machine`] adds what can be made again from it (the
+//! decoded blocks). Threads are interleaved by their local time in a fixed order, in slices that end at
+//! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
+//! it does.
+
+mod report;
+mod run;
+mod snapshot;
+
+pub use report::Report;
+pub use run::RunState;
+pub use snapshot::SnapshotError;
+
+use arch::address::RealAddress;
+use arch::registers::spr::{Scope, Spr};
+
+use crate::blocks::Blocks;
+use crate::description::Description;
+use crate::memory::Memory;
+use crate::platform::kernel::{self, BootError};
+use crate::platform::{Platform, device_tree, layout, opal};
+use crate::shared::{Core, FirmwarePlace, Shared};
+use crate::thread::Thread;
+
+/// Slices of threads end at multiples of so many cycles of their time, in functional mode.
+pub const QUANTUM_CYCLES: u64 = 1000;
+
+/// What the firmware is given to boot.
+#[derive(Clone, Debug, Default)]
+pub struct Boot {
+    /// The kernel file: an ELF file laid out as skiboot accepts it, or a flat image.
+    pub kernel: Vec<u8>,
+    /// The initrd, if any.
+    pub initrd: Option<Vec<u8>>,
+    /// Kernel arguments, `/chosen/bootargs`.
+    pub arguments: String,
+}
+
+/// Everything that the machine is: what a snapshot holds.
+#[derive(PartialEq, Debug)]
+pub struct State {
+    /// What it is made of.
+    pub description: Description,
+    /// Decides what the description leaves open.
+    pub seed: u64,
+    /// The hardware threads, by PIR.
+    pub threads: Vec<Thread>,
+    /// What they share.
+    pub shared: Shared,
+    /// Firmware's state and the console.
+    pub platform: Platform,
+    /// [`State::steps`] when the machine last showed progress.
+    pub progress_at: u64,
+}
+
+/// A machine.
+#[derive(Debug)]
+pub struct Machine {
+    state: State,
+    blocks: Blocks,
+}
+
+impl Machine {
+    /// A machine after power-on, every thread inside firmware.
+    #[must_use]
+    pub fn new(description: Description, seed: u64) -> Self {
+        let processor = description.processor();
+        let (chips, cores_per_chip, threads_per_core) = description.topology();
+        let mut cores = Vec::new();
+        for chip in 0..chips {
+            for _ in 0..cores_per_chip {
+                cores.push(Core::new(chip as usize));
+            }
+        }
+        let pirs = device_tree::pirs(&description);
+        let mut threads = Vec::new();
+        for (index, pir) in pirs.into_iter().enumerate() {
+            let mut thread = Thread::new(index, index / threads_per_core as usize);
+            let core = &mut cores[thread.core];
+            for &spr in Spr::ALL {
+                let value = spr.reset(processor);
+                match spr.row().scope {
+                    Scope::Thread => thread.set_spr(spr, value),
+                    Scope::Core | Scope::Subcore => core.set_spr(spr, value),
+                    // The time base counts by itself and the PVR never changes.
+                    Scope::Chip => {}
+                }
+            }
+            thread.set_spr(Spr::Pir, u64::from(pir));
+            threads.push(thread);
+        }
+        let firmware = FirmwarePlace { base: layout::FIRMWARE, entry: layout::ENTRY };
+        let memory = Memory::new(description.memory());
+        let clock = description.clock();
+        let shared = Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
+        let platform = Platform::new();
+        let state = State { description, seed, threads, shared, platform, progress_at: 0 };
+        Self { state, blocks: Blocks::default() }
+    }
+
+    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the first
+    /// thread.
+    ///
+    /// # Errors
+    /// [`BootError`] if firmware would refuse the files; the machine is unchanged then.
+    pub fn boot(&mut self, boot: &Boot) -> Result<(), BootError> {
+        let entry = kernel::entry(&boot.kernel)?;
+        check_room("kernel", &boot.kernel, layout::KERNEL_BYTES)?;
+        let initrd = boot.initrd.as_deref().unwrap_or_default();
+        check_room("initrd", initrd, layout::INITRD_BYTES)?;
+        let State { description, threads, shared, .. } = &mut self.state;
+        let pir = threads[0].spr(Spr::Pir) as u32;
+        let initrd_end = layout::INITRD + initrd.len() as u64;
+        let chosen = device_tree::Chosen {
+            arguments: &boot.arguments,
+            initrd: boot.initrd.as_ref().map(|_| (layout::INITRD, initrd_end)),
+        };
+        let tree = device_tree::build(description, &chosen, pir);
+        if tree.len() as u64 > layout::FIRMWARE + layout::FIRMWARE_BYTES - layout::DEVICE_TREE {
+            return Err(BootError::DeviceTreeTooLarge(tree.len()));
+        }
+        for (address, bytes) in [
+            (layout::KERNEL, boot.kernel.as_slice()),
+            (layout::INITRD, initrd),
+            (layout::DEVICE_TREE, &tree),
+            (layout::ENTRY, &opal::entry_words()),
+        ] {
+            shared
+                .memory
+                .copy_in(RealAddress(address), bytes)
+                .expect("a description has memory where firmware puts its files");
+        }
+        opal::enter_payload(&mut threads[0], entry);
+        Ok(())
+    }
+
+    /// Instructions completed by all threads.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.state.instructions()
+    }
+
+    /// The time base of the first core.
+    #[must_use]
+    pub fn timebase(&self) -> u64 {
+        self.state.shared.timebase(&self.state.threads[0])
+    }
+
+    /// Simulated time since power-on.
+    #[must_use]
+    pub fn simulated_seconds(&self) -> f64 {
+        let cycles = self.state.threads.iter().map(|thread| thread.time.cycles()).max();
+        cycles.unwrap_or(0) as f64 / self.state.shared.clock.core_hz as f64
+    }
+
+    /// What the console sent since the last call.
+    pub fn take_console_output(&mut self) -> Vec<u8> {
+        self.state.platform.console.take_output()
+    }
+
+    /// Types `bytes` on the console now.
+    pub fn console_input(&mut self, bytes: &[u8]) {
+        let now = self.instructions();
+        self.state.platform.console.type_in(now, bytes);
+    }
+
+    /// The threads and what they share, taken out of the machine: for tests of single parts.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<Thread>, Shared) {
+        (self.state.threads, self.state.shared)
+    }
+
+    /// The machine's state, to look at.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+fn check_room(what: &'static str, file: &[u8], most: u64) -> Result<(), BootError> {
+    let bytes = file.len() as u64;
+    if bytes > most { Err(BootError::TooLarge { what, bytes, most }) } else { Ok(()) }
+}
+
+impl State {
+    /// Instructions completed by all threads.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.completed).sum()
+    }
+
+    /// Instructions completed and interrupts taken: what every doing of the machine adds to.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.completed + thread.interrupts).sum()
+    }
+}
+
+/// Two machines are equal when their states are; the decoded blocks do not matter.
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}

@@ -1,0 +1,266 @@
+//! The run loop: from block to block, slice to slice.
+
+use arch::address::EffectiveAddress;
+use arch::opal::token;
+use arch::registers::msr;
+
+use super::{Machine, QUANTUM_CYCLES, Report};
+use crate::blocks::Block;
+use crate::exec::{Flow, Mode};
+use crate::interrupt;
+use crate::mmu::{self, Access};
+use crate::platform::{Power, opal};
+use crate::shared::Shared;
+use crate::thread::trap::{Cause, Interrupt, StopReason};
+use crate::thread::{Activity, Thread};
+use crate::trace::Observer;
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum RunState {
+    /// The asked-for steps are done; the machine can go on.
+    Running,
+    /// The payload switched the machine off.
+    PoweredOff,
+    /// The payload asked for a reboot.
+    Rebooted,
+    /// The machine cannot go on.
+    Stopped(Box<Report>),
+}
+
+/// Why execution of straight code ended.
+enum Leave {
+    /// The limit was reached, or the block's end.
+    Straight,
+    /// An instruction changed the state that code is executed in.
+    Synchronize,
+    /// An instruction did not complete.
+    Trap,
+}
+
+impl Machine {
+    /// Runs for `steps` more (instructions completed and interrupts taken), or until the machine ends.
+    pub fn run<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
+        let target = self.state.steps().saturating_add(steps);
+        loop {
+            match self.state.platform.power {
+                Power::Off => {
+                    self.state.platform.console.drain();
+                    return RunState::PoweredOff;
+                }
+                Power::Rebooting => return RunState::Rebooted,
+                Power::On | Power::GoingOff => {}
+            }
+            let now = self.state.steps();
+            if now >= target {
+                return RunState::Running;
+            }
+            let idle = now - self.state.progress_at;
+            let patience = self.state.description.watchdog_instructions();
+            if idle >= patience {
+                let reason =
+                    format!("watchdog: {idle} steps without console output, firmware call or exit");
+                return self.stopped(0, reason);
+            }
+            let Some(index) = self.next_thread() else {
+                return self.stopped(0, "every thread waits inside firmware");
+            };
+            if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
+                return self.stopped(index, reason);
+            }
+        }
+    }
+
+    fn stopped(&mut self, index: usize, reason: impl ToString) -> RunState {
+        self.state.platform.console.drain();
+        RunState::Stopped(Box::new(Report::new(&self.state, index, reason.to_string())))
+    }
+
+    /// The running thread that is furthest behind, in whole quanta; the first of several.
+    fn next_thread(&self) -> Option<usize> {
+        let running = |thread: &&Thread| thread.activity == Activity::Running;
+        let quantum = |thread: &&Thread| thread.time.cycles() / QUANTUM_CYCLES;
+        let threads = self.state.threads.iter().filter(running);
+        threads.min_by_key(quantum).map(|thread| thread.index)
+    }
+
+    /// Runs thread `index` to the end of its slice, for `budget` steps at most.
+    fn slice<O: Observer>(
+        &mut self,
+        index: usize,
+        budget: u64,
+        observer: &mut O,
+    ) -> Result<(), StopReason> {
+        let start = self.state.threads[index].time.cycles();
+        let is_running = |thread: &&Thread| thread.activity == Activity::Running;
+        let is_alone = self.state.threads.iter().filter(is_running).count() == 1;
+        let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
+        let slice_end = if is_alone { u64::MAX } else { quantum_end };
+        let end = slice_end.min(start.saturating_add(budget));
+        while self.state.threads[index].time.cycles() < end {
+            self.enter(index, observer)?;
+            let thread = &self.state.threads[index];
+            let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
+            loop {
+                match self.straight(index, deadline, observer)? {
+                    Leave::Straight if self.state.threads[index].time.cycles() < deadline => {}
+                    Leave::Trap => {
+                        if self.trap(index, observer)? {
+                            return Ok(());
+                        }
+                        break;
+                    }
+                    Leave::Straight | Leave::Synchronize => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a pending interrupt, if one is due, and enters the thread's state: translations and
+    /// decoded code of this state come within reach.
+    fn enter<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<(), StopReason> {
+        let thread = &mut self.state.threads[index];
+        let shared = &mut self.state.shared;
+        if thread.msr() & msr::TE.mask() != 0 {
+            return Err(StopReason::SprNotModelled {
+                register: "MSR",
+                value: thread.msr(),
+                what: "the trace interrupt (MSR[TE])",
+            });
+        }
+        thread.cia = thread.nia;
+        thread.run_start = thread.nia;
+        if let Some(vector) = interrupt::pending(thread, shared) {
+            let taken = interrupt::take(thread, shared, &Interrupt::new(vector));
+            observer.interrupted(thread, taken);
+        }
+        if shared.has_stale_code() {
+            let frames = shared.take_stale_code();
+            self.blocks.discard(&mut shared.memory, &frames);
+        }
+        let data = mmu::context(thread, shared, msr::DR);
+        let code = mmu::context(thread, shared, msr::IR);
+        let generation = (shared.cores[thread.core].tlb.generation(), self.blocks.generation());
+        let mode = Mode::from_msr(thread.msr());
+        thread.lookaside.enter(data, code, mode.number(), generation);
+        Ok(())
+    }
+
+    /// Executes the block at the thread's next instruction.
+    fn straight<O: Observer>(
+        &mut self,
+        index: usize,
+        deadline: u64,
+        observer: &mut O,
+    ) -> Result<Leave, StopReason> {
+        let thread = &mut self.state.threads[index];
+        let shared = &mut self.state.shared;
+        thread.cia = thread.nia;
+        thread.run_start = thread.nia;
+        let mode = Mode::from_msr(thread.msr());
+        let number = match thread.lookaside.find_block(thread.nia) {
+            Some(number) => number,
+            None => {
+                let address = EffectiveAddress(thread.nia);
+                let Ok(offset) = mmu::translate(thread, shared, address, Access::Fetch) else {
+                    return Ok(Leave::Trap);
+                };
+                // The TLB may have been emptied to make room for this translation.
+                let number = self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
+                thread.lookaside.insert_block(address.0, number);
+                number
+            }
+        };
+        let allowed = deadline - thread.time.cycles();
+        let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
+        Ok(leave)
+    }
+
+    /// Deals with the instruction that did not complete. `Ok(true)` after a firmware call: it may have
+    /// started or stopped threads, or the machine.
+    fn trap<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<bool, StopReason> {
+        let thread = &mut self.state.threads[index];
+        let cause = thread.take_cause().expect("a trap leaves its cause");
+        match cause {
+            Cause::Interrupt(interrupt) => {
+                let taken = interrupt::take(thread, &self.state.shared, &interrupt);
+                observer.interrupted(thread, taken);
+                if taken.is_exit() {
+                    self.state.progress_at = self.state.steps();
+                }
+                Ok(false)
+            }
+            Cause::Firmware => {
+                observer.firmware_called(thread, thread.gpr[0]);
+                if thread.gpr[0] != token::POLL_EVENTS {
+                    self.state.progress_at = self.state.steps();
+                }
+                opal::call(&mut self.state, index)?;
+                Ok(true)
+            }
+            Cause::Stop(reason) => Err(reason),
+        }
+    }
+}
+
+/// Executes `block` from its start, at most `allowed` instructions.
+#[inline]
+fn execute<O: Observer>(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    block: &Block,
+    allowed: u64,
+    mode: Mode,
+    observer: &mut O,
+) -> Leave {
+    let count = usize::try_from(allowed).unwrap_or(usize::MAX).min(block.ops.len());
+    for op in &block.ops[..count] {
+        match (op.handler)(thread, shared, op.word) {
+            Ok(Flow::Next) => {
+                if O::SEES_INSTRUCTIONS {
+                    observer.completed(thread, op, mode);
+                }
+                thread.cia = thread.cia.wrapping_add(4);
+                if shared.has_stale_code() {
+                    retire(thread, 0);
+                    thread.nia = thread.effective(thread.cia).0;
+                    return Leave::Synchronize;
+                }
+            }
+            Ok(flow) => {
+                if O::SEES_INSTRUCTIONS {
+                    observer.completed(thread, op, mode);
+                }
+                retire(thread, 1);
+                if flow == Flow::Synchronize {
+                    thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
+                }
+                return if flow == Flow::Branch { Leave::Straight } else { Leave::Synchronize };
+            }
+            Err(_) => {
+                let completes = matches!(
+                    &thread.cause,
+                    Some(Cause::Interrupt(Interrupt { is_after_instruction: true, .. }))
+                );
+                if completes && O::SEES_INSTRUCTIONS {
+                    observer.completed(thread, op, mode);
+                }
+                retire(thread, u64::from(completes));
+                return Leave::Trap;
+            }
+        }
+    }
+    retire(thread, 0);
+    thread.nia = thread.effective(thread.cia).0;
+    Leave::Straight
+}
+
+/// Counts the instructions from the start of the run to `cia`, and `more` beyond.
+#[inline]
+fn retire(thread: &mut Thread, more: u64) {
+    let instructions = thread.cia.wrapping_sub(thread.run_start) / 4 + more;
+    thread.completed += instructions;
+    thread.time.charge_functional(instructions);
+    thread.run_start = thread.cia;
+}

@@ -1,0 +1,103 @@
+//! Saving a machine and making it again.
+//!
+//! A snapshot is the whole [`State`]: running to a point, saving, restoring and running on is the same
+//! as running on. Only frames of memory that were ever written are in it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Machine, State};
+use crate::description::Description;
+use crate::memory::flags;
+use crate::platform::Platform;
+use crate::shared::Core;
+use crate::thread::Thread;
+
+/// First bytes of every snapshot; the digit changes when the format does.
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x01";
+
+/// Why a snapshot cannot be restored.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The bytes do not begin as a snapshot of this version does.
+    #[error("not a snapshot, or one of another version of the simulator")]
+    NotASnapshot,
+    /// The bytes are cut or garbled.
+    #[error("the snapshot is damaged: {0}")]
+    Damaged(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    description: Description,
+    seed: u64,
+    threads: Vec<Thread>,
+    cores: Vec<Core>,
+    platform: Platform,
+    progress_at: u64,
+    frames: Vec<Frame>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Frame {
+    number: usize,
+    flags: u8,
+    contents: Vec<u8>,
+}
+
+impl Machine {
+    /// The machine as bytes.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        let State { description, seed, threads, shared, platform, progress_at } = &self.state;
+        let frames = shared.memory.written_frames().map(|(number, flags, contents)| Frame {
+            number,
+            // The blocks that were decoded from it are not saved.
+            flags: flags & !flags::CODE,
+            contents: contents.to_vec(),
+        });
+        let saved = Saved {
+            description: description.clone(),
+            seed: *seed,
+            threads: threads.clone(),
+            cores: shared.cores.clone(),
+            platform: platform.clone(),
+            progress_at: *progress_at,
+            frames: frames.collect(),
+        };
+        postcard::to_extend(&saved, MAGIC.to_vec()).expect("a state can be written as bytes")
+    }
+
+    /// The machine that [`Machine::snapshot`] made bytes of.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] if the bytes are not a whole snapshot.
+    pub fn restore(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let body = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NotASnapshot)?;
+        let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
+        let saved: Saved =
+            postcard::from_bytes(body).map_err(|fault| damaged(&fault.to_string()))?;
+        let mut machine = Self::new(saved.description, saved.seed);
+        let state = &mut machine.state;
+        let has_same_shape = saved.threads.len() == state.threads.len()
+            && saved.cores.len() == state.shared.cores.len()
+            && saved
+                .threads
+                .iter()
+                .zip(&state.threads)
+                .all(|(saved, made)| (saved.index, saved.core) == (made.index, made.core));
+        if !has_same_shape {
+            return Err(damaged("threads and cores do not fit the description"));
+        }
+        for Frame { number, flags, contents } in saved.frames {
+            if !state.shared.memory.restore_frame(number, flags, &contents) {
+                return Err(damaged("a frame does not fit the memory"));
+            }
+        }
+        state.threads = saved.threads;
+        state.shared.cores = saved.cores;
+        state.shared.restore_reservations(&state.threads);
+        state.platform = saved.platform;
+        state.progress_at = saved.progress_at;
+        Ok(machine)
+    }
+}

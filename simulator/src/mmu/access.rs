@@ -1,0 +1,177 @@
+//! Loads and stores of a thread: translation, endianness, and operands that cross a page.
+
+use arch::address::EffectiveAddress;
+
+use super::{Access, translate};
+use crate::memory::Offset;
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::lookaside::PAGE_LOG2;
+use crate::thread::trap::Trap;
+
+impl Thread {
+    /// The place of `bytes` bytes at `address` that lie in one page.
+    #[inline]
+    fn place(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        bytes: u64,
+        access: Access,
+    ) -> Result<Offset, Trap> {
+        let pages = match access {
+            Access::Store => &self.lookaside.write,
+            _ => &self.lookaside.read,
+        };
+        match pages.find(address.0, bytes) {
+            Some(offset) => Ok(offset),
+            None => translate(self, shared, address, access),
+        }
+    }
+
+    /// `N` bytes at `address`, in storage order.
+    ///
+    /// # Errors
+    /// [`Trap`] if any of them cannot be read.
+    #[inline]
+    pub fn load_bytes<const N: usize>(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+    ) -> Result<[u8; N], Trap> {
+        if let Some(offset) = self.lookaside.read.find(address.0, N as u64) {
+            return Ok(shared.memory.read(offset));
+        }
+        self.load_slow(shared, address)
+    }
+
+    #[cold]
+    fn load_slow<const N: usize>(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+    ) -> Result<[u8; N], Trap> {
+        if crosses_page(address, N) {
+            let mut value = [0; N];
+            for (index, byte) in value.iter_mut().enumerate() {
+                let at = self.effective(address.0.wrapping_add(index as u64));
+                let offset = self.place(shared, at, 1, Access::Load)?;
+                [*byte] = shared.memory.read(offset);
+            }
+            return Ok(value);
+        }
+        let offset = translate(self, shared, address, Access::Load)?;
+        Ok(shared.memory.read(offset))
+    }
+
+    /// Stores `N` bytes at `address`, in storage order. Nothing is written if any byte cannot be.
+    ///
+    /// # Errors
+    /// [`Trap`] if any of them cannot be written.
+    #[inline]
+    pub fn store_bytes<const N: usize>(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        value: [u8; N],
+    ) -> Result<(), Trap> {
+        if let Some(offset) = self.lookaside.write.find(address.0, N as u64) {
+            shared.store(self, offset, value);
+            return Ok(());
+        }
+        self.store_slow(shared, address, value)
+    }
+
+    #[cold]
+    fn store_slow<const N: usize>(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        value: [u8; N],
+    ) -> Result<(), Trap> {
+        if crosses_page(address, N) {
+            let mut offsets = [0; N];
+            for (index, offset) in offsets.iter_mut().enumerate() {
+                let at = self.effective(address.0.wrapping_add(index as u64));
+                *offset = self.place(shared, at, 1, Access::Store)?;
+            }
+            for (offset, byte) in offsets.into_iter().zip(value) {
+                shared.store(self, offset, [byte]);
+            }
+            return Ok(());
+        }
+        let offset = translate(self, shared, address, Access::Store)?;
+        shared.store(self, offset, value);
+        Ok(())
+    }
+
+    /// Where the bytes at `address`, aligned to their size, lie: for accesses that must be one.
+    ///
+    /// # Errors
+    /// [`Trap`] if they cannot be accessed so.
+    pub fn locate(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        access: Access,
+    ) -> Result<Offset, Trap> {
+        self.place(shared, address, 1, access)
+    }
+}
+
+fn crosses_page(address: EffectiveAddress, bytes: usize) -> bool {
+    address.offset(PAGE_LOG2) + bytes as u64 > 1 << PAGE_LOG2
+}
+
+macro_rules! sized {
+    ($($type:ident $load:ident $store:ident;)*) => {
+        impl Thread {
+            $(
+                #[doc = concat!("Loads a `", stringify!($type), "` in the thread's endianness.")]
+                ///
+                /// # Errors
+                /// [`Trap`] if it cannot be read.
+                #[inline]
+                pub fn $load(
+                    &mut self,
+                    shared: &mut Shared,
+                    address: EffectiveAddress,
+                ) -> Result<$type, Trap> {
+                    let bytes = self.load_bytes(shared, address)?;
+                    Ok(if self.is_little_endian() {
+                        $type::from_le_bytes(bytes)
+                    } else {
+                        $type::from_be_bytes(bytes)
+                    })
+                }
+
+                #[doc = concat!("Stores a `", stringify!($type), "` in the thread's endianness.")]
+                ///
+                /// # Errors
+                /// [`Trap`] if it cannot be written.
+                #[inline]
+                pub fn $store(
+                    &mut self,
+                    shared: &mut Shared,
+                    address: EffectiveAddress,
+                    value: $type,
+                ) -> Result<(), Trap> {
+                    let bytes = if self.is_little_endian() {
+                        value.to_le_bytes()
+                    } else {
+                        value.to_be_bytes()
+                    };
+                    self.store_bytes(shared, address, bytes)
+                }
+            )*
+        }
+    };
+}
+
+sized! {
+    u8 load_u8 store_u8;
+    u16 load_u16 store_u16;
+    u32 load_u32 store_u32;
+    u64 load_u64 store_u64;
+    u128 load_u128 store_u128;
+}

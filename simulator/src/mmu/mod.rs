@@ -1,0 +1,380 @@
+//! Translation: from an effective address to a place in memory, or to the interrupt that says why not.
+//!
+//! [`translate`] decides which stages apply, asks the modelled [`tlb`], walks the tables ([`radix`])
+//! when that has no answer or one that would fault, and checks rights. `access` puts loads and stores
+//! on top. Hashed translation is not modelled yet: software that asks for it stops the machine.
+//! Source: `mmu-and-superpages.md` 1.9 and section 3.
+
+pub mod access;
+pub mod radix;
+pub mod tlb;
+
+use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
+use arch::bits::bit;
+use arch::interrupt::{Vector, storage};
+use arch::radix::rights;
+use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
+
+use crate::memory::Offset;
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::lookaside::{Context, PAGE_LOG2};
+use crate::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
+use radix::{Page, WalkFault, partition_entry, walk_partition, walk_process};
+use tlb::{Space, Stage, Translation};
+
+/// What an access wants to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Read data.
+    Load,
+    /// Write data.
+    Store,
+    /// Fetch instructions.
+    Fetch,
+}
+
+impl Access {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Load => "load from",
+            Self::Store => "store to",
+            Self::Fetch => "fetch from",
+        }
+    }
+}
+
+/// The kind of memory attribute that refuses fetches: ATT=2, non-idempotent.
+const NON_IDEMPOTENT: u64 = 2;
+
+/// Everything that a translation of data (`relocation` is MSR\[DR\]) or of instructions (MSR\[IR\])
+/// depends on.
+#[must_use]
+pub fn context(thread: &Thread, shared: &Shared, relocation: u64) -> Context {
+    let core = &shared.cores[thread.core];
+    Context {
+        state: thread.msr() & (msr::HV | msr::PR | relocation),
+        lpcr: thread.spr(Spr::Lpcr),
+        lpid_pid: thread.spr(Spr::Lpidr) << 32 | thread.spr(Spr::Pidr),
+        keys: [thread.spr(Spr::Amr), thread.spr(Spr::Iamr)],
+        bases: [core.spr(Spr::Hrmor), core.spr(Spr::Ptcr)],
+    }
+}
+
+/// The place in memory that `access` to `address` reaches, for the byte at `address`.
+///
+/// # Errors
+/// [`Trap`] with the storage interrupt, or with the reason why the machine stops.
+pub fn translate(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Result<Offset, Trap> {
+    let real = match find(thread, shared, address, access) {
+        Ok(real) => real,
+        Err(fault) => return Err(deliver(thread, address, access, fault)),
+    };
+    let Some(offset) = shared.memory.locate(real) else {
+        return Err(thread.stop(StopReason::NoMemory { what: access.what(), address: real }));
+    };
+    let page = offset & !((1 << PAGE_LOG2) - 1);
+    match access {
+        Access::Load => thread.lookaside.read.insert(address.0, page),
+        Access::Store => thread.lookaside.write.insert(address.0, page),
+        Access::Fetch => {}
+    }
+    Ok(offset)
+}
+
+/// The real address behind `address`, without side effects: nothing is cached and nothing is raised.
+#[must_use]
+pub fn look(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Option<RealAddress> {
+    match resolve(thread, shared, address, access).ok()? {
+        Found::Known(real) => Some(real),
+        Found::Walked(_, translation) => Some(translation.apply(address)),
+    }
+}
+
+/// Why an address could not be translated.
+enum Fault {
+    Segment,
+    Process(u64),
+    Partition(u64, GuestRealAddress),
+    Stop(StopReason),
+}
+
+impl From<WalkFault> for Fault {
+    fn from(fault: WalkFault) -> Self {
+        match fault {
+            WalkFault::Process(cause) => Self::Process(cause),
+            WalkFault::Partition(cause, at) => Self::Partition(cause, at),
+            WalkFault::NoMemory(error) => {
+                Self::Stop(StopReason::NoMemory { what: "table walk to", address: error.0 })
+            }
+        }
+    }
+}
+
+/// Where a translation comes from.
+enum Found {
+    /// Real mode, or the TLB.
+    Known(RealAddress),
+    /// The tables, just now.
+    Walked(Space, Translation),
+}
+
+/// The real address behind `address`; what a walk found goes into the TLB.
+fn find(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Result<RealAddress, Fault> {
+    match resolve(thread, shared, address, access)? {
+        Found::Known(real) => Ok(real),
+        Found::Walked(space, translation) => {
+            if shared.cores[thread.core].tlb.insert(space, address.0, translation) {
+                thread.lookaside.forget();
+            }
+            Ok(translation.apply(address))
+        }
+    }
+}
+
+fn resolve(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Result<Found, Fault> {
+    let is_relocated = match access {
+        Access::Fetch => thread.msr() & msr::IR != 0,
+        Access::Load | Access::Store => thread.msr() & msr::DR != 0,
+    };
+    let has_hv = thread.msr() & msr::HV != 0;
+    if has_hv && !is_relocated {
+        let is_offset = address.0 >> 63 == 0;
+        let hrmor = if is_offset { shared.cores[thread.core].spr(Spr::Hrmor) } else { 0 };
+        return Ok(Found::Known(RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor)));
+    }
+    if thread.spr(Spr::Lpcr) & RADIX != RADIX {
+        return Err(Fault::Stop(StopReason::TranslationNotModelled(
+            "hashed translation (LPCR[HR]=0 or LPCR[UPRT]=0)",
+        )));
+    }
+    let (space, input) = if is_relocated {
+        quadrant(thread, address, has_hv)?
+    } else {
+        let lpid = thread.spr(Spr::Lpidr) as u32;
+        (Space { lpid, pid: None }, address.0 & 0x3FFF_FFFF_FFFF_FFFF)
+    };
+    if let Some(known) = shared.cores[thread.core].tlb.find(space, address.0)
+        && check(thread, known, access).is_ok()
+    {
+        return Ok(Found::Known(known.apply(address)));
+    }
+    // Nothing cached, or something that would fault: only what the tables say now may fault.
+    let translation = walk(shared, thread, space, input, access)?;
+    check(thread, &translation, access).map_err(|refusal| match refusal {
+        Refusal::Process(cause) => Fault::Process(cause),
+        Refusal::Partition(cause) => {
+            let page = translation.guest_real.map_or(0, |page| page.0);
+            Fault::Partition(cause, GuestRealAddress(page | address.offset(translation.page_log2)))
+        }
+    })?;
+    Ok(Found::Walked(space, translation))
+}
+
+/// LPCR as it is for radix translation.
+const RADIX: u64 = lpcr::HR | lpcr::UPRT;
+
+/// Effective LPID and PID of a relocated access, and the address without its quadrant.
+fn quadrant(
+    thread: &Thread,
+    address: EffectiveAddress,
+    has_hv: bool,
+) -> Result<(Space, u64), Fault> {
+    let lpidr = thread.spr(Spr::Lpidr) as u32;
+    let pidr = thread.spr(Spr::Pidr) as u32;
+    let (lpid, pid) = match (address.0 >> 62, has_hv) {
+        (0, true) => (0, pidr),
+        (1, true) => (lpidr, pidr),
+        (2, true) => (lpidr, 0),
+        (3, true) => (0, 0),
+        (0, false) => (lpidr, pidr),
+        (3, false) => (lpidr, 0),
+        _ => return Err(Fault::Segment),
+    };
+    let input = address.0 & 0x3FFF_FFFF_FFFF_FFFF;
+    if input >> arch::radix::SPACE_LOG2 != 0 {
+        return Err(Fault::Segment);
+    }
+    Ok((Space { lpid, pid: Some(pid) }, input))
+}
+
+fn walk(
+    shared: &Shared,
+    thread: &Thread,
+    space: Space,
+    input: u64,
+    access: Access,
+) -> Result<Translation, Fault> {
+    let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
+    let store = if access == Access::Store { storage::STORE } else { 0 };
+    let bad_entry =
+        || Fault::Partition(storage::BAD_CONFIGURATION | store, GuestRealAddress(input));
+    let entry = match partition_entry(&shared.memory, ptcr, space.lpid) {
+        // LPID 0 is the hypervisor's own; a guest has no business there.
+        Ok(_) if space.lpid == 0 && thread.msr() & msr::HV == 0 => return Err(bad_entry()),
+        Ok(Some(entry)) => entry,
+        Ok(None) => return Err(bad_entry()),
+        Err(error) => return Err(WalkFault::NoMemory(error).into()),
+    };
+    let is_nested = space.lpid != 0;
+    let process = match space.pid {
+        Some(pid) => Some(walk_process(&shared.memory, &entry, pid, input, is_nested)?),
+        None => None,
+    };
+    let guest_real = process.map_or(input, |page| page.translate(input));
+    let partition = if is_nested {
+        Some(walk_partition(&shared.memory, &entry, GuestRealAddress(guest_real))?)
+    } else {
+        None
+    };
+    let real = partition.map_or(guest_real, |page| page.translate(guest_real));
+    let log2 = |page: Option<Page>| page.map_or(u32::MAX, |page| page.log2);
+    let page_log2 = log2(process).min(log2(partition));
+    Ok(Translation {
+        page_log2,
+        real: RealAddress(real).align_down(page_log2),
+        guest_real: is_nested.then(|| GuestRealAddress(guest_real).align_down(page_log2)),
+        process: process.map(stage),
+        partition: partition.map(stage),
+    })
+}
+
+/// What the TLB keeps of a leaf.
+fn stage(page: Page) -> Stage {
+    Stage {
+        rights: page.leaf.rights,
+        attributes: page.leaf.attributes,
+        referenced: page.leaf.referenced,
+        changed: page.leaf.changed,
+    }
+}
+
+/// Which stage refuses an access, with the cause bits.
+enum Refusal {
+    Process(u64),
+    Partition(u64),
+}
+
+/// Checks `access` against both stages, the process-scoped first.
+fn check(thread: &Thread, translation: &Translation, access: Access) -> Result<(), Refusal> {
+    if let Some(process) = &translation.process {
+        let allowed = process_permissions(thread, process.rights);
+        refuse(process, allowed, access).map_err(Refusal::Process)?;
+    }
+    if let Some(partition) = &translation.partition {
+        refuse(partition, permissions(partition.rights), access).map_err(Refusal::Partition)?;
+    }
+    Ok(())
+}
+
+const LOAD: u8 = 4;
+const STORE: u8 = 2;
+const FETCH: u8 = 1;
+
+/// What a leaf's EAA field permits: a page that may be written may be read.
+fn permissions(eaa: u64) -> u8 {
+    let mut permitted = 0;
+    if eaa & (rights::READ | rights::WRITE) != 0 {
+        permitted |= LOAD;
+    }
+    if eaa & rights::WRITE != 0 {
+        permitted |= STORE;
+    }
+    if eaa & rights::EXECUTE != 0 {
+        permitted |= FETCH;
+    }
+    permitted
+}
+
+/// What a process-scoped leaf permits in the thread's state: nothing in problem state if the page is
+/// privileged; less what key 0 of AMR and IAMR takes in privileged state if it is not.
+fn process_permissions(thread: &Thread, eaa: u64) -> u8 {
+    match (thread.is_problem(), eaa & rights::PRIVILEGED != 0) {
+        (true, true) => 0,
+        (true, false) | (false, true) => permissions(eaa),
+        (false, false) => {
+            let (amr, iamr) = (thread.spr(Spr::Amr), thread.spr(Spr::Iamr));
+            let taken = [(amr & bit(0), STORE), (amr & bit(1), LOAD), (iamr & bit(1), FETCH)];
+            let kept = taken.iter().filter(|(key, _)| *key != 0).map(|(_, taken)| !taken);
+            kept.fold(permissions(eaa), |permitted, kept| permitted & kept)
+        }
+    }
+}
+
+/// The cause bits for which a stage refuses `access`, or `Ok`.
+fn refuse(stage: &Stage, permitted: u8, access: Access) -> Result<(), u64> {
+    let (needed, cause, store) = match access {
+        Access::Load => (LOAD, storage::PROTECTION, 0),
+        Access::Store => (STORE, storage::PROTECTION, storage::STORE),
+        Access::Fetch => (FETCH, storage::NO_EXECUTE, 0),
+    };
+    if access == Access::Fetch && stage.attributes == NON_IDEMPOTENT || permitted & needed == 0 {
+        return Err(cause | store);
+    }
+    if !stage.referenced || access == Access::Store && !stage.changed {
+        return Err(storage::REFERENCE_CHANGE | store);
+    }
+    Ok(())
+}
+
+/// Turns a fault into the interrupt that the architecture has for it.
+fn deliver(thread: &mut Thread, address: EffectiveAddress, access: Access, fault: Fault) -> Trap {
+    let is_fetch = access == Access::Fetch;
+    let store = if access == Access::Store { storage::STORE } else { 0 };
+    let (vector, cause, guest_real) = match fault {
+        Fault::Stop(reason) => return thread.stop(reason),
+        Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
+        Fault::Segment => (Vector::DataSegment, 0, None),
+        Fault::Process(cause) if is_fetch => (Vector::InstructionStorage, cause, None),
+        Fault::Process(cause) => (Vector::DataStorage, cause | store, None),
+        // A hypervisor's own table that its own partition-scoped tree does not map.
+        Fault::Partition(cause, _) if is_own_space(thread, address) => {
+            let vector = if is_fetch { Vector::InstructionStorage } else { Vector::DataStorage };
+            (vector, cause | store, None)
+        }
+        Fault::Partition(cause, at) if is_fetch => {
+            (Vector::HypervisorInstructionStorage, cause, Some(at))
+        }
+        Fault::Partition(cause, at) => (Vector::HypervisorDataStorage, cause | store, Some(at)),
+    };
+    let is_segment = matches!(vector, Vector::DataSegment | Vector::InstructionSegment);
+    let guest_real = guest_real.map(|at| at.align_down(PAGE_LOG2));
+    let mut interrupt = Interrupt::new(vector);
+    if is_fetch {
+        interrupt.status = cause;
+        if guest_real.is_some() {
+            interrupt.storage = Some(StorageFault { address, status: None, guest_real });
+        }
+    } else {
+        let status = (!is_segment).then_some(cause);
+        interrupt.storage = Some(StorageFault { address, status, guest_real });
+    }
+    thread.interrupt(interrupt)
+}
+
+/// Whether `address` belongs to LPID 0 in the thread's state: quadrants 0 and 3 of the hypervisor,
+/// every quadrant while LPIDR is 0.
+fn is_own_space(thread: &Thread, address: EffectiveAddress) -> bool {
+    thread.msr() & msr::HV != 0 && (matches!(address.0 >> 62, 0 | 3) || thread.spr(Spr::Lpidr) == 0)
+}

@@ -1,0 +1,219 @@
+//! The radix walk: what the tables in memory say about an address, without regard to rights.
+//!
+//! Source: `mmu-and-superpages.md` section 3. Tables are read with big-endian loads of real memory;
+//! where the partition-scoped stage takes part, every process-scoped table address is a guest real
+//! address and is translated as a load.
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::interrupt::storage;
+use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
+
+use crate::memory::{Memory, NoMemory};
+
+/// Why a walk found no page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WalkFault {
+    /// The process-scoped tables refuse: cause bits of DSISR.
+    Process(u64),
+    /// The partition-scoped tables refuse this guest real address: cause bits of HDSISR.
+    Partition(u64, GuestRealAddress),
+    /// A table lies where no memory answers.
+    NoMemory(NoMemory),
+}
+
+impl From<NoMemory> for WalkFault {
+    fn from(error: NoMemory) -> Self {
+        Self::NoMemory(error)
+    }
+}
+
+/// A page that a walk found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The leaf, its base with the bits below the page size cleared.
+    pub leaf: Leaf,
+    /// log2 of the page size.
+    pub log2: u32,
+}
+
+impl Page {
+    /// The address behind `input` in this page.
+    #[must_use]
+    pub fn translate(&self, input: u64) -> u64 {
+        self.leaf.base.0 | input & ((1 << self.log2) - 1)
+    }
+}
+
+/// Which doubleword a tree's next entry is: the address to read, and how to read on from there.
+struct Walk {
+    base: u64,
+    entries_log2: u32,
+    bits_left: u32,
+}
+
+enum Step {
+    Fault(u64),
+    Directory,
+    Page(Page),
+}
+
+impl Walk {
+    fn new(root: Root) -> Self {
+        Self { base: root.base.0, entries_log2: root.entries_log2, bits_left: root.space_log2 }
+    }
+
+    /// Whether POWER9 accepts this tree's geometry so far.
+    fn is_supported(&self) -> bool {
+        let table_log2 = self.entries_log2 + 3;
+        let geometry = matches!(
+            (self.bits_left, self.entries_log2),
+            (radix::SPACE_LOG2, radix::ROOT_ENTRIES_LOG2)
+                | (39 | 30, radix::DIRECTORY_ENTRIES_LOG2)
+                | (21, radix::LEAF_4K_ENTRIES_LOG2 | radix::LEAF_64K_ENTRIES_LOG2)
+        );
+        geometry && self.base & ((1 << table_log2) - 1) == 0
+    }
+
+    fn entry_address(&self, input: u64) -> u64 {
+        let index = input >> (self.bits_left - self.entries_log2) & ((1 << self.entries_log2) - 1);
+        self.base + 8 * index
+    }
+
+    fn step(&mut self, word: u64) -> Step {
+        self.bits_left -= self.entries_log2;
+        match Entry::from_doubleword(word) {
+            Entry::Invalid => Step::Fault(storage::NO_TRANSLATION),
+            Entry::Directory { base, entries_log2 } => {
+                self.base = base.0;
+                self.entries_log2 = entries_log2;
+                if self.is_supported() {
+                    Step::Directory
+                } else {
+                    Step::Fault(storage::BAD_CONFIGURATION)
+                }
+            }
+            Entry::Leaf(leaf) if matches!(self.bits_left, 12 | 16 | 21 | 30) => {
+                let base = leaf.base.align_down(self.bits_left);
+                Step::Page(Page { leaf: Leaf { base, ..leaf }, log2: self.bits_left })
+            }
+            Entry::Leaf(_) => Step::Fault(storage::BAD_CONFIGURATION),
+        }
+    }
+}
+
+/// A partition-table entry as far as radix translation needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartitionEntry {
+    /// Root of the partition-scoped tree.
+    pub root: Root,
+    /// Process table, in guest real (for LPID 0: real) memory.
+    pub process_table: TableLocation,
+}
+
+/// Reads the partition-table entry of `lpid`. `Ok(None)` where the entry is not for radix or lies
+/// outside of the table.
+///
+/// # Errors
+/// [`NoMemory`] where the table is not in memory.
+pub fn partition_entry(
+    memory: &Memory,
+    ptcr: u64,
+    lpid: u32,
+) -> Result<Option<PartitionEntry>, NoMemory> {
+    let table = TableLocation::from_doubleword(ptcr);
+    let offset = u64::from(lpid) * 16;
+    if offset >= 1 << table.bytes_log2 {
+        return Ok(None);
+    }
+    let word0 = memory.read_be64(table.base.wrapping_add(offset))?;
+    let word1 = memory.read_be64(table.base.wrapping_add(offset + 8))?;
+    let entry = PartitionEntry {
+        root: Root::from_doubleword(word0),
+        process_table: TableLocation::from_doubleword(word1),
+    };
+    Ok((word0 & PATE0_HR != 0 && entry.root.entries_log2 >= 5).then_some(entry))
+}
+
+/// Walks the partition-scoped tree for `address`.
+///
+/// # Errors
+/// [`WalkFault::Partition`] without the bit for stores, or [`WalkFault::NoMemory`].
+pub fn walk_partition(
+    memory: &Memory,
+    entry: &PartitionEntry,
+    address: GuestRealAddress,
+) -> Result<Page, WalkFault> {
+    let fault = |cause| WalkFault::Partition(cause, address);
+    let mut walk = Walk::new(entry.root);
+    if !walk.is_supported() {
+        return Err(fault(storage::BAD_CONFIGURATION));
+    }
+    if address.0 >> radix::SPACE_LOG2 != 0 {
+        return Err(fault(storage::NO_TRANSLATION));
+    }
+    loop {
+        let word = memory.read_be64(RealAddress(walk.entry_address(address.0)))?;
+        match walk.step(word) {
+            Step::Fault(cause) => return Err(fault(cause)),
+            Step::Directory => {}
+            Step::Page(page) => return Ok(page),
+        }
+    }
+}
+
+/// Walks the process-scoped tree of `pid` for `address`, quadrant bits already removed. `is_nested`
+/// says whether its tables lie in guest real memory (every LPID but 0).
+///
+/// # Errors
+/// [`WalkFault`] with the stage that refused.
+pub fn walk_process(
+    memory: &Memory,
+    entry: &PartitionEntry,
+    pid: u32,
+    address: u64,
+    is_nested: bool,
+) -> Result<Page, WalkFault> {
+    let read_table = |at: u64, is_nested: bool| -> Result<u64, WalkFault> {
+        let real = if is_nested { table_address(memory, entry, at)? } else { RealAddress(at) };
+        Ok(memory.read_be64(real)?)
+    };
+    let offset = u64::from(pid) * 16;
+    if offset >= 1 << entry.process_table.bytes_log2 {
+        return Err(WalkFault::Process(storage::NO_TRANSLATION));
+    }
+    // The process table's own address goes through the partition-scoped tree even for LPID 0.
+    let word = read_table(entry.process_table.base.0 + offset, true)?;
+    let mut walk = Walk::new(Root::from_doubleword(word));
+    if !walk.is_supported() {
+        return Err(WalkFault::Process(storage::BAD_CONFIGURATION));
+    }
+    loop {
+        let word = read_table(walk.entry_address(address), is_nested)?;
+        match walk.step(word) {
+            Step::Fault(cause) => return Err(WalkFault::Process(cause)),
+            Step::Directory => {}
+            Step::Page(page) => return Ok(page),
+        }
+    }
+}
+
+/// The real address of a process-scoped table entry at guest real `at`, translated as a load.
+fn table_address(
+    memory: &Memory,
+    entry: &PartitionEntry,
+    at: u64,
+) -> Result<RealAddress, WalkFault> {
+    let address = GuestRealAddress(at);
+    let page = walk_partition(memory, entry, address).map_err(|fault| match fault {
+        WalkFault::Partition(cause, at) => WalkFault::Partition(cause | storage::TABLE_WALK, at),
+        other => other,
+    })?;
+    let refuse = |cause| Err(WalkFault::Partition(cause | storage::TABLE_WALK, address));
+    if page.leaf.rights & (radix::rights::READ | radix::rights::WRITE) == 0 {
+        return refuse(storage::PROTECTION);
+    }
+    if !page.leaf.referenced {
+        return refuse(storage::REFERENCE_CHANGE);
+    }
+    Ok(RealAddress(page.translate(at)))
+}

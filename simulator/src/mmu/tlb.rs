@@ -1,0 +1,118 @@
+//! The modelled TLB: translations that stay in use until software, or lack of room, removes them.
+//!
+//! An entry holds the whole of what a walk found: both stages' rights and attributes, so that a hit
+//! checks them against the state of the moment. A page table that changed without `tlbie` is not
+//! noticed, as on hardware. The geometry is that of functional mode: large and fully associative; a
+//! full TLB is emptied, which the architecture allows at any time.
+
+use std::collections::BTreeMap;
+
+use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
+use serde::{Deserialize, Serialize};
+
+/// log2 of the page sizes that a radix translation can have.
+pub const PAGE_SIZES_LOG2: [u32; 4] = [12, 16, 21, 30];
+
+const CAPACITY: usize = 8192;
+
+/// Whose translation it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Space {
+    /// Effective LPID.
+    pub lpid: u32,
+    /// Effective PID; `None` for a guest with relocation off.
+    pub pid: Option<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+struct Key {
+    space: Space,
+    page_log2: u32,
+    page: u64,
+}
+
+/// What one stage of translation found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stage {
+    /// The leaf's EAA field, see [`arch::radix::rights`].
+    pub rights: u64,
+    /// The leaf's ATT field.
+    pub attributes: u64,
+    /// The leaf's reference bit.
+    pub referenced: bool,
+    /// The leaf's change bit.
+    pub changed: bool,
+}
+
+/// A translation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Translation {
+    /// The smaller of both stages' pages.
+    pub page_log2: u32,
+    /// Where the page lies.
+    pub real: RealAddress,
+    /// The page's guest real address, where the partition-scoped stage took part.
+    pub guest_real: Option<GuestRealAddress>,
+    /// Process-scoped stage.
+    pub process: Option<Stage>,
+    /// Partition-scoped stage.
+    pub partition: Option<Stage>,
+}
+
+impl Translation {
+    /// The real address behind `address`, which lies in this page.
+    #[must_use]
+    pub fn apply(&self, address: EffectiveAddress) -> RealAddress {
+        RealAddress(self.real.0 | address.offset(self.page_log2))
+    }
+}
+
+/// The translations of one core.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Tlb {
+    entries: BTreeMap<Key, Translation>,
+    generation: u64,
+}
+
+impl Tlb {
+    /// The translation of `address` in `space`, if there is one.
+    #[must_use]
+    pub fn find(&self, space: Space, address: u64) -> Option<&Translation> {
+        PAGE_SIZES_LOG2.iter().find_map(|&page_log2| {
+            self.entries.get(&Key { space, page_log2, page: address >> page_log2 })
+        })
+    }
+
+    /// Keeps what a walk found for `address`, in place of what the TLB had for it. True if another
+    /// translation was lost: shortcuts taken from the TLB are void then.
+    pub fn insert(&mut self, space: Space, address: u64, translation: Translation) -> bool {
+        let before = self.generation;
+        if self.entries.len() >= CAPACITY {
+            self.entries.clear();
+            self.generation += 1;
+        }
+        for page_log2 in PAGE_SIZES_LOG2 {
+            if self.entries.remove(&Key { space, page_log2, page: address >> page_log2 }).is_some()
+            {
+                self.generation += 1;
+            }
+        }
+        let page_log2 = translation.page_log2;
+        self.entries.insert(Key { space, page_log2, page: address >> page_log2 }, translation);
+        self.generation != before
+    }
+
+    /// Removes every translation for which `is_invalid` says so.
+    pub fn invalidate(&mut self, is_invalid: impl Fn(Space, u64, &Translation) -> bool) {
+        self.entries.retain(|key, translation| {
+            !is_invalid(key.space, key.page << key.page_log2, translation)
+        });
+        self.generation += 1;
+    }
+
+    /// Changes whenever a translation was removed: what was taken from the TLB before is void.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+}

@@ -1,0 +1,107 @@
+//! The firmware's console: a ring of output that polling drains, and input with its time.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes that the ring takes before somebody polls: one less than its size, as skiboot's.
+const RING_BYTES: usize = arch::opal::CONSOLE_RING_BYTES as usize - 1;
+
+/// Input as it arrived: enough to replay it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Input {
+    /// The machine's time, in completed instructions.
+    pub at_instruction: u64,
+    /// What was typed.
+    pub bytes: Vec<u8>,
+}
+
+/// The console of terminal 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Console {
+    ring: VecDeque<u8>,
+    output: Vec<u8>,
+    input: VecDeque<u8>,
+    log: Vec<Input>,
+}
+
+impl Console {
+    /// Takes what fits of `bytes` and says how many that were.
+    pub fn write(&mut self, bytes: &[u8]) -> usize {
+        let room = self.room().min(bytes.len());
+        self.ring.extend(&bytes[..room]);
+        room
+    }
+
+    /// Bytes that fit the ring now.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        RING_BYTES - self.ring.len()
+    }
+
+    /// Whether output waits in the ring.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        !self.ring.is_empty()
+    }
+
+    /// Sends everything in the ring out.
+    pub fn drain(&mut self) {
+        self.output.extend(self.ring.drain(..));
+    }
+
+    /// What was sent out since the last time somebody asked.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// Input arrives.
+    pub fn type_in(&mut self, at_instruction: u64, bytes: &[u8]) {
+        self.input.extend(bytes);
+        self.log.push(Input { at_instruction, bytes: bytes.to_vec() });
+    }
+
+    /// Whether input waits.
+    #[must_use]
+    pub fn has_input(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    /// At most `most` bytes of input.
+    pub fn read(&mut self, most: usize) -> Vec<u8> {
+        let bytes = most.min(self.input.len());
+        self.input.drain(..bytes).collect()
+    }
+
+    /// All input so far, with its times.
+    #[must_use]
+    pub fn log(&self) -> &[Input] {
+        &self.log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Console;
+
+    #[test]
+    fn a_write_longer_than_the_ring_takes_4095_bytes() {
+        let mut console = Console::default();
+        assert_eq!(console.write(&[b'x'; 6000]), 4095);
+        assert_eq!(console.write(b"y"), 0);
+        console.drain();
+        assert_eq!(console.write(b"y"), 1);
+        console.drain();
+        assert_eq!(console.take_output().len(), 4096);
+        assert!(console.take_output().is_empty());
+    }
+
+    #[test]
+    fn input_is_read_in_order_and_logged() {
+        let mut console = Console::default();
+        console.type_in(5, b"abc");
+        assert_eq!(console.read(2), b"ab");
+        assert_eq!(console.read(2), b"c");
+        assert_eq!(console.log().len(), 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! The platform around the processor: firmware at high level, its console and its device tree.
+//!
+//! Firmware is OPAL as a payload sees it: an entry address with a real instruction sequence behind
+//! it, skiboot's calling convention and skiboot's manners. Source: `powernv-opal.md`.
+
+pub mod console;
+pub mod device_tree;
+pub mod kernel;
+pub mod opal;
+
+use serde::{Deserialize, Serialize};
+
+use console::Console;
+
+/// Where things lie in real memory, as skiboot has them on QEMU (`powernv-opal.md` 1.2, 1.4).
+pub mod layout {
+    /// The kernel image.
+    pub const KERNEL: u64 = 0x2000_0000;
+    /// Room for the kernel image.
+    pub const KERNEL_BYTES: u64 = 0x0800_0000;
+    /// The initrd.
+    pub const INITRD: u64 = 0x2800_0000;
+    /// Room for the initrd.
+    pub const INITRD_BYTES: u64 = 0x0800_0000;
+    /// Firmware: everything from here for [`FIRMWARE_BYTES`] is reserved.
+    pub const FIRMWARE: u64 = 0x3000_0000;
+    /// Bytes of firmware, `opal-runtime-size`.
+    pub const FIRMWARE_BYTES: u64 = 0x01C5_0000;
+    /// The firmware's entry.
+    pub const ENTRY: u64 = 0x3000_3760;
+    /// The stack that r1 points into at the payload's entry.
+    pub const STACK: u64 = 0x31C4_0000;
+    /// The flattened device tree, in the firmware's heap.
+    pub const DEVICE_TREE: u64 = 0x3076_E7B0;
+}
+
+/// Whether the machine is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Power {
+    /// On.
+    On,
+    /// Somebody asked to switch off; it happens at the next poll for events.
+    GoingOff,
+    /// Off.
+    Off,
+    /// A reboot was asked for.
+    Rebooting,
+}
+
+/// The state of the platform.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Platform {
+    /// Whether the machine is on.
+    pub power: Power,
+    /// The console.
+    pub console: Console,
+}
+
+impl Platform {
+    /// A platform after power-on.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { power: Power::On, console: Console::default() }
+    }
+}
+
+impl Default for Platform {
+    fn default() -> Self {
+        Self::new()
+    }
+}

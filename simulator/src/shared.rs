@@ -1,0 +1,193 @@
+//! What hardware threads share: memory, the registers and TLB of their core and chip, reservations.
+
+use std::collections::BTreeSet;
+
+use arch::processor::Processor;
+use arch::registers::spr::{Scope, Spr};
+use serde::{Deserialize, Serialize};
+use serde_big_array::BigArray;
+
+use crate::ledger::Clock;
+use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
+use crate::mmu::tlb::Tlb;
+use crate::thread::{Reservation, Thread};
+
+/// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
+pub const GRANULE_LOG2: u32 = 7;
+
+/// What the threads of a core share.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Core {
+    /// Index of its chip.
+    pub chip: usize,
+    /// Core- and subcore-scope registers by [`Spr`].
+    #[serde(with = "BigArray")]
+    spr: [u64; Spr::COUNT],
+    /// The time base is the core's clock in ticks plus this.
+    pub timebase_offset: u64,
+    /// Translations.
+    pub tlb: Tlb,
+}
+
+impl Core {
+    /// A core of `chip` after power-on.
+    #[must_use]
+    pub fn new(chip: usize) -> Self {
+        Self { chip, spr: [0; Spr::COUNT], timebase_offset: 0, tlb: Tlb::default() }
+    }
+
+    /// A core- or subcore-scope register.
+    #[must_use]
+    pub fn spr(&self, spr: Spr) -> u64 {
+        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        self.spr[spr as usize]
+    }
+
+    /// Sets a core- or subcore-scope register.
+    pub fn set_spr(&mut self, spr: Spr, value: u64) {
+        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        self.spr[spr as usize] = value;
+    }
+}
+
+/// Where the firmware's one page lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FirmwarePlace {
+    /// `opal-base-address`.
+    pub base: u64,
+    /// `opal-entry-address`: the firmware's entry word.
+    pub entry: u64,
+}
+
+/// What hardware threads share.
+#[derive(Debug)]
+pub struct Shared {
+    /// The processor of every thread.
+    pub processor: Processor,
+    /// Core clock and time base.
+    pub clock: Clock,
+    /// Real memory.
+    pub memory: Memory,
+    /// The cores, in order of their PIRs.
+    pub cores: Vec<Core>,
+    /// The firmware's page.
+    pub firmware: FirmwarePlace,
+    /// The state of the random-number source behind `darn`; it starts as the machine's seed.
+    pub random: u64,
+    /// Reserved granules by thread index, as the threads hold them.
+    reservations: Vec<Option<usize>>,
+    /// Frames with decoded instructions that were stored into since the machine last looked.
+    stale_code: BTreeSet<usize>,
+}
+
+impl Shared {
+    /// The shared part of a machine with `threads` threads.
+    #[must_use]
+    pub fn new(
+        processor: Processor,
+        clock: Clock,
+        memory: Memory,
+        cores: Vec<Core>,
+        firmware: FirmwarePlace,
+        threads: usize,
+        seed: u64,
+    ) -> Self {
+        let reservations = vec![None; threads];
+        Self {
+            processor,
+            clock,
+            memory,
+            cores,
+            firmware,
+            random: seed,
+            reservations,
+            stale_code: BTreeSet::new(),
+        }
+    }
+
+    /// The time base that `thread` reads now.
+    #[must_use]
+    pub fn timebase(&self, thread: &Thread) -> u64 {
+        let ticks = self.clock.ticks(thread.time_now().cycles());
+        ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+    }
+
+    /// Stores `value` for `thread` and looks after what a store must look after.
+    #[inline]
+    pub fn store<const N: usize>(&mut self, thread: &Thread, offset: Offset, value: [u8; N]) {
+        if !self.memory.is_plain(offset) {
+            self.prepare_store(thread.index, offset);
+        }
+        self.memory.write(offset, value);
+    }
+
+    /// Notes the first write of a frame, decoded instructions in it, and reservations that it breaks.
+    #[cold]
+    pub fn prepare_store(&mut self, thread: usize, offset: Offset) {
+        let found = self.memory.frame_flags(offset);
+        self.memory.set_frame_flags(offset, flags::WRITTEN);
+        if found & flags::CODE != 0 {
+            self.stale_code.insert(offset >> FRAME_LOG2);
+        }
+        if found & flags::RESERVED != 0 {
+            let granule = offset >> GRANULE_LOG2;
+            for (holder, reserved) in self.reservations.iter_mut().enumerate() {
+                if holder != thread && *reserved == Some(granule) {
+                    *reserved = None;
+                }
+            }
+        }
+    }
+
+    /// Gives `thread` a reservation for `bytes` bytes at `offset`.
+    pub fn reserve(&mut self, thread: &mut Thread, offset: Offset, bytes: u8) {
+        let granule = offset >> GRANULE_LOG2;
+        self.memory.set_frame_flags(offset, flags::RESERVED);
+        self.reservations[thread.index] = Some(granule);
+        thread.reservation = Some(Reservation { granule, bytes });
+    }
+
+    /// Takes `thread`'s reservation away and says whether it covered `bytes` bytes at `offset`.
+    pub fn take_reservation(&mut self, thread: &mut Thread, offset: Offset, bytes: u8) -> bool {
+        let granule = offset >> GRANULE_LOG2;
+        let is_unbroken = self.reservations[thread.index].take() == Some(granule);
+        thread.reservation.take() == Some(Reservation { granule, bytes }) && is_unbroken
+    }
+
+    /// Puts the reservations of restored threads back.
+    pub fn restore_reservations(&mut self, threads: &[Thread]) {
+        for thread in threads {
+            self.reservations[thread.index] = thread.reservation.map(|held| held.granule);
+        }
+    }
+
+    /// Whether a thread's reservation is still unbroken.
+    #[must_use]
+    pub fn holds_reservation(&self, thread: &Thread) -> bool {
+        self.reservations[thread.index].is_some()
+    }
+
+    /// The frames whose decoded instructions are stale, forgotten by asking.
+    pub fn take_stale_code(&mut self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.stale_code)
+    }
+
+    /// Whether decoded instructions of some frame are stale.
+    #[inline]
+    #[must_use]
+    pub fn has_stale_code(&self) -> bool {
+        !self.stale_code.is_empty()
+    }
+}
+
+/// What threads share is equal when a program could not tell them apart.
+impl PartialEq for Shared {
+    fn eq(&self, other: &Self) -> bool {
+        self.processor == other.processor
+            && self.clock == other.clock
+            && self.cores == other.cores
+            && self.firmware == other.firmware
+            && self.reservations == other.reservations
+            && self.memory == other.memory
+    }
+}

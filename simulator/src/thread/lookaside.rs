@@ -1,0 +1,176 @@
+//! Host-side shortcuts of one thread: translations and decoded blocks that were found before.
+//!
+//! A shortcut is not architecture. It holds only answers that the modelled TLB of the core would give
+//! again, and it is emptied whenever that TLB loses an entry, so a run with it and a run without it
+//! are the same run. Entries are tagged with a small number for the state that the answer depends on
+//! (MSR, LPCR, LPIDR, PIDR, ...): coming back to a state finds its entries still there.
+
+use crate::memory::Offset;
+
+/// Bytes that one entry covers: the smallest page.
+pub const PAGE_LOG2: u32 = 12;
+const PAGE_MASK: u64 = (1 << PAGE_LOG2) - 1;
+const ENTRIES: usize = 1024;
+const BLOCKS: usize = 4096;
+
+/// Everything that a translation depends on, besides tables in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Context {
+    /// MSR\[HV, PR\] and, for this kind of access, IR or DR.
+    pub state: u64,
+    /// LPCR.
+    pub lpcr: u64,
+    /// LPIDR and PIDR.
+    pub lpid_pid: u64,
+    /// AMR and IAMR.
+    pub keys: [u64; 2],
+    /// HRMOR and PTCR.
+    pub bases: [u64; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Effective page address with the context number in the low bits.
+    tag: u64,
+    offset: Offset,
+}
+
+/// No context has this number, and neither has a thread that entered none.
+const EMPTY: Entry = Entry { tag: PAGE_MASK, offset: 0 };
+
+/// The shortcuts for one kind of access.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    entries: Box<[Entry; ENTRIES]>,
+    /// Number of the context that the thread is in.
+    context: u64,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { entries: Box::new([EMPTY; ENTRIES]), context: 0 }
+    }
+}
+
+impl Pages {
+    /// The place in memory of `bytes` at `address`, if known and within one page.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, address: u64, bytes: u64) -> Option<Offset> {
+        let entry = &self.entries[(address >> PAGE_LOG2) as usize % ENTRIES];
+        let inside = address & PAGE_MASK;
+        (entry.tag == (address & !PAGE_MASK | self.context) && inside + bytes <= PAGE_MASK + 1)
+            .then_some(entry.offset + inside as usize)
+    }
+
+    /// Remembers that the page of `address` lies at `page` in memory.
+    pub fn insert(&mut self, address: u64, page: Offset) {
+        if self.context != 0 {
+            self.entries[(address >> PAGE_LOG2) as usize % ENTRIES] =
+                Entry { tag: address & !PAGE_MASK | self.context, offset: page };
+        }
+    }
+
+    fn clear(&mut self) {
+        self.entries.fill(EMPTY);
+    }
+}
+
+/// A decoded block that was found before.
+#[derive(Clone, Copy, Debug)]
+struct BlockEntry {
+    address: u64,
+    /// Context number and mode; 0 is never used.
+    tag: u64,
+    block: u32,
+}
+
+/// All shortcuts of a thread.
+#[derive(Clone, Debug)]
+pub struct Lookaside {
+    /// Loads.
+    pub read: Pages,
+    /// Stores; the frames still have to be looked at for what a store must look after.
+    pub write: Pages,
+    blocks: Box<[BlockEntry; BLOCKS]>,
+    block_tag: u64,
+    contexts: Vec<Context>,
+    /// Generation of the TLB and of the blocks that the shortcuts were taken from.
+    generation: (u64, u64),
+}
+
+impl Default for Lookaside {
+    fn default() -> Self {
+        let empty = BlockEntry { address: 0, tag: 0, block: 0 };
+        Self {
+            read: Pages::default(),
+            write: Pages::default(),
+            blocks: Box::new([empty; BLOCKS]),
+            block_tag: 0,
+            contexts: Vec::new(),
+            generation: (0, 0),
+        }
+    }
+}
+
+impl Lookaside {
+    /// Enters the state that `data` and `code` describe, with instructions decoded in `mode`. Shortcuts
+    /// taken from an older TLB or older blocks are dropped.
+    pub fn enter(&mut self, data: Context, code: Context, mode: u8, generation: (u64, u64)) {
+        if generation != self.generation {
+            self.generation = generation;
+            self.clear();
+        }
+        let context = self.number(data);
+        self.read.context = context;
+        self.write.context = context;
+        self.block_tag = self.number(code) << 8 | u64::from(mode);
+        // Numbering the second may have started over.
+        if self.contexts.get(context as usize - 1) != Some(&data) {
+            let context = self.number(data);
+            self.read.context = context;
+            self.write.context = context;
+        }
+    }
+
+    /// The small number of a context, at least 1, at most a page offset.
+    fn number(&mut self, context: Context) -> u64 {
+        let known = self.contexts.iter().position(|other| *other == context);
+        let index = known.unwrap_or_else(|| {
+            if self.contexts.len() == 64 {
+                self.clear();
+            }
+            self.contexts.push(context);
+            self.contexts.len() - 1
+        });
+        index as u64 + 1
+    }
+
+    fn clear(&mut self) {
+        self.contexts.clear();
+        self.forget();
+    }
+
+    /// Drops every shortcut and stays in the state that was entered.
+    pub fn forget(&mut self) {
+        self.read.clear();
+        self.write.clear();
+        for entry in self.blocks.iter_mut() {
+            entry.tag = 0;
+        }
+    }
+
+    /// The decoded block at `address` in the state that was entered, if known.
+    #[inline]
+    #[must_use]
+    pub fn find_block(&self, address: u64) -> Option<u32> {
+        let entry = &self.blocks[(address >> 2) as usize % BLOCKS];
+        (entry.address == address && entry.tag == self.block_tag).then_some(entry.block)
+    }
+
+    /// Remembers the decoded block at `address`.
+    pub fn insert_block(&mut self, address: u64, block: u32) {
+        self.blocks[(address >> 2) as usize % BLOCKS] =
+            BlockEntry { address, tag: self.block_tag, block };
+    }
+}

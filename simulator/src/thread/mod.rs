@@ -1,0 +1,266 @@
+//! One hardware thread: its architected state, and what the machine remembers while it executes.
+
+pub mod lookaside;
+pub mod trap;
+
+use arch::address::EffectiveAddress;
+use arch::registers::spr::{Scope, Spr};
+use arch::registers::{cr, lpcr, msr, xer};
+use serde::{Deserialize, Serialize};
+use serde_big_array::BigArray;
+
+use crate::ledger::LocalTime;
+use lookaside::Lookaside;
+use trap::Cause;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Activity {
+    /// Executes instructions.
+    Running,
+    /// Waits inside OPAL for `OPAL_START_CPU`.
+    InFirmware,
+}
+
+/// A load-and-reserve that no store has broken yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reservation {
+    /// The reserved granule: the place in memory, divided by its 128 bytes.
+    pub granule: usize,
+    /// Bytes of the load; a store-conditional must have the same.
+    pub bytes: u8,
+}
+
+/// A hardware thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Thread {
+    /// Index in the machine's list.
+    pub index: usize,
+    /// Index of its core in the machine's list.
+    pub core: usize,
+    /// What it is doing.
+    pub activity: Activity,
+    /// General-purpose registers.
+    pub gpr: [u64; 32],
+    /// Vector-scalar registers, doubleword 0 first. FPR n is doubleword 0 of VSR n.
+    #[serde(with = "BigArray")]
+    pub vsr: [[u64; 2]; 64],
+    /// Condition register; field 0 in the top four bits.
+    pub cr: u32,
+    /// Fixed-point exception register.
+    pub xer: u64,
+    /// Link register.
+    pub lr: u64,
+    /// Count register.
+    pub ctr: u64,
+    /// Floating-point status and control register.
+    pub fpscr: u64,
+    /// Machine state register. Written through [`Thread::set_msr`].
+    msr: u64,
+    /// Thread-scope special-purpose registers that have no field of their own, by [`Spr`].
+    #[serde(with = "BigArray")]
+    spr: [u64; Spr::COUNT],
+    /// The address of the instruction that executes, or executed last.
+    pub cia: u64,
+    /// The address of the next instruction.
+    pub nia: u64,
+    /// The reservation, if the thread holds one.
+    pub reservation: Option<Reservation>,
+    /// Instructions completed since power-on.
+    pub completed: u64,
+    /// Interrupts taken since power-on.
+    pub interrupts: u64,
+    /// The thread's time at `run_start`.
+    pub time: LocalTime,
+    /// First instruction of the straight run that executes; those from here to `cia` are not yet in
+    /// `completed` and `time`.
+    pub run_start: u64,
+
+    /// Why the last instruction did not complete.
+    #[serde(skip)]
+    pub(crate) cause: Option<Cause>,
+    /// Host-side shortcuts of translation; they answer what the modelled TLB would.
+    #[serde(skip)]
+    pub(crate) lookaside: Lookaside,
+}
+
+impl Thread {
+    /// A thread as firmware parks it: all registers zero, waiting inside OPAL.
+    #[must_use]
+    pub fn new(index: usize, core: usize) -> Self {
+        Self {
+            index,
+            core,
+            activity: Activity::InFirmware,
+            gpr: [0; 32],
+            vsr: [[0; 2]; 64],
+            cr: 0,
+            xer: 0,
+            lr: 0,
+            ctr: 0,
+            fpscr: 0,
+            msr: 0,
+            spr: [0; Spr::COUNT],
+            cia: 0,
+            nia: 0,
+            reservation: None,
+            completed: 0,
+            interrupts: 0,
+            time: LocalTime::default(),
+            run_start: 0,
+            cause: None,
+            lookaside: Lookaside::default(),
+        }
+    }
+
+    /// The machine state register.
+    #[inline]
+    #[must_use]
+    pub fn msr(&self) -> u64 {
+        self.msr
+    }
+
+    /// Writes the MSR. The caller ends the run of instructions, so that nothing decoded under the
+    /// old state goes on.
+    pub fn set_msr(&mut self, value: u64) {
+        self.msr = value & msr::POWER9_MASK;
+    }
+
+    /// A thread-scope register's stored value, without the effects of `mfspr`.
+    #[inline]
+    #[must_use]
+    pub fn spr(&self, spr: Spr) -> u64 {
+        debug_assert!(spr.row().scope == Scope::Thread);
+        self.spr[spr as usize]
+    }
+
+    /// Stores a thread-scope register's value, without the effects of `mtspr`.
+    #[inline]
+    pub fn set_spr(&mut self, spr: Spr, value: u64) {
+        debug_assert!(spr.row().scope == Scope::Thread);
+        self.spr[spr as usize] = value;
+    }
+
+    /// Instructions completed, those of the run under way included.
+    #[must_use]
+    pub fn completed_now(&self) -> u64 {
+        self.completed + self.in_run()
+    }
+
+    /// The thread's time at the instruction that executes.
+    #[must_use]
+    pub fn time_now(&self) -> LocalTime {
+        self.time.after_functional(self.in_run())
+    }
+
+    fn in_run(&self) -> u64 {
+        self.cia.wrapping_sub(self.run_start) / 4
+    }
+
+    /// Whether the thread is in hypervisor state.
+    #[must_use]
+    pub fn is_hypervisor(&self) -> bool {
+        self.msr & (msr::HV | msr::PR) == msr::HV
+    }
+
+    /// Whether the thread is in problem state.
+    #[must_use]
+    pub fn is_problem(&self) -> bool {
+        self.msr & msr::PR != 0
+    }
+
+    /// Whether loads and stores are little-endian.
+    #[inline]
+    #[must_use]
+    pub fn is_little_endian(&self) -> bool {
+        self.msr & msr::LE != 0
+    }
+
+    /// Whether the decrementers are large: LPCR\[LD\].
+    #[must_use]
+    pub fn has_large_decrementer(&self) -> bool {
+        self.spr(Spr::Lpcr) & lpcr::LD != 0
+    }
+
+    /// GPR `ra`, or zero when `ra` is 0: the (RA|0) of the Power ISA.
+    #[inline]
+    #[must_use]
+    pub fn gpr_or_zero(&self, ra: usize) -> u64 {
+        if ra == 0 { 0 } else { self.gpr[ra] }
+    }
+
+    /// An effective address as the thread's mode has it: 32 bits where MSR\[SF\]=0.
+    #[inline]
+    #[must_use]
+    pub fn effective(&self, address: u64) -> EffectiveAddress {
+        EffectiveAddress(if self.msr & msr::SF == 0 { address & 0xFFFF_FFFF } else { address })
+    }
+
+    /// FPR `number`.
+    #[inline]
+    #[must_use]
+    pub fn fpr(&self, number: usize) -> u64 {
+        self.vsr[number & 31][0]
+    }
+
+    /// Sets FPR `number`. POWER9 leaves doubleword 1 of the VSR undefined; here it becomes zero.
+    #[inline]
+    pub fn set_fpr(&mut self, number: usize, value: u64) {
+        self.vsr[number & 31] = [value, 0];
+    }
+
+    /// The four bits of CR field `field`.
+    #[inline]
+    #[must_use]
+    pub fn cr_field(&self, field: usize) -> u32 {
+        self.cr >> (28 - 4 * (field & 7)) & 0xF
+    }
+
+    /// Sets CR field `field`.
+    #[inline]
+    pub fn set_cr_field(&mut self, field: usize, bits: u32) {
+        let shift = 28 - 4 * (field & 7);
+        self.cr = self.cr & !(0xF << shift) | bits << shift;
+    }
+
+    /// CR bit `number`, 0 to 31.
+    #[inline]
+    #[must_use]
+    pub fn cr_bit(&self, number: usize) -> bool {
+        self.cr >> (31 - (number & 31)) & 1 != 0
+    }
+
+    /// Sets CR0 as a record form does: `result` compared with zero, and XER\[SO\].
+    #[inline]
+    pub fn record(&mut self, result: u64) {
+        let result = if self.msr & msr::SF == 0 { i64::from(result as i32) } else { result as i64 };
+        let order = match result.cmp(&0) {
+            std::cmp::Ordering::Less => cr::LT,
+            std::cmp::Ordering::Greater => cr::GT,
+            std::cmp::Ordering::Equal => cr::EQ,
+        };
+        self.set_cr_field(0, order | self.summary_overflow());
+    }
+
+    /// XER\[SO\] as the lowest bit of a CR field.
+    #[inline]
+    #[must_use]
+    pub fn summary_overflow(&self) -> u32 {
+        u32::from(self.xer & xer::SO != 0)
+    }
+}
+
+/// Two threads are equal when everything a program can see, and their time, is.
+impl PartialEq for Thread {
+    fn eq(&self, other: &Self) -> bool {
+        let visible = |thread: &Self| {
+            (
+                (thread.index, thread.core, thread.activity),
+                (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
+                (thread.fpscr, thread.msr, thread.cia, thread.nia),
+                (thread.reservation, thread.completed, thread.interrupts, thread.time),
+            )
+        };
+        visible(self) == visible(other) && self.vsr == other.vsr && self.spr == other.spr
+    }
+}

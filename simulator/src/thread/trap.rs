@@ -1,0 +1,154 @@
+//! Why an instruction does not complete.
+//!
+//! An instruction that cannot complete returns a [`Trap`] and leaves the details in the thread as a
+//! [`Cause`]: an interrupt to deliver, a call into firmware, or the end of the simulation with a
+//! report that names what the machine met.
+
+use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
+use arch::instruction::Word;
+use arch::interrupt::Vector;
+
+use super::Thread;
+
+/// The instruction did not complete; the thread's [`Cause`] says why. It is a marker of one byte, so
+/// that the result of executing an instruction fits a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trap;
+
+/// Why an instruction did not complete.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// An interrupt.
+    Interrupt(Interrupt),
+    /// The firmware's entry word was executed at the firmware's entry.
+    Firmware,
+    /// The machine stops.
+    Stop(StopReason),
+}
+
+/// An interrupt with everything that its delivery writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interrupt {
+    /// Which.
+    pub vector: Vector,
+    /// Whether it goes to the hypervisor although its registers are SRR0 and SRR1: `sc` with LEV=1.
+    pub to_hypervisor: bool,
+    /// Whether the saved address is that of the next instruction.
+    pub is_after_instruction: bool,
+    /// Bits that SRR1 or HSRR1 gets beside the MSR.
+    pub status: u64,
+    /// Registers that describe a storage interrupt.
+    pub storage: Option<StorageFault>,
+    /// The instruction image for HEIR.
+    pub image: Option<Word>,
+}
+
+/// What a storage interrupt records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StorageFault {
+    /// For DAR or HDAR.
+    pub address: EffectiveAddress,
+    /// For DSISR or HDSISR; `None` where the interrupt does not set it.
+    pub status: Option<u64>,
+    /// For ASDR, with partition-scoped faults.
+    pub guest_real: Option<GuestRealAddress>,
+}
+
+impl Interrupt {
+    /// An interrupt on the instruction that executes, with nothing but its vector.
+    #[must_use]
+    pub fn new(vector: Vector) -> Self {
+        Self {
+            vector,
+            to_hypervisor: false,
+            is_after_instruction: false,
+            status: 0,
+            storage: None,
+            image: None,
+        }
+    }
+}
+
+/// Why the simulation cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StopReason {
+    /// The architecture has the instruction; this machine does not model it.
+    #[error("instruction {0} is not modelled")]
+    InstructionNotModelled(&'static str),
+    /// The architecture leaves the result undefined.
+    #[error("invalid form of {0}: the architecture leaves the result undefined")]
+    InvalidForm(&'static str),
+    /// An SPR number that the processor does not have.
+    #[error("{} SPR {number}, which this processor does not have", if *.is_write { "write of" } else { "read of" })]
+    NoSuchSpr {
+        /// The number in the instruction.
+        number: u16,
+        /// Whether it is `mtspr`.
+        is_write: bool,
+    },
+    /// A register whose effect is not modelled was given a value that would have one.
+    #[error("{register} = {value:#x}: {what} is not modelled")]
+    SprNotModelled {
+        /// The register's name.
+        register: &'static str,
+        /// The value written.
+        value: u64,
+        /// What the value would do.
+        what: &'static str,
+    },
+    /// A real address at which no memory answers.
+    #[error("{what} real address {address}: no memory and no device answers there")]
+    NoMemory {
+        /// The kind of access.
+        what: &'static str,
+        /// Where.
+        address: RealAddress,
+    },
+    /// Software asked for a kind of translation that is not modelled.
+    #[error("{0} is not modelled")]
+    TranslationNotModelled(&'static str),
+    /// OPAL was called in a way that skiboot does not survive.
+    #[error("OPAL call: {0}")]
+    FirmwareMisused(String),
+}
+
+impl Thread {
+    /// Why the last instruction did not complete, forgotten by asking.
+    pub fn take_cause(&mut self) -> Option<Cause> {
+        self.cause.take()
+    }
+
+    /// Leaves `interrupt` to be delivered.
+    #[cold]
+    pub fn interrupt(&mut self, interrupt: Interrupt) -> Trap {
+        self.cause = Some(Cause::Interrupt(interrupt));
+        Trap
+    }
+
+    /// Leaves a program interrupt with these bits (see [`arch::interrupt::program`]) in SRR1.
+    #[cold]
+    pub fn program_interrupt(&mut self, status: u64) -> Trap {
+        self.interrupt(Interrupt { status, ..Interrupt::new(Vector::Program) })
+    }
+
+    /// Leaves an alignment interrupt for `address`.
+    #[cold]
+    pub fn alignment_interrupt(&mut self, address: EffectiveAddress) -> Trap {
+        let storage = Some(StorageFault { address, status: None, guest_real: None });
+        self.interrupt(Interrupt { storage, ..Interrupt::new(Vector::Alignment) })
+    }
+
+    /// Leaves an instruction that the processor does not execute to the hypervisor.
+    #[cold]
+    pub fn emulation_assistance(&mut self, image: Word) -> Trap {
+        let vector = Vector::HypervisorEmulationAssistance;
+        self.interrupt(Interrupt { image: Some(image), ..Interrupt::new(vector) })
+    }
+
+    /// Stops the machine with a report.
+    #[cold]
+    pub fn stop(&mut self, reason: StopReason) -> Trap {
+        self.cause = Some(Cause::Stop(reason));
+        Trap
+    }
+}

@@ -1,0 +1,150 @@
+//! Observers: they see what happens and never change it.
+//!
+//! The machine's run loop is compiled once for each observer; with [`NoObserver`] nothing of it is
+//! left.
+
+use std::collections::BTreeMap;
+
+use arch::instruction::Mnemonic;
+use arch::interrupt::Vector;
+use arch::marker::{Mark, Region};
+use arch::registers::msr;
+
+use crate::blocks::Op;
+use crate::exec::Mode;
+use crate::interrupt::Taken;
+use crate::thread::Thread;
+
+/// Sees what a machine does.
+pub trait Observer {
+    /// Whether [`Observer::completed`] wants to be called.
+    const SEES_INSTRUCTIONS: bool;
+
+    /// `thread` completed `op`, at `thread.cia`, in `mode`.
+    fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
+        let _ = (thread, op, mode);
+    }
+
+    /// `thread` took an interrupt.
+    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+        let _ = (thread, taken);
+    }
+
+    /// `thread` called firmware with `token`.
+    fn firmware_called(&mut self, thread: &Thread, token: u64) {
+        let _ = (thread, token);
+    }
+}
+
+/// Sees nothing and costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    const SEES_INSTRUCTIONS: bool = false;
+}
+
+/// What happened inside one marked region.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Instructions completed outside of hypervisor state.
+    pub guest_instructions: u64,
+    /// Instructions completed in hypervisor state.
+    pub hypervisor_instructions: u64,
+    /// Calls into firmware.
+    pub firmware_calls: u64,
+    /// `mfspr` and `mftb` completed in hypervisor state, LR, CTR and XER left out: they are renamed and
+    /// cost what any instruction costs.
+    pub spr_reads: u64,
+    /// `mtspr` completed in hypervisor state, LR, CTR and XER left out.
+    pub spr_writes: u64,
+    /// Interrupts that took the thread from a partition into the hypervisor, by vector.
+    pub exits: BTreeMap<Vector, u64>,
+    /// Exits by `sc` with LEV=1.
+    pub hypercalls: u64,
+    /// Exits that arrived with relocation on.
+    pub exits_translated: u64,
+    /// Exits that arrived in real mode.
+    pub exits_real: u64,
+}
+
+/// Counts instructions and exits inside marked regions, one thread's region being that thread's.
+#[derive(Clone, Debug, Default)]
+pub struct RegionCounts {
+    /// The region that each thread is in.
+    open: BTreeMap<usize, Region>,
+    counts: BTreeMap<Region, Counts>,
+}
+
+impl RegionCounts {
+    /// Nothing counted yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The regions that were entered, by number.
+    pub fn regions(&self) -> impl Iterator<Item = (u16, &Counts)> {
+        self.counts.iter().map(|(region, counts)| (region.number(), counts))
+    }
+
+    fn current(&mut self, thread: &Thread) -> Option<&mut Counts> {
+        let region = self.open.get(&thread.index)?;
+        self.counts.get_mut(region)
+    }
+}
+
+impl Observer for RegionCounts {
+    const SEES_INSTRUCTIONS: bool = true;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
+        if op.mnemonic == Some(Mnemonic::Tdi)
+            && let Some(mark) = Mark::from_word(op.word)
+        {
+            match mark {
+                Mark::Begin(region) => {
+                    self.counts.entry(region).or_default();
+                    self.open.insert(thread.index, region);
+                }
+                Mark::End(_) => {
+                    self.open.remove(&thread.index);
+                }
+            }
+            return;
+        }
+        let Some(counts) = self.current(thread) else { return };
+        if !mode.is_hypervisor() {
+            counts.guest_instructions += 1;
+            return;
+        }
+        counts.hypervisor_instructions += 1;
+        let is_renamed = matches!(op.word.spr(), 1 | 8 | 9);
+        match op.mnemonic {
+            Some(Mnemonic::Mfspr | Mnemonic::Mftb) if !is_renamed => counts.spr_reads += 1,
+            Some(Mnemonic::Mtspr) if !is_renamed => counts.spr_writes += 1,
+            _ => {}
+        }
+    }
+
+    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+        let Some(counts) = self.current(thread) else { return };
+        if !taken.is_exit() {
+            return;
+        }
+        *counts.exits.entry(taken.vector).or_default() += 1;
+        if taken.vector == Vector::SystemCall {
+            counts.hypercalls += 1;
+        }
+        if taken.to_msr & msr::IR != 0 {
+            counts.exits_translated += 1;
+        } else {
+            counts.exits_real += 1;
+        }
+    }
+
+    fn firmware_called(&mut self, thread: &Thread, _: u64) {
+        if let Some(counts) = self.current(thread) {
+            counts.firmware_calls += 1;
+        }
+    }
+}

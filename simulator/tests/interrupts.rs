@@ -1,0 +1,181 @@
+//! What taking an interrupt does to the registers, against `kvm-hv.md` 1.5 and 1.6.
+
+use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
+use arch::registers::spr::Spr;
+use arch::registers::{hid0, lpcr, msr};
+use simulator::interrupt::{pending, take};
+use simulator::shared::Shared;
+use simulator::thread::Thread;
+use simulator::thread::trap::Interrupt;
+use simulator::{Description, Machine};
+
+const GUEST: u64 = msr::SF | msr::EE | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE | msr::FP;
+
+fn parts() -> (Thread, Shared) {
+    let text = include_str!("../../machines/power9.toml");
+    let (mut threads, shared) = Machine::new(Description::from_toml(text).unwrap(), 1).into_parts();
+    let mut thread = threads.remove(0);
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT);
+    thread.run_start = 0x1000;
+    thread.cia = 0x1000;
+    thread.nia = 0x1004;
+    (thread, shared)
+}
+
+fn take_vector(thread: &mut Thread, shared: &Shared, vector: Vector) {
+    take(thread, shared, &Interrupt::new(vector));
+}
+
+#[test]
+fn every_vector_saves_into_its_own_pair_and_leaves_the_other() {
+    for &vector in Vector::ALL {
+        let (mut thread, shared) = parts();
+        thread.set_msr(GUEST);
+        for spr in [Spr::Srr0, Spr::Srr1, Spr::Hsrr0, Spr::Hsrr1] {
+            thread.set_spr(spr, 0x5A5A);
+        }
+        take_vector(&mut thread, &shared, vector);
+        // LPES=0: an external interrupt goes to the hypervisor.
+        let (used, other) = match vector.save_restore_with(false) {
+            SaveRestore::Srr => ([Spr::Srr0, Spr::Srr1], [Spr::Hsrr0, Spr::Hsrr1]),
+            SaveRestore::Hsrr => ([Spr::Hsrr0, Spr::Hsrr1], [Spr::Srr0, Spr::Srr1]),
+        };
+        assert_eq!(used.map(|spr| thread.spr(spr)), [0x1000, GUEST], "{vector:?}");
+        assert_eq!(other.map(|spr| thread.spr(spr)), [0x5A5A; 2], "{vector:?}");
+        assert_eq!(thread.nia, vector.offset(), "{vector:?}: AIL=0 is real mode");
+    }
+}
+
+#[test]
+fn hypervisor_interrupts_keep_ri_and_the_others_clear_it() {
+    for &vector in Vector::ALL {
+        let (mut thread, shared) = parts();
+        thread.set_msr(GUEST);
+        take_vector(&mut thread, &shared, vector);
+        let keeps = vector.save_restore_with(false) == SaveRestore::Hsrr;
+        assert_eq!(thread.msr() & msr::RI != 0, keeps, "{vector:?}");
+        let cleared = msr::EE | msr::PR | msr::FP | msr::IR | msr::DR;
+        assert_eq!(thread.msr() & cleared, 0, "{vector:?}");
+        assert_eq!(thread.msr() & msr::ME != 0, vector != Vector::MachineCheck, "{vector:?}");
+        assert_ne!(thread.msr() & msr::SF, 0, "{vector:?}");
+    }
+}
+
+#[test]
+fn a_system_call_saves_the_next_instruction_and_level_1_enters_the_hypervisor() {
+    for (to_hypervisor, hv) in [(false, 0), (true, msr::HV)] {
+        let (mut thread, shared) = parts();
+        thread.set_msr(GUEST);
+        let call = Interrupt {
+            to_hypervisor,
+            is_after_instruction: true,
+            ..Interrupt::new(Vector::SystemCall)
+        };
+        take(&mut thread, &shared, &call);
+        assert_eq!(thread.spr(Spr::Srr0), 0x1004);
+        assert_eq!(thread.msr() & msr::HV, hv);
+    }
+}
+
+#[test]
+fn ail_3_takes_an_exit_with_relocation_on_only_if_the_guest_had_both_and_is_radix() {
+    let ail = |value| lpcr::AIL.set(lpcr::HR | lpcr::UPRT, value);
+    let cases = [
+        (ail(3), GUEST, AIL3_BASE, true),
+        (ail(2), GUEST, AIL2_BASE, true),
+        (ail(0), GUEST, 0, false),
+        (ail(3), GUEST & !msr::DR, 0, false),
+        (ail(3), GUEST & !msr::IR, 0, false),
+        (ail(3) & !lpcr::HR, GUEST, 0, false),
+    ];
+    for (value, from, base, is_relocated) in cases {
+        let (mut thread, shared) = parts();
+        thread.set_spr(Spr::Lpcr, value);
+        thread.set_msr(from);
+        take_vector(&mut thread, &shared, Vector::HypervisorDataStorage);
+        assert_eq!(thread.nia, base + 0xE00, "LPCR {value:#x} MSR {from:#x}");
+        assert_eq!(thread.msr() & (msr::IR | msr::DR) != 0, is_relocated);
+    }
+}
+
+#[test]
+fn system_reset_machine_check_and_maintenance_are_always_real_mode() {
+    let never = [Vector::SystemReset, Vector::MachineCheck, Vector::HypervisorMaintenance];
+    for vector in never {
+        let (mut thread, shared) = parts();
+        thread.set_spr(Spr::Lpcr, lpcr::AIL.set(lpcr::HR | lpcr::UPRT, 3));
+        thread.set_msr(GUEST);
+        take_vector(&mut thread, &shared, vector);
+        assert_eq!((thread.nia, thread.msr() & msr::IR), (vector.offset(), 0));
+        assert_ne!(thread.msr() & msr::HV, 0);
+    }
+}
+
+#[test]
+fn ail_applies_within_a_hash_partition_when_hv_does_not_change() {
+    let (mut thread, shared) = parts();
+    thread.set_spr(Spr::Lpcr, lpcr::AIL.set(0, 3));
+    thread.set_msr(GUEST);
+    take_vector(&mut thread, &shared, Vector::Decrementer);
+    assert_eq!(thread.nia, AIL3_BASE + 0x900);
+}
+
+#[test]
+fn endianness_comes_from_hile_in_the_hypervisor_and_from_ile_in_a_guest() {
+    for (hile, ile) in [(false, true), (true, false)] {
+        let (mut thread, mut shared) = parts();
+        let value = if hile { hid0::POWER9_HILE } else { 0 };
+        shared.cores[0].set_spr(Spr::Hid0, value);
+        let value = lpcr::HR | lpcr::UPRT | if ile { lpcr::ILE } else { 0 };
+        thread.set_spr(Spr::Lpcr, value);
+        thread.set_msr(GUEST);
+        take_vector(&mut thread, &shared, Vector::Program);
+        assert_eq!(thread.is_little_endian(), ile);
+        thread.set_msr(GUEST);
+        take_vector(&mut thread, &shared, Vector::HypervisorDataStorage);
+        assert_eq!(thread.is_little_endian(), hile);
+    }
+}
+
+#[test]
+fn the_decrementer_waits_for_ee_and_the_hypervisors_own_for_hdice() {
+    let (mut thread, shared) = parts();
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::HDICE);
+    thread.set_spr(Spr::Dec, u64::from(u32::MAX));
+    thread.set_spr(Spr::Hdec, 1);
+    thread.set_msr(GUEST & !msr::EE);
+    assert_eq!(pending(&thread, &shared), None);
+    thread.set_msr(GUEST);
+    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer), "bit 0 of 32 is set");
+    thread.set_spr(Spr::Hdec, u64::MAX);
+    assert_eq!(pending(&thread, &shared), Some(Vector::HypervisorDecrementer));
+    thread.set_msr(GUEST & !msr::EE);
+    assert_eq!(pending(&thread, &shared), Some(Vector::HypervisorDecrementer), "HV=0 is enough");
+    thread.set_msr(GUEST & !msr::EE | msr::HV);
+    assert_eq!(pending(&thread, &shared), None, "HV=1 needs EE");
+}
+
+#[test]
+fn a_large_decrementer_is_negative_by_its_bit_55() {
+    let (mut thread, shared) = parts();
+    thread.set_msr(GUEST);
+    thread.set_spr(Spr::Hdec, 1);
+    thread.set_spr(Spr::Dec, 0x8000_0000);
+    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer));
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::LD);
+    assert_eq!(pending(&thread, &shared), None);
+    thread.set_spr(Spr::Dec, 1 << 55);
+    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer));
+}
+
+#[test]
+fn a_mediated_external_request_reaches_the_guest_only() {
+    let (mut thread, shared) = parts();
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::MER | lpcr::LPES);
+    thread.set_spr(Spr::Dec, 1);
+    thread.set_spr(Spr::Hdec, 1);
+    thread.set_msr(GUEST);
+    assert_eq!(pending(&thread, &shared), Some(Vector::External));
+    thread.set_msr(GUEST | msr::HV);
+    assert_eq!(pending(&thread, &shared), None);
+}
