@@ -1,0 +1,62 @@
+//! The console: characters to the partition's terminal.
+
+use core::fmt::{self, Write};
+
+use arch::papr::Hypercall;
+
+use crate::hypercall::hypercall;
+use crate::terminal::{CHARACTERS_MAX, pack};
+
+/// The partition's terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for chunk in text.as_bytes().chunks(CHARACTERS_MAX) {
+            let [first, second] = pack(chunk);
+            let arguments = [0, chunk.len() as u64, first, second];
+            if hypercall(Hypercall::PutTermChar as u64, arguments) != 0 {
+                return Err(fmt::Error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Prints; a terminal that refuses characters loses them.
+pub fn print(text: fmt::Arguments<'_>) {
+    // The text goes out in few calls, not one for each of its pieces.
+    let mut line = Line { bytes: [0; 256], used: 0 };
+    let _ = line.write_fmt(text);
+    line.flush();
+}
+
+struct Line {
+    bytes: [u8; 256],
+    used: usize,
+}
+
+impl Line {
+    fn flush(&mut self) {
+        if let Ok(text) = core::str::from_utf8(&self.bytes[..self.used]) {
+            let _ = Console.write_str(text);
+        }
+        self.used = 0;
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            if self.used + bytes.len() > self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.used..self.used + bytes.len()].copy_from_slice(bytes);
+            self.used += bytes.len();
+        }
+        Ok(())
+    }
+}

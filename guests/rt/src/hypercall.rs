@@ -1,0 +1,41 @@
+//! Hypercalls, and the RTAS call that ends the partition.
+
+use core::arch::asm;
+
+use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
+
+/// Makes a hypercall with up to four arguments and answers its status.
+#[inline(always)]
+pub fn hypercall(number: u64, [a1, a2, a3, a4]: [u64; 4]) -> i64 {
+    let status: i64;
+    // SAFETY: the hypervisor keeps r1, r2, r13-r31, LR and CR2-CR4 and may change the rest, which is
+    // what is listed. No call that the run time makes writes to memory that Rust knows.
+    unsafe {
+        asm!(
+            ".long {sc}",
+            sc = const HYPERCALL_WORD,
+            inlateout("r3") number => status,
+            inlateout("r4") a1 => _,
+            inlateout("r5") a2 => _,
+            inlateout("r6") a3 => _,
+            inlateout("r7") a4 => _,
+            out("r0") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _,
+            out("ctr") _, out("xer") _, out("cr0") _, out("cr1") _, out("cr5") _, out("cr6") _, out("cr7") _,
+            options(nostack),
+        );
+    }
+    status
+}
+
+/// Switches the partition off.
+pub fn power_off() -> ! {
+    // Token, two arguments, one result: the arguments are the wake-up mask, which is empty.
+    let words = [rtas::POWER_OFF, 2, 1, 0, 0, 0].map(u32::to_be_bytes);
+    // Effective and guest real addresses are equal, but for the quadrant: vectors with translation
+    // on run in quadrant 3.
+    let buffer = words.as_ptr() as u64 & !(0xF << 60);
+    hypercall(Hypercall::Rtas as u64, [buffer, 0, 0, 0]);
+    // Only a hypervisor that does not know the call returns.
+    #[expect(clippy::empty_loop, reason = "there is nothing left to do and no one to tell")]
+    loop {}
+}

@@ -1,0 +1,69 @@
+//! A tiny run time for PowerVisor's own payloads: entry, console, hypercalls, marks, translation.
+//!
+//! A payload names its main function with `rt::main!` and gets an `rt::Partition`. Built for
+//! the host, only what needs no machine exists, so that the workspace builds everywhere.
+
+#![cfg_attr(target_os = "none", no_std)]
+
+pub mod terminal;
+
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod console;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod hypercall;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod partition;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod start;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod translation;
+
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub use self::{
+    console::{Console, print},
+    hypercall::{hypercall, power_off},
+    partition::Partition,
+    translation::enable_translation,
+};
+
+/// Names the payload's main function: `fn(rt::Partition)`. Its return switches the partition off.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[macro_export]
+macro_rules! main {
+    ($main:path) => {
+        #[unsafe(no_mangle)]
+        extern "Rust" fn rt_main(partition: $crate::Partition) {
+            $main(partition)
+        }
+    };
+}
+
+/// Leaves a mark, `arch::marker::Mark`, in the instruction stream.
+///
+/// The mark must be a constant, as it is an instruction.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[macro_export]
+macro_rules! mark {
+    ($mark:expr) => {
+        $crate::mark::<{ ($mark).word().0 }>()
+    };
+}
+
+/// The instruction behind `mark!`.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[inline(always)]
+pub fn mark<const WORD: u32>() {
+    const { assert!(WORD >> 16 == 2 << 10, "a mark is a trap that never traps") };
+    // SAFETY: `tdi 0,r0,n` has no effect. It is not marked as free of memory accesses, so that the
+    // compiler moves none across it.
+    unsafe { core::arch::asm!(".long {}", const WORD, options(nostack, preserves_flags)) };
+}
+
+/// Prints a line on the partition's terminal.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[macro_export]
+macro_rules! println {
+    ($($arguments:tt)*) => {
+        $crate::print(format_args!("{}\n", format_args!($($arguments)*)))
+    };
+}

@@ -1,0 +1,68 @@
+//! What the payload was given: its device tree.
+
+use dtoolkit::fdt::Fdt;
+use dtoolkit::{Node, Property};
+
+/// The partition, as its device tree describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Partition {
+    tree: Fdt<'static>,
+}
+
+impl Partition {
+    pub(crate) const fn new(tree: Fdt<'static>) -> Self {
+        Self { tree }
+    }
+
+    /// The payload's arguments.
+    #[must_use]
+    pub fn bootargs(&self) -> &'static str {
+        let chosen = self.tree.find_node("/chosen");
+        let property = chosen.and_then(|node| node.property("bootargs"));
+        property.and_then(|property| property.value_as().ok()).unwrap_or("")
+    }
+
+    /// The value of the argument `name=value`.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&'static str> {
+        self.bootargs()
+            .split_ascii_whitespace()
+            .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// Bytes of memory, which begins at 0.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let memory = self.tree.find_node("/memory@0");
+        let mut ranges = memory.and_then(|node| node.reg().ok().flatten());
+        ranges.as_mut().and_then(Iterator::next).and_then(|range| range.size().ok()).unwrap_or(0)
+    }
+
+    /// The payload's untouched memory: from a 64 KiB boundary above the payload to the device tree.
+    #[must_use]
+    pub fn free_memory(&self) -> core::ops::Range<u64> {
+        let start = ((&raw const rt_end) as u64).next_multiple_of(0x1_0000);
+        start..self.tree.data().as_ptr() as u64
+    }
+
+    /// Reads the word at `address` of the untouched memory, then writes and reads back a pattern:
+    /// what was there before, or `None` if the pattern was not kept or the address is not free.
+    #[must_use]
+    pub fn probe(&self, address: u64) -> Option<u64> {
+        let free = self.free_memory();
+        if !address.is_multiple_of(8) || address < free.start || address >= free.end {
+            return None;
+        }
+        let word = address as *mut u64;
+        // SAFETY: an aligned doubleword of memory that nothing else in the payload uses.
+        unsafe {
+            let before = word.read_volatile();
+            word.write_volatile(!address);
+            (word.read_volatile() == !address).then_some(before)
+        }
+    }
+}
+
+unsafe extern "C" {
+    static rt_end: u8;
+}

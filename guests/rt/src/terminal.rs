@@ -1,0 +1,24 @@
+//! Packing characters for H_PUT_TERM_CHAR: up to 16 in two doublewords, the first most significant.
+
+/// Characters that fit one call.
+pub const CHARACTERS_MAX: usize = 16;
+
+/// The two doublewords for up to 16 characters; more are not looked at.
+#[must_use]
+pub fn pack(characters: &[u8]) -> [u64; 2] {
+    core::array::from_fn(|word| {
+        let byte = |index| characters.get(8 * word + index).copied().unwrap_or(0);
+        u64::from_be_bytes(core::array::from_fn(byte))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pack;
+
+    #[test]
+    fn missing_characters_are_zero() {
+        assert_eq!(pack(b""), [0, 0]);
+        assert_eq!(pack(b"ABCDEFGHI"), [0x4142_4344_4546_4748, 0x4900_0000_0000_0000]);
+    }
+}

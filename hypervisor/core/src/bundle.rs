@@ -1,0 +1,299 @@
+//! The bundle's manifest: which partitions to make, checked before anything is made.
+//!
+//! The format is in [`arch::bundle`]. The manifest comes from outside, so every number in it is
+//! checked here against the file and against the others; [`crate::load`] then only copies.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use arch::address::GuestRealAddress;
+use arch::bundle::{
+    ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, VCPUS,
+};
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::standard::NodeStandard;
+use dtoolkit::{Node, Property};
+
+/// The longest manifest that is read.
+pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;
+/// Bytes of a device tree's header that tell its size.
+pub const HEADER_BYTES: u64 = 8;
+
+/// One partition, as the bundle describes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Description {
+    /// The node's name.
+    pub name: String,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// First instruction.
+    pub entry: GuestRealAddress,
+    /// What is copied into the memory, by ascending address.
+    pub segments: Vec<Segment>,
+    /// The payload's arguments.
+    pub bootargs: String,
+}
+
+/// A piece of a payload. Memory beyond the file's bytes is zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Where it goes.
+    pub address: GuestRealAddress,
+    /// Where it is, from the start of the bundle.
+    pub file_offset: u64,
+    /// How much is copied.
+    pub file_bytes: u64,
+    /// How much it occupies, at least `file_bytes`.
+    pub memory_bytes: u64,
+}
+
+impl Segment {
+    /// One past its last byte in the partition's memory.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.address.0.saturating_add(self.memory_bytes)
+    }
+}
+
+/// What is wrong with a bundle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BundleError {
+    /// The file does not begin with a device tree.
+    NotATree,
+    /// The manifest is longer than the file or than [`MANIFEST_BYTES_MAX`].
+    ManifestLength(u64),
+    /// The manifest is damaged.
+    DamagedManifest,
+    /// The manifest is of another format.
+    NotABundle,
+    /// The file has another length than it should.
+    FileLength {
+        /// What the manifest says.
+        expected: u64,
+        /// What there is.
+        actual: u64,
+    },
+    /// There is no partition in it.
+    Empty,
+    /// A partition is described wrongly.
+    Partition {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        error: PartitionError,
+    },
+}
+
+/// What is wrong with one partition of a bundle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartitionError {
+    /// A property is missing or has a wrong length.
+    Property(&'static str),
+    /// The memory is zero or not a multiple of 64 KiB.
+    MemoryBytes(u64),
+    /// A number of vCPUs that the hypervisor does not support.
+    Vcpus(u32),
+    /// The entry is not in the file's bytes of any segment, or not a multiple of four.
+    Entry(u64),
+    /// A segment has more bytes in the file than in memory.
+    SegmentLength(usize),
+    /// A segment does not begin at a multiple of 64 KiB in the file.
+    SegmentAlignment(usize),
+    /// A segment is not within the file.
+    SegmentOutsideFile(usize),
+    /// A segment is not within the partition's memory.
+    SegmentOutsideMemory(usize),
+    /// Two segments have memory in common; the numbers count by address.
+    SegmentsOverlap(usize, usize),
+}
+
+impl fmt::Display for BundleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotATree => f.write_str("it does not begin with a manifest"),
+            Self::ManifestLength(bytes) => write!(f, "a manifest of {bytes} bytes cannot be"),
+            Self::DamagedManifest => f.write_str("the manifest is damaged"),
+            Self::NotABundle => write!(f, "the manifest is not compatible with {COMPATIBLE}"),
+            Self::FileLength { expected, actual } => {
+                write!(f, "it should have {expected} bytes and has {actual}")
+            }
+            Self::Empty => f.write_str("there is no partition in it"),
+            Self::Partition { name, error } => write!(f, "partition {name}: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for PartitionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Property(name) => write!(f, "property {name} is missing or has a wrong length"),
+            Self::MemoryBytes(bytes) => {
+                write!(f, "memory of {bytes:#x} bytes is not a positive multiple of {ALIGNMENT:#x}")
+            }
+            Self::Vcpus(count) => write!(f, "{count} vCPUs asked for, 1 is supported"),
+            Self::Entry(entry) => write!(f, "entry {entry:#x} is not in any segment's bytes"),
+            Self::SegmentLength(index) => {
+                write!(f, "segment {index} has more bytes in the file than in memory")
+            }
+            Self::SegmentAlignment(index) => {
+                write!(
+                    f,
+                    "segment {index} does not begin at a multiple of {ALIGNMENT:#x} in the file"
+                )
+            }
+            Self::SegmentOutsideFile(index) => {
+                write!(f, "segment {index} lies outside of the file")
+            }
+            Self::SegmentOutsideMemory(index) => {
+                write!(f, "segment {index} lies outside of the partition's memory")
+            }
+            Self::SegmentsOverlap(first, second) => {
+                write!(f, "segments {first} and {second} (by address) overlap")
+            }
+        }
+    }
+}
+
+/// The length of the manifest whose first [`HEADER_BYTES`] bytes are given, in a file of `file_bytes`.
+///
+/// # Errors
+/// [`BundleError::NotATree`] and [`BundleError::ManifestLength`].
+pub fn manifest_bytes(
+    header: [u8; HEADER_BYTES as usize],
+    file_bytes: u64,
+) -> Result<u64, BundleError> {
+    const MAGIC: [u8; 4] = [0xD0, 0x0D, 0xFE, 0xED];
+    let [m0, m1, m2, m3, size @ ..] = header;
+    if [m0, m1, m2, m3] != MAGIC {
+        return Err(BundleError::NotATree);
+    }
+    let bytes = u64::from(u32::from_be_bytes(size));
+    if !(HEADER_BYTES..=MANIFEST_BYTES_MAX.min(file_bytes)).contains(&bytes) {
+        return Err(BundleError::ManifestLength(bytes));
+    }
+    Ok(bytes)
+}
+
+/// Reads the manifest of a bundle of `file_bytes` bytes.
+///
+/// # Errors
+/// What is wrong, the first thing that is.
+pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Vec<Description>, BundleError> {
+    let tree = Fdt::new(manifest).map_err(|_| BundleError::DamagedManifest)?;
+    let root = tree.root();
+    if !root.is_compatible(COMPATIBLE) {
+        return Err(BundleError::NotABundle);
+    }
+    let expected = root
+        .property(FILE_BYTES)
+        .and_then(|property| property.value_as::<u64>().ok())
+        .ok_or(BundleError::DamagedManifest)?;
+    // An initrd may be passed rounded up; a bundle that lacks bytes is cut.
+    if file_bytes < expected {
+        return Err(BundleError::FileLength { expected, actual: file_bytes });
+    }
+    let partitions = root
+        .children()
+        .map(|node| {
+            partition(&node, expected)
+                .map_err(|error| BundleError::Partition { name: node.name().to_string(), error })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if partitions.is_empty() {
+        return Err(BundleError::Empty);
+    }
+    Ok(partitions)
+}
+
+fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {
+    let doubleword = |name| {
+        node.property(name)
+            .and_then(|property| property.value_as::<u64>().ok())
+            .ok_or(PartitionError::Property(name))
+    };
+    let memory_bytes = doubleword(MEMORY_BYTES)?;
+    if memory_bytes == 0 || !memory_bytes.is_multiple_of(ALIGNMENT) {
+        return Err(PartitionError::MemoryBytes(memory_bytes));
+    }
+    let vcpus = node
+        .property(VCPUS)
+        .and_then(|property| property.value_as::<u32>().ok())
+        .ok_or(PartitionError::Property(VCPUS))?;
+    if vcpus != 1 {
+        return Err(PartitionError::Vcpus(vcpus));
+    }
+    let bootargs = match node.property(BOOTARGS) {
+        None => "",
+        Some(property) => {
+            property.value_as::<&str>().map_err(|_| PartitionError::Property(BOOTARGS))?
+        }
+    };
+    let segments = segments(node, file_bytes, memory_bytes)?;
+    let entry = doubleword(ENTRY)?;
+    let in_segment = |segment: &Segment| {
+        (segment.address.0..segment.address.0 + segment.file_bytes).contains(&entry)
+    };
+    if !entry.is_multiple_of(4) || !segments.iter().any(in_segment) {
+        return Err(PartitionError::Entry(entry));
+    }
+    Ok(Description {
+        name: node.name().to_string(),
+        memory_bytes,
+        entry: GuestRealAddress(entry),
+        segments,
+        bootargs: bootargs.to_string(),
+    })
+}
+
+fn segments(
+    node: &FdtNode<'_>,
+    file_bytes: u64,
+    memory_bytes: u64,
+) -> Result<Vec<Segment>, PartitionError> {
+    const BYTES: usize = 8 * SEGMENT_DOUBLEWORDS;
+    let property = node.property(SEGMENTS).ok_or(PartitionError::Property(SEGMENTS))?;
+    let value = property.value();
+    if value.is_empty() || !value.len().is_multiple_of(BYTES) {
+        return Err(PartitionError::Property(SEGMENTS));
+    }
+    let mut segments = Vec::new();
+    for (index, entry) in value.chunks_exact(BYTES).enumerate() {
+        let number =
+            |field: usize| u64::from_be_bytes(core::array::from_fn(|byte| entry[8 * field + byte]));
+        let segment = Segment {
+            address: GuestRealAddress(number(0)),
+            file_offset: number(1),
+            file_bytes: number(2),
+            memory_bytes: number(3),
+        };
+        if segment.file_bytes > segment.memory_bytes {
+            return Err(PartitionError::SegmentLength(index));
+        }
+        if !segment.file_offset.is_multiple_of(ALIGNMENT) {
+            return Err(PartitionError::SegmentAlignment(index));
+        }
+        let within = |start: u64, bytes: u64, limit: u64| {
+            start.checked_add(bytes).is_some_and(|end| end <= limit)
+        };
+        if !within(segment.file_offset, segment.file_bytes, file_bytes) {
+            return Err(PartitionError::SegmentOutsideFile(index));
+        }
+        if !within(segment.address.0, segment.memory_bytes, memory_bytes) {
+            return Err(PartitionError::SegmentOutsideMemory(index));
+        }
+        segments.push(segment);
+    }
+    segments.sort_by_key(|segment| segment.address);
+    for (index, pair) in segments.windows(2).enumerate() {
+        if pair[0].end() > pair[1].address.0 {
+            return Err(PartitionError::SegmentsOverlap(index, index + 1));
+        }
+    }
+    Ok(segments)
+}
+
+#[cfg(test)]
+#[path = "bundle_tests.rs"]
+mod tests;

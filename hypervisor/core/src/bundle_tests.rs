@@ -1,0 +1,164 @@
+//! Bundles as they should be, cut, garbled, and with each kind of mistake.
+
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use arch::bundle::{BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENTS, VCPUS};
+use dtoolkit::ToPropertyValue;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use proptest::prelude::{any, proptest};
+
+use super::{BundleError, PartitionError, manifest_bytes, parse};
+
+const FILE: u64 = 0x4_0000;
+
+fn add(node: &mut DeviceTreeNode, name: &str, value: impl ToPropertyValue) {
+    node.add_property(DeviceTreeProperty::new(name, value).unwrap());
+}
+
+/// One partition; `change` may spoil it.
+fn manifest(change: impl FnOnce(&mut DeviceTreeNode)) -> Vec<u8> {
+    let mut node = DeviceTreeNode::new("one").unwrap();
+    add(&mut node, MEMORY_BYTES, 0x100_0000u64);
+    add(&mut node, VCPUS, 1u32);
+    add(&mut node, ENTRY, 0x100u64);
+    add(
+        &mut node,
+        SEGMENTS,
+        list(&[[0x2_0000, 0x2_0000, 0x10, 0x1_0000], [0, 0x1_0000, 0x200, 0x200]]),
+    );
+    add(&mut node, BOOTARGS, "a b");
+    change(&mut node);
+    let mut tree = DeviceTree::new();
+    add(&mut tree.root, "compatible", COMPATIBLE);
+    add(&mut tree.root, FILE_BYTES, FILE);
+    tree.root.add_child(node);
+    tree.to_dtb()
+}
+
+fn list(segments: &[[u64; 4]]) -> Vec<u8> {
+    segments.iter().flatten().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn set(node: &mut DeviceTreeNode, name: &str, value: impl ToPropertyValue) {
+    node.remove_property(name);
+    add(node, name, value);
+}
+
+#[track_caller]
+fn refused(change: impl FnOnce(&mut DeviceTreeNode)) -> PartitionError {
+    match parse(&manifest(change), FILE) {
+        Err(BundleError::Partition { name, error }) if name == "one" => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_good_manifest_is_read_and_its_segments_are_sorted() {
+    let [one] = parse(&manifest(|_| {}), FILE).unwrap().try_into().unwrap();
+    assert_eq!((one.name.as_str(), one.bootargs.as_str()), ("one", "a b"));
+    assert_eq!((one.memory_bytes, one.entry.0), (0x100_0000, 0x100));
+    let addresses: Vec<u64> = one.segments.iter().map(|segment| segment.address.0).collect();
+    assert_eq!(addresses, [0, 0x2_0000]);
+}
+
+#[test]
+fn each_mistake_is_named() {
+    assert_eq!(refused(|n| set(n, MEMORY_BYTES, 0u64)), PartitionError::MemoryBytes(0));
+    assert_eq!(
+        refused(|n| set(n, MEMORY_BYTES, 0x1_8000u64)),
+        PartitionError::MemoryBytes(0x1_8000)
+    );
+    assert_eq!(refused(|n| set(n, VCPUS, 2u32)), PartitionError::Vcpus(2));
+    assert_eq!(refused(|n| set(n, ENTRY, 0x200u64)), PartitionError::Entry(0x200));
+    assert_eq!(refused(|n| set(n, ENTRY, 0x102u64)), PartitionError::Entry(0x102));
+    for name in [MEMORY_BYTES, VCPUS, ENTRY, SEGMENTS] {
+        assert_eq!(refused(|n| drop(n.remove_property(name))), PartitionError::Property(name));
+        assert_eq!(refused(|n| set(n, name, [1u8; 3])), PartitionError::Property(name));
+    }
+    assert_eq!(refused(|n| set(n, BOOTARGS, [0xFFu8; 3])), PartitionError::Property(BOOTARGS));
+}
+
+#[test]
+fn segments_are_checked_against_file_memory_and_each_other() {
+    let with = |segments: &[[u64; 4]]| refused(|n| set(n, SEGMENTS, list(segments)));
+    let code = [0, 0x1_0000, 0x200, 0x200];
+    assert_eq!(with(&[[0, 0x1_0000, 0x200, 0x1FF]]), PartitionError::SegmentLength(0));
+    assert_eq!(with(&[code, [0x1000, 0x1_0010, 1, 1]]), PartitionError::SegmentAlignment(1));
+    assert_eq!(with(&[[0, 0x4_0000, 1, 1]]), PartitionError::SegmentOutsideFile(0));
+    assert_eq!(
+        with(&[[0, u64::MAX << 16, u64::MAX, u64::MAX]]),
+        PartitionError::SegmentOutsideFile(0)
+    );
+    assert_eq!(with(&[[0, 0, 0x10, 0x100_0001]]), PartitionError::SegmentOutsideMemory(0));
+    assert_eq!(with(&[[u64::MAX, 0, 1, 1]]), PartitionError::SegmentOutsideMemory(0));
+    assert_eq!(with(&[code, [0x1FF, 0, 1, 1]]), PartitionError::SegmentsOverlap(0, 1));
+    assert_eq!(with(&[code, code]), PartitionError::SegmentsOverlap(0, 1));
+    assert_eq!(with(&[]), PartitionError::Property(SEGMENTS));
+}
+
+#[test]
+fn a_payload_larger_than_memory_is_refused() {
+    let error = refused(|n| set(n, MEMORY_BYTES, 0x2_0000u64));
+    assert_eq!(error, PartitionError::SegmentOutsideMemory(0));
+}
+
+#[test]
+fn a_cut_file_is_noticed_wherever_it_is_cut() {
+    let manifest = manifest(|_| {});
+    let header = manifest[..8].try_into().unwrap();
+    for cut in (0..FILE).step_by(0x1000).chain([1, 7, manifest.len() as u64 - 1]) {
+        let noticed = match manifest_bytes(header, cut) {
+            Err(error) => error,
+            Ok(_) => parse(&manifest, cut).unwrap_err(),
+        };
+        let manifest_bytes = manifest.len() as u64;
+        let expected = if cut < manifest_bytes {
+            BundleError::ManifestLength(manifest_bytes)
+        } else {
+            BundleError::FileLength { expected: FILE, actual: cut }
+        };
+        assert_eq!(noticed, expected, "cut at {cut:#x}");
+    }
+    assert!(parse(&manifest, FILE + 0xFFFF).is_ok(), "an initrd may be rounded up");
+}
+
+#[test]
+fn other_files_are_not_bundles() {
+    assert_eq!(manifest_bytes(*b"\x7FELF\x02\x01\x01\0", FILE), Err(BundleError::NotATree));
+    assert_eq!(manifest_bytes([0; 8], FILE), Err(BundleError::NotATree));
+    let mut tree = DeviceTree::new();
+    assert_eq!(parse(&tree.to_dtb(), FILE), Err(BundleError::NotABundle));
+    add(&mut tree.root, "compatible", COMPATIBLE);
+    assert_eq!(parse(&tree.to_dtb(), FILE), Err(BundleError::DamagedManifest));
+    add(&mut tree.root, FILE_BYTES, FILE);
+    assert_eq!(parse(&tree.to_dtb(), FILE), Err(BundleError::Empty));
+}
+
+#[test]
+fn messages_name_partition_and_property() {
+    let error = parse(&manifest(|n| set(n, VCPUS, 3u32)), FILE).unwrap_err();
+    assert_eq!(error.to_string(), "partition one: 3 vCPUs asked for, 1 is supported");
+    let _: String = BundleError::DamagedManifest.to_string();
+}
+
+proptest! {
+    /// No damage makes the parser panic, and a damaged manifest that is accepted still keeps its rules.
+    #[test]
+    fn garbled_manifests_do_not_panic(at in any::<proptest::sample::Index>(), value: u8, cut in any::<proptest::sample::Index>()) {
+        let mut bytes = manifest(|_| {});
+        let index = at.index(bytes.len());
+        bytes[index] = value;
+        if let Ok(partitions) = parse(&bytes, FILE) {
+            for partition in partitions {
+                for segment in partition.segments {
+                    assert!(segment.end() <= partition.memory_bytes);
+                    assert!(segment.file_offset + segment.file_bytes <= FILE);
+                }
+            }
+        }
+        bytes.truncate(cut.index(bytes.len()));
+        assert!(parse(&bytes, FILE).is_err());
+        assert!(parse(&[value; 64], FILE).is_err());
+    }
+}

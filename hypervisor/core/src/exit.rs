@@ -1,0 +1,119 @@
+//! Every exit but the hypercall: what the hypervisor does about it.
+
+use arch::address::GuestRealAddress;
+use arch::interrupt::{Vector, program, storage};
+use arch::registers::hfscr;
+
+use crate::hal::Hal;
+use crate::interrupt::{Context, handler, save_status};
+use crate::partition::{Door, Outcome, Partition, StopReason};
+use crate::second_stage;
+
+/// An exit, with what the processor says about its cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// The second stage did not translate a load, a store, or an access to a table.
+    DataStorage {
+        /// HDSISR.
+        status: u64,
+        /// ASDR: the guest real address, to 4 KiB.
+        address: u64,
+    },
+    /// The second stage did not translate a fetch, or an access to a table on its way.
+    InstructionStorage {
+        /// HSRR1, whose cause bits are those of HDSISR.
+        status: u64,
+        /// ASDR.
+        address: u64,
+    },
+    /// An instruction that is illegal for the guest; its image is in HEIR.
+    EmulationAssistance {
+        /// Where the guest stood.
+        interrupted: Context,
+    },
+    /// HFSCR refused a facility.
+    FacilityUnavailable {
+        /// HFSCR, whose top byte is the cause.
+        hfscr: u64,
+    },
+    /// Any other interrupt.
+    Other(Vector),
+}
+
+/// How the guest goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// From where it was.
+    Resume,
+    /// In its handler, with these values in its SRR0 and SRR1.
+    Interrupt {
+        /// The handler.
+        to: Context,
+        /// SRR0.
+        srr0: u64,
+        /// SRR1.
+        srr1: u64,
+    },
+    /// Not at all: the partition has an outcome.
+    Leave,
+}
+
+/// The top four bits of an address are not part of it on the way through the second stage.
+const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+
+/// Handles an exit.
+pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: Exit) -> Action {
+    count(partition, door, exit);
+    let result = match exit {
+        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
+            storage_exit(partition, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
+        }
+        // An instruction that the processor does not know, or knows and does not allow here, is an
+        // illegal instruction to the guest: it gets the program interrupt that it would have got
+        // from a processor without a hypervisor.
+        Exit::EmulationAssistance { interrupted } => {
+            return Action::Interrupt {
+                to: handler(interrupted, Vector::Program, partition.lpcr),
+                srr0: interrupted.pc,
+                srr1: save_status(interrupted.msr, program::ILLEGAL),
+            };
+        }
+        Exit::FacilityUnavailable { hfscr } => {
+            Err(StopReason::Facility(hfscr::INTERRUPT_CAUSE.get(hfscr)))
+        }
+        Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
+    };
+    match result {
+        Ok(()) => Action::Resume,
+        Err(reason) => {
+            partition.outcome = Some(Outcome::Stopped(reason));
+            Action::Leave
+        }
+    }
+}
+
+fn storage_exit<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    status: u64,
+    address: GuestRealAddress,
+) -> Result<(), StopReason> {
+    // A guest's table outside of its memory is reported as such whatever the other bits say.
+    if partition.real(address, 1).is_none() {
+        return Err(StopReason::OutsideMemory(address));
+    }
+    if status & storage::NO_TRANSLATION == 0 {
+        return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
+    }
+    second_stage::fill(partition, hal, address)
+}
+
+fn count<H: Hal>(partition: &mut Partition<H>, door: Door, exit: Exit) {
+    let exits = &mut partition.statistics.exits[door as usize];
+    *match exit {
+        Exit::DataStorage { .. } => &mut exits.data_storage,
+        Exit::InstructionStorage { .. } => &mut exits.instruction_storage,
+        Exit::EmulationAssistance { .. } => &mut exits.emulation_assistance,
+        Exit::FacilityUnavailable { .. } | Exit::Other(_) => &mut exits.others,
+    } += 1;
+}

@@ -1,0 +1,148 @@
+//! A machine for the tests: a few MiB of memory in a vector, and a record of what was asked of it.
+
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use arch::address::RealAddress;
+use arch::radix::TableLocation;
+
+use crate::hal::{Hal, HalError, Page, WINDOW_BYTES_MAX, Window};
+use crate::memory::Range;
+use crate::partition::Partition;
+use crate::run::Guest;
+
+/// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
+#[derive(Debug)]
+pub(crate) struct Fake {
+    pub(crate) memory: Rc<RefCell<Vec<u8>>>,
+    pub(crate) open_windows: Rc<Cell<usize>>,
+    pub(crate) output: RefCell<Vec<u8>>,
+    pub(crate) input: RefCell<Vec<u8>>,
+    pub(crate) lpcr: Cell<Option<u64>>,
+    pub(crate) process_table: Cell<Option<(u32, Option<TableLocation>)>>,
+    pub(crate) tables_left: Cell<usize>,
+}
+
+impl Fake {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self {
+            memory: Rc::new(RefCell::new(vec![0xA5; bytes])),
+            open_windows: Rc::default(),
+            output: RefCell::default(),
+            input: RefCell::default(),
+            lpcr: Cell::default(),
+            process_table: Cell::default(),
+            tables_left: Cell::new(usize::MAX),
+        }
+    }
+
+    /// A partition over `memory`, the range of the machine's memory.
+    pub(crate) fn partition(&self, memory: Range) -> Partition<Self> {
+        Partition::new(self, String::from("test"), 1, memory).unwrap()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.output.borrow().clone()).unwrap()
+    }
+}
+
+/// A window: a copy that is written back when it is closed.
+#[derive(Debug)]
+pub(crate) struct FakeWindow {
+    memory: Rc<RefCell<Vec<u8>>>,
+    open_windows: Rc<Cell<usize>>,
+    start: usize,
+    bytes: usize,
+}
+
+impl Window for FakeWindow {
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        assert!(offset + into.len() <= self.bytes);
+        let start = self.start + offset;
+        into.copy_from_slice(&self.memory.borrow()[start..start + into.len()]);
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        assert!(offset + bytes.len() <= self.bytes);
+        let start = self.start + offset;
+        self.memory.borrow_mut()[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn zero(&mut self) {
+        self.memory.borrow_mut()[self.start..self.start + self.bytes].fill(0);
+    }
+}
+
+impl Drop for FakeWindow {
+    fn drop(&mut self) {
+        self.open_windows.set(self.open_windows.get() - 1);
+    }
+}
+
+impl Hal for Fake {
+    type Window = FakeWindow;
+    type Tables = Vec<Page>;
+
+    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
+        let end = address.checked_add(bytes).ok_or(HalError::BadRange)?;
+        let span = end.0 - address.align_down(16).0;
+        let memory = self.memory.borrow().len() as u64;
+        if bytes == 0 || span > WINDOW_BYTES_MAX || end.0 > memory {
+            return Err(HalError::BadRange);
+        }
+        self.open_windows.set(self.open_windows.get() + 1);
+        Ok(FakeWindow {
+            memory: self.memory.clone(),
+            open_windows: self.open_windows.clone(),
+            start: address.0 as usize,
+            bytes: bytes as usize,
+        })
+    }
+
+    fn console_write(&self, bytes: &[u8]) {
+        self.output.borrow_mut().extend_from_slice(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        let mut input = self.input.borrow_mut();
+        let bytes = into.len().min(input.len());
+        for (to, from) in into.iter_mut().zip(input.drain(..bytes)) {
+            *to = from;
+        }
+        bytes
+    }
+
+    fn new_tables(&self, _: u32) -> Result<Vec<Page>, HalError> {
+        Ok(Vec::new())
+    }
+
+    fn map_page(&self, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        let left = self.tables_left.get().checked_sub(1).ok_or(HalError::OutOfTables)?;
+        self.tables_left.set(left);
+        let range = |page: &Page| Range::new(page.guest.0, 1 << page.bytes_log2);
+        if tables.iter().any(|other| range(other).overlaps(range(&page))) {
+            return Err(HalError::MapConflict);
+        }
+        tables.push(page);
+        Ok(())
+    }
+
+    fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
+        self.process_table.set(Some((lpid, table)));
+    }
+
+    fn set_lpcr(&self, lpcr: u64) {
+        self.lpcr.set(Some(lpcr));
+    }
+
+    fn enter_guest(&self, _: &mut Guest<'_, Self>) {
+        unreachable!("the tests make a guest's exits themselves");
+    }
+
+    fn power_off(&self) -> ! {
+        unreachable!("the tests do not switch the machine off");
+    }
+}

@@ -1,0 +1,148 @@
+//! The device tree that firmware passes: what the hypervisor reads of it, without allocation.
+//!
+//! Source: `powernv-opal.md` section 3.
+
+use arch::address::RealAddress;
+use dtoolkit::error::{FdtErrorKind, FdtParseError};
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::{Node, Property};
+
+use crate::memory::Range;
+
+/// What is wrong with firmware's device tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FirmwareError {
+    /// It is not a flattened device tree, or a damaged one.
+    NotATree(FdtParseError),
+    /// A node or property that the hypervisor cannot do without.
+    Missing(&'static str),
+}
+
+impl core::fmt::Display for FirmwareError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotATree(error) => write!(f, "it is not a valid flattened device tree: {error}"),
+            Self::Missing(what) => write!(f, "it has no {what}"),
+        }
+    }
+}
+
+/// Firmware's device tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Firmware<'a> {
+    tree: Fdt<'a>,
+    /// Where the tree itself lies.
+    range: Range,
+}
+
+impl<'a> Firmware<'a> {
+    /// Reads the tree that lies at `address` and has the bytes `data`.
+    ///
+    /// OPAL's own trees have names longer than the 31 characters of the Devicetree Specification
+    /// (below `ibm,powerpc-cpu-features`), so a name alone does not make a tree a bad one. Firmware
+    /// is trusted with the rest: what comes behind such a name is not checked beforehand.
+    ///
+    /// # Errors
+    /// [`FirmwareError::NotATree`].
+    pub fn new(data: &'a [u8], address: RealAddress) -> Result<Self, FirmwareError> {
+        let tree = Fdt::new(data).or_else(|error| match error.kind {
+            FdtErrorKind::InvalidNodeName | FdtErrorKind::InvalidPropertyName => {
+                Ok(Fdt::new_unchecked(data))
+            }
+            _ => Err(FirmwareError::NotATree(error)),
+        })?;
+        Ok(Self { tree, range: Range { start: address, bytes: data.len() as u64 } })
+    }
+
+    /// The blocks of memory.
+    pub fn memory(&self) -> impl Iterator<Item = Range> + use<'a> {
+        self.tree
+            .root()
+            .children()
+            .filter(|node| string(node, "device_type") == Some("memory"))
+            .flat_map(|node| ranges(&node))
+    }
+
+    /// Everything that is not to be touched: the three lists of reservations, the tree, the initrd.
+    pub fn reserved(&self) -> impl Iterator<Item = Range> + use<'a> {
+        let map = self.tree.memory_reservations();
+        let nodes = self.tree.find_node("/reserved-memory").into_iter();
+        let root = doublewords(&self.tree.root(), "reserved-ranges");
+        map.map(|entry| Range::new(entry.address(), entry.size()))
+            .chain(nodes.flat_map(|node| node.children()).flat_map(|node| ranges(&node)))
+            .chain(root.map(|[start, bytes]| Range::new(start, bytes)))
+            .chain([self.range])
+            .chain(self.initrd())
+    }
+
+    /// The initrd: the bundle of partitions.
+    #[must_use]
+    pub fn initrd(&self) -> Option<Range> {
+        let chosen = self.tree.find_node("/chosen")?;
+        let start = number(&chosen, "linux,initrd-start")?;
+        let end = number(&chosen, "linux,initrd-end")?;
+        Some(Range::new(start, end.checked_sub(start)?))
+    }
+
+    /// OPAL's base and entry, to check what came in registers.
+    ///
+    /// # Errors
+    /// [`FirmwareError::Missing`].
+    pub fn opal(&self) -> Result<(u64, u64), FirmwareError> {
+        let node = self.tree.find_node("/ibm,opal").ok_or(FirmwareError::Missing("/ibm,opal"))?;
+        let base = number(&node, "opal-base-address");
+        let entry = number(&node, "opal-entry-address");
+        base.zip(entry).ok_or(FirmwareError::Missing("opal-base-address and opal-entry-address"))
+    }
+
+    /// The node of the first processor.
+    ///
+    /// # Errors
+    /// [`FirmwareError::Missing`].
+    pub fn processor(&self) -> Result<FdtNode<'a>, FirmwareError> {
+        self.tree
+            .find_node("/cpus")
+            .and_then(|node| node.children().find(|cpu| string(cpu, "device_type") == Some("cpu")))
+            .ok_or(FirmwareError::Missing("processor below /cpus"))
+    }
+
+    /// Bytes of memory in all blocks.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory().fold(0, |sum, block| sum.saturating_add(block.bytes))
+    }
+}
+
+/// A property of one or two cells.
+fn number(node: &FdtNode<'_>, name: &str) -> Option<u64> {
+    let property = node.property(name)?;
+    property.value_as::<u64>().or_else(|_| property.value_as::<u32>().map(u64::from)).ok()
+}
+
+fn string<'a>(node: &FdtNode<'a>, name: &str) -> Option<&'a str> {
+    node.property(name)?.value_as::<&str>().ok()
+}
+
+/// The ranges of a node's `reg`.
+fn ranges<'a>(node: &FdtNode<'a>) -> impl Iterator<Item = Range> + use<'a> {
+    node.reg()
+        .ok()
+        .flatten()
+        .into_iter()
+        .flatten()
+        .filter_map(|reg| Some(Range::new(reg.address::<u64>().ok()?, reg.size::<u64>().ok()?)))
+}
+
+/// A property that is a list of groups of `N` doublewords; an incomplete last group is left out.
+fn doublewords<'a, const N: usize>(
+    node: &FdtNode<'a>,
+    name: &str,
+) -> impl Iterator<Item = [u64; N]> + use<'a, N> {
+    let value: &'a [u8] =
+        node.property(name).and_then(|property| property.value_as().ok()).unwrap_or(&[]);
+    value.chunks_exact(8 * N).map(|group| {
+        core::array::from_fn(|index| {
+            u64::from_be_bytes(core::array::from_fn(|byte| group[8 * index + byte]))
+        })
+    })
+}

@@ -1,0 +1,104 @@
+//! What the hypervisor needs from the machine: the trait that `hal` implements and tests fake.
+//!
+//! The operations are whole ones (map a window, fill a page, enter a guest), not registers. Memory
+//! that is not the hypervisor's own is reached through a [`Window`] only, by copying: no reference
+//! to a partition's memory ever exists, since its vCPUs may change it at any time.
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::radix::TableLocation;
+
+use crate::run::Guest;
+
+/// Why the machine did not do what was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HalError {
+    /// The range is empty, wraps, or is longer than a window.
+    BadRange,
+    /// All windows are in use.
+    OutOfWindows,
+    /// There is no memory for another translation table.
+    OutOfTables,
+    /// The page is mapped already, or its page size does not fit its neighbours.
+    MapConflict,
+}
+
+impl core::fmt::Display for HalError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::BadRange => "the range does not fit a window",
+            Self::OutOfWindows => "all windows are in use",
+            Self::OutOfTables => "no memory is left for translation tables",
+            Self::MapConflict => "the page is mapped already",
+        })
+    }
+}
+
+/// A piece of real memory that is mapped for as long as this value lives.
+pub trait Window {
+    /// Copies `into.len()` bytes out, from `offset`. Panics beyond the window's end.
+    fn read(&self, offset: usize, into: &mut [u8]);
+    /// Copies `bytes` in, at `offset`. Panics beyond the window's end.
+    fn write(&mut self, offset: usize, bytes: &[u8]);
+    /// Fills the whole window with zeros.
+    fn zero(&mut self);
+}
+
+/// One page of a partition, as the second stage maps it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// Where the partition sees it.
+    pub guest: GuestRealAddress,
+    /// Where it is.
+    pub real: RealAddress,
+    /// Its size as a power of two: 16 or 21.
+    pub bytes_log2: u32,
+}
+
+/// The largest window in bytes.
+pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
+
+/// The machine under the hypervisor.
+pub trait Hal: Sized + core::fmt::Debug {
+    /// A mapped piece of real memory.
+    type Window: Window;
+    /// The second stage of one partition.
+    type Tables: core::fmt::Debug;
+
+    /// Maps `bytes` of real memory, at most [`WINDOW_BYTES_MAX`] counted in whole 64 KiB pages.
+    ///
+    /// # Errors
+    /// [`HalError::BadRange`] and [`HalError::OutOfWindows`].
+    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
+
+    /// Writes to the machine's console.
+    fn console_write(&self, bytes: &[u8]);
+
+    /// Reads what waits on the machine's console: how many bytes, without waiting.
+    fn console_read(&self, into: &mut [u8]) -> usize;
+
+    /// An empty second stage for the partition `lpid`, known to the processor.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    fn new_tables(&self, lpid: u32) -> Result<Self::Tables, HalError>;
+
+    /// Adds a page with all rights and R=C=1 to a second stage.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`] and [`HalError::MapConflict`].
+    fn map_page(&self, tables: &mut Self::Tables, page: Page) -> Result<(), HalError>;
+
+    /// Tells the processor where a partition's process table lies (guest real), or that it has none,
+    /// and makes it forget what it cached of the old one.
+    fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
+
+    /// Changes LPCR of the partition that runs.
+    fn set_lpcr(&self, lpcr: u64);
+
+    /// Runs the guest's vCPU until its partition has an outcome. Between, [`crate::hypercall::answer`]
+    /// and [`crate::exit::handle`] are called for its exits.
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>);
+
+    /// Switches the machine off.
+    fn power_off(&self) -> !;
+}

@@ -1,0 +1,30 @@
+//! What the hypervisor decides, without touching anything.
+//!
+//! Nothing here holds a pointer to memory that is not its own, executes a privileged instruction or
+//! is unsafe. The machine is reached through [`hal::Hal`], which the bare-metal `hal` crate
+//! implements and the tests fake. A reading path: [`run`] from firmware's device tree to power-off,
+//! [`load`] for a partition's birth, [`hypercall`] and [`exit`] for its life, [`report`] for its end.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod bundle;
+pub mod console;
+pub mod exit;
+#[cfg(test)]
+mod fake;
+pub mod firmware;
+pub mod guest_tree;
+pub mod hal;
+pub mod hypercall;
+pub mod interrupt;
+pub mod load;
+pub mod memory;
+pub mod partition;
+pub mod report;
+pub mod run;
+pub mod second_stage;
+pub mod vcpu;

@@ -1,0 +1,114 @@
+//! A partition's birth: memory is found, payload and device tree are copied in through windows.
+
+use core::fmt;
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::ALIGNMENT;
+use dtoolkit::fdt::FdtNode;
+
+use crate::bundle::{self, BundleError, Description, HEADER_BYTES};
+use crate::hal::{Hal, HalError, Window};
+use crate::memory::{Range, find_free};
+use crate::partition::{Partition, StopReason};
+use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2};
+use crate::vcpu::Vcpu;
+use crate::{firmware::Firmware, guest_tree};
+
+/// Why a partition could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadError {
+    /// There is no free memory of this size.
+    NoMemory(u64),
+    /// The device tree does not fit between the payload and the end of the memory.
+    NoRoomForTree,
+    /// A window or a table is missing.
+    Hal(HalError),
+    /// The copy was refused.
+    Copy(StopReason),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMemory(bytes) => write!(f, "no {bytes:#x} bytes of free memory"),
+            Self::NoRoomForTree => f.write_str("no room for the device tree above the payload"),
+            Self::Hal(error) => error.fmt(f),
+            Self::Copy(reason) => reason.fmt(f),
+        }
+    }
+}
+
+/// Reads the manifest of the bundle that lies at `file`.
+///
+/// # Errors
+/// What is wrong with the bundle, or that it could not be mapped.
+pub fn read_bundle<H: Hal>(
+    hal: &H,
+    file: Range,
+) -> Result<alloc::vec::Vec<Description>, Result<BundleError, HalError>> {
+    if file.bytes < HEADER_BYTES {
+        return Err(Ok(BundleError::NotATree));
+    }
+    let mut header = [0; HEADER_BYTES as usize];
+    hal.map_window(file.start, HEADER_BYTES).map_err(Err)?.read(0, &mut header);
+    let bytes = bundle::manifest_bytes(header, file.bytes).map_err(Ok)?;
+    let mut manifest = alloc::vec![0; bytes as usize];
+    hal.map_window(file.start, bytes).map_err(Err)?.read(0, &mut manifest);
+    bundle::parse(&manifest, file.bytes).map_err(Ok)
+}
+
+/// Memory for a partition: free, and aligned so that its second stage can use large pages.
+///
+/// # Errors
+/// [`LoadError::NoMemory`].
+pub fn find_memory(
+    firmware: &Firmware<'_>,
+    taken: &[Range],
+    bytes: u64,
+) -> Result<Range, LoadError> {
+    let alignment_log2 = if bytes >> LARGE_LOG2 == 0 { SMALL_LOG2 } else { LARGE_LOG2 };
+    let reserved = || firmware.reserved().chain(taken.iter().copied());
+    find_free(firmware.memory(), reserved, bytes, alignment_log2).ok_or(LoadError::NoMemory(bytes))
+}
+
+/// Copies payload and device tree into a partition: the vCPU that is ready to start.
+///
+/// # Errors
+/// Why it cannot start.
+pub fn load<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    description: &Description,
+    file: RealAddress,
+    processor: &FdtNode<'_>,
+) -> Result<Vcpu, LoadError> {
+    let mut chunk = alloc::vec![0; ALIGNMENT as usize];
+    for segment in &description.segments {
+        let mut done = 0;
+        while done < segment.file_bytes {
+            let bytes = ALIGNMENT.min(segment.file_bytes - done);
+            let piece = &mut chunk[..bytes as usize];
+            let from = file.wrapping_add(segment.file_offset + done);
+            hal.map_window(from, bytes).map_err(LoadError::Hal)?.read(0, piece);
+            second_stage::write(partition, hal, segment.address.wrapping_add(done), piece)
+                .map_err(LoadError::Copy)?;
+            done += bytes;
+        }
+    }
+    let tree = guest_tree::build(description.memory_bytes, &description.bootargs, processor);
+    let address = tree_address(description, tree.len() as u64).ok_or(LoadError::NoRoomForTree)?;
+    second_stage::write(partition, hal, address, &tree).map_err(LoadError::Copy)?;
+    Ok(Vcpu::at_entry(description.entry, address))
+}
+
+/// The last 64 KiB boundary from which the tree fits, above the payload.
+fn tree_address(description: &Description, bytes: u64) -> Option<GuestRealAddress> {
+    let address =
+        GuestRealAddress(description.memory_bytes.checked_sub(bytes)?).align_down(SMALL_LOG2);
+    let payload_end = description.segments.iter().map(bundle::Segment::end).max().unwrap_or(0);
+    (address.0 >= payload_end).then_some(address)
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

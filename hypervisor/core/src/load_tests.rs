@@ -1,0 +1,248 @@
+//! Loading, second-stage filling and exits, against the fake machine.
+
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::interrupt::{Vector, program, storage};
+use arch::registers::{lpcr, msr};
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node, Property};
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+use super::{LoadError, find_memory, load};
+use crate::bundle::{Description, Segment};
+use crate::exit::{Action, Exit, handle};
+use crate::fake::Fake;
+use crate::firmware::Firmware;
+use crate::hal::HalError;
+use crate::interrupt::Context;
+use crate::memory::Range;
+use crate::partition::{Door, Outcome, StopReason};
+use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2, page_of};
+
+const MIB: u64 = 1 << 20;
+const FILE: u64 = 0x1_0000;
+
+/// A machine's tree: one processor, 16 MiB of memory, every kind of reservation, an initrd.
+fn machine() -> Vec<u8> {
+    let node = |name: &str, properties: &[(&str, &[u8])]| {
+        let mut node = DeviceTreeNode::new(name).unwrap();
+        for (name, value) in properties {
+            node.add_property(DeviceTreeProperty::new(*name, *value).unwrap());
+        }
+        node
+    };
+    let cell = |value: u32| value.to_be_bytes();
+    let pair = |start: u64, bytes: u64| [start.to_be_bytes(), bytes.to_be_bytes()].concat();
+    let mut cpus = node("cpus", &[("#address-cells", &cell(1)), ("#size-cells", &cell(0))]);
+    cpus.add_child(node(
+        "PowerPC,POWER9@8",
+        &[("device_type", b"cpu\0"), ("reg", &cell(8)), ("timebase-frequency", &cell(512_000_000))],
+    ));
+    let cells = [("#address-cells", &cell(2)[..]), ("#size-cells", &cell(2)[..])];
+    let mut reserved = node("reserved-memory", &cells);
+    reserved.add_child(node("firmware@200000", &[("reg", &pair(2 * MIB, MIB))]));
+    let mut tree = DeviceTree::new();
+    tree.root = node("", &cells);
+    tree.root.add_property(DeviceTreeProperty::new("reserved-ranges", pair(4 * MIB, MIB)).unwrap());
+    tree.memory_reservations.push(dtoolkit::memreserve::MemoryReservation::new(6 * MIB, MIB));
+    tree.root
+        .add_child(node("memory@0", &[("device_type", b"memory\0"), ("reg", &pair(0, 16 * MIB))]));
+    tree.root.add_child(node(
+        "chosen",
+        &[
+            ("linux,initrd-start", &cell(FILE as u32)),
+            ("linux,initrd-end", &(2 * FILE).to_be_bytes()),
+        ],
+    ));
+    tree.root.add_child(cpus);
+    tree.root.add_child(reserved);
+    tree.to_dtb()
+}
+
+fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
+    Description {
+        name: String::from("test"),
+        memory_bytes,
+        entry: GuestRealAddress(0x100),
+        segments,
+        bootargs: String::from("x=1"),
+    }
+}
+
+#[test]
+fn all_kinds_of_reservations_are_kept_clear() {
+    let data = machine();
+    let firmware = Firmware::new(&data, RealAddress(8 * MIB)).unwrap();
+    assert_eq!(firmware.initrd(), Some(Range::new(FILE, FILE)));
+    assert_eq!(firmware.memory_bytes(), 16 * MIB);
+    for taken in [FILE, 2 * MIB, 4 * MIB, 6 * MIB, 8 * MIB] {
+        assert!(
+            firmware.reserved().any(|range| range.overlaps(Range::new(taken, 1))),
+            "{taken:#x}"
+        );
+    }
+    let own = [Range::new(0, FILE)];
+    let find = |bytes| find_memory(&firmware, &own, bytes).map(|range| range.start.0);
+    assert_eq!(find(FILE), Ok(2 * FILE));
+    assert_eq!(find(2 * MIB), Ok(10 * MIB));
+    assert_eq!(find(6 * MIB), Ok(10 * MIB));
+    assert_eq!(find(8 * MIB), Err(LoadError::NoMemory(8 * MIB)));
+}
+
+#[test]
+fn payload_and_tree_are_copied_and_the_rest_is_zero() {
+    let hal = Fake::new(8 << 20);
+    let payload: Vec<u8> = (0..0x1_8000u32).map(|index| index as u8 | 1).collect();
+    hal.memory.borrow_mut()[0x1_0000..0x2_8000].copy_from_slice(&payload);
+    let memory = Range::new(4 * MIB, 2 * MIB + 0x1_0000);
+    let mut partition = hal.partition(memory);
+    let segment = Segment {
+        address: GuestRealAddress(0x1_2340),
+        file_offset: 0,
+        file_bytes: payload.len() as u64,
+        memory_bytes: 0x3_0000,
+    };
+    let data = machine();
+    let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
+    let processor = firmware.processor().unwrap();
+    let about = description(memory.bytes, vec![segment]);
+    let vcpu = load(&mut partition, &hal, &about, RealAddress(0x1_0000), &processor).unwrap();
+
+    assert_eq!((vcpu.pc, vcpu.gpr[4], vcpu.gpr[5]), (0x100, 0x100, 0));
+    assert_eq!(vcpu.msr, msr::SF | msr::ME);
+    let tree_address = 2 * MIB;
+    assert_eq!(vcpu.gpr[3], tree_address);
+    let mut all = vec![0; memory.bytes as usize];
+    second_stage::read(&mut partition, &hal, GuestRealAddress(0), &mut all).unwrap();
+    let (first, last) = (0x1_2340, 0x1_2340 + payload.len());
+    assert_eq!(all[first..last], payload);
+    assert!(all[..first].iter().chain(&all[last..tree_address as usize]).all(|byte| *byte == 0));
+    assert_eq!((partition.statistics.pages_2m, partition.statistics.pages_64k), (1, 1));
+    assert_eq!(hal.open_windows.get(), 0);
+
+    let bytes = u32::from_be_bytes(all[tree_address as usize + 4..][..4].try_into().unwrap());
+    let tree = Fdt::new(&all[tree_address as usize..][..bytes as usize]).unwrap();
+    let text = |path: &str, name: &str| {
+        tree.find_node(path).unwrap().property(name).unwrap().value_as::<&str>().unwrap()
+    };
+    assert_eq!(text("/", "device_type"), "chrp");
+    assert_eq!(text("/chosen", "bootargs"), "x=1");
+    assert_eq!(text("/vdevice/vty@71000000", "compatible"), "hvterm1");
+    let cpu = tree.find_node("/cpus/PowerPC,POWER9@0").unwrap();
+    let frequency = cpu.property("timebase-frequency").unwrap().value_as::<u32>().unwrap();
+    assert_eq!(frequency, 512_000_000);
+    assert_eq!(cpu.property("reg").unwrap().value_as::<u32>(), Ok(0));
+}
+
+#[test]
+fn the_tree_does_not_go_over_the_payload() {
+    let hal = Fake::new(8 << 20);
+    let memory = Range::new(4 * MIB, 0x2_0000);
+    let mut partition = hal.partition(memory);
+    let segment = Segment {
+        address: GuestRealAddress(0),
+        file_offset: 0,
+        file_bytes: 0x200,
+        memory_bytes: 0x1_0001,
+    };
+    let data = machine();
+    let processor = Firmware::new(&data, RealAddress(0)).unwrap().processor().unwrap();
+    let about = description(memory.bytes, vec![segment]);
+    let loaded = load(&mut partition, &hal, &about, RealAddress(0), &processor);
+    assert_eq!(loaded, Err(LoadError::NoRoomForTree));
+}
+
+fn data_exit(status: u64, address: u64) -> Exit {
+    Exit::DataStorage { status, address }
+}
+
+#[test]
+fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xF000_0000_0000_1000);
+    assert_eq!(handle(&mut partition, &hal, Door::Real, touch), Action::Resume);
+    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 2 * MIB };
+    assert_eq!(handle(&mut partition, &hal, Door::Virtual, fetch), Action::Resume);
+    assert_eq!(hal.memory.borrow()[2 << 20..4 << 20].iter().filter(|byte| **byte != 0).count(), 0);
+    assert_eq!(hal.memory.borrow()[(4 << 20) + 0x1_0000], 0xA5, "the next page is not touched");
+    let statistics = &partition.statistics;
+    assert_eq!(statistics.exits[Door::Real as usize].data_storage, 1);
+    assert_eq!(statistics.exits[Door::Virtual as usize].instruction_storage, 1);
+}
+
+#[test]
+fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
+    let cases = [
+        (
+            data_exit(storage::NO_TRANSLATION, 3 * MIB),
+            StopReason::OutsideMemory(GuestRealAddress(3 * MIB)),
+        ),
+        (
+            data_exit(storage::PROTECTION, 0),
+            StopReason::Storage { status: storage::PROTECTION, address: GuestRealAddress(0) },
+        ),
+        (Exit::FacilityUnavailable { hfscr: 9 << 56 }, StopReason::Facility(9)),
+        (Exit::Other(Vector::MachineCheck), StopReason::Interrupt(Vector::MachineCheck)),
+    ];
+    for (exit, reason) in cases {
+        let hal = Fake::new(8 << 20);
+        let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+        assert_eq!(handle(&mut partition, &hal, Door::Real, exit), Action::Leave);
+        assert_eq!(partition.outcome, Some(Outcome::Stopped(reason)));
+    }
+}
+
+#[test]
+fn without_tables_the_partition_is_stopped() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    hal.tables_left.set(0);
+    let exit = data_exit(storage::NO_TRANSLATION, 0);
+    assert_eq!(handle(&mut partition, &hal, Door::Real, exit), Action::Leave);
+    let reason = StopReason::Hypervisor(HalError::OutOfTables);
+    assert_eq!(partition.outcome, Some(Outcome::Stopped(reason)));
+}
+
+#[test]
+fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    partition.lpcr |= lpcr::ILE | lpcr::AIL.set(0, 3);
+    let interrupted =
+        Context { pc: 0x1234, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE | msr::EE };
+    let action =
+        handle(&mut partition, &hal, Door::Virtual, Exit::EmulationAssistance { interrupted });
+    let to =
+        Context { pc: 0xC000_0000_0000_4700, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE };
+    let srr1 = interrupted.msr | program::ILLEGAL;
+    assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
+}
+
+proptest! {
+    /// Any order of touches fills every touched address, never twice, and within the memory.
+    #[test]
+    fn touches_in_any_order_are_filled_once(units in 1u64..80, touches in proptest::collection::vec(0u64..80, 1..60)) {
+        let hal = Fake::new(8 << 20);
+        let memory = Range::new(2 * MIB, units << SMALL_LOG2);
+        let mut partition = hal.partition(memory);
+        let mut filled = std::collections::HashSet::new();
+        for touch in touches {
+            let address = GuestRealAddress((touch << SMALL_LOG2) + 0x123);
+            let result = second_stage::fill(&mut partition, &hal, address);
+            if touch >= units {
+                prop_assert_eq!(result, Err(StopReason::OutsideMemory(address)));
+                continue;
+            }
+            let (page, log2) = page_of(address, memory.bytes);
+            prop_assert!(page <= address && address.0 < page.0 + (1 << log2));
+            prop_assert!(page.0 + (1 << log2) <= memory.bytes);
+            prop_assert!(log2 == SMALL_LOG2 || log2 == LARGE_LOG2);
+            prop_assert_eq!(result.is_ok(), filled.insert(page));
+        }
+    }
+}

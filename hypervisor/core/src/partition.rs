@@ -1,0 +1,145 @@
+//! A partition: its memory, its second stage, its policy registers, its statistics and its end.
+
+use alloc::string::String;
+use core::fmt;
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::interrupt::Vector;
+use arch::registers::lpcr;
+
+use crate::hal::{Hal, HalError};
+use crate::memory::Range;
+use crate::second_stage::SecondStage;
+
+/// LPCR bits that every partition runs with: radix, no hypervisor external interrupts while the
+/// hypervisor runs, and the host's prefetch depth. Source: `powernv-opal.md` 4.
+const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+/// A partition with one vCPU.
+#[derive(Debug)]
+pub struct Partition<H: Hal> {
+    /// From the bundle.
+    pub name: String,
+    /// Its number to the processor, 1 and up.
+    pub lpid: u32,
+    /// Its memory, contiguous.
+    pub memory: Range,
+    /// Which of it is mapped.
+    pub second_stage: SecondStage<H>,
+    /// Its LPCR: the guest changes AIL, ILE and GTSE by hypercall.
+    pub lpcr: u64,
+    /// What it did so far.
+    pub statistics: Statistics,
+    /// Set when it is over.
+    pub outcome: Option<Outcome>,
+}
+
+impl<H: Hal> Partition<H> {
+    /// A partition over `memory`, nothing of it mapped.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    pub fn new(hal: &H, name: String, lpid: u32, memory: Range) -> Result<Self, HalError> {
+        Ok(Self {
+            name,
+            lpid,
+            memory,
+            second_stage: SecondStage::new(hal.new_tables(lpid)?, memory.bytes),
+            lpcr: LPCR_ALWAYS | lpcr::GTSE,
+            statistics: Statistics::default(),
+            outcome: None,
+        })
+    }
+
+    /// Where `address` is, if it and the `bytes` after it are the partition's memory.
+    #[must_use]
+    pub fn real(&self, address: GuestRealAddress, bytes: u64) -> Option<RealAddress> {
+        let end = address.0.checked_add(bytes)?;
+        (end <= self.memory.bytes).then(|| self.memory.start.wrapping_add(address.0))
+    }
+}
+
+/// How a partition ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It switched itself off.
+    PoweredOff,
+    /// It did something that ends it.
+    Stopped(StopReason),
+}
+
+/// Why the hypervisor stopped a partition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// An access to guest real memory that the partition does not have.
+    OutsideMemory(GuestRealAddress),
+    /// The second stage refused an access for another reason; the status says which.
+    Storage {
+        /// HDSISR, or HSRR1's cause bits for a fetch.
+        status: u64,
+        /// From ASDR.
+        address: GuestRealAddress,
+    },
+    /// HFSCR refused a facility; the number is the cause.
+    Facility(u64),
+    /// An interrupt that the hypervisor does not handle.
+    Interrupt(Vector),
+    /// The hypervisor could not do its part.
+    Hypervisor(HalError),
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutsideMemory(address) => {
+                write!(f, "access to guest real address {address}, which is not its memory")
+            }
+            Self::Storage { status, address } => {
+                write!(
+                    f,
+                    "access to guest real address {address} refused with status {status:#010x}"
+                )
+            }
+            Self::Facility(cause) => write!(f, "facility {cause} is not available to partitions"),
+            Self::Interrupt(vector) => {
+                write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
+            }
+            Self::Hypervisor(error) => write!(f, "the hypervisor failed: {error}"),
+        }
+    }
+}
+
+/// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Door {
+    /// Translation off.
+    Real = 0,
+    /// Translation on, at 0xC000_0000_0000_4000 plus the vector.
+    Virtual = 1,
+}
+
+/// Exits of a partition through one door.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Exits {
+    /// Hypercalls.
+    pub hypercalls: u64,
+    /// Loads and stores that the second stage did not translate.
+    pub data_storage: u64,
+    /// Fetches that the second stage did not translate.
+    pub instruction_storage: u64,
+    /// Instructions left to the hypervisor.
+    pub emulation_assistance: u64,
+    /// All others.
+    pub others: u64,
+}
+
+/// What a partition did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Statistics {
+    /// By [`Door`].
+    pub exits: [Exits; 2],
+    /// Second-stage pages of 64 KiB.
+    pub pages_64k: u64,
+    /// Second-stage pages of 2 MiB.
+    pub pages_2m: u64,
+}

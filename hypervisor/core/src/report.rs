@@ -1,0 +1,77 @@
+//! What the console says about a partition when it is over.
+
+use core::fmt;
+
+use crate::console::Console;
+use crate::hal::Hal;
+use crate::partition::{Door, Exits, Outcome, Partition};
+use crate::vcpu::Vcpu;
+
+/// Writes a partition's outcome; for one that was stopped also its registers.
+pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: &Vcpu) {
+    let name = &partition.name;
+    if let Some(Outcome::Stopped(reason)) = &partition.outcome {
+        console.line(hal, format_args!("partition {name}: stopped: {reason}"));
+        registers(console, hal, name, vcpu);
+    }
+}
+
+fn registers<H: Hal>(console: &Console, hal: &H, name: &str, vcpu: &Vcpu) {
+    let Vcpu { pc, msr, cr, lr, ctr, xer, supervisor, .. } = vcpu;
+    console.line(
+        hal,
+        format_args!("partition {name}: pc {pc:016x} msr {msr:016x} cr {cr:08x} xer {xer:08x}"),
+    );
+    console.line(hal, format_args!("partition {name}: lr {lr:016x} ctr {ctr:016x}"));
+    for (index, quad) in vcpu.gpr.chunks_exact(4).enumerate() {
+        let first = 4 * index;
+        let [a, b, c, d] = [quad[0], quad[1], quad[2], quad[3]];
+        console.line(
+            hal,
+            format_args!("partition {name}: r{first:<2} {a:016x} {b:016x} {c:016x} {d:016x}"),
+        );
+    }
+    let (srr0, srr1, dar, dsisr) =
+        (supervisor.srr0, supervisor.srr1, supervisor.dar, supervisor.dsisr);
+    console.line(
+        hal,
+        format_args!(
+            "partition {name}: srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}"
+        ),
+    );
+}
+
+/// Writes the one line that sums a partition up.
+pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
+    let outcome = match &partition.outcome {
+        Some(Outcome::PoweredOff) => "powered off",
+        Some(Outcome::Stopped(_)) => "stopped",
+        None => "did not run",
+    };
+    let statistics = &partition.statistics;
+    console.line(
+        hal,
+        format_args!(
+            "summary: partition {}: {outcome}; virtual door: {}; real door: {}; pages: 2M {}, 64K {}",
+            partition.name,
+            Counted(&statistics.exits[Door::Virtual as usize]),
+            Counted(&statistics.exits[Door::Real as usize]),
+            statistics.pages_2m,
+            statistics.pages_64k,
+        ),
+    );
+}
+
+struct Counted<'a>(&'a Exits);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Exits { hypercalls, data_storage, instruction_storage, emulation_assistance, others } =
+            self.0;
+        write!(
+            f,
+            "hypercall {hypercalls}, data storage {data_storage}, instruction storage \
+             {instruction_storage}, emulation assistance {emulation_assistance}, other {others}"
+        )
+    }
+}

@@ -1,0 +1,44 @@
+//! What the hypervisor does: the only unsafe code and the only assembly.
+//!
+//! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable
+//! half, [`radix`] (writing translation trees) and [`windows`] (which piece of the window area is
+//! free), is ordinary Rust over an abstract memory and is tested on the host. The other half, `metal`,
+//! exists only when built for the machine:
+//!
+//! | file | concern |
+//! |---|---|
+//! | `boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
+//! | `vectors.S`, `exits.rs` | every interrupt, at both doors |
+//! | `crash.S`, `panic.rs` | when the hypervisor itself fails |
+//! | `enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
+//! | `opal.S`, `opal.rs` | calling firmware |
+//! | `memory.rs`, `map.rs` | the hypervisor's own memory; its translation tree and windows |
+//! | `registers.rs` | special-purpose registers, and the invalidation sequences |
+
+#![cfg_attr(target_os = "none", no_std)]
+
+#[cfg(target_os = "none")]
+extern crate alloc;
+
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod metal;
+pub mod radix;
+pub mod windows;
+
+/// Names the function that runs once the machine is up:
+/// `fn(hal::metal::Machine, hypervisor_core::run::Boot<'static>) -> !`.
+///
+/// The expansion holds the one attribute that a crate without unsafe code cannot write itself.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[macro_export]
+macro_rules! entry {
+    ($run:path) => {
+        #[unsafe(no_mangle)]
+        extern "Rust" fn hal_hypervisor_main(
+            machine: $crate::metal::Machine,
+            boot: $crate::metal::Boot,
+        ) -> ! {
+            $run(machine, boot)
+        }
+    };
+}

@@ -1,0 +1,119 @@
+//! From `boot.S` to the image's main: translation on, a heap, the device tree.
+
+use core::arch::asm;
+
+use arch::address::RealAddress;
+use arch::opal::{reinit, status};
+use arch::processor::Processor;
+use arch::registers::{lpcr, msr};
+use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
+use hypervisor_core::firmware::Firmware;
+use hypervisor_core::hal::WINDOW_BYTES_MAX;
+use hypervisor_core::memory::find_free;
+
+use super::machine::Machine;
+use super::map::{self, Mapping};
+use super::memory::{HEAP_BYTES, start_heap};
+use super::per_cpu::{HOST_MSR, per_cpu};
+use super::registers::{Scope, invalidate, isync, read, spr, write};
+use super::{Boot, opal};
+use crate::radix::PAGE_2M;
+
+/// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
+/// from the interrupt controller, and no hypervisor decrementer.
+const HOST_LPCR: u64 =
+    lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+unsafe extern "Rust" {
+    safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;
+}
+
+/// Called by `boot.S` in real mode at 0xC000..., on the boot stack.
+#[unsafe(no_mangle)]
+extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
+    assert!(device_tree_lost == 0, "the image was copied over the device tree at {device_tree:#x}");
+    let pvr = read::<{ spr::PVR }>() as u32;
+    assert!(
+        Processor::from_pvr(pvr) == Some(Processor::Power9),
+        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
+    );
+    let answer = opal::reinit_cpus(reinit::HILE_LITTLE | reinit::MMU_RADIX);
+    assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");
+    let ptcr = map::build().expect("the pool has room for the image's tables");
+    // SAFETY: the tables are complete; the image is mapped where it runs.
+    unsafe { translation_on(ptcr) };
+
+    // From here on the device tree is reached through a window, which stays open for good.
+    let data = device_tree_bytes(RealAddress(device_tree & !(0xF << 60)));
+    let firmware = match Firmware::new(data, RealAddress(device_tree & !(0xF << 60))) {
+        Ok(firmware) => firmware,
+        Err(error) => panic!("firmware's device tree: {error}"),
+    };
+    check_opal(&firmware);
+    let image = map::image();
+    let heap =
+        find_free(firmware.memory(), || firmware.reserved().chain([image]), HEAP_BYTES, PAGE_2M)
+            .expect("firmware's device tree has free memory for the heap");
+    map::map_heap(heap).expect("the pool has room for the heap's tables");
+    // SAFETY: the range is free, mapped, and this is the only call.
+    unsafe { start_heap(heap) };
+    hal_hypervisor_main(Machine::new(), Boot { firmware, pvr, own: [image, heap] })
+}
+
+/// # Safety
+/// `ptcr` names tables that map the running image at its address; called once.
+unsafe fn translation_on(ptcr: u64) {
+    // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
+    unsafe {
+        write::<{ spr::PTCR }>(ptcr);
+        write::<{ spr::LPIDR }>(0);
+        write::<{ spr::PIDR }>(0);
+        write::<{ spr::LPCR }>(HOST_LPCR);
+        write::<{ spr::HFSCR }>(0);
+        write::<{ spr::AMR }>(0);
+        write::<{ spr::IAMR }>(0);
+    }
+    isync();
+    invalidate(Scope::All);
+    // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
+    unsafe {
+        asm!(
+            ".long {slbia}",
+            "isync",
+            "mtmsrd {msr}",
+            "isync",
+            slbia = const 31 << 26 | 7 << 21 | 498 << 1,   // slbia IH=7: lookaside only
+            msr = in(reg) HOST_MSR,
+        );
+    }
+    debug_assert!(HOST_MSR & msr::EE == 0);
+}
+
+/// The whole tree, through a window that is never closed.
+fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
+    let map = |bytes| map::map_window(address, bytes).expect("the device tree fits a window");
+    let header = map(HEADER_BYTES);
+    // The header of a bundle's manifest and that of this tree are the same.
+    let bytes = manifest_bytes(copy(&header), WINDOW_BYTES_MAX)
+        .expect("r3 is the address of a flattened device tree");
+    drop(header);
+    let whole = core::mem::ManuallyDrop::new(map(bytes));
+    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and
+    // the memory is on the list of what is never given to a partition.
+    unsafe { core::slice::from_raw_parts(whole.pointer, whole.bytes) }
+}
+
+fn copy(mapping: &Mapping) -> [u8; HEADER_BYTES as usize] {
+    // SAFETY: the mapping has this many bytes.
+    unsafe { mapping.pointer.cast::<[u8; HEADER_BYTES as usize]>().read() }
+}
+
+/// What came in registers is what is in the tree, or this is not the firmware it seems to be.
+fn check_opal(firmware: &Firmware<'_>) {
+    // SAFETY: boot.S has filled the fields.
+    let (base, entry) = unsafe { ((*per_cpu()).opal_base, (*per_cpu()).opal_entry) };
+    match firmware.opal() {
+        Ok(tree) => assert!(tree == (base, entry), "OPAL is not where the device tree says"),
+        Err(error) => panic!("firmware's device tree: {error}"),
+    }
+}

@@ -1,0 +1,128 @@
+//! The Rust end of the vectors: what `vectors.S` calls, on the stack of `hal_enter_guest`, with the
+//! guest's r14-r31 still in the registers.
+
+use arch::interrupt::Vector;
+use arch::papr::Hypercall;
+use arch::papr::status::H_FUNCTION;
+use hypervisor_core::exit::{self, Action, Exit};
+use hypervisor_core::hypercall::{self, Answer};
+use hypervisor_core::interrupt::Context;
+use hypervisor_core::partition::Door;
+use hypervisor_core::run::Guest;
+
+use super::machine::Machine;
+use super::per_cpu::per_cpu;
+use super::registers::{read, spr, write};
+
+const REAL_DOOR: u64 = 1;
+const HSRR: u64 = 2;
+
+/// The guest that runs.
+///
+/// # Safety
+/// Only from a handler that an exit called, and once in it.
+unsafe fn guest() -> &'static mut Guest<'static, Machine> {
+    // SAFETY: `enter_guest` has stored the pointer, is still running and does not use its borrow
+    // until it is returned to.
+    unsafe { &mut *(*per_cpu()).guest }
+}
+
+/// r3 and r4 at the return to `vectors.S`.
+#[repr(C)]
+struct Answered {
+    status: i64,
+    what: What,
+}
+
+#[repr(u64)]
+enum What {
+    NoOutputs = 0,
+    Outputs = 1,
+    Leave = 2,
+}
+
+/// A hypercall from the guest's kernel. Unknown numbers are answered here, without touching memory.
+#[unsafe(no_mangle)]
+extern "C" fn hal_hypercall(
+    number: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    match Hypercall::from_number(number) {
+        None => Answered { status: H_FUNCTION, what: What::NoOutputs },
+        Some(call) => known(call, a1, a2, a3, a4, a5, a6, a7),
+    }
+}
+
+#[inline(never)]
+extern "C" fn known(
+    call: Hypercall,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    // SAFETY: this is the hypercall's handler.
+    let guest = unsafe { guest() };
+    match hypercall::answer(guest, call, [a1, a2, a3, a4, a5, a6, a7]) {
+        Answer::Status(status) => Answered { status, what: What::NoOutputs },
+        Answer::Outputs(status, outputs) => {
+            guest.vcpu.gpr[4..10].fill(0);
+            guest.vcpu.gpr[4..7].copy_from_slice(&outputs);
+            Answered { status, what: What::Outputs }
+        }
+        Answer::End(outcome) => {
+            guest.partition.outcome = Some(outcome);
+            Answered { status: 0, what: What::Leave }
+        }
+    }
+}
+
+/// Any other exit; 0 resumes the guest, 1 leaves it.
+#[unsafe(no_mangle)]
+extern "C" fn hal_exit(code: u64) -> u64 {
+    let door = if code & REAL_DOOR == 0 { Door::Virtual } else { Door::Real };
+    let offset = code & !(REAL_DOOR | HSRR);
+    let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
+    let exit = match vector {
+        Vector::HypervisorDataStorage => Exit::DataStorage {
+            status: read::<{ spr::HDSISR }>(),
+            address: read::<{ spr::ASDR }>(),
+        },
+        Vector::HypervisorInstructionStorage => Exit::InstructionStorage {
+            status: read::<{ spr::HSRR1 }>(),
+            address: read::<{ spr::ASDR }>(),
+        },
+        Vector::HypervisorEmulationAssistance => Exit::EmulationAssistance {
+            interrupted: Context { pc: read::<{ spr::HSRR0 }>(), msr: read::<{ spr::HSRR1 }>() },
+        },
+        Vector::HypervisorFacilityUnavailable => {
+            Exit::FacilityUnavailable { hfscr: read::<{ spr::HFSCR }>() }
+        }
+        other => Exit::Other(other),
+    };
+    // SAFETY: this is the exit's handler.
+    let guest = unsafe { guest() };
+    match exit::handle(guest.partition, guest.hal, door, exit) {
+        Action::Resume => 0,
+        Action::Leave => 1,
+        Action::Interrupt { to, srr0, srr1 } => {
+            // SAFETY: an exit with HSRR0/1 returns through them; `to` has HV and PR clear.
+            unsafe {
+                write::<{ spr::SRR0 }>(srr0);
+                write::<{ spr::SRR1 }>(srr1);
+                write::<{ spr::HSRR0 }>(to.pc);
+                write::<{ spr::HSRR1 }>(to.msr);
+            }
+            0
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The machine as `core` sees it: the implementation of `Hal`.
+
+use core::arch::asm;
+use core::ptr;
+
+use arch::address::RealAddress;
+use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
+use arch::registers::msr;
+use hypervisor_core::hal::{Hal, HalError, Page};
+use hypervisor_core::partition::Door;
+use hypervisor_core::run::Guest;
+use hypervisor_core::vcpu::{Supervisor, Vcpu};
+
+use super::map::{self, Mapping};
+use super::memory::HeapTables;
+use super::opal;
+use super::per_cpu::per_cpu;
+use super::registers::{Scope, invalidate, isync, ptesync, read, spr, write};
+use crate::radix::{MapError, Tree};
+
+unsafe extern "C" {
+    fn hal_enter_guest(vcpu: *mut Vcpu);
+}
+
+/// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
+#[derive(Debug)]
+pub struct Machine(());
+
+impl Machine {
+    pub(super) const fn new() -> Self {
+        Self(())
+    }
+}
+
+/// A partition's second stage.
+#[derive(Debug)]
+pub struct Tables(Tree);
+
+/// A piece of real memory, mapped while this lives.
+#[derive(Debug)]
+pub struct Window(Mapping);
+
+impl Window {
+    fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
+        let end = offset.checked_add(bytes);
+        assert!(end.is_some_and(|end| end <= self.0.bytes), "an access beyond its window");
+        // SAFETY: within the mapping.
+        unsafe { self.0.pointer.add(offset) }
+    }
+}
+
+/// Bytes of a cache block, what `dcbz` clears.
+const BLOCK: usize = 128;
+
+impl hypervisor_core::hal::Window for Window {
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        let from = self.at(offset, into.len());
+        // SAFETY: `at` has checked; the hypervisor's own memory is never mapped in a window, so the
+        // two do not overlap. No reference to the mapped bytes is made.
+        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        let to = self.at(offset, bytes.len());
+        // SAFETY: as for `read`.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+
+    fn zero(&mut self) {
+        let (start, bytes) = (self.0.pointer, self.0.bytes);
+        if start.align_offset(BLOCK) != 0 || !bytes.is_multiple_of(BLOCK) {
+            // SAFETY: within the mapping.
+            unsafe { ptr::write_bytes(start, 0, bytes) };
+            return;
+        }
+        for block in (0..bytes).step_by(BLOCK) {
+            // SAFETY: a whole block within the mapping, which is cacheable.
+            unsafe { asm!("dcbz 0, {}", in(reg) start.add(block), options(nostack)) };
+        }
+    }
+}
+
+impl Hal for Machine {
+    type Window = Window;
+    type Tables = Tables;
+
+    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Window, HalError> {
+        map::map_window(address, bytes).map(Window)
+    }
+
+    fn console_write(&self, bytes: &[u8]) {
+        opal::console_write(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        opal::console_read(into)
+    }
+
+    fn new_tables(&self, lpid: u32) -> Result<Tables, HalError> {
+        if lpid == 0 || lpid >= map::lpids() {
+            return Err(HalError::OutOfTables);
+        }
+        let tree = Tree::new(&mut HeapTables).map_err(hal_error)?;
+        map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0);
+        invalidate(Scope::Partition(lpid));
+        Ok(Tables(tree))
+    }
+
+    fn map_page(&self, tables: &mut Tables, page: Page) -> Result<(), HalError> {
+        let leaf = Leaf {
+            base: page.real,
+            rights: rights::READ | rights::WRITE | rights::EXECUTE,
+            attributes: 0,
+            referenced: true,
+            changed: true,
+        };
+        tables.0.map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf).map_err(hal_error)?;
+        ptesync();
+        Ok(())
+    }
+
+    fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
+        map::set_process_table(lpid, table.map_or(0, TableLocation::to_doubleword));
+    }
+
+    fn set_lpcr(&self, lpcr: u64) {
+        // SAFETY: `core` changes AIL, ILE and GTSE only; the hypervisor has both doors, and the
+        // return to the guest synchronises.
+        unsafe { write::<{ spr::LPCR }>(lpcr) };
+    }
+
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>) {
+        let vcpu: *mut Vcpu = guest.vcpu;
+        let area = per_cpu();
+        // SAFETY: `guest` and its vCPU are borrowed for the whole call, and the exits' handlers, which
+        // use these pointers, run within it. MSR[HV] and MSR[PR] of the record are cleared here, so
+        // hrfid enters the partition and nothing else.
+        unsafe {
+            (*vcpu).msr = ((*vcpu).msr & !msr::HV) | msr::ME;
+            (*area).hypercalls = [0; 2];
+            (*area).guest = ptr::from_mut(guest).cast();
+            // Stores of another partition must not drain under this one's LPID.
+            ptesync();
+            isync();
+            write::<{ spr::LPIDR }>(u64::from((*guest.partition).lpid));
+            write::<{ spr::LPCR }>(guest.partition.lpcr);
+            load(&(*vcpu).supervisor);
+            hal_enter_guest(vcpu);
+            (*vcpu).supervisor = save();
+            (*area).guest = ptr::null_mut();
+        }
+        // SAFETY: as above; the counters are not changed outside of a guest.
+        let hypercalls = unsafe { (*area).hypercalls };
+        for door in [Door::Real, Door::Virtual] {
+            guest.partition.statistics.exits[door as usize].hypercalls += hypercalls[door as usize];
+        }
+    }
+
+    fn power_off(&self) -> ! {
+        opal::power_off()
+    }
+}
+
+fn hal_error(error: MapError) -> HalError {
+    match error {
+        MapError::OutOfTables => HalError::OutOfTables,
+        MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
+    }
+}
+
+/// # Safety
+/// Only before a guest is entered.
+unsafe fn load(supervisor: &Supervisor) {
+    // SAFETY: the hypervisor uses none of these: its own translation has PID 0 implied, its pages are
+    // privileged and so not subject to AMR and IAMR, and MSR[EE] is off.
+    unsafe {
+        write::<{ spr::SRR0 }>(supervisor.srr0);
+        write::<{ spr::SRR1 }>(supervisor.srr1);
+        write::<{ spr::SPRG0 }>(supervisor.sprg[0]);
+        write::<{ spr::SPRG1 }>(supervisor.sprg[1]);
+        write::<{ spr::SPRG2 }>(supervisor.sprg[2]);
+        write::<{ spr::SPRG3 }>(supervisor.sprg[3]);
+        write::<{ spr::DAR }>(supervisor.dar);
+        write::<{ spr::DSISR }>(supervisor.dsisr);
+        write::<{ spr::PIDR }>(supervisor.pidr);
+        write::<{ spr::DEC }>(supervisor.dec);
+        write::<{ spr::AMR }>(supervisor.amr);
+        write::<{ spr::IAMR }>(supervisor.iamr);
+    }
+}
+
+fn save() -> Supervisor {
+    Supervisor {
+        srr0: read::<{ spr::SRR0 }>(),
+        srr1: read::<{ spr::SRR1 }>(),
+        sprg: [
+            read::<{ spr::SPRG0 }>(),
+            read::<{ spr::SPRG1 }>(),
+            read::<{ spr::SPRG2 }>(),
+            read::<{ spr::SPRG3 }>(),
+        ],
+        dar: read::<{ spr::DAR }>(),
+        dsisr: read::<{ spr::DSISR }>(),
+        pidr: read::<{ spr::PIDR }>(),
+        dec: read::<{ spr::DEC }>(),
+        amr: read::<{ spr::AMR }>(),
+        iamr: read::<{ spr::IAMR }>(),
+    }
+}

@@ -1,0 +1,129 @@
+//! The half that exists on the machine only.
+//!
+//! One hardware thread runs the hypervisor: the others wait inside OPAL and are never started. The
+//! statics of this module are therefore not shared; [`Single`] says so in one place.
+
+mod boot;
+mod exits;
+mod machine;
+mod map;
+mod memory;
+mod opal;
+mod panic;
+mod per_cpu;
+mod registers;
+
+use core::cell::UnsafeCell;
+use core::mem::offset_of;
+
+use arch::papr::status::H_PRIVILEGE;
+use hypervisor_core::vcpu::Vcpu;
+
+pub use machine::{Machine, Tables, Window};
+use per_cpu::PerCpu;
+use registers::spr;
+
+/// What `hal::entry!` hands over.
+pub type Boot = hypervisor_core::run::Boot<'static>;
+
+/// A static of the one thread that runs the hypervisor.
+#[repr(transparent)]
+struct Single<T>(UnsafeCell<T>);
+
+// SAFETY: secondary threads stay in OPAL (nothing calls OPAL_START_CPU), and MSR[EE] is never set in
+// the hypervisor, so there is one flow of control.
+unsafe impl<T> Sync for Single<T> {}
+
+impl<T> Single<T> {
+    const fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    const fn get(&self) -> *mut T {
+        self.0.get()
+    }
+}
+
+core::arch::global_asm!(
+    include_str!("boot.S"),
+    HSPRG0 = const spr::HSPRG0,
+    TOC = const offset_of!(PerCpu, toc),
+    OPAL_BASE = const offset_of!(PerCpu, opal_base),
+    OPAL_ENTRY = const offset_of!(PerCpu, opal_entry),
+);
+
+core::arch::global_asm!(
+    include_str!("vectors.S"),
+    SRR0 = const spr::SRR0,
+    SRR1 = const spr::SRR1,
+    HSPRG0 = const spr::HSPRG0,
+    HSPRG1 = const spr::HSPRG1,
+    HSRR0 = const spr::HSRR0,
+    HSRR1 = const spr::HSRR1,
+    STACK = const offset_of!(PerCpu, stack),
+    TOC = const offset_of!(PerCpu, toc),
+    HOST_MSR = const offset_of!(PerCpu, host_msr),
+    HYPERCALL_ENTRY = const offset_of!(PerCpu, hypercall_entry),
+    EXIT_ENTRY = const offset_of!(PerCpu, exit_entry),
+    NOT_A_GUEST_KERNEL = const offset_of!(PerCpu, not_a_guest_kernel),
+    VCPU = const offset_of!(PerCpu, vcpu),
+    HYPERCALLS_REAL = const offset_of!(PerCpu, hypercalls),
+    HYPERCALLS_VIRTUAL = const offset_of!(PerCpu, hypercalls) + 8,
+    GUEST_R1 = const offset_of!(PerCpu, guest_r1),
+    GUEST_R2 = const offset_of!(PerCpu, guest_r2),
+    GUEST_LR = const offset_of!(PerCpu, guest_lr),
+    R10 = const offset_of!(PerCpu, r10),
+    R11 = const offset_of!(PerCpu, r11),
+    R12 = const offset_of!(PerCpu, r12),
+    CTR_SLOT = const offset_of!(PerCpu, ctr),
+    CODE = const offset_of!(PerCpu, code),
+    GPR = const offset_of!(Vcpu, gpr),
+    PC = const offset_of!(Vcpu, pc),
+    MSR = const offset_of!(Vcpu, msr),
+    CR = const offset_of!(Vcpu, cr),
+    LR = const offset_of!(Vcpu, lr),
+    CTR = const offset_of!(Vcpu, ctr),
+    XER = const offset_of!(Vcpu, xer),
+    H_PRIVILEGE = const H_PRIVILEGE,
+);
+
+core::arch::global_asm!(
+    include_str!("crash.S"),
+    HSPRG1 = const spr::HSPRG1,
+    TOC = const offset_of!(PerCpu, toc),
+    R10 = const offset_of!(PerCpu, r10),
+    R11 = const offset_of!(PerCpu, r11),
+    R12 = const offset_of!(PerCpu, r12),
+    CRASH = const offset_of!(PerCpu, crash_gpr),
+    CRASH_LR = const offset_of!(PerCpu, crash_lr),
+    CRASH_CTR = const offset_of!(PerCpu, crash_ctr),
+    CRASH_CR = const offset_of!(PerCpu, crash_cr),
+);
+
+core::arch::global_asm!(
+    include_str!("enter.S"),
+    HSRR0 = const spr::HSRR0,
+    HSRR1 = const spr::HSRR1,
+    STACK = const offset_of!(PerCpu, stack),
+    TOC = const offset_of!(PerCpu, toc),
+    VCPU = const offset_of!(PerCpu, vcpu),
+    GPR = const offset_of!(Vcpu, gpr),
+    PC = const offset_of!(Vcpu, pc),
+    MSR = const offset_of!(Vcpu, msr),
+    CR = const offset_of!(Vcpu, cr),
+    LR = const offset_of!(Vcpu, lr),
+    CTR = const offset_of!(Vcpu, ctr),
+    XER = const offset_of!(Vcpu, xer),
+);
+
+core::arch::global_asm!(
+    include_str!("opal.S"),
+    SRR0 = const spr::SRR0,
+    SRR1 = const spr::SRR1,
+    HSPRG1 = const spr::HSPRG1,
+    HSRR0 = const spr::HSRR0,
+    HSRR1 = const spr::HSRR1,
+    TOC = const offset_of!(PerCpu, toc),
+    OPAL_BASE = const offset_of!(PerCpu, opal_base),
+    OPAL_ENTRY = const offset_of!(PerCpu, opal_entry),
+);

@@ -1,0 +1,80 @@
+//! When the hypervisor itself fails: a readable report, then power-off.
+
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+
+use arch::interrupt::Vector;
+use hypervisor_core::console::PREFIX;
+
+use super::per_cpu::per_cpu;
+use super::registers::{read, spr};
+use super::{Single, opal};
+
+struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        opal::console_write(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Writes to the console without any allocation.
+pub(super) fn line(text: fmt::Arguments<'_>) {
+    // The console's Write does not fail.
+    let _ = writeln!(Console, "{PREFIX}{text}");
+}
+
+static FAILING: Single<bool> = Single::new(false);
+
+/// Ends a report: a failure during a report must not report again.
+fn only_once() {
+    // SAFETY: one flow of control, no reference is kept.
+    unsafe {
+        if *FAILING.get() {
+            opal::power_off();
+        }
+        *FAILING.get() = true;
+    }
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    only_once();
+    line(format_args!("panic: {}", info.message()));
+    if let Some(location) = info.location() {
+        line(format_args!("panic: at {location}"));
+    }
+    opal::power_off()
+}
+
+/// An interrupt out of the hypervisor, from `vectors.S`: there is none that it handles.
+#[unsafe(no_mangle)]
+extern "C" fn hal_host_interrupted(code: u64) -> ! {
+    let (pc, msr) = if code & 2 == 0 {
+        (read::<{ spr::SRR0 }>(), read::<{ spr::SRR1 }>())
+    } else {
+        (read::<{ spr::HSRR0 }>(), read::<{ spr::HSRR1 }>())
+    };
+    let (dar, dsisr) = (read::<{ spr::DAR }>(), read::<{ spr::DSISR }>());
+    let (hdar, hdsisr) = (read::<{ spr::HDAR }>(), read::<{ spr::HDSISR }>());
+    only_once();
+    let offset = code & !3;
+    let name = Vector::from_offset(offset).map_or("unknown", Vector::name);
+    line(format_args!("panic: {name} interrupt ({offset:#x}) in the hypervisor"));
+    line(format_args!("panic: pc {pc:016x} msr {msr:016x}"));
+    line(format_args!(
+        "panic: dar {dar:016x} dsisr {dsisr:08x} hdar {hdar:016x} hdsisr {hdsisr:08x}"
+    ));
+    // SAFETY: the vectors have filled the record and nothing fills it again.
+    let (gpr, lr, ctr, cr) = unsafe {
+        let area = per_cpu();
+        ((*area).crash_gpr, (*area).crash_lr, (*area).crash_ctr, (*area).crash_cr)
+    };
+    line(format_args!("panic: lr {lr:016x} ctr {ctr:016x} cr {cr:08x}"));
+    for (index, quad) in gpr.chunks_exact(4).enumerate() {
+        let [a, b, c, d] = [quad[0], quad[1], quad[2], quad[3]];
+        line(format_args!("panic: r{:<2} {a:016x} {b:016x} {c:016x} {d:016x}", 4 * index));
+    }
+    opal::power_off()
+}

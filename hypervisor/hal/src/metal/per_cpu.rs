@@ -1,0 +1,103 @@
+//! The per-CPU area, in HSPRG0 always and in r13 while the hypervisor runs.
+//!
+//! It lies in the image, so the vectors reach it with translation off at the same address.
+
+use arch::registers::msr;
+use hypervisor_core::run::Guest;
+use hypervisor_core::vcpu::Vcpu;
+
+use super::Single;
+use super::machine::Machine;
+
+/// MSR of the hypervisor once translation is on.
+pub(super) const HOST_MSR: u64 =
+    msr::SF | msr::HV | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;
+
+/// What the assembly keeps.
+#[repr(C)]
+pub(super) struct PerCpu {
+    /// r1 of `hal_enter_guest`: the stack of the exits' handlers.
+    pub(super) stack: u64,
+    /// r2 of the hypervisor.
+    pub(super) toc: u64,
+    /// [`HOST_MSR`].
+    pub(super) host_msr: u64,
+    /// Where the real door's hypercall goes on at 0xC000....
+    pub(super) hypercall_entry: unsafe extern "C" fn(),
+    /// Where the real door's other exits go on at 0xC000....
+    pub(super) exit_entry: unsafe extern "C" fn(),
+    /// MSR bits that a hypercall may not come with.
+    pub(super) not_a_guest_kernel: u64,
+    /// The vCPU that runs.
+    pub(super) vcpu: *mut Vcpu,
+    /// The partition that runs; null between.
+    pub(super) guest: *mut Guest<'static, Machine>,
+    /// Hypercalls by door, since the guest was entered.
+    pub(super) hypercalls: [u64; 2],
+    /// OPAL's base, its r2.
+    pub(super) opal_base: u64,
+    /// OPAL's entry.
+    pub(super) opal_entry: u64,
+    /// The guest's r1 during a hypercall.
+    pub(super) guest_r1: u64,
+    /// The guest's r2 during a hypercall.
+    pub(super) guest_r2: u64,
+    /// The guest's LR during a hypercall.
+    pub(super) guest_lr: u64,
+    /// Of the interrupted, in the first instructions of an exit.
+    pub(super) r10: u64,
+    /// As `r10`.
+    pub(super) r11: u64,
+    /// As `r10`.
+    pub(super) r12: u64,
+    /// As `r10`, at the real door.
+    pub(super) ctr: u64,
+    /// The code of the exit that is being handled.
+    pub(super) code: u64,
+    /// The hypervisor's registers when it was interrupted.
+    pub(super) crash_gpr: [u64; 32],
+    /// As `crash_gpr`.
+    pub(super) crash_lr: u64,
+    /// As `crash_gpr`.
+    pub(super) crash_ctr: u64,
+    /// As `crash_gpr`.
+    pub(super) crash_cr: u64,
+}
+
+unsafe extern "C" {
+    fn hal_hypercall_real();
+    fn hal_exit_real_high();
+}
+
+#[unsafe(export_name = "hal_per_cpu")]
+static PER_CPU: Single<PerCpu> = Single::new(PerCpu {
+    stack: 0,
+    toc: 0,
+    host_msr: HOST_MSR,
+    hypercall_entry: hal_hypercall_real,
+    exit_entry: hal_exit_real_high,
+    not_a_guest_kernel: msr::HV | msr::PR,
+    vcpu: core::ptr::null_mut(),
+    guest: core::ptr::null_mut(),
+    hypercalls: [0; 2],
+    opal_base: 0,
+    opal_entry: 0,
+    guest_r1: 0,
+    guest_r2: 0,
+    guest_lr: 0,
+    r10: 0,
+    r11: 0,
+    r12: 0,
+    ctr: 0,
+    code: 0,
+    crash_gpr: [0; 32],
+    crash_lr: 0,
+    crash_ctr: 0,
+    crash_cr: 0,
+});
+
+/// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
+/// other fields at any interrupt.
+pub(super) fn per_cpu() -> *mut PerCpu {
+    PER_CPU.get()
+}

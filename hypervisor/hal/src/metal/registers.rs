@@ -1,0 +1,130 @@
+//! Special-purpose registers and the invalidation sequences, as functions.
+
+use core::arch::asm;
+
+/// Numbers of special-purpose registers, as the Power ISA has them.
+pub(super) mod spr {
+    pub(crate) const DSISR: u16 = 18;
+    pub(crate) const DAR: u16 = 19;
+    pub(crate) const DEC: u16 = 22;
+    pub(crate) const SRR0: u16 = 26;
+    pub(crate) const SRR1: u16 = 27;
+    pub(crate) const AMR: u16 = 29;
+    pub(crate) const PIDR: u16 = 48;
+    pub(crate) const IAMR: u16 = 61;
+    pub(crate) const HFSCR: u16 = 190;
+    pub(crate) const SPRG0: u16 = 272;
+    pub(crate) const SPRG1: u16 = 273;
+    pub(crate) const SPRG2: u16 = 274;
+    pub(crate) const SPRG3: u16 = 275;
+    pub(crate) const PVR: u16 = 287;
+    pub(crate) const HSPRG0: u16 = 304;
+    pub(crate) const HSPRG1: u16 = 305;
+    pub(crate) const HDSISR: u16 = 306;
+    pub(crate) const HDAR: u16 = 307;
+    pub(crate) const HSRR0: u16 = 314;
+    pub(crate) const HSRR1: u16 = 315;
+    pub(crate) const LPCR: u16 = 318;
+    pub(crate) const LPIDR: u16 = 319;
+    pub(crate) const PTCR: u16 = 464;
+    pub(crate) const ASDR: u16 = 816;
+}
+
+/// Reads a register. Reading has no effect on memory.
+pub(super) fn read<const NUMBER: u16>() -> u64 {
+    let value;
+    // SAFETY: mfspr of a register that POWER9 has; it changes nothing.
+    unsafe { asm!("mfspr {}, {}", out(reg) value, const NUMBER, options(nomem, nostack)) };
+    value
+}
+
+/// Writes a register.
+///
+/// # Safety
+/// The value must keep what the running code relies on: translation, stacks, handlers.
+pub(super) unsafe fn write<const NUMBER: u16>(value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { asm!("mtspr {}, {}", const NUMBER, in(reg) value, options(nostack)) };
+}
+
+/// Orders earlier stores to translation tables before what follows.
+pub(super) fn ptesync() {
+    // SAFETY: a barrier.
+    unsafe { asm!("ptesync", options(nostack)) };
+}
+
+/// Discards prefetched instructions and makes earlier SPR changes take effect.
+pub(super) fn isync() {
+    // SAFETY: a barrier.
+    unsafe { asm!("isync", options(nostack)) };
+}
+
+/// What a broadcast invalidation covers.
+#[derive(Clone, Copy)]
+pub(super) enum Scope {
+    /// Everything of every partition and of the hypervisor.
+    All,
+    /// The hypervisor's own translations: LPID 0, PID 0. Translations only, no cached table entries.
+    Host,
+    /// Everything of one partition, both stages.
+    Partition(u32),
+}
+
+const IS_PID: u64 = 0x400;
+const IS_LPID: u64 = 0x800;
+const IS_ALL: u64 = 0xC00;
+
+const RIC_TLB: u32 = 0;
+const RIC_ALL: u32 = 2;
+const PARTITION_SCOPED: u32 = 0;
+const PROCESS_SCOPED: u32 = 1;
+
+/// `tlbie RB=r4, RS=r3` with radix set.
+const fn tlbie_word(ric: u32, prs: u32) -> u32 {
+    31 << 26 | 3 << 21 | ric << 18 | prs << 17 | 1 << 16 | 4 << 11 | 306 << 1
+}
+
+fn tlbie<const WORD: u32>(rb: u64, rs: u64) {
+    // SAFETY: forgetting cached translations changes no translation.
+    unsafe {
+        asm!(".long {}", const WORD, in("r3") rs, in("r4") rb, options(nostack));
+    }
+}
+
+/// Makes all threads forget cached translations, and waits until they have.
+///
+/// After the invalidation proper come the two that POWER9's errata ask for: one for LPID 0 or PID 0,
+/// so that a thread that changes LPIDR or PIDR meanwhile keeps nothing, and a repetition behind a
+/// `ptesync`, so that it is not done before earlier stores. `mmu-and-superpages.md` 1.13, 1 and 2.
+pub(super) fn invalidate(scope: Scope) {
+    const PROCESS_ALL: u32 = tlbie_word(RIC_ALL, PROCESS_SCOPED);
+    const PARTITION_ALL: u32 = tlbie_word(RIC_ALL, PARTITION_SCOPED);
+    const PROCESS_TLB: u32 = tlbie_word(RIC_TLB, PROCESS_SCOPED);
+    const PARTITION_TLB: u32 = tlbie_word(RIC_TLB, PARTITION_SCOPED);
+
+    ptesync();
+    match scope {
+        Scope::All => {
+            tlbie::<PARTITION_ALL>(IS_ALL, 0);
+            tlbie::<PROCESS_ALL>(IS_ALL, 0);
+            ptesync();
+            tlbie::<PROCESS_ALL>(IS_ALL, 0);
+        }
+        Scope::Host => {
+            tlbie::<PROCESS_TLB>(IS_PID, 0);
+            ptesync();
+            tlbie::<PROCESS_TLB>(IS_PID, 0);
+        }
+        Scope::Partition(lpid) => {
+            let lpid = u64::from(lpid);
+            tlbie::<PARTITION_ALL>(IS_LPID, lpid);
+            tlbie::<PROCESS_ALL>(IS_LPID, lpid);
+            ptesync();
+            tlbie::<PARTITION_TLB>(IS_LPID, 0);
+            ptesync();
+            tlbie::<PROCESS_ALL>(IS_LPID, lpid);
+        }
+    }
+    // SAFETY: barriers.
+    unsafe { asm!("eieio", "tlbsync", "ptesync", options(nostack)) };
+}
