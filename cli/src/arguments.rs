@@ -1,0 +1,168 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+use crate::failure::EXIT_STATUS_HELP;
+use crate::size::Size;
+
+/// A hypervisor for POWER and the POWER9 machine it runs on.
+#[derive(Parser, Debug)]
+#[command(name = "powervisor", version, after_help = EXIT_STATUS_HELP, after_long_help = LONG_HELP)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const LONG_HELP: &str = "\
+Examples:
+  powervisor run experiments/null-hypercall.toml
+      what a hypercall costs, a line per variant
+  powervisor run experiments/null-hypercall.toml --format json | jq '.rows[].value'
+      the same for programs
+  powervisor boot examples/hello.toml
+      a partition on the hypervisor, on our machine
+  powervisor boot examples/hello.toml --on qemu
+      the same hypervisor and the same partition on QEMU, under real firmware
+  powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
+      a program of your own as the partition
+  powervisor boot --kernel skiboot-payload.elf
+      any image for OPAL firmware, bare on the machine
+
+Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
+needed (one line on standard error says what), 130 interrupted.";
+
+/// What the command can do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run an experiment and print its figures.
+    Run(RunArguments),
+    /// Boot a partition, or an image bare on the machine, with its console on standard output.
+    Boot(BootArguments),
+    /// Write the bundle that carries a partition to the hypervisor.
+    Bundle(BundleArguments),
+    /// Run the same on our machine and on QEMU, and say whether console and exit reason agree.
+    Compare(CompareArguments),
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The experiment file.
+    pub experiment: PathBuf,
+    /// How to print the figures.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Run on the machine of this description instead of the experiment's.
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+    /// Decides whatever a run leaves to chance.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// How to print figures.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// A table.
+    Text,
+    /// One line of JSON.
+    Json,
+}
+
+/// Arguments of `boot`.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["file", "payload", "kernel"]))]
+pub struct BootArguments {
+    /// A partition file, such as examples/hello.toml, or a bundle.
+    pub file: Option<PathBuf>,
+    /// Boot this program as one partition: an ELF64 file for 64-bit Power or a flat image.
+    #[arg(long, value_name = "FILE")]
+    pub payload: Option<PathBuf>,
+    /// Boot this image bare on the machine, as OPAL firmware starts it.
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// A second file for the kernel.
+    #[arg(long, value_name = "FILE", requires = "kernel", conflicts_with_all = ["file", "payload"])]
+    pub initrd: Option<PathBuf>,
+    /// Arguments for the payload or the kernel.
+    #[arg(long, value_name = "ARGUMENTS", conflicts_with = "file", allow_hyphen_values = true)]
+    pub append: Option<String>,
+    /// Memory of the payload's partition [default: 256 MiB], or of the machine for a kernel.
+    #[arg(long, value_name = "SIZE", conflicts_with = "file")]
+    pub memory: Option<Size>,
+    /// Boot on the machine of this description.
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+    /// Whose machine to boot on.
+    #[arg(long, value_enum, default_value_t = On::Simulator)]
+    pub on: On,
+    /// Decides whatever a run on our machine leaves to chance.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Show the log of QEMU's firmware too.
+    #[arg(long)]
+    pub firmware_log: bool,
+}
+
+/// Whose machine to run on.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum On {
+    /// Ours.
+    Simulator,
+    /// QEMU's powernv9 with skiboot.
+    Qemu,
+}
+
+/// Arguments of `bundle`.
+#[derive(Args, Debug)]
+pub struct BundleArguments {
+    /// The partition file.
+    pub file: PathBuf,
+    /// Where to write the bundle.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `compare`.
+#[derive(Args, Debug)]
+pub struct CompareArguments {
+    /// Partition files and experiment files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Give up on a machine that does not end within this many seconds.
+    #[arg(long, default_value_t = 60)]
+    pub timeout: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_that_do_not_go_together_are_refused() {
+        for line in [
+            "boot",
+            "boot a.toml --payload b",
+            "boot --payload a --kernel b",
+            "boot a.toml --initrd b",
+            "boot a.toml --append x",
+            "boot --payload a --memory 64MB",
+            "run",
+            "bundle a.toml",
+            "compare",
+        ] {
+            let words = std::iter::once("powervisor").chain(line.split(' '));
+            assert!(Arguments::try_parse_from(words).is_err(), "{line}");
+        }
+    }
+}

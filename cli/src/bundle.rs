@@ -1,0 +1,235 @@
+//! Writes bundles, and checks those that a user brings. The format is in [`arch::bundle`].
+
+use arch::bundle::{
+    ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, VCPUS,
+};
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node, Property, ToPropertyValue};
+
+use crate::payload::Payload;
+
+/// A partition as the hypervisor is to make it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// A device-tree node name, see [`is_name`].
+    pub name: String,
+    /// A multiple of [`ALIGNMENT`].
+    pub memory_bytes: u64,
+    /// Number of vCPUs.
+    pub vcpus: u32,
+    /// The payload's arguments.
+    pub arguments: String,
+    /// What its memory holds at the start.
+    pub payload: Payload,
+}
+
+/// Whether a partition may have this name: it becomes the name of a device-tree node.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b",._+-".contains(&byte);
+    (1..=31).contains(&name.len())
+        && name.as_bytes()[0].is_ascii_alphabetic()
+        && name.bytes().all(allowed)
+}
+
+/// The bundle of these partitions. Their names must be [`is_name`] and differ, and arguments must not
+/// hold a NUL.
+#[must_use]
+pub fn write(partitions: &[Partition]) -> Vec<u8> {
+    // All numbers have a fixed width, so the manifest's length does not depend on its contents.
+    let manifest_bytes = manifest(partitions, 0).len() as u64;
+    let mut file = manifest(partitions, manifest_bytes);
+    for segment in partitions.iter().flat_map(|partition| &partition.payload.segments) {
+        file.resize(file.len().next_multiple_of(ALIGNMENT as usize), 0);
+        file.extend(&segment.bytes);
+    }
+    file
+}
+
+/// The device tree in front of the payloads, if it is itself `manifest_bytes` long.
+fn manifest(partitions: &[Partition], manifest_bytes: u64) -> Vec<u8> {
+    let mut end = manifest_bytes;
+    let mut nodes = Vec::new();
+    for partition in partitions {
+        let mut segments =
+            Vec::with_capacity(partition.payload.segments.len() * SEGMENT_DOUBLEWORDS * 8);
+        for segment in &partition.payload.segments {
+            let offset = end.next_multiple_of(ALIGNMENT);
+            let bytes = segment.bytes.len() as u64;
+            end = offset + bytes;
+            for value in [segment.address, offset, bytes, segment.memory_bytes] {
+                segments.extend(value.to_be_bytes());
+            }
+        }
+        let mut node = DeviceTreeNode::new_unchecked(&partition.name);
+        node.add_property(property(MEMORY_BYTES, partition.memory_bytes));
+        node.add_property(property(VCPUS, partition.vcpus));
+        node.add_property(property(ENTRY, partition.payload.entry));
+        node.add_property(property(SEGMENTS, segments));
+        node.add_property(property(BOOTARGS, partition.arguments.as_str()));
+        nodes.push(node);
+    }
+    let mut tree = DeviceTree::new();
+    tree.root.add_property(property("compatible", COMPATIBLE));
+    tree.root.add_property(property(FILE_BYTES, end));
+    for node in nodes {
+        tree.root.add_child(node);
+    }
+    tree.to_dtb()
+}
+
+fn property(name: &str, value: impl ToPropertyValue) -> DeviceTreeProperty {
+    DeviceTreeProperty::new_unchecked(name, value)
+}
+
+/// Why a file is not a whole bundle.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum BundleError {
+    #[error(
+        "the bundle is cut: {actual} of {expected} bytes; write it again with `powervisor bundle`"
+    )]
+    Cut { actual: u64, expected: u64 },
+    #[error("the bundle has {extra} bytes after its end; write it again with `powervisor bundle`")]
+    Longer { extra: u64 },
+    #[error("the bundle's manifest is damaged ({0}); write it again with `powervisor bundle`")]
+    Damaged(String),
+    #[error("a device tree that is not a bundle; write one with `powervisor bundle`")]
+    NotABundle,
+}
+
+/// What every flattened device tree, and so every bundle, begins with.
+const FDT_MAGIC: [u8; 4] = 0xD00D_FEED_u32.to_be_bytes();
+
+/// Whether a file begins as a bundle does.
+#[must_use]
+pub fn looks_like_one(file: &[u8]) -> bool {
+    file.starts_with(&FDT_MAGIC)
+}
+
+/// Checks that a file that [`looks_like_one`] is a bundle and is all there.
+pub fn check(file: &[u8]) -> Result<(), BundleError> {
+    let actual = file.len() as u64;
+    let manifest_bytes = file[FDT_MAGIC.len().min(file.len())..]
+        .first_chunk()
+        .map(|bytes| u32::from_be_bytes(*bytes))
+        .ok_or_else(|| BundleError::Damaged("the header is cut".to_owned()))?;
+    let manifest = file
+        .get(..manifest_bytes as usize)
+        .ok_or(BundleError::Cut { actual, expected: u64::from(manifest_bytes) })?;
+    let tree = Fdt::new(manifest).map_err(|error| BundleError::Damaged(error.to_string()))?;
+    let root = tree.root();
+    let compatible =
+        root.property("compatible").and_then(|property| property.value_as::<&str>().ok());
+    if compatible != Some(COMPATIBLE) {
+        return Err(BundleError::NotABundle);
+    }
+    let expected = root
+        .property(FILE_BYTES)
+        .and_then(|property| property.value_as::<u64>().ok())
+        .ok_or_else(|| BundleError::Damaged(format!("no {FILE_BYTES}")))?;
+    match actual.checked_sub(expected) {
+        Some(0) => Ok(()),
+        Some(extra) => Err(BundleError::Longer { extra }),
+        None => Err(BundleError::Cut { actual, expected }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dtoolkit::fdt::Fdt;
+    use dtoolkit::{Node, Property};
+
+    use super::{ALIGNMENT, BundleError, Partition, check, is_name, looks_like_one, write};
+    use crate::payload::{Payload, Segment};
+
+    fn partition(name: &str) -> Partition {
+        let segment = |address, fill, length: usize| Segment {
+            address,
+            bytes: vec![fill; length],
+            memory_bytes: length as u64 + 8,
+        };
+        Partition {
+            name: name.to_owned(),
+            memory_bytes: 64 << 20,
+            vcpus: 1,
+            arguments: "translation=on".to_owned(),
+            payload: Payload {
+                entry: 0x100,
+                segments: vec![segment(0, 1, 0x1_0001), segment(0x8_0000, 2, 3)],
+            },
+        }
+    }
+
+    #[test]
+    fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
+        let partitions = [partition("first"), partition("second")];
+        let file = write(&partitions);
+        assert!(looks_like_one(&file));
+        assert_eq!(check(&file), Ok(()));
+
+        let length = u32::from_be_bytes(*file[4..].first_chunk().unwrap()) as usize;
+        let tree = Fdt::new(&file[..length]).unwrap();
+        let root = tree.root();
+        for partition in &partitions {
+            let node = root.child(&partition.name).unwrap();
+            let number = |name| node.property(name).unwrap().value_as::<u64>().unwrap();
+            assert_eq!(number("powervisor,memory-bytes"), partition.memory_bytes);
+            assert_eq!(number("powervisor,entry"), 0x100);
+            assert_eq!(node.property("powervisor,vcpus").unwrap().value_as::<u32>().unwrap(), 1);
+            assert_eq!(
+                node.property("bootargs").unwrap().value_as::<&str>().unwrap(),
+                "translation=on"
+            );
+            let segments = node.property("powervisor,segments").unwrap();
+            let (records, rest) = segments.value().as_chunks::<32>();
+            assert_eq!((records.len(), rest.len()), (2, 0));
+            for (record, segment) in records.iter().zip(&partition.payload.segments) {
+                let value = |index: usize| {
+                    u64::from_be_bytes(record[8 * index..8 * index + 8].try_into().unwrap())
+                };
+                assert_eq!(value(0), segment.address);
+                assert_eq!(value(1) % ALIGNMENT, 0);
+                let offset = value(1) as usize;
+                assert_eq!(&file[offset..offset + value(2) as usize], segment.bytes);
+                assert_eq!(value(3), segment.memory_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bundle_cut_or_grown_anywhere_is_noticed() {
+        let file = write(&[partition("only")]);
+        for length in (4..file.len())
+            .rev()
+            .step_by(if cfg!(debug_assertions) { 97 } else { 7 })
+            .chain([4, 7, 8])
+        {
+            let error = check(&file[..length]).unwrap_err();
+            assert!(
+                matches!(error, BundleError::Cut { .. } | BundleError::Damaged(_)),
+                "{length}: {error}"
+            );
+        }
+        let grown = [file.as_slice(), &[0; 3]].concat();
+        assert_eq!(check(&grown), Err(BundleError::Longer { extra: 3 }));
+    }
+
+    #[test]
+    fn another_device_tree_is_not_a_bundle() {
+        let tree = dtoolkit::model::DeviceTree::new().to_dtb();
+        assert_eq!(check(&tree), Err(BundleError::NotABundle));
+    }
+
+    #[test]
+    fn names_are_device_tree_node_names() {
+        for name in ["hello", "null-hypercall", "a", "Linux_6.1"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "1st", "two words", "a/b", "a@1", "näme", &"x".repeat(32)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

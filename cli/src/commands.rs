@@ -1,0 +1,19 @@
+//! The subcommands, one file each.
+
+mod boot;
+mod bundle;
+mod compare;
+mod run;
+
+use crate::arguments::Command;
+use crate::failure::Failure;
+
+/// Does what the user asked for.
+pub fn execute(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Boot(arguments) => boot::boot(arguments),
+        Command::Bundle(arguments) => bundle::bundle(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+    }
+}

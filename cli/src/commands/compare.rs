@@ -1,0 +1,38 @@
+//! `powervisor compare`: the same on our machine and on QEMU.
+
+use std::time::Duration;
+
+use crate::arguments::CompareArguments;
+use crate::comparison::{Transcript, difference};
+use crate::failure::Failure;
+use crate::on_qemu;
+use crate::on_simulator;
+use crate::output::print;
+use crate::workload::systems;
+
+const SEED: u64 = 1;
+
+pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
+    let timeout = Duration::from_secs(arguments.timeout);
+    let mut disagreements = Vec::new();
+    for file in &arguments.files {
+        for (name, system) in systems(file, SEED)? {
+            let qemu = on_qemu::transcript(&system, timeout)?;
+            let ours = on_simulator::transcript(&system, timeout)?;
+            match difference(&ours, &qemu) {
+                None => print(agreement(&name, &ours).as_bytes())?,
+                Some(difference) => disagreements
+                    .push(format!("{name}: our machine and QEMU disagree: {difference}")),
+            }
+        }
+    }
+    if disagreements.is_empty() { Ok(()) } else { Err(Failure::Run(disagreements.join("\n"))) }
+}
+
+fn agreement(name: &str, ours: &Transcript) -> String {
+    format!(
+        "{name}: our machine and QEMU agree: {} console lines, {}\n",
+        ours.lines().len(),
+        ours.exit
+    )
+}

@@ -1,0 +1,145 @@
+//! An experiment file: one question, a payload, and the variants that are compared. See
+//! `experiments/null-hypercall.toml`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::slice;
+
+use arch::marker::Region;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::bundle::{Partition, is_name};
+use crate::failure::Failure;
+use crate::machine_file::MachineFile;
+use crate::partition_file::{read_machine, read_payload};
+use crate::size::Size;
+use crate::system::System;
+use crate::toml_file::TomlFile;
+
+/// The file's structure.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    name: Spanned<String>,
+    question: String,
+    machine: Spanned<String>,
+    payload: Spanned<String>,
+    memory: Spanned<Size>,
+    region: RegionTable,
+    per: Per,
+    #[serde(default)]
+    variant: Vec<Spanned<VariantTable>>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct RegionTable {
+    name: String,
+    number: Spanned<u16>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct VariantTable {
+    name: String,
+    arguments: String,
+    expect: String,
+}
+
+/// What counts are divided by.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// By the hypercalls that the guest made in the region.
+    Hypercall,
+}
+
+/// An experiment, read and checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Also the partition's name.
+    pub name: String,
+    /// One sentence.
+    pub question: String,
+    /// The machine to run on.
+    pub machine: MachineFile,
+    /// The marked part of the payload that is counted, and its name.
+    pub region: (Region, String),
+    /// What counts are divided by.
+    pub per: Per,
+    /// At least one.
+    pub variants: Vec<Variant>,
+}
+
+/// One way to run the payload.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Unique in the experiment.
+    pub name: String,
+    /// What runs.
+    pub partition: Partition,
+    /// A line that the console must show, or the run went wrong.
+    pub expect: String,
+}
+
+impl Experiment {
+    /// The hypervisor and a variant's partition on the experiment's machine.
+    pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
+        System::with_partitions(slice::from_ref(&variant.partition), self.machine.clone(), seed)
+    }
+
+    /// Reads the file and the payload that it names.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let file = TomlFile::read(path)?;
+        let contents: Contents = file.parse()?;
+        let name = contents.name.get_ref();
+        if !is_name(name) {
+            let text = format!(
+                "`{name}` cannot name an experiment; use up to 31 letters, digits and `,._+-`, beginning with a letter"
+            );
+            return Err(file.complain(contents.name.span(), text));
+        }
+        let region = Region::new(*contents.region.number.get_ref()).ok_or_else(|| {
+            let text = format!("no such region; the number must be at most {}", Region::MAX);
+            file.complain(contents.region.number.span(), text)
+        })?;
+        let payload = read_payload(&file, &contents.payload, &contents.memory)?;
+
+        let mut names = BTreeSet::new();
+        let mut variants = Vec::new();
+        for table in &contents.variant {
+            let variant = table.get_ref();
+            if !names.insert(&variant.name) {
+                let text = format!(
+                    "a second variant is called `{}`; give each its own name",
+                    variant.name
+                );
+                return Err(file.complain(table.span(), text));
+            }
+            let partition = Partition {
+                name: name.clone(),
+                memory_bytes: contents.memory.get_ref().0,
+                vcpus: 1,
+                arguments: variant.arguments.clone(),
+                payload: payload.clone(),
+            };
+            variants.push(Variant {
+                name: variant.name.clone(),
+                partition,
+                expect: variant.expect.clone(),
+            });
+        }
+        if variants.is_empty() {
+            return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
+        }
+        Ok(Self {
+            name: name.clone(),
+            question: contents.question,
+            machine: read_machine(&file, &contents.machine)?,
+            region: (region, contents.region.name),
+            per: contents.per,
+            variants,
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! The `powervisor` command as a library, so that the system tests drive what a person drives.
+//!
+//! A run goes through these modules: a file from the user ([`partition_file`], [`experiment`], both
+//! read through [`toml_file`], see [`workload`]) names a payload ([`payload`]); payloads become a bundle ([`bundle`]);
+//! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
+//! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`].
+//! [`console`] and [`comparison`] make the consoles of the two machines comparable, [`report`] prints
+//! figures. The subcommands in [`commands`] only put these together.
+
+pub mod arguments;
+pub mod bundle;
+pub mod commands;
+pub mod comparison;
+pub mod console;
+pub mod experiment;
+pub mod failure;
+pub mod images;
+pub mod interruption;
+pub mod machine_file;
+pub mod on_qemu;
+pub mod on_simulator;
+pub mod output;
+pub mod partition_file;
+pub mod payload;
+pub mod progress;
+pub mod report;
+pub mod size;
+pub mod system;
+pub mod toml_file;
+pub mod workload;

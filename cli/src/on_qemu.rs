@@ -1,0 +1,95 @@
+//! Runs a system on QEMU's `powernv9` machine under real skiboot firmware.
+//!
+//! This file says what QEMU is given and when a run is over; [`process`] keeps the running program.
+
+mod process;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::comparison::Transcript;
+use crate::failure::Failure;
+use crate::interruption;
+use crate::output::write_file;
+use crate::system::{Exit, System};
+use process::{Process, host_failure};
+
+const PROGRAM: &str = "qemu-system-ppc64";
+/// Debian's package with [`PROGRAM`].
+const PACKAGE: &str = "qemu-system-ppc";
+/// How long to wait for output before looking at everything else.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What may limit a run or feed its console.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// The run is stopped after this much host time.
+    pub timeout: Option<Duration>,
+    /// What is typed on the console.
+    pub input: Option<Receiver<Vec<u8>>>,
+}
+
+/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included.
+pub fn run(
+    system: &System,
+    options: &Options,
+    mut console: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    let files = tempfile::tempdir().map_err(host_failure)?;
+    let mut process = Process::start(command(system, files.path())?, files.path())?;
+    let started = Instant::now();
+    loop {
+        interruption::check()?;
+        if let Some(timeout) = options.timeout
+            && started.elapsed() > timeout
+        {
+            return Ok(Exit::Stopped(format!("QEMU did not end within {} s", timeout.as_secs())));
+        }
+        if let Some(input) = &options.input {
+            input.try_iter().for_each(|bytes| process.type_in(&bytes));
+        }
+        match process.output().recv_timeout(PATIENCE) {
+            Ok(bytes) => console(&bytes)?,
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => return process.finish(),
+        }
+    }
+}
+
+/// Runs a system from start to end and keeps what it showed.
+pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Failure> {
+    let mut console = Vec::new();
+    let exit = run(system, &Options { timeout: Some(timeout), input: None }, |bytes| {
+        console.extend(bytes);
+        Ok(())
+    })?;
+    Ok(Transcript { console, exit })
+}
+
+/// QEMU with the system's files, which are put into `folder`.
+///
+/// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
+/// BMC model, without which there is no power-off (`powernv-opal.md` 1.6).
+fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
+    let memory_bytes = system.machine.describe()?.memory_bytes();
+    let kernel = folder.join("kernel");
+    write_file(&kernel, &system.kernel)?;
+    let mut command = Command::new(PROGRAM);
+    command
+        .args(["-M", "powernv9", "-smp", "1", "-nodefaults", "-display", "none", "-no-reboot"])
+        .args(["-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"])
+        .args(["-serial", "stdio", "-m", &format!("size={memory_bytes}B")])
+        .arg("-kernel")
+        .arg(kernel);
+    if let Some(initrd) = &system.initrd {
+        let path = folder.join("initrd");
+        write_file(&path, initrd)?;
+        command.arg("-initrd").arg(path);
+    }
+    if !system.arguments.is_empty() {
+        command.args(["-append", &system.arguments]);
+    }
+    Ok(command)
+}

@@ -1,0 +1,58 @@
+//! Runs a system on our machine.
+
+use std::time::{Duration, Instant};
+
+use simulator::{Boot, Machine, NoObserver, Observer, RunState};
+
+use crate::comparison::Transcript;
+use crate::failure::Failure;
+use crate::interruption;
+use crate::system::{Exit, System};
+
+/// Instructions between two looks at console and interruption: a few hundredths of a second.
+const SLICE: u64 = 1 << 20;
+
+/// A machine with the system in its memory, at the first instruction.
+pub fn start(system: &System) -> Result<Machine, Failure> {
+    let boot = Boot {
+        kernel: system.kernel.clone(),
+        initrd: system.initrd.clone(),
+        arguments: system.arguments.clone(),
+    };
+    let mut machine = Machine::new(system.machine.describe()?, system.seed);
+    machine.boot(&boot).map_err(|error| Failure::input("boot", error))?;
+    Ok(machine)
+}
+
+/// Runs the machine to its end. `between` is called between slices and after the last.
+pub fn run<O: Observer>(
+    machine: &mut Machine,
+    observer: &mut O,
+    mut between: impl FnMut(&mut Machine) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    loop {
+        let state = machine.run(SLICE, observer);
+        between(machine)?;
+        match state {
+            RunState::Running => interruption::check()?,
+            RunState::PoweredOff => return Ok(Exit::PoweredOff),
+            RunState::Rebooted => return Ok(Exit::Rebooted),
+            RunState::Stopped(report) => return Ok(Exit::Stopped(report.to_string())),
+        }
+    }
+}
+
+/// Runs a system from start to end and keeps what it showed. Fails if that takes longer than `timeout`
+/// of host time.
+pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Failure> {
+    let mut console = Vec::new();
+    let started = Instant::now();
+    let exit = run(&mut start(system)?, &mut NoObserver, |machine| {
+        console.extend(machine.take_console_output());
+        if started.elapsed() < timeout {
+            return Ok(());
+        }
+        Err(Failure::Run(format!("our machine did not end within {} s", timeout.as_secs())))
+    })?;
+    Ok(Transcript { console, exit })
+}

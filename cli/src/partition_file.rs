@@ -1,0 +1,160 @@
+//! A partition file: which partitions to boot and on which machine. See `examples/hello.toml`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::bundle::{Partition, is_name};
+use crate::failure::Failure;
+use crate::images::{GUESTS, Images};
+use crate::machine_file::MachineFile;
+use crate::payload::Payload;
+use crate::size::Size;
+use crate::system::check_memory;
+use crate::toml_file::{TomlFile, read_file};
+
+/// The file's structure.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    machine: Option<MachineTable>,
+    #[serde(default)]
+    partition: Vec<PartitionTable>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct MachineTable {
+    description: Option<Spanned<String>>,
+    memory: Option<Spanned<Size>>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct PartitionTable {
+    name: Spanned<String>,
+    payload: Spanned<String>,
+    memory: Spanned<Size>,
+    vcpus: Spanned<u32>,
+    arguments: Option<Spanned<String>>,
+}
+
+/// What a partition file asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PartitionFile {
+    /// The machine to run on.
+    pub machine: MachineFile,
+    /// The partitions to run, at least one. The hypervisor runs one after the other.
+    pub partitions: Vec<Partition>,
+}
+
+impl PartitionFile {
+    /// Reads the file and the payloads that it names.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let file = TomlFile::read(path)?;
+        let contents: Contents = file.parse()?;
+        if contents.partition.is_empty() {
+            return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
+        }
+        let mut names = BTreeSet::new();
+        let mut partitions = Vec::new();
+        for table in &contents.partition {
+            let partition = read_partition(&file, table)?;
+            if !names.insert(partition.name.clone()) {
+                let text = format!(
+                    "a second partition is called `{}`; give each its own name",
+                    partition.name
+                );
+                return Err(file.complain(table.name.span(), text));
+            }
+            partitions.push(partition);
+        }
+        Ok(Self { machine: machine(&file, contents.machine)?, partitions })
+    }
+}
+
+fn machine(file: &TomlFile, table: Option<MachineTable>) -> Result<MachineFile, Failure> {
+    let Some(table) = table else { return Ok(MachineFile::default()) };
+    let machine =
+        table.description.map_or(Ok(MachineFile::default()), |name| read_machine(file, &name))?;
+    let Some(memory) = table.memory else { return Ok(machine) };
+    let place = file.complain(memory.span(), "machine memory").to_string();
+    Ok(machine.with_memory(*memory.get_ref(), place))
+}
+
+/// The machine that a file of the user's names: one that comes with the command, or a path.
+pub fn read_machine(file: &TomlFile, name: &Spanned<String>) -> Result<MachineFile, Failure> {
+    match MachineFile::built_in(name.get_ref()) {
+        Some(machine) => Ok(machine),
+        None if name.get_ref().ends_with(".toml") => {
+            MachineFile::read(&file.resolve(name.get_ref()))
+        }
+        None => Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
+    }
+}
+
+fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, Failure> {
+    let name = table.name.get_ref();
+    if !is_name(name) {
+        let text = format!(
+            "`{name}` cannot name a partition; use up to 31 letters, digits and `,._+-`, beginning with a letter"
+        );
+        return Err(file.complain(table.name.span(), text));
+    }
+    match table.vcpus.get_ref() {
+        0 => {
+            return Err(
+                file.complain(table.vcpus.span(), "a partition needs a vCPU; write `vcpus = 1`")
+            );
+        }
+        1 => (),
+        _ => {
+            let text = "more than one vCPU is not supported yet; write `vcpus = 1`";
+            return Err(file.complain(table.vcpus.span(), text));
+        }
+    }
+    let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
+    if arguments.contains('\0') {
+        let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
+        return Err(file.complain(span, "the arguments hold a NUL character; remove it"));
+    }
+    Ok(Partition {
+        name: name.clone(),
+        memory_bytes: table.memory.get_ref().0,
+        vcpus: 1,
+        arguments: arguments.to_owned(),
+        payload: read_payload(file, &table.payload, &table.memory)?,
+    })
+}
+
+/// The payload that a file of the user's names, checked against the memory it gives: one of ours by
+/// its name, or a path.
+pub fn read_payload(
+    file: &TomlFile,
+    name: &Spanned<String>,
+    memory: &Spanned<Size>,
+) -> Result<Payload, Failure> {
+    check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
+    let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
+        (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
+    } else {
+        let path = file.resolve(name.get_ref());
+        let missing = |_| {
+            let text = format!(
+                "the payload {} cannot be read; name a file or one of ours: {}",
+                path.display(),
+                GUESTS.join(", ")
+            );
+            file.complain(name.span(), text)
+        };
+        (path.display().to_string(), read_file(&path).map_err(missing)?)
+    };
+    let payload = Payload::from_file_bytes(&bytes)
+        .map_err(|error| file.complain(name.span(), format_args!("{shown}: {error}")))?;
+    payload
+        .check_fits(memory.get_ref().0)
+        .map_err(|error| file.complain(memory.span(), format_args!("{shown}: {error}")))?;
+    Ok(payload)
+}

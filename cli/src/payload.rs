@@ -1,0 +1,188 @@
+//! A payload: what a partition's memory holds when it starts.
+//!
+//! Read from an ELF64 file for 64-bit Power, of either endianness, or from a flat image, which lies
+//! at guest real address 0 and is entered there. ELF segments lie at their physical addresses; the
+//! top four bits are dropped, as the processor ignores them with relocation off, so a program
+//! linked at 0xC000_0000_0000_0000 lies at 0. [`crate::bundle`] carries payloads to the hypervisor.
+
+use object::Endianness;
+use object::elf::{ELFMAG, EM_PPC64, FileHeader64, PF_X, PT_LOAD};
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
+
+use crate::size::Size;
+
+/// The bits of an address that count with relocation off.
+const REAL_MODE_ADDRESS: u64 = !(0xF << 60);
+/// Offset of the class (32-bit or 64-bit) in an ELF file.
+const ELF_CLASS: usize = 4;
+const ELF_CLASS_64: u8 = 2;
+
+/// What a partition starts with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Payload {
+    /// Guest real address of the first instruction.
+    pub entry: u64,
+    /// By ascending address, without overlap.
+    pub segments: Vec<Segment>,
+}
+
+/// Consecutive bytes of a payload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Guest real address of the first byte.
+    pub address: u64,
+    /// What the file gives.
+    pub bytes: Vec<u8>,
+    /// Length in memory; what is longer than `bytes` is zero.
+    pub memory_bytes: u64,
+}
+
+impl Segment {
+    /// The address after the last byte. [`Payload`]s hold only segments for which it exists.
+    fn end(&self) -> u64 {
+        self.address + self.memory_bytes
+    }
+}
+
+/// Why a file cannot be a payload, or not one of this partition. Each says what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PayloadError {
+    #[error("the file is empty; it must be an ELF64 file for 64-bit Power or a flat image")]
+    Empty,
+    #[error("a 32-bit ELF file; it must be ELF64 for 64-bit Power")]
+    NotElf64,
+    #[error("an ELF file for machine {0}; it must be for 64-bit Power (machine 21)")]
+    WrongMachine(u16),
+    #[error("the ELF file is cut or damaged ({0}); build or copy it again")]
+    Damaged(String),
+    #[error(
+        "segment {0} is longer in the file than in memory; its memory size must be at least its file size"
+    )]
+    FileLargerThanMemory(usize),
+    #[error("segment {0} ends beyond the last address; link the payload lower")]
+    Wraps(usize),
+    #[error("the ELF file has nothing to load; it must have a PT_LOAD segment")]
+    NothingToLoad,
+    #[error("the segments at {0:#x} and {1:#x} overlap; each address may be loaded once")]
+    Overlap(u64, u64),
+    #[error("the entry {0:#x} lies in no segment's bytes; it must be inside a PT_LOAD segment")]
+    EntryOutside(u64),
+    #[error("the entry {0:#x} is not the address of an instruction; it must be a multiple of 4")]
+    EntryUnaligned(u64),
+    #[error(
+        "the payload needs memory up to {end:#x}, the partition has {memory}; give it at least {needed} or link the payload lower"
+    )]
+    TooLarge { end: u64, memory: Size, needed: Size },
+}
+
+impl Payload {
+    /// Reads a payload from the bytes of a file: ELF if it begins as ELF does, else flat.
+    pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, PayloadError> {
+        if bytes.is_empty() {
+            return Err(PayloadError::Empty);
+        }
+        if bytes.starts_with(&ELFMAG) {
+            return Self::from_elf(bytes);
+        }
+        let segment =
+            Segment { address: 0, bytes: bytes.to_vec(), memory_bytes: bytes.len() as u64 };
+        Ok(Self { entry: 0, segments: vec![segment] })
+    }
+
+    fn from_elf(bytes: &[u8]) -> Result<Self, PayloadError> {
+        let damaged = |error: object::read::Error| PayloadError::Damaged(error.to_string());
+        if bytes.get(ELF_CLASS).is_some_and(|&class| class != ELF_CLASS_64) {
+            return Err(PayloadError::NotElf64);
+        }
+        let header = FileHeader64::<Endianness>::parse(bytes).map_err(damaged)?;
+        let endian = header.endian().map_err(damaged)?;
+        let machine = header.e_machine.get(endian);
+        if machine != EM_PPC64 {
+            return Err(PayloadError::WrongMachine(machine.0));
+        }
+
+        let linked_entry = header.e_entry(endian);
+        let mut entry = None;
+        let mut segments = Vec::new();
+        for (index, program) in
+            header.program_headers(endian, bytes).map_err(damaged)?.iter().enumerate()
+        {
+            let memory_bytes = program.p_memsz(endian);
+            if program.p_type(endian) != PT_LOAD || memory_bytes == 0 {
+                continue;
+            }
+            if program.p_filesz(endian) > memory_bytes {
+                return Err(PayloadError::FileLargerThanMemory(index));
+            }
+            let address = program.p_paddr(endian) & REAL_MODE_ADDRESS;
+            address.checked_add(memory_bytes).ok_or(PayloadError::Wraps(index))?;
+            let data = program.data(endian, bytes).map_err(|()| {
+                PayloadError::Damaged(format!("segment {index} is not in the file"))
+            })?;
+
+            let offset = linked_entry.wrapping_sub(program.p_vaddr(endian));
+            if offset < data.len() as u64 && entry.is_none() {
+                let is_code = program.p_flags(endian).contains(PF_X);
+                entry =
+                    Some(if is_code { linked_entry } else { descriptor(endian, data, offset)? });
+            }
+            segments.push((
+                program.p_vaddr(endian),
+                Segment { address, bytes: data.to_vec(), memory_bytes },
+            ));
+        }
+        if segments.is_empty() {
+            return Err(PayloadError::NothingToLoad);
+        }
+
+        let entry = entry.ok_or(PayloadError::EntryOutside(linked_entry))?;
+        let entry = segments
+            .iter()
+            .find_map(|(linked, segment)| {
+                let offset = entry.wrapping_sub(*linked);
+                (offset < segment.bytes.len() as u64).then(|| segment.address + offset)
+            })
+            .ok_or(PayloadError::EntryOutside(entry))?;
+        if !entry.is_multiple_of(4) {
+            return Err(PayloadError::EntryUnaligned(entry));
+        }
+
+        let mut segments: Vec<Segment> = segments.into_iter().map(|(_, segment)| segment).collect();
+        segments.sort_by_key(|segment| segment.address);
+        for pair in segments.windows(2) {
+            if pair[0].end() > pair[1].address {
+                return Err(PayloadError::Overlap(pair[0].address, pair[1].address));
+            }
+        }
+        Ok(Self { entry, segments })
+    }
+
+    /// Checks that all segments lie in a partition's memory, which begins at 0.
+    pub fn check_fits(&self, memory_bytes: u64) -> Result<(), PayloadError> {
+        let end = self.segments.iter().map(Segment::end).max().unwrap_or(0);
+        if end <= memory_bytes {
+            return Ok(());
+        }
+        let needed = Size(end.checked_next_multiple_of(arch::bundle::ALIGNMENT).unwrap_or(end));
+        Err(PayloadError::TooLarge { end, memory: Size(memory_bytes), needed })
+    }
+}
+
+/// The code address in a function descriptor: ELFv1 programs, which are big-endian, name one as
+/// their entry, and it lies in data.
+fn descriptor(endian: Endianness, data: &[u8], offset: u64) -> Result<u64, PayloadError> {
+    let doubleword = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| data.get(offset..)?.first_chunk::<8>())
+        .ok_or_else(|| {
+            PayloadError::Damaged("the entry's function descriptor is cut".to_owned())
+        })?;
+    Ok(match endian {
+        Endianness::Big => u64::from_be_bytes(*doubleword),
+        Endianness::Little => u64::from_le_bytes(*doubleword),
+    })
+}
+
+#[cfg(test)]
+mod tests;

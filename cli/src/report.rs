@@ -1,0 +1,213 @@
+//! The figures of an experiment, as a table for people and as JSON for programs.
+//!
+//! The JSON's form is a promise to programs; [`SCHEMA`] changes when it breaks.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+use simulator::trace::Counts;
+
+use crate::experiment::{Experiment, Per};
+
+/// The version of the JSON's form.
+pub const SCHEMA: u32 = 1;
+
+/// What an experiment found.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+pub struct Report {
+    schema: u32,
+    experiment: String,
+    machine: String,
+    /// Of this command.
+    version: &'static str,
+    /// Of the machine's description.
+    config_hash: String,
+    seed: u64,
+    rows: Vec<Row>,
+    /// Per variant; empty, as functional runs have no cycles to charge.
+    ledger: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip)]
+    question: String,
+}
+
+/// One figure of one variant.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+pub struct Row {
+    variant: String,
+    metric: &'static str,
+    value: Figure,
+    /// The bounds, where the figure is an interval.
+    low: Option<Figure>,
+    high: Option<Figure>,
+    unit: &'static str,
+    thread: Option<u32>,
+    region: String,
+    published: Vec<serde_json::Value>,
+}
+
+/// A figure, an integer where it is one.
+#[derive(Serialize, Clone, Copy, PartialEq, Debug)]
+#[serde(untagged)]
+pub enum Figure {
+    /// Exact.
+    Integer(u64),
+    /// Rounded as `f64` does.
+    Real(f64),
+}
+
+impl Figure {
+    /// `count / per`; `per` must not be 0.
+    #[must_use]
+    pub fn ratio(count: u64, per: u64) -> Self {
+        if count.is_multiple_of(per) {
+            Self::Integer(count / per)
+        } else {
+            Self::Real(count as f64 / per as f64)
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Integer(value) => value.to_string(),
+            Self::Real(value) => format!("{value:.4}"),
+        }
+    }
+}
+
+/// A figure that is made from a region's counts.
+struct Metric {
+    name: &'static str,
+    column: &'static str,
+    unit: &'static str,
+    count: fn(&Counts) -> u64,
+}
+
+/// Every metric of an experiment counted per hypercall.
+const PER_HYPERCALL: [Metric; 8] = [
+    Metric {
+        name: "instructions_per_hypercall",
+        column: "instructions",
+        unit: "instructions",
+        count: |counts| counts.guest_instructions + counts.hypervisor_instructions,
+    },
+    Metric {
+        name: "hypervisor_instructions_per_hypercall",
+        column: "hypervisor",
+        unit: "instructions",
+        count: |counts| counts.hypervisor_instructions,
+    },
+    Metric {
+        name: "guest_instructions_per_hypercall",
+        column: "guest",
+        unit: "instructions",
+        count: |counts| counts.guest_instructions,
+    },
+    Metric {
+        name: "spr_reads_per_hypercall",
+        column: "SPR reads",
+        unit: "reads",
+        count: |counts| counts.spr_reads,
+    },
+    Metric {
+        name: "spr_writes_per_hypercall",
+        column: "SPR writes",
+        unit: "writes",
+        count: |counts| counts.spr_writes,
+    },
+    Metric {
+        name: "exits_per_hypercall",
+        column: "exits",
+        unit: "exits",
+        count: |counts| counts.exits_translated + counts.exits_real,
+    },
+    Metric {
+        name: "translated_exits_per_hypercall",
+        column: "translated",
+        unit: "exits",
+        count: |counts| counts.exits_translated,
+    },
+    Metric {
+        name: "real_exits_per_hypercall",
+        column: "real",
+        unit: "exits",
+        count: |counts| counts.exits_real,
+    },
+];
+
+impl Report {
+    /// A report without rows; the machine's name and the hash come from its description.
+    #[must_use]
+    pub fn new(experiment: &Experiment, machine: &str, config_hash: String, seed: u64) -> Self {
+        Self {
+            schema: SCHEMA,
+            experiment: experiment.name.clone(),
+            machine: machine.to_owned(),
+            version: env!("CARGO_PKG_VERSION"),
+            config_hash,
+            seed,
+            rows: Vec::new(),
+            ledger: serde_json::Map::new(),
+            question: experiment.question.clone(),
+        }
+    }
+
+    /// Adds a variant's figures. Fails, saying why, if there is nothing to divide by.
+    pub fn add(
+        &mut self,
+        experiment: &Experiment,
+        variant: &str,
+        counts: &Counts,
+    ) -> Result<(), String> {
+        let per = match experiment.per {
+            Per::Hypercall => counts.hypercalls,
+        };
+        if per == 0 {
+            return Err(format!("no hypercall in the region {}", experiment.region.1));
+        }
+        self.rows.extend(PER_HYPERCALL.iter().map(|metric| Row {
+            variant: variant.to_owned(),
+            metric: metric.name,
+            value: Figure::ratio((metric.count)(counts), per),
+            low: None,
+            high: None,
+            unit: metric.unit,
+            thread: None,
+            region: experiment.region.1.clone(),
+            published: Vec::new(),
+        }));
+        Ok(())
+    }
+
+    /// One line of JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let text = serde_json::to_string(self).expect("a report has only string keys");
+        format!("{text}\n")
+    }
+
+    /// A table with a line per variant, no wider than its columns need.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(
+            ["variant"].into_iter().chain(PER_HYPERCALL.iter().map(|metric| metric.column)),
+        );
+        for figures in self.rows.chunks(PER_HYPERCALL.len()) {
+            let values = figures.iter().map(|row| row.value.text());
+            table.add_row([figures[0].variant.clone()].into_iter().chain(values));
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+        format!(
+            "{}: {}\nmachine {}, seed {}; figures per hypercall in the region {}\n\n{}\n",
+            self.experiment,
+            self.question,
+            self.machine,
+            self.seed,
+            self.rows.first().map_or("", |row| row.region.as_str()),
+            lines.join("\n")
+        )
+    }
+}

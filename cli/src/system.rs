@@ -1,0 +1,87 @@
+//! What a machine is started with and how a run on it ends, the same for our machine and for QEMU.
+
+use std::fmt;
+
+use arch::bundle::ALIGNMENT;
+
+use crate::bundle::{self, Partition};
+use crate::failure::Failure;
+use crate::images::Images;
+use crate::machine_file::MachineFile;
+
+/// Everything that a machine is started with.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The file that firmware starts, as it lies on disk.
+    pub kernel: Vec<u8>,
+    /// A second file, for the hypervisor the bundle.
+    pub initrd: Option<Vec<u8>>,
+    /// `bootargs` in the machine's `/chosen`.
+    pub arguments: String,
+    /// The machine. QEMU takes only the size of its memory.
+    pub machine: MachineFile,
+    /// Decides whatever a run on our machine leaves to chance.
+    pub seed: u64,
+}
+
+impl System {
+    /// The hypervisor, from the usual place, with this bundle.
+    pub fn with_bundle(bundle: Vec<u8>, machine: MachineFile, seed: u64) -> Result<Self, Failure> {
+        let kernel = Images::find()?.hypervisor()?;
+        Ok(Self { kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
+    }
+
+    /// The hypervisor with these partitions.
+    pub fn with_partitions(
+        partitions: &[Partition],
+        machine: MachineFile,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        Self::with_bundle(bundle::write(partitions), machine, seed)
+    }
+}
+
+/// Checks the size of a partition's memory; the message says what would be right.
+pub fn check_memory(bytes: u64) -> Result<(), &'static str> {
+    match bytes {
+        0 => Err("a partition needs memory; give it some, as in \"64 MiB\""),
+        _ if !bytes.is_multiple_of(ALIGNMENT) => {
+            Err("memory must be given in whole 64 KiB; use a multiple of \"64 KiB\"")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// The machine was switched off by what ran on it.
+    PoweredOff,
+    /// The machine was asked to start over, which ends a run.
+    Rebooted,
+    /// The machine could not or would not go on; the report says why.
+    Stopped(String),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::PoweredOff => "powered off",
+            Self::Rebooted => "rebooted",
+            Self::Stopped(_) => "stopped",
+        })
+    }
+}
+
+impl Exit {
+    /// Fails unless the machine was switched off in good order.
+    pub fn require_power_off(&self) -> Result<(), Failure> {
+        match self {
+            Self::PoweredOff => Ok(()),
+            Self::Rebooted => {
+                Err(Failure::Run("the machine was asked to reboot, which ends the run".to_owned()))
+            }
+            Self::Stopped(report) => Err(Failure::Run(format!("the machine stopped\n{report}"))),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Whatever is wrong with what the user gives: exit status 2 and one line that says where, what, and
+//! what would be right.
+
+mod support;
+
+use std::process::Command;
+
+use support::{Folder, elf, errors};
+
+const PARTITION: &str =
+    "[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n";
+const EXPERIMENT: &str = "name = 'e'\nquestion = '?'\nmachine = 'power9'\npayload = 'p.elf'\nmemory = '1 MiB'\n\
+    region = { name = 'r', number = 1 }\nper = 'hypercall'\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n";
+
+/// A folder in which PARTITION and EXPERIMENT could run, had it a real hypervisor.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("images/hypervisor", [1; 16]);
+    folder.write("p.elf", elf(&[0x1_0000]));
+    folder.write("good.toml", PARTITION);
+    folder
+}
+
+#[track_caller]
+fn assert_refused(command: &mut Command, expected: &str) {
+    let output = command.output().unwrap();
+    let errors = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert_eq!(errors, format!("powervisor: {expected}\n"));
+    assert!(output.stdout.is_empty());
+}
+
+#[track_caller]
+fn assert_files_refused(subcommand: &str, cases: &[(&str, &str, &str)], good: &str) {
+    for (from, to, expected) in cases {
+        let folder = folder();
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "the case `{from}` changes nothing");
+        folder.write("bad.toml", text);
+        let arguments = format!("{subcommand} bad.toml");
+        assert_refused(folder.command(&arguments).env("POWERVISOR_IMAGES", "images"), expected);
+    }
+}
+
+#[test]
+fn partition_files() {
+    let cases = [
+        ("[[partition]]", "[[partition]", "bad.toml:1: unclosed array table; expected `]`"),
+        (
+            "[[partition]]",
+            "[[partitoin]]",
+            "bad.toml:1: unknown key `partitoin`; did you mean `partition`?",
+        ),
+        (
+            "payload",
+            "image",
+            "bad.toml:3: unknown key `image`; known: name, payload, memory, vcpus, arguments",
+        ),
+        ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
+        ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
+        ("vcpus = 1", "vcpus = -1", "bad.toml:5: invalid value: integer `-1`; expected u32"),
+        ("vcpus = 1", "vcpus = 0", "bad.toml:5: a partition needs a vCPU; write `vcpus = 1`"),
+        (
+            "vcpus = 1",
+            "vcpus = 2",
+            "bad.toml:5: more than one vCPU is not supported yet; write `vcpus = 1`",
+        ),
+        (
+            "'1 MiB'",
+            "'1 MB'",
+            "bad.toml:4: invalid value: string \"1 MB\"; expected a size such as \"64 MiB\" or \"1 GiB\", or a number of bytes",
+        ),
+        ("'1 MiB'", "0", "bad.toml:4: a partition needs memory; give it some, as in \"64 MiB\""),
+        (
+            "'1 MiB'",
+            "100000",
+            "bad.toml:4: memory must be given in whole 64 KiB; use a multiple of \"64 KiB\"",
+        ),
+        (
+            "'1 MiB'",
+            "'64 KiB'",
+            "bad.toml:4: p.elf: the payload needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
+        ),
+        (
+            "p.elf",
+            "q.elf",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: hello, null-hypercall",
+        ),
+        (
+            "name = 'p'",
+            "name = 'a b'",
+            "bad.toml:2: `a b` cannot name a partition; use up to 31 letters, digits and `,._+-`, beginning with a letter",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n",
+            "bad.toml:7: a second partition is called `p`; give each its own name",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[machine]\ndescription = 'power99'\n",
+            "bad.toml:7: no machine is called `power99`; did you mean `power9`? A description of your own is named by its path, ending in .toml",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[machine]\ndescription = 'm.toml'\n",
+            "m.toml: cannot be read: No such file or directory (os error 2); it must be a readable file",
+        ),
+    ];
+    assert_files_refused("boot", &cases, PARTITION);
+}
+
+#[test]
+fn experiment_files() {
+    let cases = [
+        ("question", "qestion", "bad.toml:2: unknown key `qestion`; did you mean `question`?"),
+        (
+            "number = 1",
+            "number = 2048",
+            "bad.toml:6: no such region; the number must be at most 2047",
+        ),
+        (
+            "per = 'hypercall'",
+            "per = 'hypercal'",
+            "bad.toml:7: unknown value `hypercal`; did you mean `hypercall`?",
+        ),
+        (
+            "[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
+            "",
+            "bad.toml:1: no variant; add a [[variant]] table",
+        ),
+        (
+            "expect = ''\n",
+            "expect = ''\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
+            "bad.toml:12: a second variant is called `v`; give each its own name",
+        ),
+        (
+            "'power9'",
+            "'power'",
+            "bad.toml:3: no machine is called `power`; did you mean `power9`? A description of your own is named by its path, ending in .toml",
+        ),
+    ];
+    assert_files_refused("run", &cases, EXPERIMENT);
+}
+
+#[test]
+fn files_that_are_missing_or_not_text() {
+    let folder = folder();
+    folder.write("binary.toml", [0xFF, 0xFE]);
+    for subcommand in ["run", "boot", "compare"] {
+        assert_refused(
+            &mut folder.command(&format!("{subcommand} none.toml")),
+            "none.toml: cannot be read: No such file or directory (os error 2); it must be a readable file",
+        );
+        assert_refused(
+            &mut folder.command(&format!("{subcommand} binary.toml")),
+            "binary.toml: the file is not text; it must be TOML in UTF-8",
+        );
+    }
+}
+
+#[test]
+fn payloads() {
+    let folder = folder();
+    let good = elf(&[0x1_0000]);
+    let with = |offset: usize, value: u8| {
+        let mut file = good.clone();
+        file[offset] = value;
+        file
+    };
+    for (file, expected) in [
+        (vec![], "the file is empty; it must be an ELF64 file for 64-bit Power or a flat image"),
+        (with(4, 1), "a 32-bit ELF file; it must be ELF64 for 64-bit Power"),
+        (with(18, 62), "an ELF file for machine 62; it must be for 64-bit Power (machine 21)"),
+        (
+            good[..good.len() - 1].to_vec(),
+            "the ELF file is cut or damaged (segment 0 is not in the file); build or copy it again",
+        ),
+        (
+            elf(&[0x1_0000, 0x1_0010]),
+            "the segments at 0x10000 and 0x10010 overlap; each address may be loaded once",
+        ),
+        (
+            elf(&[0x1000_0000]),
+            "the payload needs memory up to 0x10000020, the partition has 256 MiB; give it at least 262208 KiB or link the payload lower",
+        ),
+    ] {
+        folder.write("bad.elf", file);
+        let mut command = folder.command("boot --payload bad.elf");
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &format!("bad.elf: {expected}"));
+    }
+    for (size, expected) in [
+        ("0", "a partition needs memory; give it some, as in \"64 MiB\""),
+        ("65537", "memory must be given in whole 64 KiB; use a multiple of \"64 KiB\""),
+    ] {
+        let mut command = folder.command(&format!("boot --payload p.elf --memory {size}"));
+        assert_refused(&mut command, &format!("--memory: {expected}"));
+    }
+}
+
+#[test]
+fn a_bundle_cut_in_half() {
+    let folder = folder();
+    assert!(folder.command("bundle good.toml --output whole").status().unwrap().success());
+    let whole = std::fs::read(folder.path().join("whole")).unwrap();
+    folder.write("half", &whole[..whole.len() / 2]);
+    let expected = format!(
+        "half: the bundle is cut: {} of {} bytes; write it again with `powervisor bundle`",
+        whole.len() / 2,
+        whole.len()
+    );
+    assert_refused(folder.command("boot half").env("POWERVISOR_IMAGES", "images"), &expected);
+    assert_refused(&mut folder.command("boot --kernel p.elf --initrd half"), &expected);
+}
+
+#[test]
+fn what_the_host_lacks() {
+    let folder = folder();
+    assert_refused(
+        folder.command("boot good.toml").env("POWERVISOR_IMAGES", "nowhere"),
+        "nowhere/hypervisor: no hypervisor image; build it with `make build`, and let POWERVISOR_IMAGES name its folder or unset it",
+    );
+    assert_refused(
+        folder
+            .command("boot good.toml --on qemu")
+            .env("POWERVISOR_IMAGES", "images")
+            .env("PATH", ""),
+        "qemu-system-ppc64: not found; install Debian's package qemu-system-ppc, or let PATH lead to it",
+    );
+    assert_refused(
+        &mut folder.command("bundle good.toml --output /dev/full"),
+        "/dev/full: cannot be written: No space left on device (os error 28); free some space and run again",
+    );
+}

@@ -1,0 +1,247 @@
+//! The real command with the real images: what it prints, and how it leaves.
+//!
+//! Needs the images (`make images`), QEMU (Debian's qemu-system-ppc) and `script` (bsdutils).
+
+mod support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use support::{Folder, errors};
+
+/// A flat image for OPAL firmware, big-endian: counts for ever.
+const ENDLESS: [u8; 8] = [0x38, 0x63, 0x00, 0x01, 0x4B, 0xFF, 0xFF, 0xFC];
+
+fn project(file: &str) -> String {
+    format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Waits until the child is `ready`, or long enough to say it never will be.
+fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !ready() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn json_keeps_its_promise_and_each_variant_uses_its_door() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let output =
+        folder.command(&format!("run {experiment} --format json --seed 7")).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["experiment"], "null-hypercall");
+    assert_eq!(report["machine"], "power9");
+    assert_eq!(report["seed"], 7);
+    assert_eq!(report["ledger"], serde_json::json!({}));
+    for key in ["version", "config_hash"] {
+        assert!(report[key].as_str().is_some_and(|text| !text.is_empty()), "{key}");
+    }
+    let rows = report["rows"].as_array().unwrap();
+    let value = |variant: &str, metric: &str| {
+        let row = rows.iter().find(|row| row["variant"] == variant && row["metric"] == metric);
+        let row = row.unwrap_or_else(|| panic!("no row {variant}, {metric}"));
+        assert_eq!(
+            (&row["low"], &row["thread"]),
+            (&serde_json::Value::Null, &serde_json::Value::Null)
+        );
+        assert_eq!(
+            (&row["region"], &row["published"]),
+            (&"measured-calls".into(), &serde_json::json!([]))
+        );
+        row["value"].as_f64().unwrap()
+    };
+    for (variant, by_this_door, by_the_other) in [
+        ("translated", "translated_exits_per_hypercall", "real_exits_per_hypercall"),
+        ("real", "real_exits_per_hypercall", "translated_exits_per_hypercall"),
+    ] {
+        assert!(value(variant, by_this_door) >= 1.0, "{variant}");
+        assert!(value(variant, by_the_other) < 0.01, "{variant}");
+        let parts = value(variant, "hypervisor_instructions_per_hypercall")
+            + value(variant, "guest_instructions_per_hypercall");
+        assert!((value(variant, "instructions_per_hypercall") - parts).abs() < 1e-6, "{variant}");
+        assert!(value(variant, "hypervisor_instructions_per_hypercall") > 10.0, "{variant}");
+        assert!(value(variant, "spr_reads_per_hypercall") >= 1.0, "{variant}");
+    }
+}
+
+#[test]
+fn the_table_has_a_line_per_variant_and_no_colour() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let output = folder.command(&format!("run {experiment}")).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(text.lines().any(|line| line.starts_with("translated ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("real ")), "{text}");
+    assert!(!text.contains('\x1b') && output.stderr.is_empty(), "{text}{}", errors(&output));
+}
+
+#[test]
+fn an_experiment_whose_console_is_not_as_expected_fails() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(project("experiments/null-hypercall.toml")).unwrap();
+    folder.write("other.toml", text.replace("answer H_FUNCTION", "answer H_SUCCESS"));
+    let output = folder.command("run other.toml").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("the console lacks the line"), "{}", errors(&output));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_boot_ends_with_one_line_about_how_and_after_what() {
+    let folder = Folder::new();
+    let example = project("examples/hello.toml");
+    for on in ["simulator", "qemu"] {
+        let mut command = folder.command(&format!("boot {example} --on {on}"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let errors = errors(&output);
+        assert!(output.status.success(), "{on}: {errors}");
+        let console = String::from_utf8(output.stdout).unwrap();
+        assert!(console.contains("hello from a partition"), "{on}: {console}");
+        assert!(console.starts_with("powervisor: "), "{on}: {console}");
+        assert!(
+            errors.starts_with("powervisor: powered off ") && errors.lines().count() == 1,
+            "{on}: {errors}"
+        );
+    }
+}
+
+#[test]
+fn a_bundle_boots_as_its_partition_file_does() {
+    let folder = Folder::new();
+    let example = project("examples/hello.toml");
+    assert!(
+        folder.command(&format!("bundle {example} --output hello")).status().unwrap().success()
+    );
+    let consoles = [format!("boot {example}"), "boot hello".to_owned()].map(|arguments| {
+        let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{}", errors(&output));
+        output.stdout
+    });
+    assert_eq!(consoles[0], consoles[1]);
+}
+
+#[test]
+fn a_partition_that_is_stopped_fails_the_boot() {
+    let folder = Folder::new();
+    // Loads from 0x4000_0000, beyond the partition's memory; big-endian, as partitions are entered.
+    folder.write("strays", [0x3C, 0x60, 0x40, 0x00, 0xE8, 0x63, 0x00, 0x00]);
+    for on in ["simulator", "qemu"] {
+        let mut command = folder.command(&format!("boot --payload strays --on {on}"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{on}: {}", errors(&output));
+        let last = errors(&output).lines().last().unwrap_or_default().to_owned();
+        assert!(last.starts_with("powervisor: partition payload: stopped"), "{on}: {last}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    let folder = Folder::new();
+    let mut command = folder.command(&format!("boot {}", project("examples/hello.toml")));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_full_disk_under_standard_output_is_a_complaint() {
+    let folder = Folder::new();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = folder.command(&format!("boot {}", project("examples/hello.toml")));
+    let output = command.stdin(Stdio::null()).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        errors(&output),
+        "powervisor: standard output: cannot be written: No space left on device (os error 28); free some space and run again\n"
+    );
+}
+
+fn interrupt(child: &Child) {
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
+}
+
+/// Whether a process has this folder in its command line.
+fn is_used(folder: &Path) -> bool {
+    let folder = folder.to_str().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let uses = |line: Vec<u8>| String::from_utf8_lossy(&line).contains(folder);
+    processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok()).any(uses)
+}
+
+#[test]
+fn an_interrupt_ends_a_run_on_our_machine_with_a_summary() {
+    let folder = Folder::new();
+    folder.write("endless", ENDLESS);
+    let mut command = folder.command_to_signal("boot --kernel endless");
+    let child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", errors(&output));
+    assert!(errors(&output).starts_with("powervisor: interrupted after "), "{}", errors(&output));
+}
+
+#[test]
+fn an_interrupt_ends_qemu_too() {
+    let folder = Folder::new();
+    folder.write("endless", ENDLESS);
+    let mut command = folder.command_to_signal("boot --kernel endless --on qemu");
+    command
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    wait_until("QEMU runs", || is_used(folder.path()));
+    thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", errors(&output));
+    assert!(errors(&output).contains("interrupted"), "{}", errors(&output));
+    assert!(!is_used(folder.path()), "QEMU is still there");
+}
+
+#[test]
+fn control_c_leaves_the_terminal_as_it_was() {
+    let folder = Folder::new();
+    folder.write("endless", ENDLESS);
+    for on in ["simulator", "qemu"] {
+        let line = format!(
+            "trap : INT; stty -g; {} boot --kernel endless --on {on}; echo status $?; stty -g",
+            env!("CARGO_BIN_EXE_powervisor")
+        );
+        let mut script = Command::new("script");
+        script
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .current_dir(folder.path());
+        script.env("SHELL", "/bin/sh").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child =
+            script.spawn().expect("script must be installed: Debian's package bsdutils");
+        thread::sleep(Duration::from_secs(2));
+        let mut keyboard = child.stdin.take().unwrap();
+        keyboard.write_all(b"\x03").unwrap();
+        let mut shown = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+        child.wait().unwrap();
+        drop(keyboard);
+        let settings: Vec<&str> =
+            shown.lines().filter(|line| line.matches(':').count() > 10).map(str::trim).collect();
+        assert!(settings.len() == 2 && settings[0] == settings[1], "{on}: {shown}");
+        assert!(shown.contains("status 130"), "{on}: {shown}");
+    }
+}

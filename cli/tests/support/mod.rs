@@ -1,0 +1,76 @@
+//! Runs the real command, with files of the test's own.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "each test program uses a part of this"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder with a test's files, in which commands run.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The command with these arguments, separated by blanks, in this folder. One that does not end is
+    /// killed, which no test takes for an answer.
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new("/usr/bin/timeout");
+        command.args(["--signal=KILL", "120", env!("CARGO_BIN_EXE_powervisor")]);
+        command.args(arguments.split(' ')).current_dir(self.path());
+        command
+    }
+
+    /// The same, but the child is the command itself, for signals.
+    pub fn command_to_signal(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_powervisor"));
+        command.args(arguments.split(' ')).current_dir(self.path());
+        command
+    }
+}
+
+/// What the command wrote to standard error.
+pub fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A 32-byte program of an ELF64 file, little-endian, at each of the addresses; entered at the first.
+pub fn elf(addresses: &[u64]) -> Vec<u8> {
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x15\0\x01\0\0\0".to_vec();
+    for value in [addresses[0], 64, 0] {
+        file.extend(value.to_le_bytes());
+    }
+    file.extend(2_u32.to_le_bytes());
+    for value in [64, 56, addresses.len() as u16, 0, 0, 0] {
+        file.extend(value.to_le_bytes());
+    }
+    let mut offset = 64 + 56 * addresses.len() as u64;
+    for address in addresses {
+        file.extend([1_u32.to_le_bytes(), 5_u32.to_le_bytes()].concat());
+        for value in [offset, *address, *address, 32, 32, 1] {
+            file.extend(value.to_le_bytes());
+        }
+        offset += 32;
+    }
+    file.resize(file.len() + 32 * addresses.len(), 0x60);
+    file
+}
