@@ -1,0 +1,19 @@
+# What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
+.PHONY: help build run test check bench nightly clean
+
+help:     ## show this list
+	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
+build:    ## the hypervisor, its payloads and the powervisor command
+	@cargo xtask build
+run:      ## what a hypercall costs, on our machine; then the same on QEMU, compared
+	@cargo xtask run
+test:     ## everything that must hold before a push
+	@cargo xtask test
+check:    ## format, lints, the walls between the crates
+	@cargo xtask check
+bench:    ## how fast our machine and QEMU run the same image
+	@cargo xtask bench
+nightly:  ## all tests with many more random cases
+	@cargo xtask nightly
+clean:    ## remove everything that was built
+	@cargo clean

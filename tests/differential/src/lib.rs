@@ -1,0 +1,307 @@
+//! The differential test of instruction semantics.
+//!
+//! Random valid words and random states are executed by the simulator's handlers
+//! ([`simulator`](mod@simulator)) and by `qemu-ppc64le` and `qemu-ppc64` ([`qemu`]), an independent
+//! reading of the architecture; all registers and the memory touched are compared. Known
+//! disagreements are a list with reasons ([`disagreements`]).
+//!
+//! Only what problem state can do is covered, in 64-bit mode. A number and a seed decide everything.
+
+pub mod case;
+pub mod disagreements;
+pub mod generate;
+pub mod layout;
+pub mod program;
+pub mod qemu;
+pub mod report;
+pub mod simulator;
+pub mod state;
+
+mod access;
+mod values;
+
+use std::sync::Mutex;
+
+use arch::instruction::{Mnemonic, Operand, Privilege, Row, TABLE};
+use fastrand::Rng;
+
+use case::Case;
+use disagreements::{Difference, all};
+use generate::generate;
+use qemu::{Answer, Qemu, QemuError};
+use report::{Mismatch, Report, Side, Tally};
+use simulator::{Simulator, Verdict, signal};
+use state::ByteOrder;
+
+/// Which instructions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All that can be compared.
+    All,
+    /// Those without a floating-point operand.
+    FixedPoint,
+    /// Those with one.
+    FloatingPoint,
+    /// The one whose row has this name.
+    Only(String),
+}
+
+impl Scope {
+    fn includes(&self, row: &Row) -> bool {
+        use Operand as O;
+        let floats = [O::FRT, O::FRS, O::FRA, O::FRB, O::FRTp, O::FRSp, O::BF_fpscr, O::BT_fpscr];
+        let has_float =
+            row.mnemonic == Mnemonic::Mcrfs || row.operands.iter().any(|o| floats.contains(o));
+        match self {
+            Self::All => true,
+            Self::FixedPoint => !has_float,
+            Self::FloatingPoint => has_float,
+            Self::Only(name) => row.name == name,
+        }
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which instructions.
+    pub scope: Scope,
+    /// Cases for each instruction.
+    pub cases: usize,
+    /// Decides every case.
+    pub seed: u64,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The name is not in the table, or the instruction cannot be tested this way.
+    #[error("no instruction {0} that can be compared with QEMU's user mode")]
+    NoSuchInstruction(String),
+    /// QEMU could not be asked.
+    #[error(transparent)]
+    Qemu(#[from] QemuError),
+}
+
+/// Instructions of problem state that cannot be compared: they leave the program, depend on time,
+/// or are random by design.
+const NOT_COMPARED: &[Mnemonic] = &[
+    Mnemonic::Sc,
+    Mnemonic::Scv,
+    Mnemonic::Rfebb,
+    Mnemonic::Wait,
+    Mnemonic::Darn,
+    Mnemonic::Mftb,
+    Mnemonic::Clrbhrb,
+    Mnemonic::Mfbhrbe,
+];
+
+/// How many of each instruction's interrupts are compared with a signal; each costs a process.
+const SIGNALS: usize = 10;
+/// How many mismatches of each instruction are kept for the report.
+const KEPT: usize = 3;
+/// Cases in one guest program.
+const BATCH: usize = 5000;
+
+/// Whether a row's instruction can be compared: POWER9's, in problem state, and no transaction,
+/// which the machine does not have.
+fn is_comparable(row: &Row) -> bool {
+    row.privilege == Privilege::Problem
+        && row.processors.has_power9()
+        && !NOT_COMPARED.contains(&row.mnemonic)
+        && !(Mnemonic::Tbegin..=Mnemonic::Tabortdci).contains(&row.mnemonic)
+}
+
+/// Runs the comparison, on as many host threads as the host has.
+///
+/// # Errors
+/// [`Error`] if there is nothing to run or QEMU cannot be asked; mismatches are in the report.
+pub fn run(options: &Options) -> Result<Report, Error> {
+    let wanted = |row: &&Row| is_comparable(row) && options.scope.includes(row);
+    let rows: Vec<&'static Row> = TABLE.iter().filter(wanted).collect();
+    if let (Scope::Only(name), []) = (&options.scope, rows.as_slice()) {
+        return Err(Error::NoSuchInstruction(name.clone()));
+    }
+    let work = Mutex::new(rows.iter());
+    let next = || work.lock().expect("no worker panics with the list in hand").next();
+    let worker = || -> Result<Vec<Findings>, Error> {
+        let mut bench = Bench::new()?;
+        std::iter::from_fn(next).map(|row| bench.compare(row, options)).collect()
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let findings = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Vec<_>, _>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut findings: Vec<Findings> = findings.into_iter().flatten().collect();
+    findings.sort_by_key(|found| found.tally.mnemonic);
+    Ok(collect(findings))
+}
+
+/// What was found of one instruction.
+struct Findings {
+    tally: Tally,
+    mismatches: Vec<Mismatch>,
+    /// By entry of the list of disagreements: cases covered, cases explained.
+    known: Vec<(usize, usize)>,
+}
+
+fn collect(findings: Vec<Findings>) -> Report {
+    let mut report = Report::default();
+    for (index, entry) in all().into_iter().enumerate() {
+        let sum = |part: fn(&(usize, usize)) -> usize| -> usize {
+            findings.iter().map(|found| part(&found.known[index])).sum()
+        };
+        let (covered, explained) = (sum(|known| known.0), sum(|known| known.1));
+        if explained > 0 {
+            report.known.push((entry.reason, explained));
+        } else if covered >= entry.enough() {
+            report.stale.push(entry.reason);
+        }
+    }
+    for found in findings {
+        report.tallies.push(found.tally);
+        report.mismatches.extend(found.mismatches);
+    }
+    report
+}
+
+/// Both sides in both byte orders.
+struct Bench {
+    little: (Simulator, Qemu),
+    big: (Simulator, Qemu),
+}
+
+impl Bench {
+    fn new() -> Result<Self, QemuError> {
+        let pair = |order| Ok::<_, QemuError>((Simulator::new(order), Qemu::new(order)?));
+        Ok(Self { little: pair(ByteOrder::Little)?, big: pair(ByteOrder::Big)? })
+    }
+
+    /// Compares one instruction, half of the cases in each byte order.
+    fn compare(&mut self, row: &'static Row, options: &Options) -> Result<Findings, Error> {
+        let mut findings = Findings {
+            tally: Tally {
+                mnemonic: row.mnemonic,
+                compared: 0,
+                signals: 0,
+                known: 0,
+                not_comparable: (0, None),
+                is_not_modelled: false,
+                mismatches: 0,
+            },
+            mismatches: Vec::new(),
+            known: vec![(0, 0); all().len()],
+        };
+        let mut rng = Rng::with_seed(options.seed ^ (row.mnemonic as u64) << 32);
+        let big = options.cases / 2;
+        for (order, count) in [(ByteOrder::Little, options.cases - big), (ByteOrder::Big, big)] {
+            let mut left = count;
+            while left > 0 && !findings.tally.is_not_modelled {
+                let cases = (0..left.min(BATCH)).map(|_| generate(row, &mut rng)).collect();
+                left -= left.min(BATCH);
+                self.batch(order, cases, &mut findings)?;
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Runs a batch on the simulator, and on QEMU what has a result there.
+    fn batch(
+        &mut self,
+        order: ByteOrder,
+        cases: Vec<Case>,
+        findings: &mut Findings,
+    ) -> Result<(), Error> {
+        let (simulator, qemu) = match order {
+            ByteOrder::Little => &mut self.little,
+            ByteOrder::Big => &mut self.big,
+        };
+        let mut completed = Vec::new();
+        let mut alone = Vec::new();
+        for case in cases {
+            match simulator.run(&case, first_address(&case)) {
+                Verdict::Completed(_) if is_known_illegal(&case) => alone.push(case),
+                Verdict::Completed(_) => completed.push(case),
+                Verdict::Signal(_) => alone.push(case),
+                Verdict::NotModelled => findings.tally.is_not_modelled = true,
+                Verdict::NotComparable(reason) => {
+                    findings.tally.not_comparable.0 += 1;
+                    findings.tally.not_comparable.1.get_or_insert(reason);
+                }
+            }
+        }
+        // What does not complete ends the program, so it is asked alone.
+        let batches = alone.chunks(1).take(SIGNALS).chain([completed.as_slice()]);
+        for batch in batches {
+            let answers = qemu.run(batch)?;
+            for ((case, address), answer) in
+                batch.iter().zip(program::addresses(batch)).zip(answers)
+            {
+                let ours = match simulator.run(case, address) {
+                    Verdict::Completed(state) => Side::State(state),
+                    Verdict::Signal(signal) => Side::Signal(signal),
+                    verdict => unreachable!("{verdict:?}, but only at another address"),
+                };
+                let theirs = match answer {
+                    Answer::Completed(state) => Side::State(state),
+                    Answer::Signal(signal) => Side::Signal(signal),
+                };
+                let case = case.clone();
+                findings.judge(Mismatch { case, order, address, ours, theirs });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a case's first word lies if there is no other case.
+fn first_address(case: &Case) -> u64 {
+    program::addresses(std::slice::from_ref(case))[0]
+}
+
+fn is_known_illegal(case: &Case) -> bool {
+    let is_illegal = |difference| matches!(difference, Difference::Illegal);
+    all().iter().any(|known| is_illegal(known.difference) && known.covers(case))
+}
+
+impl Findings {
+    /// Counts a case, and keeps it if it is a mismatch that no known disagreement explains.
+    fn judge(&mut self, candidate: Mismatch) {
+        let Mismatch { case, ours, theirs, .. } = &candidate;
+        match ours {
+            Side::State(_) => self.tally.compared += 1,
+            Side::Signal(_) => self.tally.signals += 1,
+        }
+        let mut is_explained = ours == theirs;
+        for (index, known) in all().into_iter().enumerate().filter(|(_, k)| k.covers(case)) {
+            let explains = match (known.difference, ours, theirs) {
+                (Difference::State(forget), Side::State(ours), Side::State(theirs)) => {
+                    let (mut ours_left, mut theirs_left) = (ours.clone(), theirs.clone());
+                    forget(case, &mut ours_left);
+                    forget(case, &mut theirs_left);
+                    ours != theirs && ours_left == theirs_left
+                }
+                (Difference::Interrupt, Side::Signal(_), _) => ours != theirs,
+                (Difference::Illegal, Side::State(_), Side::Signal(signal::ILLEGAL)) => true,
+                (Difference::Illegal, Side::State(_), _) => false,
+                _ => continue,
+            };
+            self.known[index].0 += 1;
+            if explains {
+                self.known[index].1 += 1;
+                self.tally.known += usize::from(!is_explained);
+                is_explained = true;
+            }
+        }
+        if !is_explained {
+            self.tally.mismatches += 1;
+            if self.mismatches.len() < KEPT {
+                self.mismatches.push(candidate);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What one case starts from and ends with, as both sides see it.
+
+/// Bytes of memory that a case may touch: 128 on each side of a page boundary.
+pub const WINDOW_BYTES: usize = 256;
+
+/// The doublewords of a record in guest memory, in the order of [`State::registers`], and then the
+/// window.
+pub const REGISTERS: usize = 32 + 32 + 8;
+/// Bytes of a record.
+pub const RECORD_BYTES: usize = 8 * REGISTERS + WINDOW_BYTES;
+
+/// In which order the bytes of a register lie in memory, and of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByteOrder {
+    /// The least significant first.
+    Little,
+    /// The most significant first.
+    Big,
+}
+
+/// Where execution went after a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// To the next instruction.
+    Next,
+    /// To the one after it.
+    Forward,
+    /// To the absolute address that branches aim at.
+    Landing,
+    /// To the place before the instruction that branches aim at.
+    Backward,
+}
+
+impl Exit {
+    /// Every exit, by its number.
+    pub const ALL: [Self; 4] = [Self::Next, Self::Forward, Self::Landing, Self::Backward];
+}
+
+/// The registers and the memory of a case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    /// General-purpose registers.
+    pub gpr: [u64; 32],
+    /// Condition register.
+    pub cr: u64,
+    /// Fixed-point exception register.
+    pub xer: u64,
+    /// Link register.
+    pub lr: u64,
+    /// Count register.
+    pub ctr: u64,
+    /// Target address register.
+    pub tar: u64,
+    /// VRSAVE, which nothing but `mtspr` changes.
+    pub vrsave: u64,
+    /// Floating-point status and control register.
+    pub fpscr: u64,
+    /// Number of the [`Exit`] afterwards; before, the address of the case's entry.
+    pub exit: u64,
+    /// Floating-point registers.
+    pub fpr: [u64; 32],
+    /// The memory that the case may touch.
+    pub window: [u8; WINDOW_BYTES],
+}
+
+impl State {
+    /// The doublewords of a record.
+    #[must_use]
+    pub fn registers(&self) -> Vec<u64> {
+        let single = [
+            self.cr, self.xer, self.lr, self.ctr, self.tar, self.vrsave, self.fpscr, self.exit,
+        ];
+        [self.gpr.as_slice(), &single, &self.fpr].concat()
+    }
+
+    /// Puts the record together.
+    #[must_use]
+    pub fn to_bytes(&self, order: ByteOrder) -> Vec<u8> {
+        let bytes = |value: u64| match order {
+            ByteOrder::Little => value.to_le_bytes(),
+            ByteOrder::Big => value.to_be_bytes(),
+        };
+        let mut record: Vec<u8> = self.registers().into_iter().flat_map(bytes).collect();
+        record.extend(self.window);
+        record
+    }
+
+    /// Takes a record of [`RECORD_BYTES`] bytes apart.
+    #[must_use]
+    pub fn from_bytes(record: &[u8], order: ByteOrder) -> Self {
+        let (registers, window) = record.split_at(8 * REGISTERS);
+        let mut registers = registers.as_chunks().0.iter().map(|&bytes| match order {
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
+        });
+        let mut next = || registers.next().expect("a record has all registers");
+        Self {
+            gpr: std::array::from_fn(|_| next()),
+            cr: next(),
+            xer: next(),
+            lr: next(),
+            ctr: next(),
+            tar: next(),
+            vrsave: next(),
+            fpscr: next(),
+            exit: next(),
+            fpr: std::array::from_fn(|_| next()),
+            window: window.try_into().expect("a record ends with the window"),
+        }
+    }
+}
+
+/// The name of the doubleword at `index` of a record.
+#[must_use]
+pub fn register_name(index: usize) -> String {
+    match index {
+        0..32 => format!("r{index}"),
+        32..40 => {
+            ["cr", "xer", "lr", "ctr", "tar", "vrsave", "fpscr", "exit"][index - 32].to_owned()
+        }
+        _ => format!("f{}", index - 40),
+    }
+}

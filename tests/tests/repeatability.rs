@@ -1,0 +1,127 @@
+//! A description and a seed decide everything: a run done again, done in other slices, or saved and
+//! restored on the way, is the same run.
+
+use powervisor::on_simulator;
+use powervisor::system::System;
+use simulator::{Machine, NoObserver, RegionCounts, RunState};
+use system_tests::{all_systems, systems};
+
+/// More instructions than any of these runs has; one that has more does not end.
+const ALL: u64 = 1 << 30;
+
+fn start(system: &System) -> Machine {
+    on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Runs to the end in slices of about so many instructions, and returns the console.
+fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
+    let mut console = Vec::new();
+    loop {
+        assert!(machine.instructions() < ALL, "the run does not end");
+        let state = machine.run(slice, &mut NoObserver);
+        console.extend(machine.take_console_output());
+        match state {
+            RunState::Running => (),
+            RunState::PoweredOff => return console,
+            RunState::Rebooted => panic!("rebooted"),
+            RunState::Stopped(report) => panic!("{report}"),
+        }
+    }
+}
+
+#[test]
+fn a_run_done_again_is_the_same_run() {
+    for (name, system) in all_systems() {
+        let (mut first, mut second) = (start(&system), start(&system));
+        let consoles = [finish(&mut first, ALL), finish(&mut second, ALL)];
+        assert!(!consoles[0].is_empty(), "{name}");
+        assert_eq!(consoles[0], consoles[1], "{name}");
+        assert_eq!(first.instructions(), second.instructions(), "{name}");
+        assert!(first == second, "{name}: the machines differ");
+        assert!(first.snapshot() == second.snapshot(), "{name}: the snapshots differ");
+    }
+}
+
+#[test]
+fn two_different_runs_are_told_apart() {
+    let ends: Vec<Machine> = all_systems()
+        .iter()
+        .map(|(_, system)| {
+            let mut machine = start(system);
+            finish(&mut machine, ALL);
+            machine
+        })
+        .collect();
+    assert!(ends[0] != ends[1]);
+    assert!(ends[0].snapshot() != ends[1].snapshot());
+}
+
+#[test]
+fn slices_do_not_change_a_run() {
+    let (_, system) = systems("examples/hello.toml").remove(0);
+    let mut whole = start(&system);
+    let console = finish(&mut whole, ALL);
+    for slice in [997, 100_003] {
+        let mut sliced = start(&system);
+        assert_eq!(finish(&mut sliced, slice), console, "slices of {slice}");
+        assert_eq!(sliced.instructions(), whole.instructions(), "slices of {slice}");
+        assert!(sliced == whole, "slices of {slice}: the machines differ");
+    }
+}
+
+#[test]
+fn observing_does_not_change_a_run() {
+    for (name, system) in all_systems() {
+        let (mut plain, mut observed) = (start(&system), start(&system));
+        plain.run(ALL, &mut NoObserver);
+        observed.run(ALL, &mut RegionCounts::new());
+        assert!(plain == observed, "{name}: the machines differ");
+    }
+}
+
+#[test]
+fn run_is_run_save_restore_run() {
+    for (name, system) in all_systems() {
+        let mut whole = start(&system);
+        let expected = finish(&mut whole, ALL);
+        let total = whole.instructions();
+        for before in [0, 1, 1000, total / 3, total / 2, total - total / 1000, total - 1] {
+            let mut original = start(&system);
+            if before > 0 {
+                original.run(before, &mut NoObserver);
+            }
+            let mut console = original.take_console_output();
+            let saved = original.snapshot();
+            let mut restored =
+                Machine::restore(&saved).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(
+                restored == original,
+                "{name}: restored after {before} instructions, the machine differs"
+            );
+            assert!(
+                restored.snapshot() == saved,
+                "{name}: saved again after {before} instructions, the snapshot differs"
+            );
+            console.extend(finish(&mut restored, ALL));
+            assert_eq!(console, expected, "{name}: restored after {before} instructions");
+            assert_eq!(
+                restored.instructions(),
+                total,
+                "{name}: restored after {before} instructions"
+            );
+            assert!(
+                restored == whole,
+                "{name}: restored after {before} instructions, the end differs"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused() {
+    let (_, system) = systems("examples/hello.toml").remove(0);
+    let saved = start(&system).snapshot();
+    assert!(Machine::restore(&[]).is_err());
+    assert!(Machine::restore(&saved[..saved.len() / 2]).is_err());
+    assert!(Machine::restore(b"not a snapshot at all").is_err());
+}

@@ -1,0 +1,56 @@
+//! The same image and the same bundle on our machine and on QEMU: consoles and exits must agree. QEMU
+//! and skiboot are readings of the architecture and of firmware that share nothing with ours.
+
+use std::time::Duration;
+
+use powervisor::comparison::{Transcript, difference};
+use powervisor::console::check_partitions;
+use powervisor::system::{Exit, System};
+use powervisor::{on_qemu, on_simulator};
+use system_tests::{all_systems, systems};
+
+/// Generous: a run takes about a second.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Runs the system on both machines and returns what ours showed.
+#[track_caller]
+fn assert_agreement(name: &str, system: &System) -> Transcript {
+    let qemu =
+        on_qemu::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    let ours = on_simulator::transcript(system, TIMEOUT)
+        .unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    if let Some(difference) = difference(&ours, &qemu) {
+        panic!(
+            "{name}: {difference}\n--- ours\n{}\n--- QEMU\n{}",
+            String::from_utf8_lossy(&ours.console),
+            String::from_utf8_lossy(&qemu.console)
+        );
+    }
+    ours
+}
+
+#[test]
+fn every_partition_does_the_same_on_both_machines() {
+    for (name, system) in all_systems() {
+        let ours = assert_agreement(&name, &system);
+        assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
+        assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn without_a_bundle_both_machines_show_the_same_complaint() {
+    let (_, mut system) = systems("examples/hello.toml").remove(0);
+    system.initrd = None;
+    let ours = assert_agreement("no bundle", &system);
+    assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: "));
+}
+
+#[test]
+fn a_bundle_cut_in_half_is_refused_by_the_hypervisor_on_both_machines() {
+    let (_, mut system) = systems("examples/hello.toml").remove(0);
+    let bundle = system.initrd.as_mut().unwrap();
+    bundle.truncate(bundle.len() / 2);
+    let ours = assert_agreement("half a bundle", &system);
+    assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: bundle"));
+}

@@ -1,0 +1,28 @@
+//! What must hold of the source text, whatever the tests say.
+
+mod folders;
+mod layers;
+mod unsafety;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::{Workspace, run};
+
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let mut complaints = layers::check(&workspace.packages);
+    complaints.extend(folders::check(&workspace.root)?);
+    complaints.extend(unsafety::check(&workspace.root)?);
+    if !complaints.is_empty() {
+        bail!("the house is not in order\n  {}", complaints.join("\n  "));
+    }
+    run(&mut workspace.cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut workspace.cargo(&[
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ]))
+}

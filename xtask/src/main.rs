@@ -1,0 +1,67 @@
+//! `cargo xtask`: everything a person does with the project, one subcommand each.
+//!
+//! The Makefile is a table of contents over these. Each subcommand sets up what it needs, so that any
+//! of them works in a fresh clone.
+
+mod bench;
+mod check;
+mod images;
+mod run;
+mod setup;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use workspace::Workspace;
+
+/// What a person does with the project.
+#[derive(Parser, Debug)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand, Debug, Clone, Copy)]
+enum Task {
+    /// Check for the programs that the others need; as root on Debian, install what is missing.
+    Setup,
+    /// Build the hypervisor and the payloads for the machine, into target/images.
+    Images,
+    /// Build everything: images and the powervisor command.
+    Build,
+    /// Print what a hypercall costs on our machine, then run the same on QEMU and compare.
+    Run,
+    /// Everything that must hold before a push: the checks, then every test.
+    Test,
+    /// Format, lints, and the walls between the crates.
+    Check,
+    /// How fast our machine and QEMU run the same image, in millions of instructions per second.
+    Bench,
+    /// All tests, with many more random cases.
+    Nightly,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = Workspace::load().and_then(|workspace| match arguments.task {
+        Task::Setup => setup::setup(),
+        Task::Images => images::images(&workspace),
+        Task::Build => images::images(&workspace).and_then(|()| run::build(&workspace).map(drop)),
+        Task::Run => run::run(&workspace),
+        Task::Test => test::test(&workspace),
+        Task::Check => check::check(&workspace),
+        Task::Bench => bench::bench(&workspace),
+        Task::Nightly => test::nightly(&workspace),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Set-up: the programs of the host that building and testing need.
+//!
+//! QEMU and binutils are judges: without them nothing can be tested, so they are not optional.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::images::Toolchain;
+use crate::workspace::{is_in_path, output, run};
+
+/// Something the host must have, and the Debian packages that bring it.
+struct Requirement {
+    what: &'static str,
+    packages: &'static [&'static str],
+    is_there: fn() -> bool,
+}
+
+const REQUIREMENTS: [Requirement; 5] = [
+    Requirement {
+        what: "qemu-system-ppc64, the second machine",
+        packages: &["qemu-system-ppc"],
+        is_there: || is_in_path("qemu-system-ppc64"),
+    },
+    Requirement {
+        what: "qemu-ppc64le, the judge of instructions",
+        packages: &["qemu-user"],
+        is_there: || is_in_path("qemu-ppc64le"),
+    },
+    Requirement {
+        what: "powerpc64le-linux-gnu-objdump, the judge of the disassembler",
+        packages: &["binutils-powerpc64le-linux-gnu"],
+        is_there: || is_in_path("powerpc64le-linux-gnu-objdump"),
+    },
+    Requirement {
+        what: "ld.lld, the linker of the images",
+        packages: &["lld"],
+        is_there: || is_in_path("ld.lld"),
+    },
+    Requirement {
+        what: "a Rust compiler with the sources of core (or run `rustup component add rust-src`)",
+        packages: &["rustc-web", "cargo-web", "rust-web-src"],
+        is_there: || Toolchain::find().is_some(),
+    },
+];
+
+/// Checks everything; says nothing if all is there.
+pub(crate) fn setup() -> Result<()> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<&str> =
+        missing.iter().flat_map(|requirement| requirement.packages).copied().collect();
+    if is_root() && is_in_path("apt-get") {
+        eprintln!("Installing {} ...", packages.join(" "));
+        run(&mut apt_get(&["update"]))?;
+        run(apt_get(&["install", "--yes", "--no-install-recommends"]).args(&packages))?;
+    }
+    let missing = self::missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> =
+        missing.iter().map(|requirement| format!("\n  {}", requirement.what)).collect();
+    bail!(
+        "the host lacks{}\nInstall with: sudo apt-get install {}",
+        lines.concat(),
+        packages.join(" ")
+    );
+}
+
+fn missing() -> Vec<&'static Requirement> {
+    REQUIREMENTS.iter().filter(|requirement| !(requirement.is_there)()).collect()
+}
+
+fn is_root() -> bool {
+    output(Command::new("id").arg("-u")).is_ok_and(|user| user.trim() == "0")
+}
+
+fn apt_get(arguments: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.arg("--quiet=2").args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
