@@ -89,6 +89,9 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     thread.run_start = thread.nia;
     thread.interrupts += 1;
     thread.time.charge_functional(1);
+    if enters {
+        thread.remember_exit(vector.offset(), saved);
+    }
     Taken { vector, from_msr, to_msr }
 }
 

@@ -116,23 +116,24 @@ impl Shared {
     #[inline]
     pub fn store<const N: usize>(&mut self, thread: &Thread, offset: Offset, value: [u8; N]) {
         if !self.memory.is_plain(offset) {
-            self.prepare_store(thread.index, offset);
+            self.prepare_store(thread.index, offset, N);
         }
         self.memory.write(offset, value);
     }
 
-    /// Notes the first write of a frame, decoded instructions in it, and reservations that it breaks.
+    /// Looks after a store of `bytes` bytes within a frame, by `thread`: the first write of the frame,
+    /// decoded instructions in it, and the reservations of others that it breaks.
     #[cold]
-    pub fn prepare_store(&mut self, thread: usize, offset: Offset) {
+    pub fn prepare_store(&mut self, thread: usize, offset: Offset, bytes: usize) {
         let found = self.memory.frame_flags(offset);
         self.memory.set_frame_flags(offset, flags::WRITTEN);
         if found & flags::CODE != 0 {
             self.stale_code.insert(offset >> FRAME_LOG2);
         }
         if found & flags::RESERVED != 0 {
-            let granule = offset >> GRANULE_LOG2;
+            let granules = offset >> GRANULE_LOG2..=(offset + bytes - 1) >> GRANULE_LOG2;
             for (holder, reserved) in self.reservations.iter_mut().enumerate() {
-                if holder != thread && *reserved == Some(granule) {
+                if holder != thread && reserved.is_some_and(|granule| granules.contains(&granule)) {
                     *reserved = None;
                 }
             }
@@ -189,5 +190,40 @@ impl PartialEq for Shared {
             && self.firmware == other.firmware
             && self.reservations == other.reservations
             && self.memory == other.memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Description, Machine};
+
+    #[test]
+    fn a_store_across_a_granule_breaks_the_reservations_of_both() {
+        let text = include_str!("../../machines/power9.toml")
+            .replace("threads_per_core = 1", "threads_per_core = 3");
+        let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
+        let (mut threads, mut shared) = machine.into_parts();
+        let [writer, first, second] = &mut threads[..] else { unreachable!("three threads") };
+        shared.reserve(first, 0x1000, 8);
+        shared.reserve(second, 0x1080, 8);
+        shared.store(writer, 0x1078, [0; 8]);
+        assert!(!shared.holds_reservation(first) && shared.holds_reservation(second));
+        shared.reserve(first, 0x1000, 8);
+        shared.store(writer, 0x107C, [0; 8]);
+        assert!(!shared.holds_reservation(first) && !shared.holds_reservation(second));
+    }
+
+    #[test]
+    fn a_threads_own_store_keeps_its_reservation() {
+        let text = include_str!("../../machines/power9.toml");
+        let machine = Machine::new(Description::from_toml(text).unwrap(), 1);
+        let (mut threads, mut shared) = machine.into_parts();
+        let thread = &mut threads[0];
+        shared.reserve(thread, 0x1000, 4);
+        shared.store(thread, 0x1000, [0; 4]);
+        assert!(!shared.take_reservation(thread, 0x1000, 8), "another size");
+        shared.reserve(thread, 0x1000, 4);
+        assert!(shared.take_reservation(thread, 0x1000, 4));
+        assert!(!shared.take_reservation(thread, 0x1000, 4), "it is gone");
     }
 }

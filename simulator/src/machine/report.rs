@@ -4,6 +4,7 @@ use std::fmt;
 
 use arch::address::EffectiveAddress;
 use arch::instruction::{Word, disassemble};
+use arch::interrupt::Vector;
 use arch::registers::spr::Spr;
 
 use super::State;
@@ -85,6 +86,14 @@ fn describe(
             write!(out, " {} {:#x}", spr.name(), thread.spr(spr))?;
         }
         writeln!(out)?;
+    }
+    for exit in &thread.last_exits {
+        let name = Vector::from_offset(exit.vector).map_or("unknown", Vector::name);
+        writeln!(
+            out,
+            "    exit {:#05x} {name} at {:#018x} after {} instructions",
+            exit.vector, exit.address, exit.completed
+        )?;
     }
     writeln!(out, "    PTCR {:#x} HID0 {:#x}", core.spr(Spr::Ptcr), core.spr(Spr::Hid0))?;
     code(out, state, thread)

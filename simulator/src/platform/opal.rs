@@ -153,7 +153,7 @@ fn firmware_store(shared: &mut Shared, address: RealAddress, bytes: &[u8]) -> bo
     let Some(places) = places else { return false };
     for (&offset, &byte) in places.iter().zip(bytes) {
         // No thread's index is so large: every thread's reservation breaks.
-        shared.prepare_store(usize::MAX, offset);
+        shared.prepare_store(usize::MAX, offset, 1);
         shared.memory.write(offset, [byte]);
     }
     true

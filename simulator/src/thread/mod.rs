@@ -3,6 +3,8 @@
 pub mod lookaside;
 pub mod trap;
 
+use std::collections::VecDeque;
+
 use arch::address::EffectiveAddress;
 use arch::registers::spr::{Scope, Spr};
 use arch::registers::{cr, lpcr, msr, xer};
@@ -30,6 +32,20 @@ pub struct Reservation {
     /// Bytes of the load; a store-conditional must have the same.
     pub bytes: u8,
 }
+
+/// An interrupt that took the thread from a partition into the hypervisor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LastExit {
+    /// The vector's offset.
+    pub vector: u64,
+    /// The address that the interrupt saved.
+    pub address: u64,
+    /// Instructions the thread had completed.
+    pub completed: u64,
+}
+
+/// How many exits a thread remembers, for reports.
+pub const LAST_EXITS: usize = 8;
 
 /// A hardware thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,6 +86,8 @@ pub struct Thread {
     pub completed: u64,
     /// Interrupts taken since power-on.
     pub interrupts: u64,
+    /// The last exits, the latest last.
+    pub last_exits: VecDeque<LastExit>,
     /// The thread's time at `run_start`.
     pub time: LocalTime,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
@@ -106,11 +124,20 @@ impl Thread {
             reservation: None,
             completed: 0,
             interrupts: 0,
+            last_exits: VecDeque::with_capacity(LAST_EXITS),
             time: LocalTime::default(),
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
         }
+    }
+
+    /// Remembers an exit.
+    pub(crate) fn remember_exit(&mut self, vector: u64, address: u64) {
+        if self.last_exits.len() == LAST_EXITS {
+            self.last_exits.pop_front();
+        }
+        self.last_exits.push_back(LastExit { vector, address, completed: self.completed });
     }
 
     /// The machine state register.
@@ -261,6 +288,9 @@ impl PartialEq for Thread {
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
             )
         };
-        visible(self) == visible(other) && self.vsr == other.vsr && self.spr == other.spr
+        visible(self) == visible(other)
+            && self.vsr == other.vsr
+            && self.spr == other.spr
+            && self.last_exits == other.last_exits
     }
 }

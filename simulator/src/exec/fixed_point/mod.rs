@@ -19,6 +19,9 @@ mod select;
 mod shift;
 mod trap;
 
+#[cfg(test)]
+pub(super) mod tests;
+
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::{msr, xer};
 

@@ -13,6 +13,9 @@ mod quadword;
 mod reserve;
 mod store;
 
+#[cfg(test)]
+mod tests;
+
 use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,8 +1,8 @@
 //! Load and reserve, store conditional: Power ISA 3.0B Book II section 4.6.
 //!
-//! Operands must be aligned. The architecture leaves open what a store conditional does whose
-//! address or size is not that of the reservation; POWER9 does not store, and neither does this.
-//! The reservation is gone after every store conditional.
+//! Operands must be aligned. The architecture leaves open what a store conditional does that is not
+//! of the reservation's size, or to another place in its granule: the former does not store here,
+//! the latter does. The reservation is gone after every store conditional.
 
 use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};

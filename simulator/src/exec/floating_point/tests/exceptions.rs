@@ -6,7 +6,8 @@ use arch::processor::Processor;
 use arch::registers::msr;
 
 use crate::exec::floating_point::fpscr::{
-    FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXIMZ, VXISI, VXSNAN, VXVC, XX, ZE, ZX,
+    FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXIMZ, VXISI, VXSNAN, VXSQRT, VXVC, XX,
+    ZE, ZX,
 };
 use crate::exec::{Mode, Outcome, select};
 use crate::ledger::Clock;
@@ -101,6 +102,16 @@ fn enabled_invalid_operations_and_zero_divide_leave_the_target() {
 fn disabled_zero_divide_delivers_an_infinity() {
     let infinity = (-INFINITY).to_bits();
     assert_eq!(after(Mnemonic::Fdiv, &[-1.0, 0.0], FR), (infinity, FX | ZX | class(0b01001)));
+}
+
+#[test]
+fn estimates_of_special_operands() {
+    let infinity = INFINITY.to_bits();
+    assert_eq!(after(Mnemonic::Fre, &[0.0], 0), (infinity, FX | ZX | class(0b00101)));
+    assert_eq!(after(Mnemonic::Frsqrte, &[-0.0], 0).1, FX | ZX | class(0b01001));
+    assert_eq!(after(Mnemonic::Fres, &[-INFINITY], 0), (1 << 63, class(0b10010)));
+    assert_eq!(after(Mnemonic::Frsqrtes, &[-1.0], 0), (NAN, FX | VX | VXSQRT | class(CLASS_NAN)));
+    assert_eq!(after(Mnemonic::Fre, &[4.0], 0), (0.25_f64.to_bits(), class(CLASS_NORMAL)));
 }
 
 #[test]

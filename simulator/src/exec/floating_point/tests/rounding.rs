@@ -7,6 +7,7 @@ use super::super::arithmetic::{
     add, add_exactly, divide, divide_exactly, multiply, multiply_exactly, square_root,
     square_root_exactly, subtract,
 };
+use super::super::estimate::{reciprocal, reciprocal_square_root};
 use super::super::fpscr::{FI, FR, RN, UX};
 use super::super::fused::{multiply_add, multiply_add_exactly};
 use super::super::round::{Computed, Double, Single};
@@ -98,6 +99,26 @@ proptest! {
         prop_assert_eq!(
             multiply_add::<Single>(a, b, c, 0), multiply_add_exactly::<Single>(a, b, c, 0)
         );
+    }
+
+    /// `ftdiv` and `ftsqrt` promise an error of at most 2^-14.
+    #[test]
+    fn estimates_are_as_good_as_promised(bits in operand(), rn in 0_u64..4) {
+        let b = f64::from_bits(bits);
+        let is_close = |ours: Computed, exact: f64| {
+            let value = f64::from_bits(ours.value);
+            (value - exact).abs() <= exact.abs() / 16384.0
+        };
+        // Elsewhere the reciprocal is denormal or overflows.
+        if (1e-300..1e300).contains(&b.abs()) {
+            prop_assert!(is_close(reciprocal::<Double>(bits, rn), 1.0 / b));
+        }
+        if (1e-38..1e37).contains(&b.abs()) {
+            prop_assert!(is_close(reciprocal::<Single>(bits, rn), 1.0 / b));
+        }
+        if b > 0.0 && b.is_finite() {
+            prop_assert!(is_close(reciprocal_square_root::<Double>(bits, rn), 1.0 / b.sqrt()));
+        }
     }
 
     /// Near an exact cancellation, where the sum keeps only what a product's lower half holds.
