@@ -189,6 +189,7 @@ impl PartialEq for Shared {
             && self.cores == other.cores
             && self.firmware == other.firmware
             && self.reservations == other.reservations
+            && self.random == other.random
             && self.memory == other.memory
     }
 }

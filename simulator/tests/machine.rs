@@ -214,6 +214,20 @@ fn opal_called_with_external_interrupts_on_is_reported() {
     assert!(report(program.run().1).contains("LE, IR, DR and EE must be 0"));
 }
 
+#[test]
+fn a_restored_machine_draws_the_same_random_numbers() {
+    let draw = || Program::default().op(Mnemonic::Darn, &[20, 1]).op(Mnemonic::Darn, &[21, 1]);
+    let mut machine = draw().power_off().boot(|_| {});
+    machine.run(1, &mut NoObserver);
+    let mut restored = Machine::restore(&machine.snapshot()).unwrap();
+    for machine in [&mut machine, &mut restored] {
+        assert!(matches!(machine.run(1_000_000, &mut NoObserver), RunState::PoweredOff));
+    }
+    assert_eq!(machine, restored);
+    let gpr = machine.state().threads[0].gpr;
+    assert_ne!(gpr[20], gpr[21]);
+}
+
 /// Sets DEC to 100 ticks, enables interrupts and counts in r5 until the vector at 0x900, which
 /// switches off.
 fn timer() -> Program {

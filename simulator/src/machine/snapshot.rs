@@ -32,6 +32,7 @@ struct Saved {
     seed: u64,
     threads: Vec<Thread>,
     cores: Vec<Core>,
+    random: u64,
     platform: Platform,
     progress_at: u64,
     frames: Vec<Frame>,
@@ -60,6 +61,7 @@ impl Machine {
             seed: *seed,
             threads: threads.clone(),
             cores: shared.cores.clone(),
+            random: shared.random,
             platform: platform.clone(),
             progress_at: *progress_at,
             frames: frames.collect(),
@@ -95,6 +97,7 @@ impl Machine {
         }
         state.threads = saved.threads;
         state.shared.cores = saved.cores;
+        state.shared.random = saved.random;
         state.shared.restore_reservations(&state.threads);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;

@@ -7,6 +7,7 @@ use fastrand::Rng;
 
 use crate::access::{Access, access, reserving_load};
 use crate::case::Case;
+use crate::floating_point;
 use crate::layout::{LANDING, WINDOW};
 use crate::program::BACKWARD;
 use crate::state::{State, WINDOW_BYTES};
@@ -30,6 +31,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
         }
     };
     steer_branch(row.mnemonic, &mut start, rng);
+    floating_point::steer(row, word, &mut start, rng);
     if row.mnemonic == Mnemonic::Lswx && rng.u32(..8) != 0 {
         // A longer string hardly leaves a register for its address.
         start.xer &= !(xer::BYTES & !0x1F);
@@ -56,16 +58,18 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
 }
 
 fn state(rng: &mut Rng) -> State {
+    // Now and then few values in many registers, so that operands are equal.
+    let few = [fixed(rng), fixed(rng)];
+    let is_varied = rng.u32(..8) != 0;
     State {
-        gpr: std::array::from_fn(|_| fixed(rng)),
+        gpr: std::array::from_fn(|_| if is_varied { fixed(rng) } else { few[rng.usize(..2)] }),
         cr: rng.u32(..).into(),
         xer: rng.u64(..) & xer::MASK,
         lr: fixed(rng),
         ctr: fixed(rng),
         tar: fixed(rng),
         vrsave: rng.u32(..).into(),
-        // The rounding mode alone.
-        fpscr: rng.u64(..4),
+        fpscr: floating_point::status(rng),
         exit: 0,
         fpr: std::array::from_fn(|_| floating(rng)),
         window: std::array::from_fn(|_| rng.u8(..)),
@@ -80,9 +84,7 @@ fn word(row: &Row, rng: &mut Rng) -> Word {
         Operand::LI | Operand::BD => *rng.choice(&[8, BACKWARD]).expect("two exits"),
         Operand::AA => absolute.into(),
         Operand::SPR => *rng.choice(&SPRS).expect("there are registers"),
-        Operand::FC if rng.u32(..16) != 0 => {
-            *rng.choice(&FUNCTIONS).expect("there are functions")
-        }
+        Operand::FC if rng.u32(..16) != 0 => *rng.choice(&FUNCTIONS).expect("there are functions"),
         Operand::FXM if matches!(row.mnemonic, Mnemonic::Mtocrf | Mnemonic::Mfocrf) => {
             1 << rng.u32(..8)
         }

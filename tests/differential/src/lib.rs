@@ -18,6 +18,7 @@ pub mod simulator;
 pub mod state;
 
 mod access;
+mod floating_point;
 mod values;
 
 use std::sync::Mutex;

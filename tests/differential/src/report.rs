@@ -152,7 +152,10 @@ impl fmt::Display for Mismatch {
             let pairs = ours.registers().into_iter().zip(theirs.registers());
             for (index, (ours, theirs)) in pairs.enumerate().filter(|(_, (a, b))| a != b) {
                 let (name, before) = (register_name(index), start[index]);
-                writeln!(f, "  {name}: {before:016x} -> simulator {ours:016x}, QEMU {theirs:016x}")?;
+                writeln!(
+                    f,
+                    "  {name}: {before:016x} -> simulator {ours:016x}, QEMU {theirs:016x}"
+                )?;
             }
             let bytes = ours.window.iter().zip(&theirs.window).enumerate();
             for (offset, (ours, theirs)) in bytes.filter(|(_, (a, b))| a != b) {

@@ -38,6 +38,8 @@ pub mod signal {
     pub const TRAP: i32 = 5;
     /// An operand that is not aligned.
     pub const BUS: i32 = 7;
+    /// An enabled floating-point exception.
+    pub const FLOATING_POINT: i32 = 8;
     /// An access that storage refuses.
     pub const SEGMENTATION: i32 = 11;
 }
@@ -67,7 +69,7 @@ impl Simulator {
         );
         let mut thread = Thread::new(0, 0);
         let little = if order == ByteOrder::Little { msr::LE } else { 0 };
-        thread.set_msr(msr::SF | msr::HV | msr::PR | msr::FP | little);
+        thread.set_msr(msr::SF | msr::HV | msr::PR | msr::FP | msr::FE0 | msr::FE1 | little);
         Self { thread, shared }
     }
 
@@ -116,7 +118,12 @@ impl Simulator {
     fn refused(&mut self) -> Verdict {
         match self.thread.take_cause() {
             Some(Cause::Interrupt(interrupt)) => match interrupt.vector {
-                Vector::Program if interrupt.status == program::TRAP => Verdict::Signal(signal::TRAP),
+                Vector::Program if interrupt.status == program::TRAP => {
+                    Verdict::Signal(signal::TRAP)
+                }
+                Vector::Program if interrupt.status == program::FLOATING_POINT => {
+                    Verdict::Signal(signal::FLOATING_POINT)
+                }
                 Vector::Alignment => Verdict::Signal(signal::BUS),
                 Vector::DataStorage => Verdict::Signal(signal::SEGMENTATION),
                 Vector::HypervisorEmulationAssistance => Verdict::Signal(signal::ILLEGAL),

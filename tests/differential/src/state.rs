@@ -67,9 +67,8 @@ impl State {
     /// The doublewords of a record.
     #[must_use]
     pub fn registers(&self) -> Vec<u64> {
-        let single = [
-            self.cr, self.xer, self.lr, self.ctr, self.tar, self.vrsave, self.fpscr, self.exit,
-        ];
+        let single =
+            [self.cr, self.xer, self.lr, self.ctr, self.tar, self.vrsave, self.fpscr, self.exit];
         [self.gpr.as_slice(), &single, &self.fpr].concat()
     }
 

@@ -21,7 +21,7 @@ pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
             Err(t.stop(StopReason::InvalidForm("mfocrf or mtocrf (FXM without exactly one bit)")))
         },
         Mnemonic::Mtocrf => mtcrf,
-        // The other fields of RT are undefined; POWER9 has zeros there.
+        // The other fields of RT are undefined; here they are zero, as in QEMU.
         Mnemonic::Mfocrf => |t, _, i| {
             t.gpr[i.rt()] = u64::from(t.cr & field_mask(i));
             Ok(Flow::Next)

@@ -1,7 +1,7 @@
 //! Division and remainder.
 //!
 //! The architecture leaves the quotient undefined where it does not fit, and where the divisor is
-//! zero; POWER9 delivers zero. Remainders there are zero too.
+//! zero; here it is zero, as in Libre-SOC's pseudo-code, and so is the remainder.
 
 use arch::instruction::{Mnemonic, Word};
 

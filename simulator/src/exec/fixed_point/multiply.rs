@@ -67,7 +67,8 @@ fn mulld<const OE: bool, const RC: bool>(thread: &mut Thread, i: Word) -> Outcom
     finish::<RC>(thread, i.rt(), product as u64)
 }
 
-/// The architecture leaves the upper word of RT undefined; POWER9 has the result there too.
+/// The architecture leaves the upper word of RT undefined; here it has the result too, as in
+/// Libre-SOC's pseudo-code.
 #[inline(always)]
 fn high_word<const RC: bool>(
     thread: &mut Thread,

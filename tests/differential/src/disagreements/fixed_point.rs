@@ -1,5 +1,5 @@
 //! Known disagreements of fixed-point instructions. Most are results that the architecture leaves
-//! undefined; what POWER9 delivers there is read from Microwatt and Libre-SOC, which follow it.
+//! undefined; there the simulator follows Libre-SOC's pseudo-code. No POWER9 was asked.
 
 use arch::instruction::Mnemonic;
 use arch::registers::xer;
@@ -11,8 +11,8 @@ use crate::state::State;
 pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     Disagreement {
         mnemonics: &[Mnemonic::Mulhw, Mnemonic::Mulhwu],
-        reason: "the upper word of RT, and with Rc=1 what CR0 says of it, is undefined: POWER9 has \
-                 the result in both words, QEMU has zeros in the upper one",
+        reason: "the upper word of RT, and with Rc=1 what CR0 says of it, is undefined: the simulator \
+                 has the result in both words, QEMU has zeros in the upper one",
         applies: |_| true,
         difference: Difference::State(forget_upper_word),
     },

@@ -4,6 +4,7 @@
 //! more.
 
 mod fixed_point;
+mod floating_point;
 mod storage;
 
 use arch::instruction::Mnemonic;
@@ -56,5 +57,8 @@ impl Disagreement {
 /// All known disagreements.
 #[must_use]
 pub fn all() -> Vec<&'static Disagreement> {
-    [fixed_point::DISAGREEMENTS, storage::DISAGREEMENTS].into_iter().flatten().collect()
+    [fixed_point::DISAGREEMENTS, floating_point::DISAGREEMENTS, storage::DISAGREEMENTS]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -30,12 +30,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         difference: Difference::Interrupt,
     },
     Disagreement {
-        mnemonics: &[
-            Mnemonic::Sthcx,
-            Mnemonic::Stwcx,
-            Mnemonic::Stdcx,
-            Mnemonic::Stqcx,
-        ],
+        mnemonics: &[Mnemonic::Sthcx, Mnemonic::Stwcx, Mnemonic::Stdcx, Mnemonic::Stqcx],
         reason: "an operand that is not aligned gives an alignment interrupt; QEMU sees an address \
                  that is not the reserved one and does not store",
         applies: |_| true,
@@ -101,7 +96,7 @@ fn is_base_unaligned(case: &Case) -> bool {
         Mnemonic::Lwat | Mnemonic::Stwat => 4,
         _ => 8,
     };
-    base(case) % bytes != 0
+    !base(case).is_multiple_of(bytes)
 }
 
 /// Takes the word at (RA|0) out.
