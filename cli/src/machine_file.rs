@@ -6,7 +6,7 @@ use simulator::Description;
 
 use crate::failure::Failure;
 use crate::size::Size;
-use crate::toml_file::{read_file, suggest};
+use crate::toml_file::{explain, read_file, suggest};
 
 /// The descriptions that come with the command: name and text.
 const BUILT_IN: [(&str, &str); 1] = [("power9", include_str!("../../machines/power9.toml"))];
@@ -67,7 +67,9 @@ impl MachineFile {
         let mut description = Description::from_toml(&self.text).map_err(|error| {
             let text = error.to_string();
             match text.strip_prefix("line ").and_then(|text| text.split_once(": ")) {
-                Some((line, text)) => Failure::input(format_args!("{}:{line}", self.place), text),
+                Some((line, text)) => {
+                    Failure::input(format_args!("{}:{line}", self.place), explain(text))
+                }
                 None => Failure::input(&self.place, text),
             }
         })?;

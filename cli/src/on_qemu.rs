@@ -1,6 +1,6 @@
 //! Runs a system on QEMU's `powernv9` machine under real skiboot firmware.
 //!
-//! This file says what QEMU is given and when a run is over; [`process`] keeps the running program.
+//! This file says what QEMU is given and when a run is over; `process` keeps the running program.
 
 mod process;
 

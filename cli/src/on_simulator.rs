@@ -20,7 +20,7 @@ pub fn start(system: &System) -> Result<Machine, Failure> {
         arguments: system.arguments.clone(),
     };
     let mut machine = Machine::new(system.machine.describe()?, system.seed);
-    machine.boot(&boot).map_err(|error| Failure::input("boot", error))?;
+    machine.boot(&boot).map_err(|error| Failure::input(&system.name, error))?;
     Ok(machine)
 }
 

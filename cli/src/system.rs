@@ -6,12 +6,14 @@ use arch::bundle::ALIGNMENT;
 
 use crate::bundle::{self, Partition};
 use crate::failure::Failure;
-use crate::images::Images;
+use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
 
 /// Everything that a machine is started with.
 #[derive(Clone, Debug)]
 pub struct System {
+    /// What complaints about the kernel name.
+    pub name: String,
     /// The file that firmware starts, as it lies on disk.
     pub kernel: Vec<u8>,
     /// A second file, for the hypervisor the bundle.
@@ -28,7 +30,8 @@ impl System {
     /// The hypervisor, from the usual place, with this bundle.
     pub fn with_bundle(bundle: Vec<u8>, machine: MachineFile, seed: u64) -> Result<Self, Failure> {
         let kernel = Images::find()?.hypervisor()?;
-        Ok(Self { kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
+        let name = HYPERVISOR.to_owned();
+        Ok(Self { name, kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
     }
 
     /// The hypervisor with these partitions.

@@ -31,8 +31,11 @@ impl TomlFile {
 
     /// Reads the file's structure. Fails, with the line, where it is not TOML or not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        toml::from_str(&self.text)
-            .map_err(|error| self.complain(error.span().unwrap_or(0..0), explain(error.message())))
+        toml::from_str(&self.text).map_err(|error| {
+            let text = explain(error.message());
+            let right = if text.contains("; ") { "" } else { "; it must be valid TOML" };
+            self.complain(error.span().unwrap_or(0..0), format_args!("{text}{right}"))
+        })
     }
 
     /// A complaint about the characters in `span`.
@@ -59,8 +62,9 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// Turns the reader's message into `what is wrong; what would be right`.
-fn explain(message: &str) -> String {
+/// Turns a message of the TOML reader into `what is wrong; what would be right`; other messages stay.
+#[must_use]
+pub fn explain(message: &str) -> String {
     let message = message.trim().replace('\n', ", ");
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown field") || message.starts_with("unknown variant") {
@@ -74,7 +78,7 @@ fn explain(message: &str) -> String {
     }
     match message.split_once(", expected ") {
         Some((wrong, expected)) => format!("{wrong}; expected {expected}"),
-        None => format!("{message}; it must be valid TOML"),
+        None => message,
     }
 }
 

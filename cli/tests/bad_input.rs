@@ -199,6 +199,36 @@ fn payloads() {
 }
 
 #[test]
+fn machine_descriptions() {
+    let folder = folder();
+    let power9 = include_str!("../../machines/power9.toml");
+    let line = 1 + power9.lines().position(|line| line == "[clock]").unwrap();
+    folder.write("m.toml", power9.replace("[clock]", "[clcok]"));
+    for arguments in ["boot good.toml --machine m.toml", "boot --kernel p.elf --machine m.toml"] {
+        let expected = format!("m.toml:{line}: unknown key `clcok`; did you mean `clock`?");
+        assert_refused(folder.command(arguments).env("POWERVISOR_IMAGES", "images"), &expected);
+    }
+}
+
+#[test]
+fn kernels() {
+    let folder = folder();
+    folder.write("k", []);
+    assert_refused(
+        &mut folder.command("boot --kernel k"),
+        "k: the kernel is empty or begins with a zero word; an ELF file or a flat image is needed",
+    );
+    let mut other = elf(&[0]);
+    other[18] = 62;
+    folder.write("k", other);
+    let output = folder.command("boot --kernel k").output().unwrap();
+    let errors = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.starts_with("powervisor: k: ") && errors.lines().count() == 1, "{errors}");
+    assert!(errors.contains("PowerPC"), "{errors}");
+}
+
+#[test]
 fn a_bundle_cut_in_half() {
     let folder = folder();
     assert!(folder.command("bundle good.toml --output whole").status().unwrap().success());

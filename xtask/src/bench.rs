@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 
 const ROUNDS: usize = 5;
 const FEW_CALLS: u64 = 10_000;
-const MANY_CALLS: u64 = 210_000;
+const MANY_CALLS: u64 = 5_010_000;
 const MACHINES: [(&str, &str); 2] = [("simulator", "our machine"), ("qemu", "QEMU")];
 
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {

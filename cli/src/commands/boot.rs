@@ -94,6 +94,7 @@ fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Resul
     };
     let arguments_text = arguments.append.clone().unwrap_or_default();
     Ok(System {
+        name: path.display().to_string(),
         kernel: read_file(path)?,
         initrd,
         arguments: arguments_text,
