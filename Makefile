@@ -1,5 +1,5 @@
 # What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
-.PHONY: help build run test check bench nightly clean
+.PHONY: help build run test check differential bench nightly clean
 
 help:     ## show this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
@@ -11,6 +11,8 @@ test:     ## everything that must hold before a push
 	@cargo xtask test
 check:    ## format, lints, the walls between the crates
 	@cargo xtask check
+differential: ## random instructions on the simulator and on QEMU, compared
+	@cargo xtask differential
 bench:    ## how fast our machine and QEMU run the same image
 	@cargo xtask bench
 nightly:  ## all tests with many more random cases

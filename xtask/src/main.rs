@@ -25,7 +25,7 @@ struct Arguments {
     task: Task,
 }
 
-#[derive(Subcommand, Debug, Clone, Copy)]
+#[derive(Subcommand, Debug, Clone)]
 enum Task {
     /// Check for the programs that the others need; as root on Debian, install what is missing.
     Setup,
@@ -39,6 +39,13 @@ enum Task {
     Test,
     /// Format, lints, and the walls between the crates.
     Check,
+    /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
+    #[command(disable_help_flag = true)]
+    Differential {
+        /// What the differential test is given: --mnemonic, --cases, --seed.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
     Bench,
     /// All tests, with many more random cases.
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
         Task::Check => check::check(&workspace),
+        Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench => bench::bench(&workspace),
         Task::Nightly => test::nightly(&workspace),
     });

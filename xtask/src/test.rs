@@ -6,7 +6,8 @@ use crate::check::check;
 use crate::images::images;
 use crate::workspace::{Workspace, run};
 
-/// Random cases of each property in a nightly run; the usual number is 256.
+/// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
+/// usual numbers are 256 and 300.
 const NIGHTLY_CASES: &str = "20000";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
@@ -18,7 +19,15 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 pub(crate) fn nightly(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     check(workspace)?;
-    tests(workspace, Some(NIGHTLY_CASES))
+    tests(workspace, Some(NIGHTLY_CASES))?;
+    differential(workspace, &["--cases".to_owned(), NIGHTLY_CASES.to_owned()])
+}
+
+/// Runs the comparison of instructions with QEMU.
+pub(crate) fn differential(workspace: &Workspace, arguments: &[String]) -> Result<()> {
+    let mut command =
+        workspace.cargo(&["run", "--quiet", "--release", "--package", "differential", "--"]);
+    run(command.args(arguments))
 }
 
 fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::interrupt::Vector;
 use arch::opal::token;
 use arch::registers::msr;
 
@@ -59,7 +60,7 @@ impl Machine {
             let patience = self.state.description.watchdog_instructions();
             if idle >= patience {
                 let reason =
-                    format!("watchdog: {idle} steps without console output, firmware call or exit");
+                    format!("watchdog: {idle} steps without a firmware call or a hypercall");
                 return self.stopped(0, reason);
             }
             let Some(index) = self.next_thread() else {
@@ -186,7 +187,7 @@ impl Machine {
             Cause::Interrupt(interrupt) => {
                 let taken = interrupt::take(thread, &self.state.shared, &interrupt);
                 observer.interrupted(thread, taken);
-                if taken.is_exit() {
+                if taken.is_exit() && taken.vector == Vector::SystemCall {
                     self.state.progress_at = self.state.steps();
                 }
                 Ok(false)

@@ -34,7 +34,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
             Mnemonic::Divde,
             Mnemonic::Divdeu,
         ],
-        reason: "a quotient that does not fit, or by zero, is undefined: POWER9 delivers zero, QEMU \
+        reason: "a quotient that does not fit, or by zero, is undefined: zero here, QEMU \
                  something left over from its way of dividing",
         applies: is_undefined,
         difference: Difference::State(forget_result),
