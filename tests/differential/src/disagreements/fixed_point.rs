@@ -18,8 +18,8 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     },
     Disagreement {
         mnemonics: &[Mnemonic::Divwe],
-        reason: "the upper word of RT, and with Rc=1 what CR0 says of it, is undefined: POWER9 has \
-                 zeros there, QEMU the sign",
+        reason: "the upper word of RT, and with Rc=1 what CR0 says of it, is undefined: here are \
+                 zeros, QEMU has the sign",
         applies: |case| !is_undefined(case),
         difference: Difference::State(forget_upper_word),
     },
