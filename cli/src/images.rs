@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 2] = ["hello", "null-hypercall"];
+pub const GUESTS: [&str; 3] = ["hello", "null-hypercall", "compute"];
 
 /// The folder with the images.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! null-hypercall: the shortest way to the hypervisor and back, 10000 times between two marks.
+//! null-hypercall: the shortest way to the hypervisor and back, 10000 times between two marks; the
+//! argument `calls=N` makes it N times.
 //!
 //! The argument `translation=on` (the default) makes the exits arrive at the hypervisor's virtual
 //! door, `translation=off` at its real door.
@@ -13,7 +14,7 @@ mod payload {
     rt::main!(null_hypercall);
 
     const WARM_UP: u32 = 2_000;
-    const MEASURED: u32 = 10_000;
+    const CALLS: u32 = 10_000;
     /// A multiple of four that PAPR does not assign.
     const UNASSIGNED: u64 = 0xFFF8;
     const REGION: Region = Region::new(1).expect("a region number");
@@ -27,19 +28,20 @@ mod payload {
             Some("off") => "off",
             Some(other) => panic!("translation={other}: on and off are known"),
         };
+        let calls = partition.argument("calls").map_or(CALLS, |calls| {
+            calls.parse().unwrap_or_else(|_| panic!("calls={calls}: not a number"))
+        });
         let mut answers = 0;
         for _ in 0..WARM_UP {
             answers |= call() ^ H_FUNCTION;
         }
         rt::mark!(Mark::Begin(REGION));
-        for _ in 0..MEASURED {
+        for _ in 0..calls {
             answers |= call() ^ H_FUNCTION;
         }
         rt::mark!(Mark::End(REGION));
         let answer = if answers == 0 { "H_FUNCTION" } else { "not always H_FUNCTION" };
-        rt::println!(
-            "null-hypercall: {MEASURED} calls, translation {translation}, answer {answer}"
-        );
+        rt::println!("null-hypercall: {calls} calls, translation {translation}, answer {answer}");
     }
 
     #[inline(always)]

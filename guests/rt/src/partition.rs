@@ -1,5 +1,7 @@
 //! What the payload was given: its device tree.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 
@@ -45,12 +47,30 @@ impl Partition {
         start..self.tree.data().as_ptr() as u64
     }
 
+    /// The untouched memory, in doublewords, to keep. [`Partition::probe`] finds none after this.
+    ///
+    /// # Panics
+    /// The second time.
+    #[must_use]
+    pub fn take_free_memory(&self) -> &'static mut [u64] {
+        assert!(!FREE_MEMORY_TAKEN.swap(true, Ordering::Relaxed), "memory is given away once");
+        let free = self.free_memory();
+        let words = (free.end.saturating_sub(free.start) / 8) as usize;
+        // SAFETY: the memory is the partition's, aligned, and nothing else in the payload uses it:
+        // this function and `probe` are the only ways to it, and neither gives it a second time.
+        unsafe { core::slice::from_raw_parts_mut(free.start as *mut u64, words) }
+    }
+
     /// Reads the word at `address` of the untouched memory, then writes and reads back a pattern:
     /// what was there before, or `None` if the pattern was not kept or the address is not free.
     #[must_use]
     pub fn probe(&self, address: u64) -> Option<u64> {
         let free = self.free_memory();
-        if !address.is_multiple_of(8) || address < free.start || address >= free.end {
+        if FREE_MEMORY_TAKEN.load(Ordering::Relaxed)
+            || !address.is_multiple_of(8)
+            || address < free.start
+            || address >= free.end
+        {
             return None;
         }
         let word = address as *mut u64;
@@ -62,6 +82,9 @@ impl Partition {
         }
     }
 }
+
+/// Whether the untouched memory has an owner.
+static FREE_MEMORY_TAKEN: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static rt_end: u8;
