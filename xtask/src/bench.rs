@@ -1,9 +1,9 @@
 //! How fast our machine and QEMU run the same image with the same bundle.
 //!
-//! Both run the null-hypercall payload with few and with many calls; the difference of the two runs is
-//! free of start-up, firmware and console. How many instructions it is, our machine counts exactly, and
+//! Each does a little and much of the same work; the difference of the two runs is free of start-up,
+//! firmware and console. How many instructions a unit of the work is, our machine counts exactly, and
 //! QEMU executes the same ones. Rounds alternate between the machines, so that whatever else the host
-//! does hits both; the median counts.
+//! does hits both; the medians count.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -16,35 +16,88 @@ use crate::run::build;
 use crate::workspace::Workspace;
 
 const ROUNDS: usize = 5;
-const FEW_CALLS: u64 = 10_000;
-const MANY_CALLS: u64 = 5_010_000;
-const MACHINES: [(&str, &str); 2] = [("simulator", "our machine"), ("qemu", "QEMU")];
+
+/// The machines, and how many times as much QEMU does: it translates, and its start takes seconds.
+const MACHINES: [(&str, u64); 2] = [("simulator", 1), ("qemu", 8)];
+
+/// Work of which a payload does as much as its argument says.
+struct Work {
+    name: &'static str,
+    payload: &'static str,
+    /// The arguments; the amount follows the last of them.
+    arguments: &'static str,
+    little: u64,
+    /// Hundreds of millions of instructions.
+    much: u64,
+}
+
+const WORKS: [Work; 5] = [
+    Work {
+        name: "null-hypercall",
+        payload: "null-hypercall",
+        arguments: "translation=on calls=",
+        little: 10_000,
+        much: 3_000_000,
+    },
+    compute("sort", "part=sort rounds=", 150),
+    compute("hash", "part=hash rounds=", 300),
+    compute("chase", "part=chase rounds=", 200),
+    compute("matrix", "part=matrix rounds=", 300),
+];
+
+const fn compute(name: &'static str, arguments: &'static str, much: u64) -> Work {
+    Work { name, payload: "compute", arguments, little: 10, much }
+}
 
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
-    let few = Payload::write(workspace, FEW_CALLS)?;
-    let many = Payload::write(workspace, MANY_CALLS)?;
+    println!("Medians of {ROUNDS} rounds, in millions of instructions per second of host time:\n");
+    println!("{:<16}{:>14}{:>10}{:>8}", "", "our machine", "QEMU", "ratio");
+    for work in &WORKS {
+        let [ours, qemu] = measure(workspace, work)?;
+        println!("{:<16}{ours:>14.1}{qemu:>10.1}{:>8.2}", work.name, ours / qemu);
+    }
+    Ok(())
+}
 
-    let mut instructions = 0;
-    let mut times = [Vec::new(), Vec::new()];
+/// What each machine does of the work, in millions of instructions per second.
+fn measure(workspace: &Workspace, work: &Work) -> Result<[f64; 2]> {
+    let little = work.write(workspace, work.little)?;
+    let mut much = Vec::new();
+    for (on, times) in MACHINES {
+        much.push((on, work.much * times, work.write(workspace, work.much * times)?));
+    }
+    let mut instructions_per_unit = 0.0;
+    let mut seconds_per_unit = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
-        for (machine, (on, _)) in MACHINES.iter().enumerate() {
-            let (short, long) = (few.boot(workspace, on)?, many.boot(workspace, on)?);
-            times[machine].push(long.time.saturating_sub(short.time));
-            if let (Some(short), Some(long)) = (short.instructions, long.instructions) {
-                instructions = long - short;
+        for ((on, much, file), seconds_per_unit) in much.iter().zip(&mut seconds_per_unit) {
+            let [less, more] = [boot(workspace, &little, on)?, boot(workspace, file, on)?];
+            let units = (much - work.little) as f64;
+            let time = more.time.saturating_sub(less.time);
+            seconds_per_unit.push(time.as_secs_f64() / units);
+            if let (Some(less), Some(more)) = (less.instructions, more.instructions) {
+                instructions_per_unit = (more - less) as f64 / units;
             }
         }
     }
-    let calls = MANY_CALLS - FEW_CALLS;
-    println!("{calls} hypercalls, {instructions} instructions, median of {ROUNDS} rounds:");
-    let mips = times.map(|times| instructions as f64 / 1e6 / median(times).as_secs_f64());
-    for ((_, name), mips) in MACHINES.iter().zip(mips) {
-        println!("  {name:<12}{mips:8.1} MIPS");
+    Ok(seconds_per_unit.map(|seconds| instructions_per_unit / 1e6 / median(seconds)))
+}
+
+impl Work {
+    /// Writes the partition file for an amount.
+    fn write(&self, workspace: &Workspace, amount: u64) -> Result<String> {
+        let folder = workspace.target.join("bench");
+        fs::create_dir_all(&folder)?;
+        let Self { name, payload, arguments, .. } = self;
+        let path = folder.join(format!("{name}-{amount}.toml"));
+        let text = format!(
+            "[[partition]]\nname = \"bench\"\npayload = \"{payload}\"\nmemory = \"64 MiB\"\nvcpus = 1\n\
+             arguments = \"{arguments}{amount}\"\n"
+        );
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path.display().to_string())
     }
-    println!("  our machine runs at {:.2} of QEMU's speed", mips[0] / mips[1]);
-    Ok(())
 }
 
 /// What one run took.
@@ -54,60 +107,32 @@ struct Run {
     instructions: Option<u64>,
 }
 
-/// A partition file that makes a number of hypercalls.
-struct Payload {
-    file: String,
-    calls: u64,
+fn boot(workspace: &Workspace, file: &str, on: &str) -> Result<Run> {
+    let mut command: Command = workspace.powervisor(&["boot", file, "--on", on]);
+    let started = Instant::now();
+    let output = command.stdin(Stdio::null()).output().context("powervisor cannot be started")?;
+    let time = started.elapsed();
+    let (console, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() || !console.contains("partition bench: powered off") {
+        bail!("{file} on {on}: the payload did not do its work\n{console}{errors}");
+    }
+    let instructions =
+        errors.split_once(" after ").and_then(|(_, rest)| rest.split_once(" instructions"));
+    Ok(Run { time, instructions: instructions.and_then(|(number, _)| number.parse().ok()) })
 }
 
-impl Payload {
-    fn write(workspace: &Workspace, calls: u64) -> Result<Self> {
-        let folder = workspace.target.join("bench");
-        fs::create_dir_all(&folder)?;
-        let path = folder.join(format!("{calls}-calls.toml"));
-        let text = format!(
-            "[[partition]]\nname = \"bench\"\npayload = \"null-hypercall\"\nmemory = \"64 MiB\"\nvcpus = 1\n\
-             arguments = \"translation=on calls={calls}\"\n"
-        );
-        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self { file: path.display().to_string(), calls })
-    }
-
-    fn boot(&self, workspace: &Workspace, on: &str) -> Result<Run> {
-        let mut command: Command = workspace.powervisor(&["boot", &self.file, "--on", on]);
-        let started = Instant::now();
-        let output =
-            command.stdin(Stdio::null()).output().context("powervisor cannot be started")?;
-        let time = started.elapsed();
-        let (console, errors) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        if !output.status.success() || !console.contains(&format!(" {} calls,", self.calls)) {
-            bail!(
-                "{} on {on}: the payload did not make its {} calls\n{console}{errors}",
-                self.file,
-                self.calls
-            );
-        }
-        let instructions =
-            errors.split_once(" after ").and_then(|(_, rest)| rest.split_once(" instructions"));
-        Ok(Run { time, instructions: instructions.and_then(|(number, _)| number.parse().ok()) })
-    }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::median;
 
     #[test]
     fn the_median_is_the_one_in_the_middle() {
-        let times = [5, 1, 900, 3, 2].map(Duration::from_millis);
-        assert_eq!(median(times.to_vec()), Duration::from_millis(3));
+        assert_eq!(median(vec![5.0, 1.0, 900.0, 3.0, 2.0]), 3.0);
     }
 }
