@@ -1,6 +1,6 @@
 //! Decoded blocks: straight runs of instructions, decoded once and executed from there.
 //!
-//! A block begins where execution came to and ends at an instruction that may go elsewhere or change
+//! A block begins where execution came to and ends at an instruction that goes elsewhere or changes
 //! the state, or at the end of its frame. It is keyed by where its first instruction lies in memory
 //! and the [`Mode`] it was decoded for. A store into a frame with decoded instructions throws the
 //! frame's blocks away.
@@ -94,6 +94,12 @@ impl Blocks {
         self.generation += 1;
     }
 
+    /// Throws all blocks away.
+    pub fn clear(&mut self, memory: &mut Memory) {
+        let frames = self.by_frame.keys().copied().collect();
+        self.discard(memory, &frames);
+    }
+
     /// Changes whenever a block was thrown away: numbers found before are void.
     #[must_use]
     pub fn generation(&self) -> u64 {
@@ -114,28 +120,30 @@ fn decode(memory: &Memory, processor: Processor, start: Offset, mode: Mode) -> B
         let (handler, row) = select(word, processor, mode);
         let mnemonic = row.map(|row| row.mnemonic);
         ops.push(Op { handler, word, mnemonic });
-        if ends_block(mnemonic) {
+        if ends_block(mnemonic, word) {
             break;
         }
     }
     ops.into_boxed_slice()
 }
 
-/// Whether the run surely ends here. Others end it by what they return.
-fn ends_block(mnemonic: Option<Mnemonic>) -> bool {
-    matches!(
-        mnemonic,
-        None | Some(
-            Mnemonic::B
-                | Mnemonic::Bc
-                | Mnemonic::Bclr
-                | Mnemonic::Bcctr
-                | Mnemonic::Bctar
-                | Mnemonic::Sc
-                | Mnemonic::Scv
-                | Mnemonic::Rfid
-                | Mnemonic::Hrfid
-                | Mnemonic::Rfscv
-        )
-    )
+/// Whether the run surely ends here. Others end it by what they return; after a branch that is not
+/// taken it goes on.
+fn ends_block(mnemonic: Option<Mnemonic>, word: Word) -> bool {
+    const ALWAYS: u32 = 0b10100;
+    let is_always = word.bo() & ALWAYS == ALWAYS;
+    match mnemonic {
+        Some(Mnemonic::Bc | Mnemonic::Bclr | Mnemonic::Bcctr | Mnemonic::Bctar) => is_always,
+        _ => matches!(
+            mnemonic,
+            None | Some(
+                Mnemonic::B
+                    | Mnemonic::Sc
+                    | Mnemonic::Scv
+                    | Mnemonic::Rfid
+                    | Mnemonic::Hrfid
+                    | Mnemonic::Rfscv
+            )
+        ),
+    }
 }

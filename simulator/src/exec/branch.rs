@@ -66,8 +66,7 @@ fn go_if(thread: &mut Thread, target: u64, i: Word) -> Outcome {
     if i.lk() {
         link(thread);
     }
-    thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
-    Ok(Flow::Branch)
+    Ok(Flow::Next)
 }
 
 fn go(thread: &mut Thread, target: u64, i: Word) -> Outcome {

@@ -43,6 +43,12 @@ pub type Outcome = Result<Flow, Trap>;
 /// Executes one instruction. `thread.cia` is its address.
 pub type Handler = fn(&mut Thread, &mut Shared, Word) -> Outcome;
 
+/// How execution goes on after a store: not into instructions that it may have overwritten.
+#[inline(always)]
+fn stored(shared: &Shared) -> Outcome {
+    Ok(if shared.has_stale_code() { Flow::Synchronize } else { Flow::Next })
+}
+
 /// The state that instructions are decoded for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Mode(u8);

@@ -6,7 +6,7 @@
 
 use arch::instruction::{Mnemonic, Word};
 
-use super::{Flow, Handler, Mode, Outcome};
+use super::{Flow, Handler, Mode, Outcome, stored};
 use crate::mmu::Access;
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -17,8 +17,8 @@ const BLOCK_BYTES: u64 = 128;
 /// The handler of a barrier or cache instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
     Some(match mnemonic {
-        Mnemonic::Isync => |_, _, _| Ok(Flow::Synchronize),
-        Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
+        // What alters a context synchronizes by itself.
+        Mnemonic::Isync | Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
         // Hints: what they touch need not be accessible.
         Mnemonic::Dcbt | Mnemonic::Dcbtst | Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
         Mnemonic::Dcbst | Mnemonic::Dcbf | Mnemonic::Icbi => touch_block,
@@ -39,5 +39,5 @@ fn touch_block(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 
 fn dcbz(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     thread.store_bytes(shared, block(thread, i), [0; BLOCK_BYTES as usize])?;
-    Ok(Flow::Next)
+    stored(shared)
 }

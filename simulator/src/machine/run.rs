@@ -7,7 +7,7 @@ use arch::registers::msr;
 
 use super::{Machine, QUANTUM_CYCLES, Report};
 use crate::blocks::Block;
-use crate::exec::{Flow, Mode};
+use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt;
 use crate::mmu::{self, Access};
 use crate::platform::{Power, opal};
@@ -29,7 +29,8 @@ pub enum RunState {
     Stopped(Box<Report>),
 }
 
-/// Why execution of straight code ended.
+/// Why execution of a block, or of block after block, ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Leave {
     /// The limit was reached, or the block's end.
     Straight,
@@ -102,17 +103,9 @@ impl Machine {
             self.enter(index, observer)?;
             let thread = &self.state.threads[index];
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
-            loop {
-                match self.straight(index, deadline, observer)? {
-                    Leave::Straight if self.state.threads[index].time.cycles() < deadline => {}
-                    Leave::Trap => {
-                        if self.trap(index, observer)? {
-                            return Ok(());
-                        }
-                        break;
-                    }
-                    Leave::Straight | Leave::Synchronize => break,
-                }
+            let leave = self.blocks(index, deadline, observer);
+            if leave == Leave::Trap && self.trap(index, observer)? {
+                return Ok(());
             }
         }
         Ok(())
@@ -148,34 +141,36 @@ impl Machine {
         Ok(())
     }
 
-    /// Executes the block at the thread's next instruction.
-    fn straight<O: Observer>(
-        &mut self,
-        index: usize,
-        deadline: u64,
-        observer: &mut O,
-    ) -> Result<Leave, StopReason> {
+    /// Executes block after block in the state that was entered, until `deadline` in the thread's time
+    /// or until an instruction leaves that state.
+    fn blocks<O: Observer>(&mut self, index: usize, deadline: u64, observer: &mut O) -> Leave {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        thread.cia = thread.nia;
-        thread.run_start = thread.nia;
         let mode = Mode::from_msr(thread.msr());
-        let number = match thread.lookaside.find_block(thread.nia) {
-            Some(number) => number,
-            None => {
-                let address = EffectiveAddress(thread.nia);
-                let Ok(offset) = mmu::translate(thread, shared, address, Access::Fetch) else {
-                    return Ok(Leave::Trap);
-                };
-                // The TLB may have been emptied to make room for this translation.
-                let number = self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
-                thread.lookaside.insert_block(address.0, number);
-                number
+        loop {
+            debug_assert!(!shared.has_stale_code(), "a store into code synchronizes");
+            thread.cia = thread.nia;
+            thread.run_start = thread.nia;
+            let number = match thread.lookaside.find_block(thread.nia) {
+                Some(number) => number,
+                None => {
+                    let address = EffectiveAddress(thread.nia);
+                    let Ok(offset) = mmu::translate(thread, shared, address, Access::Fetch) else {
+                        return Leave::Trap;
+                    };
+                    // The TLB may have been emptied to make room for this translation.
+                    let number =
+                        self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
+                    thread.lookaside.insert_block(address.0, number);
+                    number
+                }
+            };
+            let allowed = deadline - thread.time.cycles();
+            let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
+            if leave != Leave::Straight || thread.time.cycles() >= deadline {
+                return leave;
             }
-        };
-        let allowed = deadline - thread.time.cycles();
-        let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
-        Ok(leave)
+        }
     }
 
     /// Deals with the instruction that did not complete. `Ok(true)` after a firmware call: it may have
@@ -216,45 +211,48 @@ fn execute<O: Observer>(
     observer: &mut O,
 ) -> Leave {
     let count = usize::try_from(allowed).unwrap_or(usize::MAX).min(block.ops.len());
+    let mut leave = Leave::Straight;
+    let mut cia = thread.cia;
     for op in &block.ops[..count] {
-        match (op.handler)(thread, shared, op.word) {
-            Ok(Flow::Next) => {
-                if O::SEES_INSTRUCTIONS {
-                    observer.completed(thread, op, mode);
-                }
-                thread.cia = thread.cia.wrapping_add(4);
-                if shared.has_stale_code() {
-                    retire(thread, 0);
-                    thread.nia = thread.effective(thread.cia).0;
-                    return Leave::Synchronize;
-                }
-            }
-            Ok(flow) => {
-                if O::SEES_INSTRUCTIONS {
-                    observer.completed(thread, op, mode);
-                }
+        let outcome = (op.handler)(thread, shared, op.word);
+        if O::SEES_INSTRUCTIONS && completes(thread, outcome) {
+            observer.completed(thread, op, mode);
+        }
+        match outcome {
+            Ok(Flow::Next) => {}
+            Ok(Flow::Synchronize) => leave = Leave::Synchronize,
+            Ok(Flow::Branch) => {
                 retire(thread, 1);
-                if flow == Flow::Synchronize {
-                    thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
-                }
-                return if flow == Flow::Branch { Leave::Straight } else { Leave::Synchronize };
+                return Leave::Straight;
+            }
+            Ok(Flow::Return) => {
+                retire(thread, 1);
+                return Leave::Synchronize;
             }
             Err(_) => {
-                let completes = matches!(
-                    &thread.cause,
-                    Some(Cause::Interrupt(Interrupt { is_after_instruction: true, .. }))
-                );
-                if completes && O::SEES_INSTRUCTIONS {
-                    observer.completed(thread, op, mode);
-                }
-                retire(thread, u64::from(completes));
+                retire(thread, u64::from(completes(thread, outcome)));
                 return Leave::Trap;
             }
         }
+        // Kept in a variable: reading back what was just stored would make each instruction wait for
+        // the one before.
+        cia = cia.wrapping_add(4);
+        thread.cia = cia;
+        if leave == Leave::Synchronize {
+            break;
+        }
     }
     retire(thread, 0);
-    thread.nia = thread.effective(thread.cia).0;
-    Leave::Straight
+    thread.nia = thread.effective(cia).0;
+    leave
+}
+
+/// Whether the instruction with this outcome completed.
+fn completes(thread: &Thread, outcome: Outcome) -> bool {
+    let after = |cause: &Cause| {
+        matches!(cause, Cause::Interrupt(Interrupt { is_after_instruction: true, .. }))
+    };
+    outcome.is_ok() || thread.cause.as_ref().is_some_and(after)
 }
 
 /// Counts the instructions from the start of the run to `cia`, and `more` beyond.

@@ -4,7 +4,7 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 
 use super::load::{displaced, indexed};
-use crate::exec::{Flow, Handler, Outcome};
+use crate::exec::{Handler, Outcome, stored};
 use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::trap::Trap;
@@ -35,16 +35,16 @@ type Write = fn(&mut Thread, &mut Shared, EffectiveAddress, u64) -> Result<(), T
 #[inline]
 fn store(thread: &mut Thread, shared: &mut Shared, i: Word, address: u64, write: Write) -> Outcome {
     write(thread, shared, thread.effective(address), thread.fpr(i.frs()))?;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 /// Stores at (RA) + `offset` and leaves that address in RA.
 #[inline]
 fn update(thread: &mut Thread, shared: &mut Shared, i: Word, offset: u64, write: Write) -> Outcome {
     let address = thread.effective(thread.gpr[i.ra()].wrapping_add(offset));
-    store(thread, shared, i, address.0, write)?;
+    let flow = store(thread, shared, i, address.0, write)?;
     thread.gpr[i.ra()] = address.0;
-    Ok(Flow::Next)
+    Ok(flow)
 }
 
 /// Stores a quadword whose high-order half is the even register, in either byte order.
@@ -52,7 +52,7 @@ fn pair(thread: &mut Thread, shared: &mut Shared, i: Word, address: u64) -> Outc
     let (high, low) = (thread.fpr(i.frs()), thread.fpr(i.frs() + 1));
     let value = u128::from(high) << 64 | u128::from(low);
     thread.store_u128(shared, thread.effective(address), value)?;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 #[inline]

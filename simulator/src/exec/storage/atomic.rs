@@ -7,7 +7,7 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::{Vector, storage};
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Handler, Mode, Outcome, stored};
 use super::{aligned, base};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -100,7 +100,7 @@ fn load(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outcom
     // Even an operation that changes nothing needs the right to store.
     put(thread, shared, address, new.unwrap_or(memory), bytes)?;
     thread.gpr[i.rt()] = result;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 fn store(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outcome {
@@ -115,7 +115,7 @@ fn store(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outco
     }
     let memory = get(thread, shared, address, bytes)?;
     put(thread, shared, address, combine(i.fc(), memory, value, bytes), bytes)?;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 const STORE_TWIN: u32 = 24;
@@ -136,7 +136,7 @@ fn store_twin(
     let new = if old[0] == old[1] { [value; 2] } else { old };
     put(thread, shared, address, new[0], bytes)?;
     put(thread, shared, second, new[1], bytes)?;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 fn get(

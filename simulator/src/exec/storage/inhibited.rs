@@ -8,7 +8,7 @@ use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::{Vector, storage};
 use arch::registers::msr;
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{aligned, x};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -65,5 +65,5 @@ fn store(
 ) -> Outcome {
     let address = address(thread, i, log2, storage::STORE)?;
     put(thread, shared, address, thread.gpr[i.rs()])?;
-    Ok(Flow::Next)
+    stored(shared)
 }

@@ -7,11 +7,11 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::xer;
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{base, d, x};
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::thread::trap::StopReason;
 
 /// The handler of a multiple or string access.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, mode: Mode) -> Option<Handler> {
@@ -54,7 +54,7 @@ fn stmw(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         let address = after(thread, d(thread, i), 4 * index);
         thread.store_u32(shared, address, thread.gpr[register] as u32)?;
     }
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 /// The count of `lswx` and `stswx`.
@@ -103,9 +103,9 @@ fn store_string(
         let word = thread.gpr[(i.rs() + index / 4) % 32] as u32;
         word.to_be_bytes()[index % 4]
     };
-    let stored: Result<(), Trap> = (0..count).try_for_each(|index| {
+    for index in 0..count {
         let at = after(thread, address, index);
-        thread.store_u8(shared, at, byte(thread, index))
-    });
-    stored.map(|()| Flow::Next)
+        thread.store_u8(shared, at, byte(thread, index))?;
+    }
+    stored(shared)
 }

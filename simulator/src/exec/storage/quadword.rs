@@ -2,7 +2,7 @@
 
 use arch::instruction::{Mnemonic, Word};
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{aligned, dq, ds};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -41,5 +41,5 @@ fn stq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let address = ds(thread, i);
     aligned(thread, address, QUADWORD_LOG2)?;
     thread.store_u128(shared, address, pair(thread, i.rs()))?;
-    Ok(Flow::Next)
+    stored(shared)
 }

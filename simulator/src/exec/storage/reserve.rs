@@ -8,7 +8,7 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::cr;
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::quadword::{pair, set_pair};
 use super::{aligned, x};
 use crate::mmu::Access;
@@ -100,7 +100,7 @@ fn store<const N: usize>(
         let bytes = if thread.is_little_endian() { little } else { big };
         shared.store(thread, offset, bytes);
     }
-    let stored = if is_stored { cr::EQ } else { 0 };
-    thread.set_cr_field(0, stored | thread.summary_overflow());
-    Ok(Flow::Next)
+    let result = if is_stored { cr::EQ } else { 0 };
+    thread.set_cr_field(0, result | thread.summary_overflow());
+    stored(shared)
 }

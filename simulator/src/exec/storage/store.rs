@@ -3,7 +3,7 @@
 use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 
-use super::super::{Flow, Handler, Mode, Outcome};
+use super::super::{Handler, Mode, Outcome, stored};
 use super::{d, ds, x};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -44,7 +44,7 @@ fn store(
     put: impl Fn(&mut Thread, &mut Shared, EffectiveAddress, u64) -> Result<(), Trap>,
 ) -> Outcome {
     put(thread, shared, address(thread, i), thread.gpr[i.rs()])?;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 /// A store that leaves its address in RA.
@@ -59,7 +59,7 @@ fn store_update(
     let address = address(thread, i);
     put(thread, shared, address, thread.gpr[i.rs()])?;
     thread.gpr[i.ra()] = address.0;
-    Ok(Flow::Next)
+    stored(shared)
 }
 
 /// How each kind of value is taken out of a register and written.
