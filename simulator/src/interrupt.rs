@@ -143,19 +143,19 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
 
 /// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority.
 #[must_use]
-pub fn pending(thread: &Thread, shared: &Shared) -> Option<Vector> {
+pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
+    let timers = timers(thread, shared);
     let lpcr = thread.spr(Spr::Lpcr);
     let has_ee = thread.msr() & msr::EE != 0;
     let is_guest = thread.msr() & msr::HV == 0;
-    let timebase = shared.timebase(thread);
     let hdec_enabled = lpcr & lpcr::HDICE != 0 && (has_ee || is_guest);
-    if hdec_enabled && hypervisor_decrementer(thread, timebase) < 0 {
+    if hdec_enabled && timers.is_hdec_negative {
         return Some(Vector::HypervisorDecrementer);
     }
     if has_ee && lpcr & lpcr::MER != 0 && is_guest {
         return Some(Vector::External);
     }
-    if has_ee && decrementer(thread, timebase) < 0 {
+    if has_ee && timers.is_dec_negative {
         return Some(Vector::Decrementer);
     }
     None
@@ -164,32 +164,64 @@ pub fn pending(thread: &Thread, shared: &Shared) -> Option<Vector> {
 /// The decrementer's value, sign-extended from its width.
 #[must_use]
 pub fn decrementer(thread: &Thread, timebase: u64) -> i64 {
-    let bits = if thread.has_large_decrementer() { 56 } else { 32 };
+    let bits = if thread.has_large_decrementer() { LARGE_BITS } else { SMALL_BITS };
     sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
 }
 
 /// The hypervisor decrementer's value, sign-extended from its 56 bits.
 #[must_use]
 pub fn hypervisor_decrementer(thread: &Thread, timebase: u64) -> i64 {
-    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), 56)
+    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), LARGE_BITS)
 }
+
+const SMALL_BITS: u32 = 32;
+const LARGE_BITS: u32 = 56;
 
 fn sign_extend(value: u64, bits: u32) -> i64 {
     (value << (64 - bits)) as i64 >> (64 - bits)
 }
 
-/// The cycle of the thread's time at which a decrementer that is not negative yet becomes so.
-#[must_use]
-pub fn next_timer(thread: &Thread, shared: &Shared) -> u64 {
-    let timebase = shared.timebase(thread);
+/// The signs of the decrementers. They were computed once and hold until a known time, as long as
+/// nobody writes a register that they depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Timers {
+    is_dec_negative: bool,
+    is_hdec_negative: bool,
+    /// The first cycle of the thread's time at which one of the signs is another.
+    until: u64,
+    inputs: TimerInputs,
+}
+
+/// DEC and HDEC as they are kept, the time base's offset, and LPCR\[LD\].
+type TimerInputs = (u64, u64, u64, bool);
+
+/// The signs of the decrementers now.
+fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
     let offset = shared.cores[thread.core].timebase_offset;
-    [decrementer(thread, timebase), hypervisor_decrementer(thread, timebase)]
-        .into_iter()
-        .filter(|value| *value >= 0)
-        .map(|value| {
-            let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
-            shared.clock.cycles_at(ticks)
-        })
-        .min()
-        .unwrap_or(u64::MAX)
+    let is_large = thread.has_large_decrementer();
+    let inputs = (thread.spr(Spr::Dec), thread.spr(Spr::Hdec), offset, is_large);
+    if thread.timers.inputs == inputs && thread.time_now().cycles() < thread.timers.until {
+        return thread.timers;
+    }
+    let timebase = shared.timebase(thread);
+    let dec = decrementer(thread, timebase);
+    let hdec = hypervisor_decrementer(thread, timebase);
+    let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };
+    let ticks = ticks_to_sign_change(dec, dec_bits).min(ticks_to_sign_change(hdec, LARGE_BITS));
+    let until = shared.clock.cycles_at(timebase.wrapping_sub(offset).saturating_add(ticks));
+    let (is_dec_negative, is_hdec_negative) = (dec < 0, hdec < 0);
+    thread.timers = Timers { is_dec_negative, is_hdec_negative, until, inputs };
+    thread.timers
+}
+
+/// A decrementer that counts down from `value` passes zero, or its most negative value.
+fn ticks_to_sign_change(value: i64, bits: u32) -> u64 {
+    let to_wrap = if value < 0 { 1 << (bits - 1) } else { 0 };
+    (value + to_wrap + 1) as u64
+}
+
+/// The cycle of the thread's time at which the sign of a decrementer changes next.
+#[must_use]
+pub fn next_timer(thread: &mut Thread, shared: &Shared) -> u64 {
+    timers(thread, shared).until
 }

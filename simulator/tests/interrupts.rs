@@ -144,15 +144,19 @@ fn the_decrementer_waits_for_ee_and_the_hypervisors_own_for_hdice() {
     thread.set_spr(Spr::Dec, u64::from(u32::MAX));
     thread.set_spr(Spr::Hdec, 1);
     thread.set_msr(GUEST & !msr::EE);
-    assert_eq!(pending(&thread, &shared), None);
+    assert_eq!(pending(&mut thread, &shared), None);
     thread.set_msr(GUEST);
-    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer), "bit 0 of 32 is set");
+    assert_eq!(pending(&mut thread, &shared), Some(Vector::Decrementer), "bit 0 of 32 is set");
     thread.set_spr(Spr::Hdec, u64::MAX);
-    assert_eq!(pending(&thread, &shared), Some(Vector::HypervisorDecrementer));
+    assert_eq!(pending(&mut thread, &shared), Some(Vector::HypervisorDecrementer));
     thread.set_msr(GUEST & !msr::EE);
-    assert_eq!(pending(&thread, &shared), Some(Vector::HypervisorDecrementer), "HV=0 is enough");
+    assert_eq!(
+        pending(&mut thread, &shared),
+        Some(Vector::HypervisorDecrementer),
+        "HV=0 is enough"
+    );
     thread.set_msr(GUEST & !msr::EE | msr::HV);
-    assert_eq!(pending(&thread, &shared), None, "HV=1 needs EE");
+    assert_eq!(pending(&mut thread, &shared), None, "HV=1 needs EE");
 }
 
 #[test]
@@ -161,11 +165,11 @@ fn a_large_decrementer_is_negative_by_its_bit_55() {
     thread.set_msr(GUEST);
     thread.set_spr(Spr::Hdec, 1);
     thread.set_spr(Spr::Dec, 0x8000_0000);
-    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer));
+    assert_eq!(pending(&mut thread, &shared), Some(Vector::Decrementer));
     thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::LD);
-    assert_eq!(pending(&thread, &shared), None);
+    assert_eq!(pending(&mut thread, &shared), None);
     thread.set_spr(Spr::Dec, 1 << 55);
-    assert_eq!(pending(&thread, &shared), Some(Vector::Decrementer));
+    assert_eq!(pending(&mut thread, &shared), Some(Vector::Decrementer));
 }
 
 #[test]
@@ -175,7 +179,7 @@ fn a_mediated_external_request_reaches_the_guest_only() {
     thread.set_spr(Spr::Dec, 1);
     thread.set_spr(Spr::Hdec, 1);
     thread.set_msr(GUEST);
-    assert_eq!(pending(&thread, &shared), Some(Vector::External));
+    assert_eq!(pending(&mut thread, &shared), Some(Vector::External));
     thread.set_msr(GUEST | msr::HV);
-    assert_eq!(pending(&thread, &shared), None);
+    assert_eq!(pending(&mut thread, &shared), None);
 }

@@ -236,12 +236,41 @@ sprs! {
     1023 PIR     Pir    Privileged None       Thread 32 Both;
 }
 
+/// How many SPR numbers there are.
+const NUMBERS: usize = 1024;
+const NO_ROW: u8 = u8::MAX;
+
+/// The place in [`SPRS`] of every number.
+static ROW_OF_NUMBER: [u8; NUMBERS] = {
+    let mut rows = [NO_ROW; NUMBERS];
+    let mut row = 0;
+    while row < SPRS.len() {
+        rows[SPRS[row].number as usize] = row as u8;
+        row += 1;
+    }
+    rows
+};
+
+/// The place in [`SPRS`] of the row that carries the whole of a register; the last of several.
+static ROW_OF_REGISTER: [u8; Spr::COUNT] = {
+    assert!(SPRS.len() < NO_ROW as usize);
+    let mut rows = [NO_ROW; Spr::COUNT];
+    let mut row = 0;
+    while row < SPRS.len() {
+        let known = &mut rows[SPRS[row].spr as usize];
+        if *known == NO_ROW || SPRS[*known as usize].width <= SPRS[row].width {
+            *known = row as u8;
+        }
+        row += 1;
+    }
+    rows
+};
+
 impl SprRow {
     /// The row for `number` on `processor`, if that processor has it.
     #[must_use]
     pub fn find(number: u16, processor: Processor) -> Option<&'static Self> {
-        let index = SPRS.binary_search_by_key(&number, |row| row.number).ok()?;
-        let row = &SPRS[index];
+        let row = SPRS.get(usize::from(*ROW_OF_NUMBER.get(usize::from(number))?))?;
         row.presence.includes(processor).then_some(row)
     }
 
@@ -256,8 +285,7 @@ impl Spr {
     /// A row that describes this register: the one whose number carries the whole of it.
     #[must_use]
     pub fn row(self) -> &'static SprRow {
-        let rows = || SPRS.iter().filter(|row| row.spr == self);
-        rows().max_by_key(|row| row.width).expect("every register has a row")
+        &SPRS[usize::from(ROW_OF_REGISTER[self as usize])]
     }
 
     /// The architecture's name.
@@ -293,14 +321,22 @@ mod tests {
     use crate::processor::Processor;
 
     #[test]
-    fn numbers_ascend_so_that_the_search_finds_them() {
+    fn numbers_ascend_and_each_is_found() {
         assert!(SPRS.windows(2).all(|pair| pair[0].number < pair[1].number));
+        for row in SPRS {
+            let found = [Processor::Power8, Processor::Power9]
+                .map(|processor| SprRow::find(row.number, processor).map(|found| found.name));
+            assert!(found.contains(&Some(row.name)), "{}", row.name);
+        }
+        assert!(SprRow::find(0, Processor::Power9).is_none());
+        assert!(SprRow::find(1024, Processor::Power9).is_none());
     }
 
     #[test]
     fn every_register_has_a_row_and_its_reset_value_fits() {
         for &spr in Spr::ALL {
             for processor in [Processor::Power8, Processor::Power9] {
+                assert_eq!(spr.row().spr, spr);
                 assert_eq!(spr.reset(processor) & !spr.row().mask(), 0, "{spr:?}");
             }
         }

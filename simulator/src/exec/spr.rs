@@ -76,17 +76,17 @@ fn find(
 
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, false)?;
-    let timebase = shared.timebase(thread);
+    let timebase = || shared.timebase(thread);
     let value = match row.spr {
         Spr::Xer => thread.xer,
-        Spr::Tb if row.number == TBU => timebase >> 32,
-        Spr::Tb => timebase,
-        Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase) as u64,
-        Spr::Dec => decrementer(thread, timebase) as u64 & 0xFFFF_FFFF,
-        Spr::Hdec => hypervisor_decrementer(thread, timebase) as u64,
+        Spr::Tb if row.number == TBU => timebase() >> 32,
+        Spr::Tb => timebase(),
+        Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase()) as u64,
+        Spr::Dec => decrementer(thread, timebase()) as u64 & 0xFFFF_FFFF,
+        Spr::Hdec => hypervisor_decrementer(thread, timebase()) as u64,
         // These count as the time base does, from where they were set.
-        Spr::Purr | Spr::Spurr => timebase.wrapping_add(thread.spr(row.spr)),
-        Spr::Vtb => timebase.wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
+        Spr::Purr | Spr::Spurr => timebase().wrapping_add(thread.spr(row.spr)),
+        Spr::Vtb => timebase().wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
         Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
         Spr::Psscr if row.number == GUEST_PSSCR => thread.spr(Spr::Psscr) & GUEST_PSSCR_MASK,
@@ -118,10 +118,10 @@ const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
-    let timebase = shared.timebase(thread);
     match row.spr {
         Spr::Xer => thread.xer = value & xer::MASK,
         Spr::Tb => {
+            let timebase = shared.timebase(thread);
             let new = match row.number {
                 TBL_WRITE => timebase & !0xFFFF_FFFF | value,
                 TBU_WRITE => timebase & 0xFFFF_FFFF | value << 32,
@@ -134,9 +134,16 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             let core = &mut shared.cores[thread.core];
             core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
         }
-        Spr::Dec | Spr::Hdec => thread.set_spr(row.spr, value.wrapping_add(timebase)),
-        Spr::Purr | Spr::Spurr => thread.set_spr(row.spr, value.wrapping_sub(timebase)),
+        Spr::Dec | Spr::Hdec => {
+            let timebase = shared.timebase(thread);
+            thread.set_spr(row.spr, value.wrapping_add(timebase));
+        }
+        Spr::Purr | Spr::Spurr => {
+            let timebase = shared.timebase(thread);
+            thread.set_spr(row.spr, value.wrapping_sub(timebase));
+        }
         Spr::Vtb => {
+            let timebase = shared.timebase(thread);
             shared.cores[thread.core].set_spr(Spr::Vtb, value.wrapping_sub(timebase));
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
@@ -164,7 +171,17 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             }
         }
     }
-    Ok(Flow::Synchronize)
+    Ok(if synchronizes(row.spr) { Flow::Synchronize } else { Flow::Next })
+}
+
+/// Whether translation or pending interrupts depend on the register. What else reads a register reads
+/// it when it needs it.
+fn synchronizes(spr: Spr) -> bool {
+    let is_translation = matches!(
+        spr,
+        Spr::Lpcr | Spr::Lpidr | Spr::Pidr | Spr::Amr | Spr::Iamr | Spr::Hrmor | Spr::Ptcr
+    );
+    is_translation || matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb)
 }
 
 /// Program priority, the only field of PPR.

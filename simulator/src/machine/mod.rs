@@ -166,6 +166,15 @@ impl Machine {
         self.state.platform.console.type_in(now, bytes);
     }
 
+    /// Drops every host-side shortcut: decoded blocks, translations at hand, known timers. The machine
+    /// goes on as it would have, only slower; tests use this to show that it does.
+    pub fn forget_shortcuts(&mut self) {
+        self.blocks.clear(&mut self.state.shared.memory);
+        for thread in &mut self.state.threads {
+            thread.forget_shortcuts();
+        }
+    }
+
     /// The threads and what they share, taken out of the machine: for tests of single parts.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Thread>, Shared) {

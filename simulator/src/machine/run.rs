@@ -101,7 +101,7 @@ impl Machine {
         let end = slice_end.min(start.saturating_add(budget));
         while self.state.threads[index].time.cycles() < end {
             self.enter(index, observer)?;
-            let thread = &self.state.threads[index];
+            let thread = &mut self.state.threads[index];
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
             let leave = self.blocks(index, deadline, observer);
             if leave == Leave::Trap && self.trap(index, observer)? {
@@ -133,11 +133,10 @@ impl Machine {
             let frames = shared.take_stale_code();
             self.blocks.discard(&mut shared.memory, &frames);
         }
-        let data = mmu::context(thread, shared, msr::DR);
-        let code = mmu::context(thread, shared, msr::IR);
+        let context = mmu::context(thread, shared);
         let generation = (shared.cores[thread.core].tlb.generation(), self.blocks.generation());
         let mode = Mode::from_msr(thread.msr());
-        thread.lookaside.enter(data, code, mode.number(), generation);
+        thread.lookaside.enter(context, mode.number(), generation);
         Ok(())
     }
 

@@ -48,13 +48,12 @@ impl Access {
 /// The kind of memory attribute that refuses fetches: ATT=2, non-idempotent.
 const NON_IDEMPOTENT: u64 = 2;
 
-/// Everything that a translation of data (`relocation` is MSR\[DR\]) or of instructions (MSR\[IR\])
-/// depends on.
+/// Everything that a translation depends on.
 #[must_use]
-pub fn context(thread: &Thread, shared: &Shared, relocation: u64) -> Context {
+pub fn context(thread: &Thread, shared: &Shared) -> Context {
     let core = &shared.cores[thread.core];
     Context {
-        state: thread.msr() & (msr::HV | msr::PR | relocation),
+        state: thread.msr() & (msr::HV | msr::PR | msr::IR | msr::DR),
         lpcr: thread.spr(Spr::Lpcr),
         lpid_pid: thread.spr(Spr::Lpidr) << 32 | thread.spr(Spr::Pidr),
         keys: [thread.spr(Spr::Amr), thread.spr(Spr::Iamr)],

@@ -16,7 +16,7 @@ const BLOCKS: usize = 4096;
 /// Everything that a translation depends on, besides tables in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Context {
-    /// MSR\[HV, PR\] and, for this kind of access, IR or DR.
+    /// MSR\[HV, PR, IR, DR\].
     pub state: u64,
     /// LPCR.
     pub lpcr: u64,
@@ -114,23 +114,17 @@ impl Default for Lookaside {
 }
 
 impl Lookaside {
-    /// Enters the state that `data` and `code` describe, with instructions decoded in `mode`. Shortcuts
-    /// taken from an older TLB or older blocks are dropped.
-    pub fn enter(&mut self, data: Context, code: Context, mode: u8, generation: (u64, u64)) {
+    /// Enters the state that `context` describes, with instructions decoded in `mode`. Shortcuts taken
+    /// from an older TLB or older blocks are dropped.
+    pub fn enter(&mut self, context: Context, mode: u8, generation: (u64, u64)) {
         if generation != self.generation {
             self.generation = generation;
             self.clear();
         }
-        let context = self.number(data);
-        self.read.context = context;
-        self.write.context = context;
-        self.block_tag = self.number(code) << 8 | u64::from(mode);
-        // Numbering the second may have started over.
-        if self.contexts.get(context as usize - 1) != Some(&data) {
-            let context = self.number(data);
-            self.read.context = context;
-            self.write.context = context;
-        }
+        let number = self.number(context);
+        self.read.context = number;
+        self.write.context = number;
+        self.block_tag = number << 8 | u64::from(mode);
     }
 
     /// The small number of a context, at least 1, at most a page offset.

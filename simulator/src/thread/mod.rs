@@ -11,6 +11,7 @@ use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
+use crate::interrupt::Timers;
 use crate::ledger::LocalTime;
 use lookaside::Lookaside;
 use trap::Cause;
@@ -100,6 +101,9 @@ pub struct Thread {
     /// Host-side shortcuts of translation; they answer what the modelled TLB would.
     #[serde(skip)]
     pub(crate) lookaside: Lookaside,
+    /// The signs of the decrementers, known until one of them changes.
+    #[serde(skip)]
+    pub(crate) timers: Timers,
 }
 
 impl Thread {
@@ -129,6 +133,7 @@ impl Thread {
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
+            timers: Timers::default(),
         }
     }
 
@@ -138,6 +143,12 @@ impl Thread {
             self.last_exits.pop_front();
         }
         self.last_exits.push_back(LastExit { vector, address, completed: self.completed });
+    }
+
+    /// Drops what the thread remembers only to be fast.
+    pub(crate) fn forget_shortcuts(&mut self) {
+        self.lookaside.forget();
+        self.timers = Timers::default();
     }
 
     /// The machine state register.
