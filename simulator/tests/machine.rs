@@ -290,9 +290,8 @@ fn damaged_snapshots_are_refused() {
     assert!(Machine::restore(b"").is_err());
 }
 
-#[test]
-fn a_store_into_code_is_executed_as_stored() {
-    // The loop body's first instruction is replaced while the loop runs.
+/// Replaces the first instruction of its loop while it runs.
+fn modifies_itself() -> Program {
     let program = Program::default()
         .set(7, 0x2000_0000)
         .set(8, u64::from(encode(Mnemonic::Addi, &[25, 25, 16], false, false).unwrap().0))
@@ -302,9 +301,35 @@ fn a_store_into_code_is_executed_as_stored() {
     let program = program
         .op(Mnemonic::Addi, &[25, 25, 1])
         .op(Mnemonic::Stw, &[8, target, 7])
-        .op(Mnemonic::Bc, &[16, 0, -8, 0, 0])
-        .power_off();
-    let (machine, end) = program.run();
+        .op(Mnemonic::Bc, &[16, 0, -8, 0, 0]);
+    // Then the instruction after the store, where no branch has been in between.
+    let program = program.op(Mnemonic::Addi, &[6, 6, 0]);
+    let next = program.0.len() as i64 + 4;
+    program.op(Mnemonic::Stw, &[8, next, 7]).op(Mnemonic::Addi, &[25, 25, 1]).power_off()
+}
+
+#[test]
+fn a_store_into_code_is_executed_as_stored() {
+    let (machine, end) = modifies_itself().run();
     assert!(matches!(end, RunState::PoweredOff), "{end:?}");
-    assert_eq!(machine.state().threads[0].gpr[25], 17);
+    assert_eq!(machine.state().threads[0].gpr[25], 1 + 16 + 16);
+}
+
+#[test]
+fn a_machine_without_shortcuts_is_the_same_at_every_step() {
+    for program in [timer, modifies_itself] {
+        let mut quick = program().boot(|_| {});
+        let mut slow = program().boot(|_| {});
+        let whole = program().run().0;
+        loop {
+            slow.forget_shortcuts();
+            let (ended, slow_ended) = (quick.run(1, &mut NoObserver), slow.run(1, &mut NoObserver));
+            assert_eq!(quick, slow, "after {} instructions", quick.instructions());
+            if !matches!(ended, RunState::Running) {
+                assert!(matches!(slow_ended, RunState::PoweredOff), "{slow_ended:?}");
+                break;
+            }
+        }
+        assert_eq!(slow, whole);
+    }
 }

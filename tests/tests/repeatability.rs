@@ -69,6 +69,33 @@ fn slices_do_not_change_a_run() {
     }
 }
 
+/// Steps of both machines, the second without shortcuts, so many at a time.
+fn step_both(quick: &mut Machine, slow: &mut Machine, times: u64, steps: u64) {
+    for _ in 0..times {
+        slow.forget_shortcuts();
+        quick.run(steps, &mut NoObserver);
+        slow.run(steps, &mut NoObserver);
+    }
+}
+
+#[test]
+fn shortcuts_do_not_change_a_run() {
+    for (name, system) in all_systems() {
+        let (mut quick, mut slow) = (start(&system), start(&system));
+        for part in 0..100 {
+            // Every step for a while, then less often, then without a look.
+            step_both(&mut quick, &mut slow, 50, 1);
+            step_both(&mut quick, &mut slow, 20, 97);
+            slow.forget_shortcuts();
+            quick.run(10_000, &mut NoObserver);
+            slow.run(10_000, &mut NoObserver);
+            assert!(quick == slow, "{name}: the machines differ in part {part}");
+        }
+        assert_eq!(finish(&mut quick, ALL), finish(&mut slow, 100_003), "{name}");
+        assert!(quick == slow, "{name}: the machines differ");
+    }
+}
+
 #[test]
 fn observing_does_not_change_a_run() {
     for (name, system) in all_systems() {
