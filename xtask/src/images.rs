@@ -5,13 +5,12 @@
 //! has the sources (`rustup component add rust-src`), else Debian's compiler and source package.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use crate::setup::setup;
-use crate::workspace::{Workspace, output, run};
+use crate::toolchain::Toolchain;
+use crate::workspace::{Workspace, run};
 
 const TARGET: &str = "powerpc64le-powervisor";
 /// What is built together. Apart, because cargo gives crates that are built together the features that
@@ -49,47 +48,4 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
             .with_context(|| format!("copying {}", from.display()))?;
     }
     Ok(())
-}
-
-/// A compiler with the sources of core.
-#[derive(Debug)]
-pub(crate) struct Toolchain {
-    bin: PathBuf,
-}
-
-impl Toolchain {
-    /// The active toolchain, else Debian's, else none.
-    pub(crate) fn find() -> Option<Self> {
-        ["rustc", "/usr/bin/rustc"].iter().find_map(|rustc| {
-            let sysroot = output(Command::new(rustc).args(["--print", "sysroot"])).ok()?;
-            let sysroot = Path::new(sysroot.trim());
-            let bin = sysroot.join("bin");
-            let is_whole = sysroot.join("lib/rustlib/src/rust/library/core/Cargo.toml").is_file()
-                && ["rustc", "cargo"].iter().all(|program| bin.join(program).is_file());
-            is_whole.then_some(Self { bin })
-        })
-    }
-
-    /// This toolchain's cargo, allowed to build core, and free of settings meant for the host.
-    fn cargo(&self) -> Command {
-        let mut command = Command::new(self.bin.join("cargo"));
-        command.env("RUSTC", self.bin.join("rustc")).env("RUSTC_BOOTSTRAP", "1");
-        for variable in [
-            "RUSTFLAGS",
-            "CARGO_ENCODED_RUSTFLAGS",
-            "CARGO_BUILD_TARGET",
-            "RUSTUP_TOOLCHAIN",
-            "RUSTC_WRAPPER",
-        ] {
-            command.env_remove(variable);
-        }
-        command
-    }
-
-    /// What lets cargo take a target file; before it asked for this flag, it took them without.
-    fn target_file_flag(&self) -> Option<&'static str> {
-        let help =
-            output(Command::new(self.bin.join("cargo")).args(["-Z", "help"])).unwrap_or_default();
-        help.contains("json-target-spec").then_some("-Zjson-target-spec")
-    }
 }

@@ -9,6 +9,7 @@ mod images;
 mod run;
 mod setup;
 mod test;
+mod toolchain;
 mod workspace;
 
 use std::process::ExitCode;

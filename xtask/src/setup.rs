@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::images::Toolchain;
+use crate::toolchain::Toolchain;
 use crate::workspace::{is_in_path, output, run};
 
 /// Something the host must have, and the Debian packages that bring it.
