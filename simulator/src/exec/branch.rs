@@ -8,10 +8,10 @@ use crate::shared::Shared;
 use crate::thread::Thread;
 
 /// The handler of a branch or condition-register instruction.
-pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
+pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     Some(match mnemonic {
         Mnemonic::B => b,
-        Mnemonic::Bc => bc,
+        Mnemonic::Bc => conditional(i),
         Mnemonic::Bclr => bclr,
         Mnemonic::Bcctr => bcctr,
         Mnemonic::Bctar => bctar,
@@ -33,26 +33,42 @@ fn b(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
     go(thread, base.wrapping_add(i.li() as u64), i)
 }
 
-fn bc(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+/// The commonest branches have handlers of their own, for which BO is a constant.
+fn conditional(i: Word) -> Handler {
+    match i.bo() {
+        IF_FALSE..=7 => |t, _, i| bc(t, i, IF_FALSE),
+        IF_TRUE..=15 => |t, _, i| bc(t, i, IF_TRUE),
+        IF_COUNTER => |t, _, i| bc(t, i, IF_COUNTER),
+        _ => |t, _, i| bc(t, i, i.bo()),
+    }
+}
+
+/// BO without its hint bits: branch if the condition is false, or true, or the counter is not zero.
+const IF_FALSE: u32 = 0b00100;
+const IF_TRUE: u32 = 0b01100;
+const IF_COUNTER: u32 = 0b10000;
+
+#[inline(always)]
+fn bc(thread: &mut Thread, i: Word, bo: u32) -> Outcome {
     let base = if i.aa() { 0 } else { thread.cia };
-    go_if(thread, base.wrapping_add(i.bd() as u64), i)
+    go_if(thread, base.wrapping_add(i.bd() as u64), i, bo)
 }
 
 fn bclr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
-    go_if(thread, thread.lr & !3, i)
+    go_if(thread, thread.lr & !3, i, i.bo())
 }
 
 fn bcctr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
-    go_if(thread, thread.ctr & !3, i)
+    go_if(thread, thread.ctr & !3, i, i.bo())
 }
 
 fn bctar(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
-    go_if(thread, thread.spr(Spr::Tar) & !3, i)
+    go_if(thread, thread.spr(Spr::Tar) & !3, i, i.bo())
 }
 
 /// Branches if BO and BI say so; CTR is decremented first where BO asks for it.
-fn go_if(thread: &mut Thread, target: u64, i: Word) -> Outcome {
-    let bo = i.bo();
+#[inline(always)]
+fn go_if(thread: &mut Thread, target: u64, i: Word, bo: u32) -> Outcome {
     let counts = bo & 0b00100 == 0;
     if counts {
         thread.ctr = thread.ctr.wrapping_sub(1);
@@ -69,6 +85,7 @@ fn go_if(thread: &mut Thread, target: u64, i: Word) -> Outcome {
     Ok(Flow::Next)
 }
 
+#[inline(always)]
 fn go(thread: &mut Thread, target: u64, i: Word) -> Outcome {
     if i.lk() {
         link(thread);

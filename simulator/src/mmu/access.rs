@@ -29,22 +29,6 @@ impl Thread {
         }
     }
 
-    /// `N` bytes at `address`, in storage order.
-    ///
-    /// # Errors
-    /// [`Trap`] if any of them cannot be read.
-    #[inline]
-    pub fn load_bytes<const N: usize>(
-        &mut self,
-        shared: &mut Shared,
-        address: EffectiveAddress,
-    ) -> Result<[u8; N], Trap> {
-        if let Some(offset) = self.lookaside.read.find(address.0, N as u64) {
-            return Ok(shared.memory.read(offset));
-        }
-        self.load_slow(shared, address)
-    }
-
     #[cold]
     fn load_slow<const N: usize>(
         &mut self,
@@ -124,9 +108,21 @@ fn crosses_page(address: EffectiveAddress, bytes: usize) -> bool {
 }
 
 macro_rules! sized {
-    ($($type:ident $load:ident $store:ident;)*) => {
+    ($($type:ident $quick:ident $load:ident $store:ident;)*) => {
         impl Thread {
             $(
+                #[doc = concat!("A `", stringify!($type), "` in the thread's endianness, if the lookaside knows where it is.")]
+                #[inline(always)]
+                pub fn $quick(&self, shared: &Shared, address: EffectiveAddress) -> Option<$type> {
+                    let offset = self.lookaside.read.find(address.0, size_of::<$type>() as u64)?;
+                    let bytes = shared.memory.read(offset);
+                    Some(if self.is_little_endian() {
+                        $type::from_le_bytes(bytes)
+                    } else {
+                        $type::from_be_bytes(bytes)
+                    })
+                }
+
                 #[doc = concat!("Loads a `", stringify!($type), "` in the thread's endianness.")]
                 ///
                 /// # Errors
@@ -137,7 +133,10 @@ macro_rules! sized {
                     shared: &mut Shared,
                     address: EffectiveAddress,
                 ) -> Result<$type, Trap> {
-                    let bytes = self.load_bytes(shared, address)?;
+                    if let Some(value) = self.$quick(shared, address) {
+                        return Ok(value);
+                    }
+                    let bytes = self.load_slow(shared, address)?;
                     Ok(if self.is_little_endian() {
                         $type::from_le_bytes(bytes)
                     } else {
@@ -169,9 +168,9 @@ macro_rules! sized {
 }
 
 sized! {
-    u8 load_u8 store_u8;
-    u16 load_u16 store_u16;
-    u32 load_u32 store_u32;
-    u64 load_u64 store_u64;
-    u128 load_u128 store_u128;
+    u8 quick_u8 load_u8 store_u8;
+    u16 quick_u16 load_u16 store_u16;
+    u32 quick_u32 load_u32 store_u32;
+    u64 quick_u64 load_u64 store_u64;
+    u128 quick_u128 load_u128 store_u128;
 }

@@ -58,9 +58,10 @@ impl Pages {
     #[must_use]
     pub fn find(&self, address: u64, bytes: u64) -> Option<Offset> {
         let entry = &self.entries[(address >> PAGE_LOG2) as usize % ENTRIES];
-        let inside = address & PAGE_MASK;
-        (entry.tag == (address & !PAGE_MASK | self.context) && inside + bytes <= PAGE_MASK + 1)
-            .then_some(entry.offset + inside as usize)
+        // The page of the last byte: if it is not that of the first, it has another entry.
+        let last = address.wrapping_add(bytes - 1);
+        (entry.tag == (last & !PAGE_MASK | self.context))
+            .then(|| entry.offset + (address & PAGE_MASK) as usize)
     }
 
     /// Remembers that the page of `address` lies at `page` in memory.

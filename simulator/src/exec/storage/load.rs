@@ -12,84 +12,114 @@ use crate::thread::trap::Trap;
 /// The handler of a load.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
     Some(match mnemonic {
-        Mnemonic::Lbz => |t, s, i| load(t, s, i, d, byte),
-        Mnemonic::Lbzu => |t, s, i| load_update(t, s, i, d, byte),
-        Mnemonic::Lbzx => |t, s, i| load(t, s, i, x, byte),
-        Mnemonic::Lbzux => |t, s, i| load_update(t, s, i, x, byte),
-        Mnemonic::Lhz => |t, s, i| load(t, s, i, d, halfword),
-        Mnemonic::Lhzu => |t, s, i| load_update(t, s, i, d, halfword),
-        Mnemonic::Lhzx => |t, s, i| load(t, s, i, x, halfword),
-        Mnemonic::Lhzux => |t, s, i| load_update(t, s, i, x, halfword),
-        Mnemonic::Lha => |t, s, i| load(t, s, i, d, halfword_algebraic),
-        Mnemonic::Lhau => |t, s, i| load_update(t, s, i, d, halfword_algebraic),
-        Mnemonic::Lhax => |t, s, i| load(t, s, i, x, halfword_algebraic),
-        Mnemonic::Lhaux => |t, s, i| load_update(t, s, i, x, halfword_algebraic),
-        Mnemonic::Lwz => |t, s, i| load(t, s, i, d, word),
-        Mnemonic::Lwzu => |t, s, i| load_update(t, s, i, d, word),
-        Mnemonic::Lwzx => |t, s, i| load(t, s, i, x, word),
-        Mnemonic::Lwzux => |t, s, i| load_update(t, s, i, x, word),
-        Mnemonic::Lwa => |t, s, i| load(t, s, i, ds, word_algebraic),
-        Mnemonic::Lwax => |t, s, i| load(t, s, i, x, word_algebraic),
-        Mnemonic::Lwaux => |t, s, i| load_update(t, s, i, x, word_algebraic),
-        Mnemonic::Ld => |t, s, i| load(t, s, i, ds, doubleword),
-        Mnemonic::Ldu => |t, s, i| load_update(t, s, i, ds, doubleword),
-        Mnemonic::Ldx => |t, s, i| load(t, s, i, x, doubleword),
-        Mnemonic::Ldux => |t, s, i| load_update(t, s, i, x, doubleword),
-        Mnemonic::Lhbrx => |t, s, i| load(t, s, i, x, halfword_reversed),
-        Mnemonic::Lwbrx => |t, s, i| load(t, s, i, x, word_reversed),
-        Mnemonic::Ldbrx => |t, s, i| load(t, s, i, x, doubleword_reversed),
+        Mnemonic::Lbz => |t, s, i| load::<Byte>(t, s, i, d),
+        Mnemonic::Lbzu => |t, s, i| load_update::<Byte>(t, s, i, d),
+        Mnemonic::Lbzx => |t, s, i| load::<Byte>(t, s, i, x),
+        Mnemonic::Lbzux => |t, s, i| load_update::<Byte>(t, s, i, x),
+        Mnemonic::Lhz => |t, s, i| load::<Halfword>(t, s, i, d),
+        Mnemonic::Lhzu => |t, s, i| load_update::<Halfword>(t, s, i, d),
+        Mnemonic::Lhzx => |t, s, i| load::<Halfword>(t, s, i, x),
+        Mnemonic::Lhzux => |t, s, i| load_update::<Halfword>(t, s, i, x),
+        Mnemonic::Lha => |t, s, i| load::<HalfwordAlgebraic>(t, s, i, d),
+        Mnemonic::Lhau => |t, s, i| load_update::<HalfwordAlgebraic>(t, s, i, d),
+        Mnemonic::Lhax => |t, s, i| load::<HalfwordAlgebraic>(t, s, i, x),
+        Mnemonic::Lhaux => |t, s, i| load_update::<HalfwordAlgebraic>(t, s, i, x),
+        Mnemonic::Lwz => |t, s, i| load::<WordLogical>(t, s, i, d),
+        Mnemonic::Lwzu => |t, s, i| load_update::<WordLogical>(t, s, i, d),
+        Mnemonic::Lwzx => |t, s, i| load::<WordLogical>(t, s, i, x),
+        Mnemonic::Lwzux => |t, s, i| load_update::<WordLogical>(t, s, i, x),
+        Mnemonic::Lwa => |t, s, i| load::<WordAlgebraic>(t, s, i, ds),
+        Mnemonic::Lwax => |t, s, i| load::<WordAlgebraic>(t, s, i, x),
+        Mnemonic::Lwaux => |t, s, i| load_update::<WordAlgebraic>(t, s, i, x),
+        Mnemonic::Ld => |t, s, i| load::<Doubleword>(t, s, i, ds),
+        Mnemonic::Ldu => |t, s, i| load_update::<Doubleword>(t, s, i, ds),
+        Mnemonic::Ldx => |t, s, i| load::<Doubleword>(t, s, i, x),
+        Mnemonic::Ldux => |t, s, i| load_update::<Doubleword>(t, s, i, x),
+        Mnemonic::Lhbrx => |t, s, i| load::<HalfwordReversed>(t, s, i, x),
+        Mnemonic::Lwbrx => |t, s, i| load::<WordReversed>(t, s, i, x),
+        Mnemonic::Ldbrx => |t, s, i| load::<DoublewordReversed>(t, s, i, x),
         _ => return None,
     })
 }
 
 #[inline(always)]
-fn load(
+fn load<V: Value>(
     thread: &mut Thread,
     shared: &mut Shared,
     i: Word,
     address: impl Fn(&Thread, Word) -> EffectiveAddress,
-    value: impl Fn(&mut Thread, &mut Shared, EffectiveAddress) -> Result<u64, Trap>,
 ) -> Outcome {
     let address = address(thread, i);
-    thread.gpr[i.rt()] = value(thread, shared, address)?;
+    let Some(value) = V::quick(thread, shared, address) else {
+        return load_slow::<V>(thread, shared, i, address);
+    };
+    thread.gpr[i.rt()] = value;
+    Ok(Flow::Next)
+}
+
+/// A load that the lookaside does not know. Apart, so that the quick one keeps nothing for after a call.
+#[cold]
+fn load_slow<V: Value>(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    i: Word,
+    address: EffectiveAddress,
+) -> Outcome {
+    thread.gpr[i.rt()] = V::load(thread, shared, address)?;
     Ok(Flow::Next)
 }
 
 /// A load that leaves its address in RA.
 #[inline(always)]
-fn load_update(
+fn load_update<V: Value>(
     thread: &mut Thread,
     shared: &mut Shared,
     i: Word,
     address: impl Fn(&Thread, Word) -> EffectiveAddress,
-    value: impl Fn(&mut Thread, &mut Shared, EffectiveAddress) -> Result<u64, Trap>,
 ) -> Outcome {
     let address = address(thread, i);
-    thread.gpr[i.rt()] = value(thread, shared, address)?;
+    thread.gpr[i.rt()] = V::load(thread, shared, address)?;
     thread.gpr[i.ra()] = address.0;
     Ok(Flow::Next)
 }
 
-/// How each kind of value is read and brought to the width of a register.
+/// A kind of value, brought to the width of a register.
+trait Value {
+    /// The value, if the lookaside knows where it is.
+    fn quick(thread: &Thread, shared: &Shared, at: EffectiveAddress) -> Option<u64>;
+
+    /// The value, or the trap.
+    fn load(thread: &mut Thread, shared: &mut Shared, at: EffectiveAddress) -> Result<u64, Trap>;
+}
+
 macro_rules! values {
-    ($($name:ident = $load:ident $(as $signed:ident)? $(then $change:ident)?;)*) => {
+    ($($name:ident = $quick:ident $load:ident $(as $signed:ident)? $(then $change:ident)?;)*) => {
         $(
-            #[inline(always)]
-            fn $name(t: &mut Thread, s: &mut Shared, at: EffectiveAddress) -> Result<u64, Trap> {
-                Ok((t.$load(s, at)? $(as $signed)? $(.$change())?) as u64)
+            struct $name;
+
+            impl Value for $name {
+                #[inline(always)]
+                fn quick(t: &Thread, s: &Shared, at: EffectiveAddress) -> Option<u64> {
+                    Some((t.$quick(s, at)? $(as $signed)? $(.$change())?) as u64)
+                }
+
+                #[inline(always)]
+                fn load(t: &mut Thread, s: &mut Shared, at: EffectiveAddress) -> Result<u64, Trap> {
+                    Ok((t.$load(s, at)? $(as $signed)? $(.$change())?) as u64)
+                }
             }
         )*
     };
 }
 
 values! {
-    byte = load_u8;
-    halfword = load_u16;
-    halfword_algebraic = load_u16 as i16;
-    halfword_reversed = load_u16 then swap_bytes;
-    word = load_u32;
-    word_algebraic = load_u32 as i32;
-    word_reversed = load_u32 then swap_bytes;
-    doubleword = load_u64;
-    doubleword_reversed = load_u64 then swap_bytes;
+    Byte = quick_u8 load_u8;
+    Halfword = quick_u16 load_u16;
+    HalfwordAlgebraic = quick_u16 load_u16 as i16;
+    HalfwordReversed = quick_u16 load_u16 then swap_bytes;
+    WordLogical = quick_u32 load_u32;
+    WordAlgebraic = quick_u32 load_u32 as i32;
+    WordReversed = quick_u32 load_u32 then swap_bytes;
+    Doubleword = quick_u64 load_u64;
+    DoublewordReversed = quick_u64 load_u64 then swap_bytes;
 }
