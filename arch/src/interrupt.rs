@@ -160,3 +160,28 @@ pub mod program {
     /// SRR0 does not name the instruction that caused this.
     pub const IMPRECISE: u64 = 0x0001_0000;
 }
+
+/// SRR1 of a system reset that ends a power-saving state: why (bits 42:45) and what was lost (46:47).
+///
+/// Source: Linux's `reg.h`, POWER8 and POWER9.
+pub mod wake {
+    /// A directed hypervisor doorbell.
+    pub const HYPERVISOR_DOORBELL: u64 = 0x000C_0000;
+    /// A directed privileged doorbell.
+    pub const PRIVILEGED_DOORBELL: u64 = 0x0014_0000;
+    /// The decrementer.
+    pub const DECREMENTER: u64 = 0x0018_0000;
+    /// An external interrupt.
+    pub const EXTERNAL: u64 = 0x0020_0000;
+    /// A hypervisor virtualization interrupt.
+    pub const VIRTUALIZATION: u64 = 0x0024_0000;
+    /// Nothing was lost.
+    pub const NOTHING_LOST: u64 = 0x0001_0000;
+    /// The thread's own state was lost, the hypervisor's was not.
+    pub const THREAD_LOST: u64 = 0x0002_0000;
+    /// Everything was lost.
+    pub const ALL_LOST: u64 = 0x0003_0000;
+}
+
+/// HSRR1 of an external interrupt that LPCR\[MER\] asked for and the hypervisor takes.
+pub const MEDIATED: u64 = 0x0020_0000;

@@ -39,6 +39,6 @@ pub const RI: u64 = bit(62);
 /// Little-endian.
 pub const LE: u64 = bit(63);
 
-/// The bits that POWER9 keeps. TM state is not among them: TM is not offered.
+/// The bits that POWER9 keeps. The transaction state is not among them: no transaction ever begins.
 pub const POWER9_MASK: u64 =
-    SF | HV | VEC | VSX | EE | PR | FP | ME | FE0 | TE.mask() | FE1 | IR | DR | PMM | RI | LE;
+    SF | HV | TM | VEC | VSX | EE | PR | FP | ME | FE0 | TE.mask() | FE1 | IR | DR | PMM | RI | LE;

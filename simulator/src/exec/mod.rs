@@ -7,8 +7,11 @@
 //! Guards first, effect second, flags last.
 
 pub mod branch;
+pub mod facility;
 pub mod fixed_point;
 pub mod floating_point;
+pub mod message;
+pub mod power;
 pub mod spr;
 pub mod storage;
 pub mod synchronization;
@@ -17,7 +20,9 @@ pub mod system;
 use arch::instruction::{Privilege, Row, Word, decode};
 use arch::interrupt::program;
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 use arch::registers::msr;
+use arch::registers::spr::Spr;
 
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -66,6 +71,15 @@ impl Mode {
                 | is(msr::SF, Self::SIXTY_FOUR_BIT)
                 | hypervisor,
         )
+    }
+
+    /// The mode that `thread` is in: its MSR, less what HFSCR takes from a partition.
+    #[must_use]
+    pub fn of(thread: &Thread) -> Self {
+        let mode = Self::from_msr(thread.msr());
+        let is_taken =
+            thread.msr() & msr::HV == 0 && thread.spr(Spr::Hfscr) & Facility::Fp.bit() == 0;
+        if is_taken { Self(mode.0 & !Self::FLOATING_POINT) } else { mode }
     }
 
     /// A number that differs between modes.
@@ -133,6 +147,8 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             system::handler,
             spr::handler,
             synchronization::handler,
+            power::handler,
+            message::handler,
         ];
         families.iter().find_map(|family| family(row.mnemonic, word, mode)).unwrap_or(not_modelled)
     };
@@ -157,7 +173,7 @@ fn not_modelled(thread: &mut Thread, _: &mut Shared, word: Word) -> Outcome {
 /// Whether a hypervisor-privileged instruction or register in privileged state is left to the
 /// hypervisor (LPCR\[EVIRT\]) or is the guest's own mistake.
 fn hypervisor_privileged(thread: &mut Thread, word: Word) -> Trap {
-    use arch::registers::{lpcr, spr::Spr};
+    use arch::registers::lpcr;
     if !thread.is_problem() && thread.spr(Spr::Lpcr) & lpcr::EVIRT != 0 {
         thread.emulation_assistance(word)
     } else {

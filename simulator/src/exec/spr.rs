@@ -7,9 +7,9 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::xer;
+use arch::registers::{psscr, xer};
 
-use super::{Flow, Handler, Mode, Outcome, hypervisor_privileged};
+use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
 use crate::interrupt::{decrementer, hypervisor_decrementer};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -43,6 +43,9 @@ const TBU_WRITE: u16 = 285;
 const TBU40: u16 = 286;
 const GUEST_PSSCR: u16 = 823;
 const PPR32: u16 = 898;
+const PROBLEM_MMCR0: u16 = 779;
+/// MMCR0\[FC, PMAE, PMAO\], what problem state sees of it.
+const PROBLEM_MMCR0_MASK: u64 = 0x8400_0080;
 
 fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     thread.gpr[i.rt()] = value;
@@ -76,6 +79,7 @@ fn find(
 
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, false)?;
+    facility::require_spr(thread, row, i, false)?;
     let timebase = shared.timebase(thread);
     let value = match row.spr {
         Spr::Xer => thread.xer,
@@ -89,7 +93,11 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Vtb => timebase.wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
         Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
-        Spr::Psscr if row.number == GUEST_PSSCR => thread.spr(Spr::Psscr) & GUEST_PSSCR_MASK,
+        Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
+        Spr::Dpdes => message::dpdes(thread, shared),
+        Spr::Tir => message::tir(thread, shared),
+        // Problem state sees freeze, alert enable and alert occurred.
+        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
         spr => stored(thread, shared, spr),
     };
     put(thread, i, value)
@@ -105,8 +113,12 @@ pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
     }
 }
 
-/// What a guest sees of PSSCR: PLS, TR, MTL and RL (`kvm-hv.md` 4.1).
-const GUEST_PSSCR_MASK: u64 = 0xF000_0000_0000_03FF;
+/// What a guest sees of PSSCR (`kvm-hv.md` 4.1); SD hides the level that was reached.
+fn guest_psscr(thread: &Thread) -> u64 {
+    let value = thread.spr(Spr::Psscr);
+    let hidden = if value & psscr::SD != 0 { psscr::PLS.mask() } else { 0 };
+    value & psscr::PRIVILEGED & !hidden
+}
 
 /// LPCR bits that POWER9 keeps; the others read as zero. Source: QEMU's mask for POWER9
 /// (`powernv-opal.md` 7).
@@ -117,6 +129,7 @@ const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, true)?;
+    facility::require_spr(thread, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     let timebase = shared.timebase(thread);
     match row.spr {
@@ -133,6 +146,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             };
             let core = &mut shared.cores[thread.core];
             core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
+            // The timers of threads that wait on this core are due at another cycle now.
+            shared.call_attention();
         }
         Spr::Dec | Spr::Hdec => thread.set_spr(row.spr, value.wrapping_add(timebase)),
         Spr::Purr | Spr::Spurr => thread.set_spr(row.spr, value.wrapping_sub(timebase)),
@@ -140,10 +155,17 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             shared.cores[thread.core].set_spr(Spr::Vtb, value.wrapping_sub(timebase));
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
+        Spr::Dpdes => message::set_dpdes(thread, shared, value),
+        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
+            let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
+            let new = kept | value & PROBLEM_MMCR0_MASK;
+            refuse_unmodelled(thread, Spr::Mmcr0, new)?;
+            thread.set_spr(Spr::Mmcr0, new);
+        }
         Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
         Spr::Psscr if row.number == GUEST_PSSCR => {
-            let kept = thread.spr(Spr::Psscr) & !GUEST_PSSCR_MASK;
-            thread.set_spr(Spr::Psscr, kept | value & GUEST_PSSCR_MASK);
+            let kept = thread.spr(Spr::Psscr) & !psscr::PRIVILEGED;
+            thread.set_spr(Spr::Psscr, kept | value & psscr::PRIVILEGED);
         }
         // A problem-state program sets AMR only where UAMOR lets it, a guest only where AMOR does.
         Spr::Amr | Spr::Iamr | Spr::Uamor => {
@@ -153,7 +175,9 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Ppr => {
             let value = if row.number == PPR32 { value << 32 } else { value };
-            thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
+            if may_set_priority(thread, PPR_PRIORITY.get(value)) {
+                thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
+            }
         }
         spr => {
             refuse_unmodelled(thread, spr, value)?;
@@ -169,6 +193,17 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 
 /// Program priority, the only field of PPR.
 const PPR_PRIORITY: Field = Field::new(11, 13);
+
+/// Whether the thread's state may set the program priority; a value that it may not set is ignored.
+/// Problem state gets medium high only while PSPB counts down, which it never does here.
+fn may_set_priority(thread: &Thread, priority: u64) -> bool {
+    match priority {
+        2..=4 => true,
+        1 | 5 | 6 => !thread.is_problem(),
+        7 => thread.is_hypervisor(),
+        _ => false,
+    }
+}
 
 /// The bits of AMR, IAMR or UAMOR that the thread's state may change.
 fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
@@ -192,7 +227,6 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Dawrx0 if value & 0x7 != 0 => "the data watchpoint",
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
-        Spr::Dpdes if value != 0 => "raising a privileged doorbell through DPDES",
         Spr::Bescr if value != 0 => "event-based branching",
         Spr::Pcr if value != 0 => "an older compatibility level",
         Spr::Hmeer | Spr::Hmer if value != 0 => "hypervisor maintenance",

@@ -9,11 +9,11 @@ use super::{Machine, State};
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
-use crate::shared::Core;
+use crate::shared::{Core, Signals};
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x01";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x02";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,6 +32,7 @@ struct Saved {
     seed: u64,
     threads: Vec<Thread>,
     cores: Vec<Core>,
+    signals: Vec<Signals>,
     platform: Platform,
     progress_at: u64,
     frames: Vec<Frame>,
@@ -60,6 +61,7 @@ impl Machine {
             seed: *seed,
             threads: threads.clone(),
             cores: shared.cores.clone(),
+            signals: shared.all_signals().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
             frames: frames.collect(),
@@ -80,6 +82,7 @@ impl Machine {
         let state = &mut machine.state;
         let has_same_shape = saved.threads.len() == state.threads.len()
             && saved.cores.len() == state.shared.cores.len()
+            && saved.signals.len() == state.threads.len()
             && saved
                 .threads
                 .iter()
@@ -95,6 +98,7 @@ impl Machine {
         }
         state.threads = saved.threads;
         state.shared.cores = saved.cores;
+        state.shared.restore_signals(saved.signals);
         state.shared.restore_reservations(&state.threads);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;

@@ -20,6 +20,8 @@ pub enum Activity {
     Running,
     /// Waits inside OPAL for `OPAL_START_CPU`.
     InFirmware,
+    /// Waits in `stop`; PSSCR says how.
+    Stopped,
 }
 
 /// A load-and-reserve that no store has broken yet.
@@ -72,6 +74,9 @@ pub struct Thread {
     pub interrupts: u64,
     /// The thread's time at `run_start`.
     pub time: LocalTime,
+    /// While it waits in `stop`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
+    /// another thread can wake it.
+    pub wakes_at: u64,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
     /// `completed` and `time`.
     pub run_start: u64,
@@ -107,6 +112,7 @@ impl Thread {
             completed: 0,
             interrupts: 0,
             time: LocalTime::default(),
+            wakes_at: u64::MAX,
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
@@ -259,6 +265,7 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
+                thread.wakes_at,
             )
         };
         visible(self) == visible(other) && self.vsr == other.vsr && self.spr == other.spr

@@ -7,6 +7,7 @@
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::instruction::Word;
 use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
 
 use super::Thread;
 
@@ -41,6 +42,8 @@ pub struct Interrupt {
     pub storage: Option<StorageFault>,
     /// The instruction image for HEIR.
     pub image: Option<Word>,
+    /// The facility that HFSCR or FSCR names as the cause.
+    pub facility: Option<Facility>,
 }
 
 /// What a storage interrupt records.
@@ -65,6 +68,7 @@ impl Interrupt {
             status: 0,
             storage: None,
             image: None,
+            facility: None,
         }
     }
 }

@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),
     ("powervisor", &["powervisor-arch", "powervisor-simulator"]),
     ("system-tests", &["powervisor-arch", "powervisor-simulator", "powervisor"]),
+    ("conformance", &["powervisor-simulator"]),
     ("xtask", &[]),
 ];
 

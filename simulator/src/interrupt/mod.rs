@@ -2,7 +2,10 @@
 //!
 //! Source: `kvm-hv.md` 1.5 and 1.6; Power ISA 3.0B Book III, Interrupts.
 
-use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
+pub mod wake;
+
+use arch::interrupt::{AIL2_BASE, AIL3_BASE, MEDIATED, SaveRestore, Vector};
+use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
 
@@ -117,6 +120,14 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
     if let Some(image) = interrupt.image {
         thread.set_spr(Spr::Heir, u64::from(image.0));
     }
+    if let Some(facility) = interrupt.facility {
+        let register = match interrupt.vector.save_restore() {
+            SaveRestore::Hsrr => Spr::Hfscr,
+            SaveRestore::Srr => Spr::Fscr,
+        };
+        let value = INTERRUPT_CAUSE.set(thread.spr(register), facility as u64);
+        thread.set_spr(register, value);
+    }
     let Some(fault) = interrupt.storage else { return };
     if let Some(guest_real) = fault.guest_real {
         thread.set_spr(Spr::Asdr, guest_real.0);
@@ -145,17 +156,44 @@ pub fn pending(thread: &Thread, shared: &Shared) -> Option<Vector> {
     let has_ee = thread.msr() & msr::EE != 0;
     let is_guest = thread.msr() & msr::HV == 0;
     let timebase = shared.timebase(thread);
-    let hdec_enabled = lpcr & lpcr::HDICE != 0 && (has_ee || is_guest);
-    if hdec_enabled && hypervisor_decrementer(thread, timebase) < 0 {
-        return Some(Vector::HypervisorDecrementer);
+    let signals = shared.signals(thread.index);
+    // What belongs to the hypervisor interrupts a partition whatever its EE.
+    let for_hypervisor = has_ee || is_guest;
+    let enabled = |bit: u64| for_hypervisor && lpcr & bit != 0;
+    if enabled(lpcr::HDICE) && hypervisor_decrementer(thread, timebase) < 0 {
+        Some(Vector::HypervisorDecrementer)
+    } else if enabled(lpcr::HVICE) && signals.virtualization {
+        Some(Vector::HypervisorVirtualization)
+    } else if has_ee && lpcr & lpcr::MER != 0 && is_guest {
+        Some(Vector::External)
+    } else if has_ee && decrementer(thread, timebase) < 0 {
+        Some(Vector::Decrementer)
+    } else if has_ee && signals.privileged_doorbell {
+        Some(Vector::DirectedPrivilegedDoorbell)
+    } else if for_hypervisor && signals.hypervisor_doorbell {
+        Some(Vector::DirectedHypervisorDoorbell)
+    } else {
+        None
     }
-    if has_ee && lpcr & lpcr::MER != 0 && is_guest {
-        return Some(Vector::External);
+}
+
+/// Takes what is [`pending`], if anything is. A doorbell is over when its interrupt is taken; the
+/// decrementers and the interrupt controller go on until software does something about them.
+pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
+    let vector = pending(thread, shared)?;
+    let mut interrupt = Interrupt::new(vector);
+    let now = thread.time.cycles();
+    match vector {
+        Vector::DirectedPrivilegedDoorbell => {
+            shared.signal(thread.index, now, |signals| signals.privileged_doorbell = false);
+        }
+        Vector::DirectedHypervisorDoorbell => {
+            shared.signal(thread.index, now, |signals| signals.hypervisor_doorbell = false);
+        }
+        Vector::External if thread.spr(Spr::Lpcr) & lpcr::LPES == 0 => interrupt.status = MEDIATED,
+        _ => {}
     }
-    if has_ee && decrementer(thread, timebase) < 0 {
-        return Some(Vector::Decrementer);
-    }
-    None
+    Some(take(thread, shared, &interrupt))
 }
 
 /// The decrementer's value, sign-extended from its width.
@@ -175,18 +213,24 @@ fn sign_extend(value: u64, bits: u32) -> i64 {
     (value << (64 - bits)) as i64 >> (64 - bits)
 }
 
+/// The cycle of the thread's time at which a timer of `value` at `timebase` is negative: now, if it is.
+fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value: i64) -> u64 {
+    if value < 0 {
+        return thread.time_now().cycles();
+    }
+    let offset = shared.cores[thread.core].timebase_offset;
+    let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
+    shared.clock.cycles_at(ticks)
+}
+
 /// The cycle of the thread's time at which a decrementer that is not negative yet becomes so.
 #[must_use]
 pub fn next_timer(thread: &Thread, shared: &Shared) -> u64 {
     let timebase = shared.timebase(thread);
-    let offset = shared.cores[thread.core].timebase_offset;
     [decrementer(thread, timebase), hypervisor_decrementer(thread, timebase)]
         .into_iter()
         .filter(|value| *value >= 0)
-        .map(|value| {
-            let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
-            shared.clock.cycles_at(ticks)
-        })
+        .map(|value| negative_at(thread, shared, timebase, value))
         .min()
         .unwrap_or(u64::MAX)
 }
