@@ -125,6 +125,11 @@ pub const AIL3_BASE: u64 = 0xC000_0000_0000_4000;
 /// Where interrupts go that arrive with relocation on: LPCR\[AIL\]=2.
 pub const AIL2_BASE: u64 = 0x1_8000;
 
+/// Where `scv` of level 0 goes in real mode; each further level is 0x20 on.
+pub const SCV_BASE: u64 = 0x1_7000;
+/// The same with LPCR[AIL]=3.
+pub const SCV_AIL3_BASE: u64 = 0xC000_0000_0000_3000;
+
 /// Causes in DSISR and HDSISR; for fetches the same values in SRR1 and HSRR1.
 ///
 /// Source: `mmu-and-superpages.md` 1.10.
@@ -185,3 +190,13 @@ pub mod wake {
 
 /// HSRR1 of an external interrupt that LPCR\[MER\] asked for and the hypervisor takes.
 pub const MEDIATED: u64 = 0x0020_0000;
+
+/// A machine check's causes. Source: `mmu-and-superpages.md` section 2.
+pub mod machine_check {
+    /// SRR1: a load or store did it, DSISR says more and DAR is the address.
+    pub const DATA: u64 = 0x0020_0000;
+    /// SRR1, of a fetch: several translations of different sizes matched in the TLB.
+    pub const FETCH_TLB_MULTIHIT: u64 = 0x0014_0000;
+    /// DSISR: several translations of different sizes matched in the TLB.
+    pub const TLB_MULTIHIT: u64 = 0x400;
+}

@@ -11,6 +11,7 @@ use crate::description::Switches;
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::mmu::tlb::Tlb;
+use crate::mmu::walk_cache::WalkCache;
 use crate::thread::{Reservation, Thread};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
@@ -28,13 +29,21 @@ pub struct Core {
     pub timebase_offset: u64,
     /// Translations.
     pub tlb: Tlb,
+    /// Tables on the way to translations.
+    pub walk_cache: WalkCache,
 }
 
 impl Core {
     /// A core of `chip` after power-on.
     #[must_use]
     pub fn new(chip: usize) -> Self {
-        Self { chip, spr: [0; Spr::COUNT], timebase_offset: 0, tlb: Tlb::default() }
+        Self {
+            chip,
+            spr: [0; Spr::COUNT],
+            timebase_offset: 0,
+            tlb: Tlb::default(),
+            walk_cache: WalkCache::default(),
+        }
     }
 
     /// A core- or subcore-scope register.

@@ -10,8 +10,10 @@ pub mod branch;
 pub mod facility;
 pub mod fixed_point;
 pub mod floating_point;
+pub mod invalidate;
 pub mod message;
 pub mod power;
+pub mod segment;
 pub mod spr;
 pub mod storage;
 pub mod synchronization;
@@ -146,6 +148,8 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             branch::handler,
             system::handler,
             spr::handler,
+            invalidate::handler,
+            segment::handler,
             synchronization::handler,
             power::handler,
             message::handler,

@@ -9,6 +9,7 @@ use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
 use arch::registers::{psscr, xer};
 
+use super::system::BESCR_GE;
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
 use crate::interrupt::{decrementer, hypervisor_decrementer};
 use crate::shared::Shared;
@@ -43,6 +44,10 @@ const TBU_WRITE: u16 = 285;
 const TBU40: u16 = 286;
 const GUEST_PSSCR: u16 = 823;
 const PPR32: u16 = 898;
+const BESCRS: u16 = 800;
+const BESCRSU: u16 = 801;
+const BESCRR: u16 = 802;
+const BESCRRU: u16 = 803;
 const PROBLEM_MMCR0: u16 = 779;
 /// MMCR0\[FC, PMAE, PMAO\], what problem state sees of it.
 const PROBLEM_MMCR0_MASK: u64 = 0x8400_0080;
@@ -95,6 +100,7 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
         Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
         Spr::Dpdes => message::dpdes(thread, shared),
+        Spr::Bescr if matches!(row.number, BESCRSU | BESCRRU) => thread.spr(Spr::Bescr) >> 32,
         Spr::Tir => message::tir(thread, shared),
         // Problem state sees freeze, alert enable and alert occurred.
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
@@ -156,6 +162,18 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         Spr::Dpdes => message::set_dpdes(thread, shared, value),
+        Spr::Bescr => {
+            let old = thread.spr(Spr::Bescr);
+            let new = match row.number {
+                BESCRS => old | value,
+                BESCRSU => old | value << 32,
+                BESCRR => old & !value,
+                BESCRRU => old & !(value << 32),
+                _ => value,
+            };
+            refuse_unmodelled(thread, Spr::Bescr, new)?;
+            thread.set_spr(Spr::Bescr, new);
+        }
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
             let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
             let new = kept | value & PROBLEM_MMCR0_MASK;
@@ -227,7 +245,7 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Dawrx0 if value & 0x7 != 0 => "the data watchpoint",
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
-        Spr::Bescr if value != 0 => "event-based branching",
+        Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value != 0 => "an older compatibility level",
         Spr::Hmeer | Spr::Hmer if value != 0 => "hypervisor maintenance",
         Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",

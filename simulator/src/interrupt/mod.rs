@@ -4,14 +4,16 @@
 
 pub mod wake;
 
-use arch::interrupt::{AIL2_BASE, AIL3_BASE, MEDIATED, SaveRestore, Vector};
+use arch::interrupt::{
+    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SaveRestore, Vector,
+};
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
 
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::Interrupt;
+use crate::thread::trap::{Interrupt, StopReason, Trap};
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
 const STATUS_BITS: u64 = 0x783F_0000;
@@ -71,14 +73,7 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     if vector == Vector::MachineCheck {
         to_msr &= !msr::ME;
     }
-    let is_little = if to_msr & msr::HV != 0 {
-        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
-    } else {
-        lpcr & lpcr::ILE != 0
-    };
-    if is_little {
-        to_msr |= msr::LE;
-    }
+    to_msr |= endianness(thread, shared, to_msr);
     let base = match alternate_base(vector, lpcr, from_msr, enters) {
         Some(base) => {
             to_msr |= msr::IR | msr::DR;
@@ -93,6 +88,41 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     thread.interrupts += 1;
     thread.time.charge_functional(1);
     Taken { vector, from_msr, to_msr }
+}
+
+/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are.
+///
+/// # Errors
+/// [`Trap`] to stop the machine where no source says where the call goes.
+pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) -> Result<(), Trap> {
+    let lpcr = thread.spr(Spr::Lpcr);
+    let from_msr = thread.msr();
+    let base = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
+        None => SCV_BASE,
+        Some(AIL3_BASE) => SCV_AIL3_BASE,
+        Some(_) => {
+            let what = "scv with LPCR[AIL]=2";
+            return Err(thread.stop(StopReason::InstructionNotModelled(what)));
+        }
+    };
+    thread.lr = thread.nia;
+    thread.ctr = from_msr & !STATUS_BITS;
+    let relocation = if base == SCV_BASE { 0 } else { msr::IR | msr::DR };
+    let kept = from_msr & (msr::HV | msr::ME | msr::EE | msr::RI);
+    let to_msr = msr::SF | kept | relocation;
+    thread.set_msr(to_msr | endianness(thread, shared, to_msr));
+    thread.nia = base + 0x20 * level;
+    Ok(())
+}
+
+/// MSR\[LE\] of an interrupt that arrives with `to_msr`.
+fn endianness(thread: &Thread, shared: &Shared, to_msr: u64) -> u64 {
+    let is_little = if to_msr & msr::HV != 0 {
+        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
+    } else {
+        thread.spr(Spr::Lpcr) & lpcr::ILE != 0
+    };
+    if is_little { msr::LE } else { 0 }
 }
 
 /// Where the interrupt goes with relocation on, or `None` for real mode.

@@ -9,7 +9,9 @@ use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
+use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
 use crate::ledger::LocalTime;
+use crate::mmu::invalidation::Outstanding;
 use lookaside::Lookaside;
 use trap::Cause;
 
@@ -68,6 +70,10 @@ pub struct Thread {
     pub nia: u64,
     /// The reservation, if the thread holds one.
     pub reservation: Option<Reservation>,
+    /// The segment lookaside buffer.
+    pub slb: [SlbEntry; SLB_ENTRIES],
+    /// Invalidations that other cores have yet to make for this thread.
+    pub outstanding: Outstanding,
     /// Instructions completed since power-on.
     pub completed: u64,
     /// Interrupts taken since power-on.
@@ -109,6 +115,8 @@ impl Thread {
             cia: 0,
             nia: 0,
             reservation: None,
+            slb: [SlbEntry::default(); SLB_ENTRIES],
+            outstanding: Outstanding::default(),
             completed: 0,
             interrupts: 0,
             time: LocalTime::default(),
@@ -265,9 +273,12 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                thread.wakes_at,
+                (thread.wakes_at, thread.slb),
             )
         };
-        visible(self) == visible(other) && self.vsr == other.vsr && self.spr == other.spr
+        visible(self) == visible(other)
+            && self.outstanding == other.outstanding
+            && self.vsr == other.vsr
+            && self.spr == other.spr
     }
 }

@@ -19,7 +19,7 @@ pub mod simulator;
 /// What a machine made of a rule's program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    /// What it wrote to the console; under QEMU with the firmware's log before it.
+    /// What it wrote to the console; under QEMU behind the firmware's log.
     pub console: String,
     /// The report, if it stopped instead of switching off.
     pub report: Option<String>,

@@ -10,7 +10,7 @@ use crate::rule::Rule;
 
 const PROGRAM: &str = "qemu-system-ppc64";
 /// Host time after which a program counts as hung. Booting takes a second; the host may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What QEMU makes of `image`; `folder` takes its files.
@@ -51,5 +51,7 @@ pub fn run(rule: &Rule, image: &[u8], folder: &Path) -> Verdict {
     };
     let bytes = fs::read(&console).expect("the console's file is there");
     let console = String::from_utf8_lossy(&bytes).replace('\r', "");
+    // Behind the firmware's log.
+    let console = console.split("INIT: Starting kernel").last().unwrap_or_default().to_owned();
     Verdict { console, report }
 }
