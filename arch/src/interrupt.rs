@@ -144,6 +144,8 @@ pub mod storage {
     pub const BAD_ACCESS: u64 = 0x0400_0000;
     /// The access was a store.
     pub const STORE: u64 = 0x0200_0000;
+    /// A data watchpoint matched.
+    pub const WATCHPOINT: u64 = 0x0040_0000;
     /// The tables have a form that the processor does not support.
     pub const BAD_CONFIGURATION: u64 = 0x0008_0000;
     /// Reference or change bit clear where it must be set.
@@ -154,6 +156,8 @@ pub mod storage {
 
 /// Causes of a program interrupt in SRR1.
 pub mod program {
+    /// A transaction state that cannot be.
+    pub const TM_BAD_THING: u64 = 0x0020_0000;
     /// An enabled floating-point exception.
     pub const FLOATING_POINT: u64 = 0x0010_0000;
     /// An illegal instruction (where it is not left to the hypervisor).

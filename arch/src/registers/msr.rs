@@ -24,7 +24,7 @@ pub const FP: u64 = bit(50);
 pub const ME: u64 = bit(51);
 /// Floating-point exception mode 0.
 pub const FE0: u64 = bit(52);
-/// Trace: 1 single step, 2 branch.
+/// Trace: 1 branch, 2 single step.
 pub const TE: Field = Field::new(53, 54);
 /// Floating-point exception mode 1.
 pub const FE1: u64 = bit(55);

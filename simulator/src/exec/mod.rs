@@ -10,6 +10,7 @@ pub mod branch;
 pub mod facility;
 pub mod fixed_point;
 pub mod floating_point;
+pub mod history;
 pub mod invalidate;
 pub mod message;
 pub mod power;
@@ -18,6 +19,7 @@ pub mod spr;
 pub mod storage;
 pub mod synchronization;
 pub mod system;
+pub mod transaction;
 
 use arch::instruction::{Privilege, Row, Word, decode};
 use arch::interrupt::program;
@@ -153,6 +155,8 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             synchronization::handler,
             power::handler,
             message::handler,
+            transaction::handler,
+            history::handler,
         ];
         families.iter().find_map(|family| family(row.mnemonic, word, mode)).unwrap_or(not_modelled)
     };

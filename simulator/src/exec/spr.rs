@@ -241,8 +241,6 @@ const PROBLEM_AMR: u16 = 13;
 /// Refuses values that would switch on what is not modelled.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
-        Spr::Ciabr if value & 3 != 0 => "the instruction address breakpoint",
-        Spr::Dawrx0 if value & 0x7 != 0 => "the data watchpoint",
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",

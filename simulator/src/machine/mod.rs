@@ -8,6 +8,7 @@
 mod report;
 mod run;
 mod snapshot;
+mod step;
 
 pub use report::Report;
 pub use run::RunState;

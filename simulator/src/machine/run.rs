@@ -4,7 +4,7 @@ use arch::address::EffectiveAddress;
 use arch::opal::token;
 use arch::registers::msr;
 
-use super::{Machine, QUANTUM_CYCLES, Report, State};
+use super::{Machine, QUANTUM_CYCLES, Report, State, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode};
 use crate::interrupt;
@@ -29,7 +29,8 @@ pub enum RunState {
 }
 
 /// Why execution of straight code ended.
-enum Leave {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leave {
     /// The limit was reached, or the block's end.
     Straight,
     /// An instruction changed the state that code is executed in.
@@ -139,6 +140,12 @@ impl Machine {
             }
             self.enter(index, observer)?;
             let thread = &self.state.threads[index];
+            if step::is_traced(thread) {
+                if self.step(index, observer)? == Leave::Trap && self.trap(index, observer)? {
+                    return Ok(());
+                }
+                continue;
+            }
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
             loop {
                 match self.straight(index, deadline, observer)? {
@@ -161,13 +168,6 @@ impl Machine {
     fn enter<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<(), StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        if thread.msr() & msr::TE.mask() != 0 {
-            return Err(StopReason::SprNotModelled {
-                register: "MSR",
-                value: thread.msr(),
-                what: "the trace interrupt (MSR[TE])",
-            });
-        }
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
         if let Some(taken) = interrupt::take_pending(thread, shared) {
@@ -182,6 +182,9 @@ impl Machine {
         let generation = (shared.cores[thread.core].tlb.generation(), self.blocks.generation());
         let mode = Mode::of(thread);
         thread.lookaside.enter(data, code, mode.number(), generation);
+        if mmu::watch::is_armed(thread) {
+            thread.lookaside.bypass_pages();
+        }
         Ok(())
     }
 
@@ -255,7 +258,7 @@ fn next_at(thread: &Thread) -> Option<u64> {
 
 /// Executes `block` from its start, at most `allowed` instructions.
 #[inline]
-fn execute<O: Observer>(
+pub(super) fn execute<O: Observer>(
     thread: &mut Thread,
     shared: &mut Shared,
     block: &Block,

@@ -10,6 +10,7 @@ pub mod invalidation;
 pub mod radix;
 pub mod tlb;
 pub mod walk_cache;
+pub mod watch;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::bits::bit;

@@ -37,7 +37,10 @@ impl Verdict {
             }
             (None, Some(report)) => Some(format!("console {console:?}\n{report}")),
             (None, None) if console.lines().any(|line| line == "PASS") => None,
-            (None, None) => Some(console.lines().last().unwrap_or("no output").to_owned()),
+            (None, None) => {
+                let line = console.lines().find(|line| line.starts_with("FAIL"));
+                Some(line.unwrap_or("neither PASS nor FAIL on the console").to_owned())
+            }
         }
     }
 }

@@ -85,7 +85,8 @@ mod tests {
     #[test]
     fn a_declet_holds_every_number_of_three_digits() {
         for number in 0..1000 {
-            let digits = number / 100 << 8 | number / 10 % 10 << 4 | number % 10;
+            let digits = [number / 100, number / 10 % 10, number % 10];
+            let digits = digits.iter().fold(0, |digits, digit| digits << 4 | digit);
             assert_eq!(bcd(declet(digits)), digits);
         }
     }
