@@ -125,6 +125,11 @@ pub const AIL3_BASE: u64 = 0xC000_0000_0000_4000;
 /// Where interrupts go that arrive with relocation on: LPCR\[AIL\]=2.
 pub const AIL2_BASE: u64 = 0x1_8000;
 
+/// Where `scv` of level 0 goes in real mode; each further level is 0x20 on.
+pub const SCV_BASE: u64 = 0x1_7000;
+/// The same with LPCR[AIL]=3.
+pub const SCV_AIL3_BASE: u64 = 0xC000_0000_0000_3000;
+
 /// Causes in DSISR and HDSISR; for fetches the same values in SRR1 and HSRR1.
 ///
 /// Source: `mmu-and-superpages.md` 1.10.
@@ -139,6 +144,8 @@ pub mod storage {
     pub const BAD_ACCESS: u64 = 0x0400_0000;
     /// The access was a store.
     pub const STORE: u64 = 0x0200_0000;
+    /// A data watchpoint matched.
+    pub const WATCHPOINT: u64 = 0x0040_0000;
     /// The tables have a form that the processor does not support.
     pub const BAD_CONFIGURATION: u64 = 0x0008_0000;
     /// Reference or change bit clear where it must be set.
@@ -149,6 +156,8 @@ pub mod storage {
 
 /// Causes of a program interrupt in SRR1.
 pub mod program {
+    /// A transaction state that cannot be.
+    pub const TM_BAD_THING: u64 = 0x0020_0000;
     /// An enabled floating-point exception.
     pub const FLOATING_POINT: u64 = 0x0010_0000;
     /// An illegal instruction (where it is not left to the hypervisor).
@@ -159,4 +168,39 @@ pub mod program {
     pub const TRAP: u64 = 0x0002_0000;
     /// SRR0 does not name the instruction that caused this.
     pub const IMPRECISE: u64 = 0x0001_0000;
+}
+
+/// SRR1 of a system reset that ends a power-saving state: why (bits 42:45) and what was lost (46:47).
+///
+/// Source: Linux's `reg.h`, POWER8 and POWER9.
+pub mod wake {
+    /// A directed hypervisor doorbell.
+    pub const HYPERVISOR_DOORBELL: u64 = 0x000C_0000;
+    /// A directed privileged doorbell.
+    pub const PRIVILEGED_DOORBELL: u64 = 0x0014_0000;
+    /// The decrementer.
+    pub const DECREMENTER: u64 = 0x0018_0000;
+    /// An external interrupt.
+    pub const EXTERNAL: u64 = 0x0020_0000;
+    /// A hypervisor virtualization interrupt.
+    pub const VIRTUALIZATION: u64 = 0x0024_0000;
+    /// Nothing was lost.
+    pub const NOTHING_LOST: u64 = 0x0001_0000;
+    /// The thread's own state was lost, the hypervisor's was not.
+    pub const THREAD_LOST: u64 = 0x0002_0000;
+    /// Everything was lost.
+    pub const ALL_LOST: u64 = 0x0003_0000;
+}
+
+/// HSRR1 of an external interrupt that LPCR\[MER\] asked for and the hypervisor takes.
+pub const MEDIATED: u64 = 0x0020_0000;
+
+/// A machine check's causes. Source: `mmu-and-superpages.md` section 2.
+pub mod machine_check {
+    /// SRR1: a load or store did it, DSISR says more and DAR is the address.
+    pub const DATA: u64 = 0x0020_0000;
+    /// SRR1, of a fetch: several translations of different sizes matched in the TLB.
+    pub const FETCH_TLB_MULTIHIT: u64 = 0x0014_0000;
+    /// DSISR: several translations of different sizes matched in the TLB.
+    pub const TLB_MULTIHIT: u64 = 0x400;
 }

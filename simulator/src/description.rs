@@ -61,6 +61,48 @@ struct Clocks {
     timebase_frequency: Parameter,
 }
 
+/// A decision where the sources are silent or disagree.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// What the machine does.
+    pub value: bool,
+    /// How far it is to be trusted.
+    pub confidence: Confidence,
+    /// Who says so, or why it was chosen.
+    pub source: String,
+}
+
+macro_rules! switches {
+    ($($(#[$doc:meta])+ $name:ident;)+) => {
+        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct SwitchFile { $($name: Switch,)+ }
+
+        /// What the machine does where the sources are silent or disagree, see `[switches]` in the
+        /// description.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+        pub struct Switches { $($(#[$doc])+ pub $name: bool,)+ }
+
+        impl SwitchFile {
+            fn values(&self) -> Switches {
+                Switches { $($name: self.$name.value,)+ }
+            }
+        }
+    };
+}
+
+switches! {
+    /// A guest's `stop` with a requested level above PSSCR\[PSLL\] goes to the hypervisor; otherwise
+    /// the level is lowered to PSLL.
+    stop_above_psll_interrupts;
+    /// The hypervisor decrementer ends a guest's `stop` with EC=0.
+    hypervisor_decrementer_ends_guest_stop;
+    /// Each thread is a partition of its own as far as privileged doorbells go: `msgsndp`, DPDES and
+    /// TIR know one thread. Otherwise they know the threads of the core.
+    privileged_doorbells_stay_in_thread;
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Watchdog {
@@ -76,6 +118,7 @@ struct File {
     memory: Vec<MemoryRegion>,
     clock: Clocks,
     watchdog: Watchdog,
+    switches: SwitchFile,
 }
 
 /// What a machine is made of, checked.
@@ -216,6 +259,12 @@ impl Description {
             core_hz: self.file.clock.core_frequency.value,
             timebase_hz: self.file.clock.timebase_frequency.value,
         }
+    }
+
+    /// What the machine does where the sources are silent.
+    #[must_use]
+    pub fn switches(&self) -> Switches {
+        self.file.switches.values()
     }
 
     /// Instructions without progress after which the watchdog stops the machine.

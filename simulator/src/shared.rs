@@ -7,9 +7,11 @@ use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
+use crate::description::Switches;
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::mmu::tlb::Tlb;
+use crate::mmu::walk_cache::WalkCache;
 use crate::thread::{Reservation, Thread};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
@@ -27,13 +29,21 @@ pub struct Core {
     pub timebase_offset: u64,
     /// Translations.
     pub tlb: Tlb,
+    /// Tables on the way to translations.
+    pub walk_cache: WalkCache,
 }
 
 impl Core {
     /// A core of `chip` after power-on.
     #[must_use]
     pub fn new(chip: usize) -> Self {
-        Self { chip, spr: [0; Spr::COUNT], timebase_offset: 0, tlb: Tlb::default() }
+        Self {
+            chip,
+            spr: [0; Spr::COUNT],
+            timebase_offset: 0,
+            tlb: Tlb::default(),
+            walk_cache: WalkCache::default(),
+        }
     }
 
     /// A core- or subcore-scope register.
@@ -48,6 +58,19 @@ impl Core {
         debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
         self.spr[spr as usize] = value;
     }
+}
+
+/// What others have sent to a thread and it has not taken yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Signals {
+    /// A directed hypervisor doorbell.
+    pub hypervisor_doorbell: bool,
+    /// A directed privileged doorbell.
+    pub privileged_doorbell: bool,
+    /// The interrupt controller's line: a hypervisor virtualization interrupt, while it lasts.
+    pub virtualization: bool,
+    /// The sender's cycle when the latest of them came.
+    pub since: u64,
 }
 
 /// Where the firmware's one page lies.
@@ -74,6 +97,14 @@ pub struct Shared {
     pub firmware: FirmwarePlace,
     /// The state of the random-number source behind `darn`; it starts as the machine's seed.
     pub random: u64,
+    /// What the machine does where the sources are silent.
+    pub switches: Switches,
+    /// PIR and core of each thread, by thread index.
+    places: Vec<(u64, usize)>,
+    /// Signals on their way to each thread, by thread index.
+    signals: Vec<Signals>,
+    /// Something happened that may wake a waiting thread.
+    attention: bool,
     /// Reserved granules by thread index, as the threads hold them.
     reservations: Vec<Option<usize>>,
     /// Frames with decoded instructions that were stored into since the machine last looked.
@@ -100,6 +131,10 @@ impl Shared {
             cores,
             firmware,
             random: seed,
+            switches: Switches::default(),
+            places: Vec::new(),
+            signals: vec![Signals::default(); threads],
+            attention: false,
             reservations,
             stale_code: BTreeSet::new(),
         }
@@ -110,6 +145,69 @@ impl Shared {
     pub fn timebase(&self, thread: &Thread) -> u64 {
         let ticks = self.clock.ticks(thread.time_now().cycles());
         ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+    }
+
+    /// Tells where `threads` are: their PIRs and cores.
+    pub fn place_threads(&mut self, threads: &[Thread]) {
+        let place = |thread: &Thread| (thread.spr(Spr::Pir), thread.core);
+        self.places = threads.iter().map(place).collect();
+    }
+
+    /// Index of the thread with this PIR.
+    #[must_use]
+    pub fn thread_with_pir(&self, pir: u64) -> Option<usize> {
+        self.places.iter().position(|place| place.0 == pir)
+    }
+
+    /// How many threads `core` has.
+    #[must_use]
+    pub fn threads_of(&self, core: usize) -> usize {
+        self.places.iter().filter(|place| place.1 == core).count()
+    }
+
+    /// What is on its way to thread `index`.
+    #[must_use]
+    pub fn signals(&self, index: usize) -> &Signals {
+        &self.signals[index]
+    }
+
+    /// All signals, by thread index.
+    #[must_use]
+    pub fn all_signals(&self) -> &[Signals] {
+        &self.signals
+    }
+
+    /// Puts the signals of restored threads back.
+    pub fn restore_signals(&mut self, signals: Vec<Signals>) {
+        self.signals = signals;
+    }
+
+    /// Changes what is on its way to thread `index`, at the sender's cycle `now`.
+    pub fn signal(&mut self, index: usize, now: u64, change: impl FnOnce(&mut Signals)) {
+        let signals = &mut self.signals[index];
+        let before = *signals;
+        change(signals);
+        if *signals != before {
+            signals.since = signals.since.max(now);
+            self.attention = true;
+        }
+    }
+
+    /// Something happened that may wake a waiting thread: the machine looks before it goes on.
+    pub fn call_attention(&mut self) {
+        self.attention = true;
+    }
+
+    /// Whether attention was called for.
+    #[inline]
+    #[must_use]
+    pub fn needs_attention(&self) -> bool {
+        self.attention
+    }
+
+    /// Attention was paid.
+    pub fn clear_attention(&mut self) {
+        self.attention = false;
     }
 
     /// Stores `value` for `thread` and looks after what a store must look after.
@@ -190,6 +288,7 @@ impl PartialEq for Shared {
             && self.firmware == other.firmware
             && self.reservations == other.reservations
             && self.random == other.random
+            && self.signals == other.signals
             && self.memory == other.memory
     }
 }

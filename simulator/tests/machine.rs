@@ -177,9 +177,9 @@ fn a_secondary_starts_with_its_pir_and_only_once() {
 #[test]
 fn what_is_not_modelled_stops_with_a_report_that_names_it() {
     let cases = [
-        (Program::default().set(3, 3).op(Mnemonic::Mtspr, &[187, 3]), "CIABR"),
+        (Program::default().set(3, 0).op(Mnemonic::Mtspr, &[795, 3]), "MMCR0"),
         (Program::default().op(Mnemonic::Mfspr, &[3, 25]), "SPR 25"),
-        (Program::default().op(Mnemonic::Msgsnd, &[3]), "msgsnd is not modelled"),
+        (Program::default().op(Mnemonic::Slbieg, &[3, 4]), "slbieg is not modelled"),
         (Program::default().op(Mnemonic::Ldu, &[3, 8, 0]), "invalid form of ldu"),
         (Program::default().set(3, 1 << 40).op(Mnemonic::Ld, &[4, 0, 3]), "0x0000010000000000"),
         (Program::default().set(3, 0x30).op(Mnemonic::Mtmsrd, &[3, 0]), "hashed translation"),

@@ -24,7 +24,7 @@ pub const FP: u64 = bit(50);
 pub const ME: u64 = bit(51);
 /// Floating-point exception mode 0.
 pub const FE0: u64 = bit(52);
-/// Trace: 1 single step, 2 branch.
+/// Trace: 1 branch, 2 single step.
 pub const TE: Field = Field::new(53, 54);
 /// Floating-point exception mode 1.
 pub const FE1: u64 = bit(55);
@@ -39,6 +39,6 @@ pub const RI: u64 = bit(62);
 /// Little-endian.
 pub const LE: u64 = bit(63);
 
-/// The bits that POWER9 keeps. TM state is not among them: TM is not offered.
+/// The bits that POWER9 keeps. The transaction state is not among them: no transaction ever begins.
 pub const POWER9_MASK: u64 =
-    SF | HV | VEC | VSX | EE | PR | FP | ME | FE0 | TE.mask() | FE1 | IR | DR | PMM | RI | LE;
+    SF | HV | TM | VEC | VSX | EE | PR | FP | ME | FE0 | TE.mask() | FE1 | IR | DR | PMM | RI | LE;

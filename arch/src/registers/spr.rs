@@ -308,6 +308,8 @@ impl Spr {
             (Self::Hid0, Processor::Power9) => 0x0080_0000_0000_0000,
             // Priority medium, field 11:13.
             (Self::Ppr, _) => 4 << 50,
+            // Frozen: FC.
+            (Self::Mmcr0, _) => 0x8000_0000,
             // The run latch is on.
             (Self::Ctrl, _) => 1,
             _ => 0,

@@ -1,9 +1,10 @@
 //! Branches and condition-register logic: Power ISA 3.0B Book I chapter 2.
 
 use arch::instruction::{Mnemonic, Word};
+use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 
-use super::{Flow, Handler, Mode, Outcome};
+use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::shared::Shared;
 use crate::thread::Thread;
 
@@ -63,6 +64,7 @@ fn bcctr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 }
 
 fn bctar(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    facility::require(thread, Facility::Tar)?;
     go_if(thread, thread.spr(Spr::Tar) & !3, i, i.bo())
 }
 

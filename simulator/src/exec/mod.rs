@@ -7,17 +7,26 @@
 //! Guards first, effect second, flags last.
 
 pub mod branch;
+pub mod facility;
 pub mod fixed_point;
 pub mod floating_point;
+pub mod history;
+pub mod invalidate;
+pub mod message;
+pub mod power;
+pub mod segment;
 pub mod spr;
 pub mod storage;
 pub mod synchronization;
 pub mod system;
+pub mod transaction;
 
 use arch::instruction::{Privilege, Row, Word, decode};
 use arch::interrupt::program;
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 use arch::registers::msr;
+use arch::registers::spr::Spr;
 
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -72,6 +81,15 @@ impl Mode {
                 | is(msr::SF, Self::SIXTY_FOUR_BIT)
                 | hypervisor,
         )
+    }
+
+    /// The mode that `thread` is in: its MSR, less what HFSCR takes from a partition.
+    #[must_use]
+    pub fn of(thread: &Thread) -> Self {
+        let mode = Self::from_msr(thread.msr());
+        let is_taken =
+            thread.msr() & msr::HV == 0 && thread.spr(Spr::Hfscr) & Facility::Fp.bit() == 0;
+        if is_taken { Self(mode.0 & !Self::FLOATING_POINT) } else { mode }
     }
 
     /// A number that differs between modes.
@@ -138,7 +156,13 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             branch::handler,
             system::handler,
             spr::handler,
+            invalidate::handler,
+            segment::handler,
             synchronization::handler,
+            power::handler,
+            message::handler,
+            transaction::handler,
+            history::handler,
         ];
         families.iter().find_map(|family| family(row.mnemonic, word, mode)).unwrap_or(not_modelled)
     };
@@ -163,7 +187,7 @@ fn not_modelled(thread: &mut Thread, _: &mut Shared, word: Word) -> Outcome {
 /// Whether a hypervisor-privileged instruction or register in privileged state is left to the
 /// hypervisor (LPCR\[EVIRT\]) or is the guest's own mistake.
 fn hypervisor_privileged(thread: &mut Thread, word: Word) -> Trap {
-    use arch::registers::{lpcr, spr::Spr};
+    use arch::registers::lpcr;
     if !thread.is_problem() && thread.spr(Spr::Lpcr) & lpcr::EVIRT != 0 {
         thread.emulation_assistance(word)
     } else {

@@ -7,9 +7,10 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::xer;
+use arch::registers::{psscr, xer};
 
-use super::{Flow, Handler, Mode, Outcome, hypervisor_privileged};
+use super::system::BESCR_GE;
+use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
 use crate::interrupt::{decrementer, hypervisor_decrementer};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -43,6 +44,13 @@ const TBU_WRITE: u16 = 285;
 const TBU40: u16 = 286;
 const GUEST_PSSCR: u16 = 823;
 const PPR32: u16 = 898;
+const BESCRS: u16 = 800;
+const BESCRSU: u16 = 801;
+const BESCRR: u16 = 802;
+const BESCRRU: u16 = 803;
+const PROBLEM_MMCR0: u16 = 779;
+/// MMCR0\[FC, PMAE, PMAO\], what problem state sees of it.
+const PROBLEM_MMCR0_MASK: u64 = 0x8400_0080;
 
 fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     thread.gpr[i.rt()] = value;
@@ -76,6 +84,7 @@ fn find(
 
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, false)?;
+    facility::require_spr(thread, row, i, false)?;
     let timebase = || shared.timebase(thread);
     let value = match row.spr {
         Spr::Xer => thread.xer,
@@ -89,7 +98,12 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Vtb => timebase().wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
         Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
-        Spr::Psscr if row.number == GUEST_PSSCR => thread.spr(Spr::Psscr) & GUEST_PSSCR_MASK,
+        Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
+        Spr::Dpdes => message::dpdes(thread, shared),
+        Spr::Bescr if matches!(row.number, BESCRSU | BESCRRU) => thread.spr(Spr::Bescr) >> 32,
+        Spr::Tir => message::tir(thread, shared),
+        // Problem state sees freeze, alert enable and alert occurred.
+        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
         spr => stored(thread, shared, spr),
     };
     put(thread, i, value)
@@ -105,8 +119,12 @@ pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
     }
 }
 
-/// What a guest sees of PSSCR: PLS, TR, MTL and RL (`kvm-hv.md` 4.1).
-const GUEST_PSSCR_MASK: u64 = 0xF000_0000_0000_03FF;
+/// What a guest sees of PSSCR (`kvm-hv.md` 4.1); SD hides the level that was reached.
+fn guest_psscr(thread: &Thread) -> u64 {
+    let value = thread.spr(Spr::Psscr);
+    let hidden = if value & psscr::SD != 0 { psscr::PLS.mask() } else { 0 };
+    value & psscr::PRIVILEGED & !hidden
+}
 
 /// LPCR bits that POWER9 keeps; the others read as zero. Source: QEMU's mask for POWER9
 /// (`powernv-opal.md` 7).
@@ -117,6 +135,7 @@ const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let row = find(thread, shared, i, true)?;
+    facility::require_spr(thread, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     match row.spr {
         Spr::Xer => thread.xer = value & xer::MASK,
@@ -133,6 +152,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             };
             let core = &mut shared.cores[thread.core];
             core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
+            // The timers of threads that wait on this core are due at another cycle now.
+            shared.call_attention();
         }
         Spr::Dec | Spr::Hdec => {
             let timebase = shared.timebase(thread);
@@ -147,10 +168,29 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             shared.cores[thread.core].set_spr(Spr::Vtb, value.wrapping_sub(timebase));
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
+        Spr::Dpdes => message::set_dpdes(thread, shared, value),
+        Spr::Bescr => {
+            let old = thread.spr(Spr::Bescr);
+            let new = match row.number {
+                BESCRS => old | value,
+                BESCRSU => old | value << 32,
+                BESCRR => old & !value,
+                BESCRRU => old & !(value << 32),
+                _ => value,
+            };
+            refuse_unmodelled(thread, Spr::Bescr, new)?;
+            thread.set_spr(Spr::Bescr, new);
+        }
+        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
+            let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
+            let new = kept | value & PROBLEM_MMCR0_MASK;
+            refuse_unmodelled(thread, Spr::Mmcr0, new)?;
+            thread.set_spr(Spr::Mmcr0, new);
+        }
         Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
         Spr::Psscr if row.number == GUEST_PSSCR => {
-            let kept = thread.spr(Spr::Psscr) & !GUEST_PSSCR_MASK;
-            thread.set_spr(Spr::Psscr, kept | value & GUEST_PSSCR_MASK);
+            let kept = thread.spr(Spr::Psscr) & !psscr::PRIVILEGED;
+            thread.set_spr(Spr::Psscr, kept | value & psscr::PRIVILEGED);
         }
         // A problem-state program sets AMR only where UAMOR lets it, a guest only where AMOR does.
         Spr::Amr | Spr::Iamr | Spr::Uamor => {
@@ -160,7 +200,9 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Ppr => {
             let value = if row.number == PPR32 { value << 32 } else { value };
-            thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
+            if may_set_priority(thread, PPR_PRIORITY.get(value)) {
+                thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
+            }
         }
         spr => {
             refuse_unmodelled(thread, spr, value)?;
@@ -174,18 +216,32 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     Ok(if synchronizes(row.spr) { Flow::Synchronize } else { Flow::Next })
 }
 
-/// Whether translation or pending interrupts depend on the register. What else reads a register reads
-/// it when it needs it.
+/// Whether translation, decoded instructions, tracing or pending interrupts depend on the register.
+/// What else reads a register reads it when it needs it.
 fn synchronizes(spr: Spr) -> bool {
     let is_translation = matches!(
         spr,
         Spr::Lpcr | Spr::Lpidr | Spr::Pidr | Spr::Amr | Spr::Iamr | Spr::Hrmor | Spr::Ptcr
     );
-    is_translation || matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb)
+    let is_facility = matches!(spr, Spr::Hfscr | Spr::Fscr | Spr::Pcr);
+    let is_trace = matches!(spr, Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0);
+    let is_interrupt = matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes);
+    is_translation || is_facility || is_trace || is_interrupt
 }
 
 /// Program priority, the only field of PPR.
 const PPR_PRIORITY: Field = Field::new(11, 13);
+
+/// Whether the thread's state may set the program priority; a value that it may not set is ignored.
+/// Problem state gets medium high only while PSPB counts down, which it never does here.
+fn may_set_priority(thread: &Thread, priority: u64) -> bool {
+    match priority {
+        2..=4 => true,
+        1 | 5 | 6 => !thread.is_problem(),
+        7 => thread.is_hypervisor(),
+        _ => false,
+    }
+}
 
 /// The bits of AMR, IAMR or UAMOR that the thread's state may change.
 fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
@@ -205,12 +261,9 @@ const PROBLEM_AMR: u16 = 13;
 /// Refuses values that would switch on what is not modelled.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
-        Spr::Ciabr if value & 3 != 0 => "the instruction address breakpoint",
-        Spr::Dawrx0 if value & 0x7 != 0 => "the data watchpoint",
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
-        Spr::Dpdes if value != 0 => "raising a privileged doorbell through DPDES",
-        Spr::Bescr if value != 0 => "event-based branching",
+        Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value != 0 => "an older compatibility level",
         Spr::Hmeer | Spr::Hmer if value != 0 => "hypervisor maintenance",
         Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",

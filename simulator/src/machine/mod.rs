@@ -8,6 +8,7 @@
 mod report;
 mod run;
 mod snapshot;
+mod step;
 
 pub use report::Report;
 pub use run::RunState;
@@ -89,12 +90,16 @@ impl Machine {
                 }
             }
             thread.set_spr(Spr::Pir, u64::from(pir));
+            thread.set_spr(Spr::Tir, index as u64 % u64::from(threads_per_core));
             threads.push(thread);
         }
         let firmware = FirmwarePlace { base: layout::FIRMWARE, entry: layout::ENTRY };
         let memory = Memory::new(description.memory());
         let clock = description.clock();
-        let shared = Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
+        let mut shared =
+            Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
+        shared.switches = description.switches();
+        shared.place_threads(&threads);
         let platform = Platform::new();
         let state = State { description, seed, threads, shared, platform, progress_at: 0 };
         Self { state, blocks: Blocks::default() }

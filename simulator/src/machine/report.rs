@@ -54,6 +54,12 @@ fn describe(
     if thread.activity == Activity::InFirmware {
         return writeln!(out, "{mark} thread {pir:#x}: waits inside firmware");
     }
+    if thread.activity == Activity::Stopped {
+        let psscr = thread.spr(Spr::Psscr);
+        writeln!(out, "{mark} thread {pir:#x}: waits in stop, PSSCR {psscr:#x}, for {}", {
+            if thread.wakes_at == u64::MAX { "ever" } else { "a timer" }
+        })?;
+    }
     let core = &state.shared.cores[thread.core];
     writeln!(
         out,

@@ -3,9 +3,8 @@
 use arch::address::EffectiveAddress;
 use arch::interrupt::Vector;
 use arch::opal::token;
-use arch::registers::msr;
 
-use super::{Machine, QUANTUM_CYCLES, Report};
+use super::{Machine, QUANTUM_CYCLES, Report, State, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt;
@@ -30,8 +29,8 @@ pub enum RunState {
 }
 
 /// Why execution of a block, or of block after block, ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Leave {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leave {
     /// The limit was reached, or the block's end.
     Straight,
     /// An instruction changed the state that code is executed in.
@@ -45,6 +44,7 @@ impl Machine {
     pub fn run<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
         let target = self.state.steps().saturating_add(steps);
         loop {
+            self.pay_attention();
             match self.state.platform.power {
                 Power::Off => {
                     self.state.platform.console.drain();
@@ -65,8 +65,14 @@ impl Machine {
                 return self.stopped(0, reason);
             }
             let Some(index) = self.next_thread() else {
-                return self.stopped(0, "every thread waits inside firmware");
+                return self.stopped(0, self.deadlock());
             };
+            if self.state.threads[index].activity == Activity::Stopped {
+                let State { threads, shared, .. } = &mut self.state;
+                if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
+                    observer.interrupted(&threads[index], taken);
+                }
+            }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
                 return self.stopped(index, reason);
             }
@@ -78,12 +84,45 @@ impl Machine {
         RunState::Stopped(Box::new(Report::new(&self.state, index, reason.to_string())))
     }
 
-    /// The running thread that is furthest behind, in whole quanta; the first of several.
+    /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
+    /// `stop` is where it will wake.
     fn next_thread(&self) -> Option<usize> {
-        let running = |thread: &&Thread| thread.activity == Activity::Running;
-        let quantum = |thread: &&Thread| thread.time.cycles() / QUANTUM_CYCLES;
-        let threads = self.state.threads.iter().filter(running);
-        threads.min_by_key(quantum).map(|thread| thread.index)
+        let next = self.state.threads.iter().filter_map(|thread| Some((next_at(thread)?, thread)));
+        next.min_by_key(|(cycle, _)| cycle / QUANTUM_CYCLES).map(|(_, thread)| thread.index)
+    }
+
+    /// The cycle up to which thread `index` may go on alone: the start of the quantum in which another
+    /// thread has something to do, or the end of this one.
+    fn slice_end(&self, index: usize) -> u64 {
+        let others = self.state.threads.iter().filter(|thread| thread.index != index);
+        let start = self.state.threads[index].time.cycles();
+        let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
+        match others.filter_map(next_at).min() {
+            Some(cycle) => quantum_end.max(cycle / QUANTUM_CYCLES * QUANTUM_CYCLES),
+            None => u64::MAX,
+        }
+    }
+
+    /// Finds out anew when each waiting thread wakes, after something happened that may have changed it.
+    fn pay_attention(&mut self) {
+        let State { threads, shared, .. } = &mut self.state;
+        if shared.needs_attention() {
+            shared.clear_attention();
+            for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
+                thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
+            }
+        }
+    }
+
+    fn deadlock(&self) -> String {
+        let is_stopped = |thread: &&Thread| thread.activity == Activity::Stopped;
+        match self.state.threads.iter().filter(is_stopped).count() {
+            0 => "every thread waits inside firmware".to_owned(),
+            stopped => format!(
+                "every thread waits for ever: {stopped} in stop, with nothing left that could wake \
+                 them, the others inside firmware"
+            ),
+        }
     }
 
     /// Runs thread `index` to the end of its slice, for `budget` steps at most.
@@ -94,14 +133,19 @@ impl Machine {
         observer: &mut O,
     ) -> Result<(), StopReason> {
         let start = self.state.threads[index].time.cycles();
-        let is_running = |thread: &&Thread| thread.activity == Activity::Running;
-        let is_alone = self.state.threads.iter().filter(is_running).count() == 1;
-        let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
-        let slice_end = if is_alone { u64::MAX } else { quantum_end };
-        let end = slice_end.min(start.saturating_add(budget));
+        let end = self.slice_end(index).min(start.saturating_add(budget));
         while self.state.threads[index].time.cycles() < end {
+            if self.state.shared.needs_attention() {
+                return Ok(());
+            }
             self.enter(index, observer)?;
             let thread = &mut self.state.threads[index];
+            if step::is_traced(thread) {
+                if self.step(index, observer)? == Leave::Trap && self.trap(index, observer)? {
+                    return Ok(());
+                }
+                continue;
+            }
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
             let leave = self.blocks(index, deadline, observer);
             if leave == Leave::Trap && self.trap(index, observer)? {
@@ -116,17 +160,9 @@ impl Machine {
     fn enter<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<(), StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        if thread.msr() & msr::TE.mask() != 0 {
-            return Err(StopReason::SprNotModelled {
-                register: "MSR",
-                value: thread.msr(),
-                what: "the trace interrupt (MSR[TE])",
-            });
-        }
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
-        if let Some(vector) = interrupt::pending(thread, shared) {
-            let taken = interrupt::take(thread, shared, &Interrupt::new(vector));
+        if let Some(taken) = interrupt::take_pending(thread, shared) {
             observer.interrupted(thread, taken);
         }
         if shared.has_stale_code() {
@@ -135,8 +171,11 @@ impl Machine {
         }
         let context = mmu::context(thread, shared);
         let generation = (shared.cores[thread.core].tlb.generation(), self.blocks.generation());
-        let mode = Mode::from_msr(thread.msr());
+        let mode = Mode::of(thread);
         thread.lookaside.enter(context, mode.number(), generation);
+        if mmu::watch::is_armed(thread) {
+            thread.lookaside.bypass_pages();
+        }
         Ok(())
     }
 
@@ -145,7 +184,7 @@ impl Machine {
     fn blocks<O: Observer>(&mut self, index: usize, deadline: u64, observer: &mut O) -> Leave {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        let mode = Mode::from_msr(thread.msr());
+        let mode = Mode::of(thread);
         loop {
             debug_assert!(!shared.has_stale_code(), "a store into code synchronizes");
             thread.cia = thread.nia;
@@ -199,9 +238,20 @@ impl Machine {
     }
 }
 
+/// The cycle at which `thread` has something to do, if it ever has.
+fn next_at(thread: &Thread) -> Option<u64> {
+    match thread.activity {
+        Activity::Running => Some(thread.time.cycles()),
+        Activity::Stopped if thread.wakes_at != u64::MAX => {
+            Some(thread.wakes_at.max(thread.time.cycles()))
+        }
+        Activity::Stopped | Activity::InFirmware => None,
+    }
+}
+
 /// Executes `block` from its start, at most `allowed` instructions.
 #[inline]
-fn execute<O: Observer>(
+pub(super) fn execute<O: Observer>(
     thread: &mut Thread,
     shared: &mut Shared,
     block: &Block,

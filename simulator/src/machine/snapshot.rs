@@ -9,11 +9,11 @@ use super::{Machine, State};
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
-use crate::shared::Core;
+use crate::shared::{Core, Signals};
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x01";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x02";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -33,6 +33,7 @@ struct Saved {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     random: u64,
+    signals: Vec<Signals>,
     platform: Platform,
     progress_at: u64,
     frames: Vec<Frame>,
@@ -62,6 +63,7 @@ impl Machine {
             threads: threads.clone(),
             cores: shared.cores.clone(),
             random: shared.random,
+            signals: shared.all_signals().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
             frames: frames.collect(),
@@ -82,6 +84,7 @@ impl Machine {
         let state = &mut machine.state;
         let has_same_shape = saved.threads.len() == state.threads.len()
             && saved.cores.len() == state.shared.cores.len()
+            && saved.signals.len() == state.threads.len()
             && saved
                 .threads
                 .iter()
@@ -98,6 +101,7 @@ impl Machine {
         state.threads = saved.threads;
         state.shared.cores = saved.cores;
         state.shared.random = saved.random;
+        state.shared.restore_signals(saved.signals);
         state.shared.restore_reservations(&state.threads);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;

@@ -2,7 +2,7 @@
 
 use arch::address::EffectiveAddress;
 
-use super::{Access, translate};
+use super::{Access, translate, watch};
 use crate::memory::Offset;
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -35,6 +35,7 @@ impl Thread {
         shared: &mut Shared,
         address: EffectiveAddress,
     ) -> Result<[u8; N], Trap> {
+        watch::check(self, address, N as u64, Access::Load)?;
         if crosses_page(address, N) {
             let mut value = [0; N];
             for (index, byte) in value.iter_mut().enumerate() {
@@ -73,6 +74,7 @@ impl Thread {
         address: EffectiveAddress,
         value: [u8; N],
     ) -> Result<(), Trap> {
+        watch::check(self, address, N as u64, Access::Store)?;
         if crosses_page(address, N) {
             let mut offsets = [0; N];
             for (index, offset) in offsets.iter_mut().enumerate() {
@@ -99,6 +101,7 @@ impl Thread {
         address: EffectiveAddress,
         access: Access,
     ) -> Result<Offset, Trap> {
+        watch::check(self, address, 1, access)?;
         self.place(shared, address, 1, access)
     }
 }

@@ -6,12 +6,15 @@
 //! Source: `mmu-and-superpages.md` 1.9 and section 3.
 
 pub mod access;
+pub mod invalidation;
 pub mod radix;
 pub mod tlb;
+pub mod walk_cache;
+pub mod watch;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::bits::bit;
-use arch::interrupt::{Vector, storage};
+use arch::interrupt::{Vector, machine_check, storage};
 use arch::radix::rights;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
@@ -21,8 +24,9 @@ use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::lookaside::{Context, PAGE_LOG2};
 use crate::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
-use radix::{Page, WalkFault, partition_entry, walk_partition, walk_process};
-use tlb::{Space, Stage, Translation};
+use radix::{Page, WalkFault, Walker};
+use tlb::{Hit, Space, Stage, Translation};
+use walk_cache::{WalkCache, WalkKey, Words};
 
 /// What an access wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,13 +101,14 @@ pub fn look(
 ) -> Option<RealAddress> {
     match resolve(thread, shared, address, access).ok()? {
         Found::Known(real) => Some(real),
-        Found::Walked(_, translation) => Some(translation.apply(address)),
+        Found::Walked(_, translation, _) => Some(translation.apply(address)),
     }
 }
 
 /// Why an address could not be translated.
 enum Fault {
     Segment,
+    MultiHit,
     Process(u64),
     Partition(u64, GuestRealAddress),
     Stop(StopReason),
@@ -125,8 +130,8 @@ impl From<WalkFault> for Fault {
 enum Found {
     /// Real mode, or the TLB.
     Known(RealAddress),
-    /// The tables, just now.
-    Walked(Space, Translation),
+    /// The tables, just now, and what was read on the way.
+    Walked(Space, Translation, Vec<(WalkKey, Words)>),
 }
 
 /// The real address behind `address`; what a walk found goes into the TLB.
@@ -138,8 +143,10 @@ fn find(
 ) -> Result<RealAddress, Fault> {
     match resolve(thread, shared, address, access)? {
         Found::Known(real) => Ok(real),
-        Found::Walked(space, translation) => {
-            if shared.cores[thread.core].tlb.insert(space, address.0, translation) {
+        Found::Walked(space, translation, learned) => {
+            let core = &mut shared.cores[thread.core];
+            core.walk_cache.keep(learned);
+            if core.tlb.insert(space, address.0, translation) {
                 thread.lookaside.forget();
             }
             Ok(translation.apply(address))
@@ -174,21 +181,28 @@ fn resolve(
         let lpid = thread.spr(Spr::Lpidr) as u32;
         (Space { lpid, pid: None }, address.0 & 0x3FFF_FFFF_FFFF_FFFF)
     };
-    if let Some(known) = shared.cores[thread.core].tlb.find(space, address.0)
-        && check(thread, known, access).is_ok()
-    {
-        return Ok(Found::Known(known.apply(address)));
+    let core = &shared.cores[thread.core];
+    match core.tlb.find(space, address.0) {
+        Hit::One(known) if check(thread, known, access).is_ok() => {
+            return Ok(Found::Known(known.apply(address)));
+        }
+        Hit::Several => return Err(Fault::MultiHit),
+        Hit::One(_) | Hit::None => {}
     }
     // Nothing cached, or something that would fault: only what the tables say now may fault.
-    let translation = walk(shared, thread, space, input, access)?;
-    check(thread, &translation, access).map_err(|refusal| match refusal {
-        Refusal::Process(cause) => Fault::Process(cause),
-        Refusal::Partition(cause) => {
-            let page = translation.guest_real.map_or(0, |page| page.0);
-            Fault::Partition(cause, GuestRealAddress(page | address.offset(translation.page_log2)))
-        }
-    })?;
-    Ok(Found::Walked(space, translation))
+    let permitted = |known| {
+        let (translation, learned) = walk(shared, thread, known, space, input, access)?;
+        check(thread, &translation, access).map_err(|refusal| match refusal {
+            Refusal::Process(cause) => Fault::Process(cause),
+            Refusal::Partition(cause) => {
+                let page = translation.guest_real.map_or(0, |page| page.0);
+                let at = page | address.offset(translation.page_log2);
+                Fault::Partition(cause, GuestRealAddress(at))
+            }
+        })?;
+        Ok(Found::Walked(space, translation, learned))
+    };
+    permitted(Some(&core.walk_cache)).or_else(|_: Fault| permitted(None))
 }
 
 /// LPCR as it is for radix translation.
@@ -221,42 +235,41 @@ fn quadrant(
 fn walk(
     shared: &Shared,
     thread: &Thread,
+    known: Option<&WalkCache>,
     space: Space,
     input: u64,
     access: Access,
-) -> Result<Translation, Fault> {
+) -> Result<(Translation, Vec<(WalkKey, Words)>), Fault> {
     let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
     let store = if access == Access::Store { storage::STORE } else { 0 };
     let bad_entry =
         || Fault::Partition(storage::BAD_CONFIGURATION | store, GuestRealAddress(input));
-    let entry = match partition_entry(&shared.memory, ptcr, space.lpid) {
+    let mut walker = match Walker::new(&shared.memory, known, ptcr, space.lpid) {
         // LPID 0 is the hypervisor's own; a guest has no business there.
         Ok(_) if space.lpid == 0 && thread.msr() & msr::HV == 0 => return Err(bad_entry()),
-        Ok(Some(entry)) => entry,
+        Ok(Some(walker)) => walker,
         Ok(None) => return Err(bad_entry()),
         Err(error) => return Err(WalkFault::NoMemory(error).into()),
     };
     let is_nested = space.lpid != 0;
     let process = match space.pid {
-        Some(pid) => Some(walk_process(&shared.memory, &entry, pid, input, is_nested)?),
+        Some(pid) => Some(walker.process(pid, input)?),
         None => None,
     };
     let guest_real = process.map_or(input, |page| page.translate(input));
-    let partition = if is_nested {
-        Some(walk_partition(&shared.memory, &entry, GuestRealAddress(guest_real))?)
-    } else {
-        None
-    };
+    let partition =
+        if is_nested { Some(walker.partition(GuestRealAddress(guest_real))?) } else { None };
     let real = partition.map_or(guest_real, |page| page.translate(guest_real));
     let log2 = |page: Option<Page>| page.map_or(u32::MAX, |page| page.log2);
     let page_log2 = log2(process).min(log2(partition));
-    Ok(Translation {
+    let translation = Translation {
         page_log2,
         real: RealAddress(real).align_down(page_log2),
         guest_real: is_nested.then(|| GuestRealAddress(guest_real).align_down(page_log2)),
         process: process.map(stage),
         partition: partition.map(stage),
-    })
+    };
+    Ok((translation, walker.into_learned()))
 }
 
 /// What the TLB keeps of a leaf.
@@ -343,6 +356,7 @@ fn deliver(thread: &mut Thread, address: EffectiveAddress, access: Access, fault
     let store = if access == Access::Store { storage::STORE } else { 0 };
     let (vector, cause, guest_real) = match fault {
         Fault::Stop(reason) => return thread.stop(reason),
+        Fault::MultiHit => return multi_hit(thread, address, is_fetch),
         Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
         Fault::Segment => (Vector::DataSegment, 0, None),
         Fault::Process(cause) if is_fetch => (Vector::InstructionStorage, cause, None),
@@ -370,6 +384,19 @@ fn deliver(thread: &mut Thread, address: EffectiveAddress, access: Access, fault
         interrupt.storage = Some(StorageFault { address, status, guest_real });
     }
     thread.interrupt(interrupt)
+}
+
+/// The machine check of several translations for one address (`mmu-and-superpages.md` section 2).
+fn multi_hit(thread: &mut Thread, address: EffectiveAddress, is_fetch: bool) -> Trap {
+    let mut interrupt = Interrupt::new(Vector::MachineCheck);
+    if is_fetch {
+        interrupt.status = machine_check::FETCH_TLB_MULTIHIT;
+    } else {
+        interrupt.status = machine_check::DATA;
+        let status = Some(machine_check::TLB_MULTIHIT);
+        interrupt.storage = Some(StorageFault { address, status, guest_real: None });
+    }
+    thread.machine_check(interrupt)
 }
 
 /// Whether `address` belongs to LPID 0 in the thread's state: quadrants 0 and 3 of the hypervisor,

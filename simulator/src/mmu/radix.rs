@@ -8,6 +8,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::storage;
 use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
 
+use super::walk_cache::{WalkCache, WalkKey, Words};
 use crate::memory::{Memory, NoMemory};
 
 /// Why a walk found no page.
@@ -103,117 +104,164 @@ impl Walk {
 
 /// A partition-table entry as far as radix translation needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PartitionEntry {
+struct PartitionEntry {
     /// Root of the partition-scoped tree.
-    pub root: Root,
+    root: Root,
     /// Process table, in guest real (for LPID 0: real) memory.
-    pub process_table: TableLocation,
+    process_table: TableLocation,
 }
 
-/// Reads the partition-table entry of `lpid`. `Ok(None)` where the entry is not for radix or lies
-/// outside of the table.
-///
-/// # Errors
-/// [`NoMemory`] where the table is not in memory.
-pub fn partition_entry(
-    memory: &Memory,
-    ptcr: u64,
+/// Walks the trees of one LPID.
+#[derive(Debug)]
+pub struct Walker<'a> {
+    memory: &'a Memory,
+    /// What the core remembers; `None` to read everything anew.
+    known: Option<&'a WalkCache>,
     lpid: u32,
-) -> Result<Option<PartitionEntry>, NoMemory> {
-    let table = TableLocation::from_doubleword(ptcr);
-    let offset = u64::from(lpid) * 16;
-    if offset >= 1 << table.bytes_log2 {
-        return Ok(None);
-    }
-    let word0 = memory.read_be64(table.base.wrapping_add(offset))?;
-    let word1 = memory.read_be64(table.base.wrapping_add(offset + 8))?;
-    let entry = PartitionEntry {
-        root: Root::from_doubleword(word0),
-        process_table: TableLocation::from_doubleword(word1),
-    };
-    Ok((word0 & PATE0_HR != 0 && entry.root.entries_log2 >= 5).then_some(entry))
+    entry: PartitionEntry,
+    /// What was read on the way and may be remembered.
+    learned: Vec<(WalkKey, Words)>,
 }
 
-/// Walks the partition-scoped tree for `address`.
-///
-/// # Errors
-/// [`WalkFault::Partition`] without the bit for stores, or [`WalkFault::NoMemory`].
-pub fn walk_partition(
-    memory: &Memory,
-    entry: &PartitionEntry,
-    address: GuestRealAddress,
-) -> Result<Page, WalkFault> {
-    let fault = |cause| WalkFault::Partition(cause, address);
-    let mut walk = Walk::new(entry.root);
-    if !walk.is_supported() {
-        return Err(fault(storage::BAD_CONFIGURATION));
+impl<'a> Walker<'a> {
+    /// A walker of the trees that the partition-table entry of `lpid` names. `Ok(None)` where the entry
+    /// is not for radix or lies outside of the table.
+    ///
+    /// # Errors
+    /// [`NoMemory`] where the table is not in memory.
+    pub fn new(
+        memory: &'a Memory,
+        known: Option<&'a WalkCache>,
+        ptcr: u64,
+        lpid: u32,
+    ) -> Result<Option<Self>, NoMemory> {
+        let key = WalkKey::PartitionEntry { lpid };
+        let mut learned = Vec::new();
+        let words = match known.and_then(|known| known.find(key)) {
+            Some(words) => words,
+            None => {
+                let table = TableLocation::from_doubleword(ptcr);
+                let offset = u64::from(lpid) * 16;
+                if offset >= 1 << table.bytes_log2 {
+                    return Ok(None);
+                }
+                let at = table.base.wrapping_add(offset);
+                let words = [memory.read_be64(at)?, memory.read_be64(at.wrapping_add(8))?];
+                learned.push((key, words));
+                words
+            }
+        };
+        let entry = PartitionEntry {
+            root: Root::from_doubleword(words[0]),
+            process_table: TableLocation::from_doubleword(words[1]),
+        };
+        let is_radix = words[0] & PATE0_HR != 0 && entry.root.entries_log2 >= 5;
+        Ok(is_radix.then_some(Self { memory, known, lpid, entry, learned }))
     }
-    if address.0 >> radix::SPACE_LOG2 != 0 {
-        return Err(fault(storage::NO_TRANSLATION));
+
+    /// What was read on the way and may be remembered.
+    #[must_use]
+    pub fn into_learned(self) -> Vec<(WalkKey, Words)> {
+        self.learned
     }
-    loop {
-        let word = memory.read_be64(RealAddress(walk.entry_address(address.0)))?;
-        match walk.step(word) {
-            Step::Fault(cause) => return Err(fault(cause)),
-            Step::Directory => {}
-            Step::Page(page) => return Ok(page),
+
+    /// Whether process-scoped tables lie in guest real memory: for every LPID but 0.
+    fn is_nested(&self) -> bool {
+        self.lpid != 0
+    }
+
+    /// Walks the partition-scoped tree for `address`.
+    ///
+    /// # Errors
+    /// [`WalkFault::Partition`] without the bit for stores, or [`WalkFault::NoMemory`].
+    pub fn partition(&mut self, address: GuestRealAddress) -> Result<Page, WalkFault> {
+        let fault = |cause| WalkFault::Partition(cause, address);
+        let walk = Walk::new(self.entry.root);
+        if !walk.is_supported() {
+            return Err(fault(storage::BAD_CONFIGURATION));
+        }
+        if address.0 >> radix::SPACE_LOG2 != 0 {
+            return Err(fault(storage::NO_TRANSLATION));
+        }
+        let read = |walker: &mut Self, at| Ok(walker.memory.read_be64(RealAddress(at))?);
+        self.descend(walk, None, address.0, read, fault)
+    }
+
+    /// Walks the process-scoped tree of `pid` for `address`, quadrant bits already removed.
+    ///
+    /// # Errors
+    /// [`WalkFault`] with the stage that refused.
+    pub fn process(&mut self, pid: u32, address: u64) -> Result<Page, WalkFault> {
+        let word = self.process_entry(pid)?;
+        let walk = Walk::new(Root::from_doubleword(word));
+        if !walk.is_supported() {
+            return Err(WalkFault::Process(storage::BAD_CONFIGURATION));
+        }
+        let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
+        self.learned.push((key, [word, 0]));
+        let read = |walker: &mut Self, at| {
+            let real = if walker.is_nested() { walker.table_address(at)? } else { RealAddress(at) };
+            Ok(walker.memory.read_be64(real)?)
+        };
+        self.descend(walk, Some(pid), address, read, WalkFault::Process)
+    }
+
+    fn process_entry(&mut self, pid: u32) -> Result<u64, WalkFault> {
+        let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
+        if let Some([word, _]) = self.known.and_then(|known| known.find(key)) {
+            return Ok(word);
+        }
+        let table = self.entry.process_table;
+        let offset = u64::from(pid) * 16;
+        if offset >= 1 << table.bytes_log2 {
+            return Err(WalkFault::Process(storage::NO_TRANSLATION));
+        }
+        // The process table's own address goes through the partition-scoped tree even for LPID 0.
+        let real = self.table_address(table.base.0 + offset)?;
+        Ok(self.memory.read_be64(real)?)
+    }
+
+    /// Goes down a tree to the page.
+    fn descend(
+        &mut self,
+        mut walk: Walk,
+        pid: Option<u32>,
+        input: u64,
+        read: impl Fn(&mut Self, u64) -> Result<u64, WalkFault>,
+        fault: impl Fn(u64) -> WalkFault,
+    ) -> Result<Page, WalkFault> {
+        loop {
+            let covers_log2 = walk.bits_left - walk.entries_log2;
+            let prefix = input >> covers_log2;
+            let key = WalkKey::Directory { lpid: self.lpid, pid, covers_log2, prefix };
+            let word = match self.known.and_then(|known| known.find(key)) {
+                Some([word, _]) => word,
+                None => read(self, walk.entry_address(input))?,
+            };
+            match walk.step(word) {
+                Step::Fault(cause) => return Err(fault(cause)),
+                Step::Directory => self.learned.push((key, [word, 0])),
+                Step::Page(page) => return Ok(page),
+            }
         }
     }
-}
 
-/// Walks the process-scoped tree of `pid` for `address`, quadrant bits already removed. `is_nested`
-/// says whether its tables lie in guest real memory (every LPID but 0).
-///
-/// # Errors
-/// [`WalkFault`] with the stage that refused.
-pub fn walk_process(
-    memory: &Memory,
-    entry: &PartitionEntry,
-    pid: u32,
-    address: u64,
-    is_nested: bool,
-) -> Result<Page, WalkFault> {
-    let read_table = |at: u64, is_nested: bool| -> Result<u64, WalkFault> {
-        let real = if is_nested { table_address(memory, entry, at)? } else { RealAddress(at) };
-        Ok(memory.read_be64(real)?)
-    };
-    let offset = u64::from(pid) * 16;
-    if offset >= 1 << entry.process_table.bytes_log2 {
-        return Err(WalkFault::Process(storage::NO_TRANSLATION));
-    }
-    // The process table's own address goes through the partition-scoped tree even for LPID 0.
-    let word = read_table(entry.process_table.base.0 + offset, true)?;
-    let mut walk = Walk::new(Root::from_doubleword(word));
-    if !walk.is_supported() {
-        return Err(WalkFault::Process(storage::BAD_CONFIGURATION));
-    }
-    loop {
-        let word = read_table(walk.entry_address(address), is_nested)?;
-        match walk.step(word) {
-            Step::Fault(cause) => return Err(WalkFault::Process(cause)),
-            Step::Directory => {}
-            Step::Page(page) => return Ok(page),
+    /// The real address of a process-scoped table entry at guest real `at`, translated as a load.
+    fn table_address(&mut self, at: u64) -> Result<RealAddress, WalkFault> {
+        let address = GuestRealAddress(at);
+        let page = self.partition(address).map_err(|fault| match fault {
+            WalkFault::Partition(cause, at) => {
+                WalkFault::Partition(cause | storage::TABLE_WALK, at)
+            }
+            other => other,
+        })?;
+        let refuse = |cause| Err(WalkFault::Partition(cause | storage::TABLE_WALK, address));
+        if page.leaf.rights & (radix::rights::READ | radix::rights::WRITE) == 0 {
+            return refuse(storage::PROTECTION);
         }
+        if !page.leaf.referenced {
+            return refuse(storage::REFERENCE_CHANGE);
+        }
+        Ok(RealAddress(page.translate(at)))
     }
-}
-
-/// The real address of a process-scoped table entry at guest real `at`, translated as a load.
-fn table_address(
-    memory: &Memory,
-    entry: &PartitionEntry,
-    at: u64,
-) -> Result<RealAddress, WalkFault> {
-    let address = GuestRealAddress(at);
-    let page = walk_partition(memory, entry, address).map_err(|fault| match fault {
-        WalkFault::Partition(cause, at) => WalkFault::Partition(cause | storage::TABLE_WALK, at),
-        other => other,
-    })?;
-    let refuse = |cause| Err(WalkFault::Partition(cause | storage::TABLE_WALK, address));
-    if page.leaf.rights & (radix::rights::READ | radix::rights::WRITE) == 0 {
-        return refuse(storage::PROTECTION);
-    }
-    if !page.leaf.referenced {
-        return refuse(storage::REFERENCE_CHANGE);
-    }
-    Ok(RealAddress(page.translate(at)))
 }

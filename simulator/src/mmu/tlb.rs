@@ -67,6 +67,17 @@ impl Translation {
     }
 }
 
+/// What the TLB has for an address.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Hit<'a> {
+    /// Nothing.
+    None,
+    /// A translation.
+    One(&'a Translation),
+    /// Translations of different sizes: software left a stale one there.
+    Several,
+}
+
 /// The translations of one core.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Tlb {
@@ -77,29 +88,42 @@ pub struct Tlb {
 impl Tlb {
     /// The translation of `address` in `space`, if there is one.
     #[must_use]
-    pub fn find(&self, space: Space, address: u64) -> Option<&Translation> {
-        PAGE_SIZES_LOG2.iter().find_map(|&page_log2| {
+    pub fn find(&self, space: Space, address: u64) -> Hit<'_> {
+        let mut matching = PAGE_SIZES_LOG2.iter().filter_map(|&page_log2| {
             self.entries.get(&Key { space, page_log2, page: address >> page_log2 })
-        })
+        });
+        match (matching.next(), matching.next()) {
+            (None, _) => Hit::None,
+            (Some(one), None) => Hit::One(one),
+            (Some(_), Some(_)) => Hit::Several,
+        }
     }
 
-    /// Keeps what a walk found for `address`, in place of what the TLB had for it. True if another
-    /// translation was lost: shortcuts taken from the TLB are void then.
+    /// Keeps what a walk found for `address`, in place of what the TLB had for that page. True if
+    /// shortcuts taken from the TLB are void now: a translation was lost, or there are several.
     pub fn insert(&mut self, space: Space, address: u64, translation: Translation) -> bool {
         let before = self.generation;
         if self.entries.len() >= CAPACITY {
             self.entries.clear();
             self.generation += 1;
         }
-        for page_log2 in PAGE_SIZES_LOG2 {
-            if self.entries.remove(&Key { space, page_log2, page: address >> page_log2 }).is_some()
-            {
-                self.generation += 1;
-            }
-        }
         let page_log2 = translation.page_log2;
-        self.entries.insert(Key { space, page_log2, page: address >> page_log2 }, translation);
+        let key = Key { space, page_log2, page: address >> page_log2 };
+        let is_replaced = self.entries.insert(key, translation).is_some();
+        if is_replaced || self.overlaps(key) {
+            self.generation += 1;
+        }
         self.generation != before
+    }
+
+    /// Whether a translation of another size has an address in common with `key`.
+    fn overlaps(&self, key: Key) -> bool {
+        PAGE_SIZES_LOG2.into_iter().filter(|&log2| log2 != key.page_log2).any(|page_log2| {
+            let first = key.page << key.page_log2 >> page_log2;
+            let pages = 1u64 << key.page_log2.saturating_sub(page_log2);
+            let at = |page| Key { page_log2, page, ..key };
+            self.entries.range(at(first)..=at(first + pages - 1)).next().is_some()
+        })
     }
 
     /// Removes every translation for which `is_invalid` says so.

@@ -128,6 +128,12 @@ impl Lookaside {
         self.block_tag = number << 8 | u64::from(mode);
     }
 
+    /// Stays in the state that was entered, but without shortcuts for loads and stores.
+    pub fn bypass_pages(&mut self) {
+        self.read.context = 0;
+        self.write.context = 0;
+    }
+
     /// The small number of a context, at least 1, at most a page offset.
     fn number(&mut self, context: Context) -> u64 {
         let known = self.contexts.iter().position(|other| *other == context);

@@ -11,8 +11,10 @@ use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
+use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
 use crate::interrupt::Timers;
 use crate::ledger::LocalTime;
+use crate::mmu::invalidation::Outstanding;
 use lookaside::Lookaside;
 use trap::Cause;
 
@@ -23,6 +25,8 @@ pub enum Activity {
     Running,
     /// Waits inside OPAL for `OPAL_START_CPU`.
     InFirmware,
+    /// Waits in `stop`; PSSCR says how.
+    Stopped,
 }
 
 /// A load-and-reserve that no store has broken yet.
@@ -83,6 +87,10 @@ pub struct Thread {
     pub nia: u64,
     /// The reservation, if the thread holds one.
     pub reservation: Option<Reservation>,
+    /// The segment lookaside buffer.
+    pub slb: [SlbEntry; SLB_ENTRIES],
+    /// Invalidations that other cores have yet to make for this thread.
+    pub outstanding: Outstanding,
     /// Instructions completed since power-on.
     pub completed: u64,
     /// Interrupts taken since power-on.
@@ -91,6 +99,9 @@ pub struct Thread {
     pub last_exits: VecDeque<LastExit>,
     /// The thread's time at `run_start`.
     pub time: LocalTime,
+    /// While it waits in `stop`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
+    /// another thread can wake it.
+    pub wakes_at: u64,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
     /// `completed` and `time`.
     pub run_start: u64,
@@ -126,10 +137,13 @@ impl Thread {
             cia: 0,
             nia: 0,
             reservation: None,
+            slb: [SlbEntry::default(); SLB_ENTRIES],
+            outstanding: Outstanding::default(),
             completed: 0,
             interrupts: 0,
             last_exits: VecDeque::with_capacity(LAST_EXITS),
             time: LocalTime::default(),
+            wakes_at: u64::MAX,
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
@@ -297,9 +311,11 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
+                (thread.wakes_at, thread.slb),
             )
         };
         visible(self) == visible(other)
+            && self.outstanding == other.outstanding
             && self.vsr == other.vsr
             && self.spr == other.spr
             && self.last_exits == other.last_exits

@@ -7,6 +7,8 @@
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::instruction::Word;
 use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
+use arch::registers::msr;
 
 use super::Thread;
 
@@ -41,6 +43,8 @@ pub struct Interrupt {
     pub storage: Option<StorageFault>,
     /// The instruction image for HEIR.
     pub image: Option<Word>,
+    /// The facility that HFSCR or FSCR names as the cause.
+    pub facility: Option<Facility>,
 }
 
 /// What a storage interrupt records.
@@ -65,6 +69,7 @@ impl Interrupt {
             status: 0,
             storage: None,
             image: None,
+            facility: None,
         }
     }
 }
@@ -107,6 +112,9 @@ pub enum StopReason {
     /// Software asked for a kind of translation that is not modelled.
     #[error("{0} is not modelled")]
     TranslationNotModelled(&'static str),
+    /// A machine check that software does not want to hear of.
+    #[error("checkstop: a machine check with MSR[ME]=0")]
+    Checkstop,
     /// OPAL was called in a way that skiboot does not survive.
     #[error("OPAL call: {0}")]
     FirmwareMisused(String),
@@ -136,6 +144,15 @@ impl Thread {
     pub fn alignment_interrupt(&mut self, address: EffectiveAddress) -> Trap {
         let storage = Some(StorageFault { address, status: None, guest_real: None });
         self.interrupt(Interrupt { storage, ..Interrupt::new(Vector::Alignment) })
+    }
+
+    /// Leaves a machine check; with MSR\[ME\]=0 the machine stops instead, as hardware does.
+    #[cold]
+    pub fn machine_check(&mut self, interrupt: Interrupt) -> Trap {
+        if self.msr() & msr::ME == 0 {
+            return self.stop(StopReason::Checkstop);
+        }
+        self.interrupt(interrupt)
     }
 
     /// Leaves an instruction that the processor does not execute to the hypervisor.

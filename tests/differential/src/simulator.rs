@@ -102,6 +102,8 @@ impl Simulator {
         thread.xer = start.xer;
         thread.lr = start.lr;
         thread.ctr = start.ctr;
+        // As an operating system that has given problem state every facility.
+        thread.set_spr(Spr::Fscr, u64::MAX);
         thread.set_spr(Spr::Tar, start.tar);
         thread.set_spr(Spr::Vrsave, start.vrsave);
         thread.fpscr = start.fpscr;

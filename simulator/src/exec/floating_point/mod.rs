@@ -42,8 +42,9 @@ mod tests;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
 
-use super::{Handler, Mode, Outcome};
+use super::{Handler, Mode, Outcome, facility};
 use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::trap::Interrupt;
@@ -67,5 +68,6 @@ pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {
 }
 
 fn unavailable(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
+    facility::require_of_hypervisor(thread, Facility::Fp)?;
     Err(thread.interrupt(Interrupt::new(Vector::FloatingPointUnavailable)))
 }

@@ -2,13 +2,18 @@
 //!
 //! Source: `kvm-hv.md` 1.5 and 1.6; Power ISA 3.0B Book III, Interrupts.
 
-use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
+pub mod wake;
+
+use arch::interrupt::{
+    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SaveRestore, Vector,
+};
+use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
 
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::Interrupt;
+use crate::thread::trap::{Interrupt, StopReason, Trap};
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
 const STATUS_BITS: u64 = 0x783F_0000;
@@ -68,14 +73,7 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     if vector == Vector::MachineCheck {
         to_msr &= !msr::ME;
     }
-    let is_little = if to_msr & msr::HV != 0 {
-        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
-    } else {
-        lpcr & lpcr::ILE != 0
-    };
-    if is_little {
-        to_msr |= msr::LE;
-    }
+    to_msr |= endianness(thread, shared, to_msr);
     let base = match alternate_base(vector, lpcr, from_msr, enters) {
         Some(base) => {
             to_msr |= msr::IR | msr::DR;
@@ -93,6 +91,41 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
         thread.remember_exit(vector.offset(), saved);
     }
     Taken { vector, from_msr, to_msr }
+}
+
+/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are.
+///
+/// # Errors
+/// [`Trap`] to stop the machine where no source says where the call goes.
+pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) -> Result<(), Trap> {
+    let lpcr = thread.spr(Spr::Lpcr);
+    let from_msr = thread.msr();
+    let base = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
+        None => SCV_BASE,
+        Some(AIL3_BASE) => SCV_AIL3_BASE,
+        Some(_) => {
+            let what = "scv with LPCR[AIL]=2";
+            return Err(thread.stop(StopReason::InstructionNotModelled(what)));
+        }
+    };
+    thread.lr = thread.nia;
+    thread.ctr = from_msr & !STATUS_BITS;
+    let relocation = if base == SCV_BASE { 0 } else { msr::IR | msr::DR };
+    let kept = from_msr & (msr::HV | msr::ME | msr::EE | msr::RI);
+    let to_msr = msr::SF | kept | relocation;
+    thread.set_msr(to_msr | endianness(thread, shared, to_msr));
+    thread.nia = base + 0x20 * level;
+    Ok(())
+}
+
+/// MSR\[LE\] of an interrupt that arrives with `to_msr`.
+fn endianness(thread: &Thread, shared: &Shared, to_msr: u64) -> u64 {
+    let is_little = if to_msr & msr::HV != 0 {
+        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
+    } else {
+        thread.spr(Spr::Lpcr) & lpcr::ILE != 0
+    };
+    if is_little { msr::LE } else { 0 }
 }
 
 /// Where the interrupt goes with relocation on, or `None` for real mode.
@@ -119,6 +152,14 @@ fn alternate_base(vector: Vector, lpcr: u64, from_msr: u64, enters: bool) -> Opt
 fn record(thread: &mut Thread, interrupt: &Interrupt) {
     if let Some(image) = interrupt.image {
         thread.set_spr(Spr::Heir, u64::from(image.0));
+    }
+    if let Some(facility) = interrupt.facility {
+        let register = match interrupt.vector.save_restore() {
+            SaveRestore::Hsrr => Spr::Hfscr,
+            SaveRestore::Srr => Spr::Fscr,
+        };
+        let value = INTERRUPT_CAUSE.set(thread.spr(register), facility as u64);
+        thread.set_spr(register, value);
     }
     let Some(fault) = interrupt.storage else { return };
     if let Some(guest_real) = fault.guest_real {
@@ -148,17 +189,44 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let lpcr = thread.spr(Spr::Lpcr);
     let has_ee = thread.msr() & msr::EE != 0;
     let is_guest = thread.msr() & msr::HV == 0;
-    let hdec_enabled = lpcr & lpcr::HDICE != 0 && (has_ee || is_guest);
-    if hdec_enabled && timers.is_hdec_negative {
-        return Some(Vector::HypervisorDecrementer);
+    let signals = shared.signals(thread.index);
+    // What belongs to the hypervisor interrupts a partition whatever its EE.
+    let for_hypervisor = has_ee || is_guest;
+    let enabled = |bit: u64| for_hypervisor && lpcr & bit != 0;
+    if enabled(lpcr::HDICE) && timers.is_hdec_negative {
+        Some(Vector::HypervisorDecrementer)
+    } else if enabled(lpcr::HVICE) && signals.virtualization {
+        Some(Vector::HypervisorVirtualization)
+    } else if has_ee && lpcr & lpcr::MER != 0 && is_guest {
+        Some(Vector::External)
+    } else if has_ee && timers.is_dec_negative {
+        Some(Vector::Decrementer)
+    } else if has_ee && signals.privileged_doorbell {
+        Some(Vector::DirectedPrivilegedDoorbell)
+    } else if for_hypervisor && signals.hypervisor_doorbell {
+        Some(Vector::DirectedHypervisorDoorbell)
+    } else {
+        None
     }
-    if has_ee && lpcr & lpcr::MER != 0 && is_guest {
-        return Some(Vector::External);
+}
+
+/// Takes what is [`pending`], if anything is. A doorbell is over when its interrupt is taken; the
+/// decrementers and the interrupt controller go on until software does something about them.
+pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
+    let vector = pending(thread, shared)?;
+    let mut interrupt = Interrupt::new(vector);
+    let now = thread.time.cycles();
+    match vector {
+        Vector::DirectedPrivilegedDoorbell => {
+            shared.signal(thread.index, now, |signals| signals.privileged_doorbell = false);
+        }
+        Vector::DirectedHypervisorDoorbell => {
+            shared.signal(thread.index, now, |signals| signals.hypervisor_doorbell = false);
+        }
+        Vector::External if thread.spr(Spr::Lpcr) & lpcr::LPES == 0 => interrupt.status = MEDIATED,
+        _ => {}
     }
-    if has_ee && timers.is_dec_negative {
-        return Some(Vector::Decrementer);
-    }
-    None
+    Some(take(thread, shared, &interrupt))
 }
 
 /// The decrementer's value, sign-extended from its width.
@@ -179,6 +247,16 @@ const LARGE_BITS: u32 = 56;
 
 fn sign_extend(value: u64, bits: u32) -> i64 {
     (value << (64 - bits)) as i64 >> (64 - bits)
+}
+
+/// The cycle of the thread's time at which a timer of `value` at `timebase` is negative: now, if it is.
+fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value: i64) -> u64 {
+    if value < 0 {
+        return thread.time_now().cycles();
+    }
+    let offset = shared.cores[thread.core].timebase_offset;
+    let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
+    shared.clock.cycles_at(ticks)
 }
 
 /// The signs of the decrementers. They were computed once and hold until a known time, as long as

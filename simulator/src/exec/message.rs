@@ -1,0 +1,121 @@
+//! Doorbells between threads: Power ISA 3.0B Book III, Processor Control.
+//!
+//! `msgsnd` rings any thread of the machine by its PIR, for the hypervisor; `msgsndp` rings a thread
+//! of the core by its TIR, for the operating system. A doorbell waits until the interrupt is taken or
+//! the receiver clears it. Everything is in order already, so `msgsync` has nothing to do.
+
+use arch::bits::Field;
+use arch::instruction::{Mnemonic, Word};
+use arch::registers::hfscr::Facility;
+use arch::registers::spr::Spr;
+
+use super::{Flow, Handler, Mode, Outcome, facility};
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::StopReason;
+
+/// The handler of a doorbell instruction.
+pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
+    Some(match mnemonic {
+        Mnemonic::Msgsnd => msgsnd,
+        Mnemonic::Msgclr => msgclr,
+        Mnemonic::Msgsndp => msgsndp,
+        Mnemonic::Msgclrp => msgclrp,
+        Mnemonic::Msgsync => |_, _, _| Ok(Flow::Next),
+        _ => return None,
+    })
+}
+
+/// Message type of RB; every other than [`DOORBELL`] makes the instruction do nothing.
+const TYPE: Field = Field::new(32, 36);
+const DOORBELL: u64 = 5;
+/// Broadcast field of RB.
+const BROADCAST: Field = Field::new(37, 38);
+/// PIR that `msgsnd` rings.
+const PIR_TAG: Field = Field::new(44, 63);
+/// TIR that `msgsndp` rings.
+const TIR_TAG: Field = Field::new(57, 63);
+
+fn is_doorbell(thread: &Thread, i: Word) -> bool {
+    TYPE.get(thread.gpr[i.rb()]) == DOORBELL
+}
+
+fn msgsnd(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    let operand = thread.gpr[i.rb()];
+    if !is_doorbell(thread, i) {
+        return Ok(Flow::Next);
+    }
+    if BROADCAST.get(operand) != 0 {
+        return Err(thread.stop(StopReason::InstructionNotModelled("msgsnd to several threads")));
+    }
+    // Nobody answers to a PIR that the machine does not have.
+    if let Some(receiver) = shared.thread_with_pir(PIR_TAG.get(operand)) {
+        let now = thread.time_now().cycles();
+        shared.signal(receiver, now, |signals| signals.hypervisor_doorbell = true);
+    }
+    Ok(Flow::Synchronize)
+}
+
+fn msgclr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    if is_doorbell(thread, i) {
+        let now = thread.time_now().cycles();
+        shared.signal(thread.index, now, |signals| signals.hypervisor_doorbell = false);
+    }
+    Ok(Flow::Synchronize)
+}
+
+fn msgsndp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    facility::require(thread, Facility::Msgp)?;
+    if is_doorbell(thread, i) {
+        let tag = TIR_TAG.get(thread.gpr[i.rb()]);
+        let now = thread.time_now().cycles();
+        let receiver = partition_threads(thread, shared).nth(tag as usize);
+        if let Some(receiver) = receiver {
+            shared.signal(receiver, now, |signals| signals.privileged_doorbell = true);
+        }
+    }
+    Ok(Flow::Synchronize)
+}
+
+fn msgclrp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    facility::require(thread, Facility::Msgp)?;
+    if is_doorbell(thread, i) {
+        let now = thread.time_now().cycles();
+        shared.signal(thread.index, now, |signals| signals.privileged_doorbell = false);
+    }
+    Ok(Flow::Synchronize)
+}
+
+/// The threads that privileged doorbells know, by TIR.
+fn partition_threads(thread: &Thread, shared: &Shared) -> std::ops::Range<usize> {
+    if shared.switches.privileged_doorbells_stay_in_thread {
+        thread.index..thread.index + 1
+    } else {
+        let first = thread.index - thread.spr(Spr::Tir) as usize;
+        first..first + shared.threads_of(thread.core)
+    }
+}
+
+/// TIR as the thread reads it.
+pub(super) fn tir(thread: &Thread, shared: &Shared) -> u64 {
+    (thread.index - partition_threads(thread, shared).start) as u64
+}
+
+/// DPDES: bit `63 - TIR` of each thread whose privileged doorbell waits.
+pub(super) fn dpdes(thread: &Thread, shared: &Shared) -> u64 {
+    let waiting = |index: &usize| shared.signals(*index).privileged_doorbell;
+    let threads = partition_threads(thread, shared);
+    let first = threads.start;
+    threads.filter(waiting).fold(0, |value, index| value | 1 << (index - first))
+}
+
+/// Rings and clears privileged doorbells as `value` says.
+pub(super) fn set_dpdes(thread: &Thread, shared: &mut Shared, value: u64) {
+    let now = thread.time_now().cycles();
+    let threads = partition_threads(thread, shared);
+    let first = threads.start;
+    for index in threads {
+        let rings = value >> (index - first) & 1 != 0;
+        shared.signal(index, now, |signals| signals.privileged_doorbell = rings);
+    }
+}

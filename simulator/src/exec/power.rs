@@ -1,0 +1,43 @@
+//! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `kvm-hv.md` 4.1.
+//!
+//! The instruction completes and the thread waits; what ends the wait is in `interrupt::wake`.
+
+use arch::instruction::{Mnemonic, Word};
+use arch::registers::hfscr::Facility;
+use arch::registers::spr::Spr;
+use arch::registers::{msr, psscr};
+
+use super::{Flow, Handler, Mode, Outcome, facility};
+use crate::shared::Shared;
+use crate::thread::trap::StopReason;
+use crate::thread::{Activity, Thread};
+
+/// The handler of a power-saving instruction.
+pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
+    (mnemonic == Mnemonic::Stop).then_some(stop as Handler)
+}
+
+fn stop(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome {
+    let value = thread.spr(Spr::Psscr);
+    let loses_state = value & psscr::ESL != 0;
+    let has_criterion = value & psscr::EC != 0;
+    if thread.msr() & msr::HV == 0 {
+        facility::require(thread, Facility::Stop)?;
+        let is_too_deep = shared.switches.stop_above_psll_interrupts
+            && psscr::RL.get(value) > psscr::PSLL.get(value);
+        if loses_state || has_criterion || is_too_deep {
+            return Err(facility::unavailable_to_hypervisor(thread, Facility::Stop));
+        }
+    } else if loses_state != has_criterion {
+        return Err(thread.stop(StopReason::InstructionNotModelled(
+            "stop with PSSCR[ESL] and PSSCR[EC] different",
+        )));
+    } else if loses_state && psscr::RL.get(value) >= psscr::DEEP {
+        return Err(thread.stop(StopReason::InstructionNotModelled(
+            "stop with PSSCR[ESL]=1 and a level of 4 or more, which loses the core's state,",
+        )));
+    }
+    thread.activity = Activity::Stopped;
+    shared.call_attention();
+    Ok(Flow::Synchronize)
+}

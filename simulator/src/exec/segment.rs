@@ -1,0 +1,126 @@
+//! The segment lookaside buffer: Power ISA 3.0B Book III, SLB Management; `mmu-and-superpages.md` 1.1
+//! and 1.11.
+//!
+//! The buffer is there and keeps what it is given; with radix translation nothing looks into it, and
+//! hashed translation is not modelled.
+
+use arch::bits::Field;
+use arch::instruction::{Mnemonic, Word};
+
+use super::{Flow, Handler, Mode, Outcome};
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::StopReason;
+
+/// The handler of an SLB instruction.
+pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
+    Some(match mnemonic {
+        Mnemonic::Slbmte => slbmte,
+        Mnemonic::Slbmfee => |t, _, i| read(t, i, |entry| entry.esid),
+        Mnemonic::Slbmfev => |t, _, i| read(t, i, |entry| entry.vsid),
+        Mnemonic::Slbfee => slbfee,
+        Mnemonic::Slbie => slbie,
+        Mnemonic::Slbia => slbia,
+        // Every invalidation of the own buffer is over when it completes.
+        Mnemonic::Slbsync => |_, _, _| Ok(Flow::Next),
+        _ => return None,
+    })
+}
+
+/// Entries of the buffer on POWER8 and POWER9.
+pub const SLB_ENTRIES: usize = 32;
+
+/// An entry as `slbmte` gives it, without its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct SlbEntry {
+    /// ESID and V.
+    pub esid: u64,
+    /// B, VSID, keys, N, L, C and LP.
+    pub vsid: u64,
+}
+
+const VALID: u64 = 0x0800_0000;
+const CLASS: u64 = 0x80;
+const INDEX: Field = Field::new(52, 63);
+const ESID: u64 = 0xFFFF_FFFF_F000_0000;
+/// ESID bits of a segment of 1 TiB.
+const LARGE_ESID: u64 = 0xFFFF_FF00_0000_0000;
+/// Bits of doubleword "VSID" that mean something.
+const VSID_BITS: u64 = 0xFFFF_FFFF_FFFF_FFB0;
+/// B of RB in `slbie`, and its class.
+const SLBIE_B: Field = Field::new(37, 38);
+const SLBIE_CLASS: u64 = 0x0800_0000;
+
+impl SlbEntry {
+    fn size(self) -> u64 {
+        self.vsid >> 62
+    }
+
+    fn matches(self, address: u64) -> bool {
+        let significant = if self.size() == 1 { LARGE_ESID } else { ESID };
+        self.esid & VALID != 0 && (self.esid ^ address) & significant == 0
+    }
+}
+
+fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    let (vsid, esid) = (thread.gpr[i.rs()], thread.gpr[i.rb()]);
+    let index = INDEX.get(esid) as usize;
+    let is_reserved = esid & !(ESID | VALID | INDEX.mask()) != 0
+        || vsid & !VSID_BITS != 0
+        || vsid >> 63 != 0
+        || index >= SLB_ENTRIES;
+    if is_reserved {
+        return Err(thread.stop(StopReason::InvalidForm("slbmte (reserved bits or index)")));
+    }
+    thread.slb[index] = SlbEntry { esid: esid & !INDEX.mask(), vsid };
+    Ok(Flow::Synchronize)
+}
+
+fn read(thread: &mut Thread, i: Word, part: impl Fn(SlbEntry) -> u64) -> Outcome {
+    let index = INDEX.get(thread.gpr[i.rb()]) as usize;
+    match thread.slb.get(index) {
+        Some(&entry) => thread.gpr[i.rt()] = part(entry),
+        None => return Err(thread.stop(StopReason::InvalidForm("slbmfee or slbmfev (index)"))),
+    }
+    Ok(Flow::Next)
+}
+
+fn slbfee(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    let address = thread.gpr[i.rb()];
+    let found = thread.slb.iter().find(|entry| entry.matches(address)).copied();
+    thread.gpr[i.rt()] = found.map_or(0, |entry| entry.vsid);
+    let equal = if found.is_some() { arch::registers::cr::EQ } else { 0 };
+    thread.set_cr_field(0, equal | thread.summary_overflow());
+    Ok(Flow::Next)
+}
+
+fn slbie(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    let operand = thread.gpr[i.rb()];
+    let is_class = operand & SLBIE_CLASS != 0;
+    for entry in &mut thread.slb {
+        let is_meant = entry.matches(operand)
+            && entry.size() == SLBIE_B.get(operand)
+            && (entry.vsid & CLASS != 0) == is_class;
+        if is_meant {
+            entry.esid &= !VALID;
+        }
+    }
+    Ok(Flow::Synchronize)
+}
+
+/// IH says what goes: the modelled TLB has nothing of the ERATs' that would have to go with it.
+fn slbia(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    let goes: fn(usize, &SlbEntry) -> bool = match i.ih() {
+        0 | 1 | 2 | 6 => |index, _| index != 0,
+        3 => |_, entry| entry.vsid & CLASS != 0,
+        4 => |_, _| true,
+        7 => |_, _| false,
+        _ => return Err(thread.stop(StopReason::InvalidForm("slbia (IH)"))),
+    };
+    for (index, entry) in thread.slb.iter_mut().enumerate() {
+        if goes(index, entry) {
+            entry.esid &= !VALID;
+        }
+    }
+    Ok(Flow::Synchronize)
+}

@@ -1,0 +1,105 @@
+//! What `tlbie` and `tlbiel` remove from a core, and removals that other cores have yet to make.
+//!
+//! The core that issues a `tlbie` makes it at once, which the architecture allows. Other cores make it
+//! as late as the architecture allows: when the issuing thread executes `ptesync` behind a `tlbsync`.
+//! Software that leaves one of them out finds translations that should be gone.
+
+use serde::{Deserialize, Serialize};
+
+use super::tlb::{Space, Translation};
+use crate::shared::Core;
+
+/// How much is removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Extent {
+    /// The translations of one page; for process scope, of this PID.
+    Page {
+        /// PID, with process scope.
+        pid: Option<u32>,
+        /// Effective address without its quadrant, or guest real address.
+        address: u64,
+        /// log2 of the page size.
+        page_log2: u32,
+    },
+    /// Everything of one PID.
+    Pid(u32),
+    /// Everything.
+    Everything,
+}
+
+/// One `tlbie` or `tlbiel`, understood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Invalidation {
+    /// Whose; `None` for all partitions.
+    pub lpid: Option<u32>,
+    /// PRS: process-scoped parts instead of partition-scoped ones.
+    pub is_process: bool,
+    /// How much.
+    pub extent: Extent,
+    /// Translations: RIC 0 and 2.
+    pub translations: bool,
+    /// Directories of the walk: RIC 1 and 2.
+    pub directories: bool,
+    /// Table entries: RIC 2.
+    pub tables: bool,
+}
+
+impl Invalidation {
+    fn removes(&self, space: Space, address: u64, translation: &Translation) -> bool {
+        if self.lpid.is_some_and(|lpid| lpid != space.lpid) {
+            return false;
+        }
+        match self.extent {
+            Extent::Page { pid, address: wanted, page_log2 } => {
+                let log2 = translation.page_log2.max(page_log2);
+                if self.is_process {
+                    space.pid == pid && address << 2 >> 2 >> log2 == wanted >> log2
+                } else {
+                    translation.guest_real.is_some_and(|page| page.0 >> log2 == wanted >> log2)
+                }
+            }
+            Extent::Pid(pid) => space.pid == Some(pid),
+            Extent::Everything if self.is_process => space.pid.is_some(),
+            Extent::Everything => translation.guest_real.is_some(),
+        }
+    }
+
+    /// Removes it from `core`.
+    pub fn apply(&self, core: &mut Core) {
+        if self.translations {
+            core.tlb.invalidate(|space, page, translation| self.removes(space, page, translation));
+        }
+        if self.directories || self.tables {
+            let pid = match self.extent {
+                Extent::Pid(pid) => Some(pid),
+                Extent::Page { .. } | Extent::Everything => None,
+            };
+            core.walk_cache.invalidate(self.lpid, self.is_process, pid, self.tables);
+        }
+    }
+}
+
+/// Invalidations of one thread that other cores have not made yet.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Outstanding {
+    issued: Vec<Invalidation>,
+    ordered: Vec<Invalidation>,
+}
+
+impl Outstanding {
+    /// `tlbie` was executed.
+    pub fn issue(&mut self, invalidation: Invalidation) {
+        self.issued.push(invalidation);
+    }
+
+    /// `tlbsync` was executed.
+    pub fn order(&mut self) {
+        self.ordered.append(&mut self.issued);
+    }
+
+    /// `ptesync` was executed: what other cores must make now.
+    #[must_use]
+    pub fn complete(&mut self) -> Vec<Invalidation> {
+        std::mem::take(&mut self.ordered)
+    }
+}

@@ -1,0 +1,64 @@
+#include "prologue.inc"
+#include "radix.inc"
+
+# The partition executes the instruction `code`; HFSCR withholds everything.
+.macro WITHHELD number, code, cause
+    SET_SPR HFSCR, 0
+    IN_GUEST \code, GUEST_REAL | MSR_FP | MSR_TM
+    CHECK   \number, 20, 0xf80
+    CHECK_ADDRESS \number, 23, \code
+    CHECK_SPR \number, HFSCR, \cause << 56
+    # With the facility's bit it works.
+    SET_SPR HFSCR, 1 << \cause
+    IN_GUEST \code, GUEST_REAL | MSR_FP | MSR_TM
+    CHECK   \number, 20, 0xc00
+.endm
+
+main:
+    bl      setup_radix
+    SET_SPR PSSCR, 0
+    SET_SPR FSCR, 1 << 12
+    WITHHELD 1, floating_point, 0
+    WITHHELD 2, stream_control, 2
+    WITHHELD 3, monitor, 3
+    WITHHELD 4, history, 4
+    WITHHELD 5, transaction, 5
+    WITHHELD 6, event_branch, 7
+    WITHHELD 7, target, 8
+    # stop needs something to wake it.
+    SET_SPR DEC, 0x80000000
+    WITHHELD 8, stop_here, 9
+    SET_SPR DEC, 0x7fffffff
+    WITHHELD 9, doorbell, 10
+    # The hypervisor is not asked.
+    SET_SPR HFSCR, 0
+    mfspr   10, TAR
+    PASS
+
+floating_point:
+    fmr     1, 2
+    sc      1
+stream_control:
+    mfspr   10, 17
+    sc      1
+monitor:
+    mfspr   10, 795
+    sc      1
+history:
+    clrbhrb
+    sc      1
+transaction:
+    tbegin.
+    sc      1
+event_branch:
+    mfspr   10, BESCR
+    sc      1
+target:
+    mfspr   10, TAR
+    sc      1
+stop_here:
+    stop
+    sc      1
+doorbell:
+    msgclrp 0
+    sc      1

@@ -1,0 +1,53 @@
+#include "prologue.inc"
+#include "radix.inc"
+
+.set GUEST_EE, GUEST_REAL | MSR_EE
+
+main:
+    bl      setup_radix
+    # 1: HFSCR withholds the facility.
+    ON_INTERRUPT facility
+    SET_SPR PSSCR, 0
+    ENTER_GUEST sleeper, GUEST_REAL
+facility:
+    CHECK   1, 20, 0xf80
+    CHECK_ADDRESS 2, 23, sleeper
+    CHECK_SPR 3, HFSCR, 9 << 56
+    # 2: ESL or EC as the hypervisor left them.
+    ON_INTERRUPT state_loss
+    SET_SPR HFSCR, 1 << 9
+    SET_SPR PSSCR, PSSCR_EC
+    ENTER_GUEST sleeper, GUEST_REAL
+state_loss:
+    CHECK   4, 20, 0xf80
+    CHECK_SPR 5, HFSCR, (9 << 56) | (1 << 9)
+    # 3: a level above PSLL, which the guest asks for itself.
+    ON_INTERRUPT too_deep
+    SET_SPR PSSCR, 3 << 16
+    ENTER_GUEST deep_sleeper, GUEST_REAL
+too_deep:
+    CHECK   6, 20, 0xf80
+    # 4: at PSLL, the guest's decrementer ends it.
+    ON_INTERRUPT guest_timer
+    SET_SPR PSSCR, 4 << 16
+    SET_SPR DEC, 1000
+    ENTER_GUEST deep_sleeper, GUEST_EE
+guest_timer:
+    CHECK   7, 20, 0x900
+    CHECK_ADDRESS 8, 21, behind
+    ON_INTERRUPT back
+    sc      1
+back:
+    CHECK   9, 20, 0xc00
+    CHECK_SPR 10, PSSCR, (4 << 60) | (4 << 16) | 4
+    PASS
+
+sleeper:
+    stop
+    sc      1
+
+deep_sleeper:
+    SET_SPR PSSCR_GUEST, 4
+    stop
+behind:
+    sc      1

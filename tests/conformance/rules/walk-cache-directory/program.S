@@ -1,0 +1,24 @@
+#include "prologue.inc"
+#include "radix.inc"
+
+main:
+    bl      setup_radix
+    STORE   WINDOW + 0x1000, 0x12
+    GUEST_READS 1, WINDOW, 0x11
+    # Another table for the window; the second page was never translated, the directory is known.
+    STORE   SPARE_TABLES, LEAF | FRAME_A
+    STORE   SPARE_TABLES + 8, LEAF | FRAME_B
+    STORE   GUEST_L3 + (WINDOW >> 21) * 8, DIRECTORY | SPARE_TABLES
+    ptesync
+    TLBIE   IS_LPID, RS_LPID1, 0, 0
+    SYNC_TLBIE
+    GUEST_READS 2, WINDOW + 0x1000, 0x12
+    TLBIE   IS_LPID, RS_LPID1, 1, 0
+    SYNC_TLBIE
+    # RIC=1 leaves translations alone.
+    GUEST_READS 3, WINDOW + 0x1000, 0x12
+    GUEST_READS 4, WINDOW, 0xaa
+    TLBIE   IS_LPID, RS_LPID1, 0, 0
+    SYNC_TLBIE
+    GUEST_READS 5, WINDOW + 0x1000, 0xbb
+    PASS

@@ -1,0 +1,46 @@
+//! Conformance rules: one small bare-metal program for each rule of the architecture.
+//!
+//! A folder of `rules/` has the program and `test.toml`, which says what the program shows, on which
+//! machine, and whether QEMU can judge it. A program prints `PASS`, or `FAIL` with the check that failed;
+//! some instead make the machine stop with a report. Each runs on a fresh machine.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`rule`] | a folder, read and checked |
+//! | [`assemble`] | from the program to a flat image |
+//! | [`simulator`] | what our machine says |
+//! | [`qemu`] | what QEMU says |
+
+pub mod assemble;
+pub mod qemu;
+pub mod rule;
+pub mod simulator;
+
+/// What a machine made of a rule's program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// What it wrote to the console; under QEMU behind the firmware's log.
+    pub console: String,
+    /// The report, if it stopped instead of switching off.
+    pub report: Option<String>,
+}
+
+impl Verdict {
+    /// What is wrong with it for `rule`, if anything.
+    #[must_use]
+    pub fn complaint(&self, rule: &rule::Rule) -> Option<String> {
+        let Self { console, report } = self;
+        match (&rule.file.stops, report) {
+            (Some(expected), Some(report)) if report.contains(expected) => None,
+            (Some(expected), _) => {
+                Some(format!("expected a stop with {expected:?}; console {console:?}, {report:?}"))
+            }
+            (None, Some(report)) => Some(format!("console {console:?}\n{report}")),
+            (None, None) if console.lines().any(|line| line == "PASS") => None,
+            (None, None) => {
+                let line = console.lines().find(|line| line.starts_with("FAIL"));
+                Some(line.unwrap_or("neither PASS nor FAIL on the console").to_owned())
+            }
+        }
+    }
+}

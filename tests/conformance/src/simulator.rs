@@ -1,0 +1,44 @@
+//! Runs a rule's program on our machine.
+
+use simulator::{Boot, Description, Machine, NoObserver, Report, RunState};
+
+use crate::Verdict;
+use crate::rule::{Rule, RuleFile};
+
+/// More instructions than any program needs; a program that hangs ends here.
+const PATIENCE: u64 = 20_000_000;
+
+/// What our machine makes of `image`.
+///
+/// # Panics
+/// If the rule asks for a machine that cannot be.
+#[must_use]
+pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
+    let mut machine = Machine::new(description(&rule.file), 1);
+    let boot = Boot { kernel: image.to_vec(), initrd: None, arguments: String::new() };
+    machine.boot(&boot).expect("the image can be booted");
+    let end = machine.run(PATIENCE, &mut NoObserver);
+    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    let report = match end {
+        RunState::PoweredOff => None,
+        RunState::Stopped(report) => Some(report.to_string()),
+        RunState::Running => {
+            Some(Report::new(machine.state(), 0, "the program hangs".to_owned()).to_string())
+        }
+        RunState::Rebooted => Some("the program rebooted the machine".to_owned()),
+    };
+    Verdict { console, report }
+}
+
+fn description(file: &RuleFile) -> Description {
+    let text = include_str!("../../../machines/power9.toml");
+    let mut table: toml::Table = text.parse().expect("the description is right");
+    let topology = table["topology"].as_table_mut().expect("a table");
+    topology["cores_per_chip"] = i64::from(file.cores.unwrap_or(1)).into();
+    topology["threads_per_core"] = i64::from(file.threads.unwrap_or(1)).into();
+    for (name, value) in &file.switches {
+        let switch = table["switches"].as_table_mut().expect("a table");
+        switch[name.as_str()]["value"] = (*value).into();
+    }
+    Description::from_toml(&table.to_string()).expect("the machine can be")
+}
