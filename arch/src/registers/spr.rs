@@ -118,7 +118,7 @@ registers! {
     Vrsave Tb Sprg0 Sprg1 Sprg2 Sprg3 Pvr Hsprg0 Hsprg1 Hdsisr Hdar Spurr Purr Hdec
     Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
-    Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
+    Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
 }
 
 sprs! {
@@ -225,6 +225,7 @@ sprs! {
      823 PSSCR   Psscr  Privileged Privileged Thread 64 Power9;
      848 IC      Ic     Privileged Hypervisor Thread 64 Both;
      849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
+     851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
      855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
      880 TRIG0   Trig0  Hypervisor Hypervisor Thread 64 Both;
      881 TRIG1   Trig1  Hypervisor Hypervisor Thread 64 Both;

@@ -204,6 +204,11 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
             }
         }
+        // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
+        Spr::Pcr => {
+            refuse_unmodelled(thread, Spr::Pcr, value)?;
+            thread.set_spr(Spr::Pcr, value & PCR_LEVELS);
+        }
         spr => {
             refuse_unmodelled(thread, spr, value)?;
             match row.scope {
@@ -228,6 +233,9 @@ fn synchronizes(spr: Spr) -> bool {
     let is_interrupt = matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes);
     is_translation || is_facility || is_trace || is_interrupt
 }
+
+/// PCR bits that take something away: facilities, and levels of the architecture before 3.0.
+const PCR_LEVELS: u64 = 0xF000_0000_0000_001E;
 
 /// Program priority, the only field of PPR.
 const PPR_PRIORITY: Field = Field::new(11, 13);
@@ -264,7 +272,8 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
-        Spr::Pcr if value != 0 => "an older compatibility level",
+        Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
+        Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         Spr::Hmeer | Spr::Hmer if value != 0 => "hypervisor maintenance",
         Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
         _ => return Ok(()),
