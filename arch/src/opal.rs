@@ -16,8 +16,14 @@ pub mod token {
     pub const CEC_POWER_DOWN: u64 = 5;
     /// `()`.
     pub const CEC_REBOOT: u64 = 6;
+    /// `(source, *be64 events)`: firmware looks at what its interrupt was for.
+    pub const HANDLE_INTERRUPT: u64 = 9;
     /// `(*be64 events, or null)`.
     pub const POLL_EVENTS: u64 = 10;
+    /// `(source, server << 2, priority)`; 0xFF masks.
+    pub const SET_XIVE: u64 = 19;
+    /// `(source, *be16 server << 2, *u8 priority)`.
+    pub const GET_XIVE: u64 = 20;
     /// `(terminal, *be64 length)`.
     pub const CONSOLE_WRITE_BUFFER_SPACE: u64 = 25;
     /// `(server, address)`.
@@ -28,12 +34,26 @@ pub mod token {
     pub const RETURN_CPU: u64 = 69;
     /// `(flags)`, see [`super::reinit`].
     pub const REINIT_CPUS: u64 = 70;
+    /// `()`.
+    pub const RESYNC_TIMEBASE: u64 = 79;
     /// `(token)`: 1 present, 0 absent.
     pub const CHECK_TOKEN: u64 = 80;
+    /// `()`: waits until a service processor has let go of the host.
+    pub const SYNC_HOST_REBOOT: u64 = 87;
     /// `(type, text)`.
     pub const CEC_REBOOT2: u64 = 116;
     /// `(terminal)`.
     pub const CONSOLE_FLUSH: u64 = 117;
+    /// `(*be32 xirr, only_looks)`: accepts the most favoured interrupt.
+    pub const INT_GET_XIRR: u64 = 122;
+    /// `(priority)`.
+    pub const INT_SET_CPPR: u64 = 123;
+    /// `(xirr)`: above 0 if another interrupt waits.
+    pub const INT_EOI: u64 = 124;
+    /// `(server, priority)`.
+    pub const INT_SET_MFRR: u64 = 125;
+    /// `(chip or -1, ptcr)`.
+    pub const NMMU_SET_PTCR: u64 = 127;
 
     /// The token's name, if the project knows it.
     #[must_use]
@@ -54,6 +74,16 @@ pub mod token {
             CHECK_TOKEN => "OPAL_CHECK_TOKEN",
             CEC_REBOOT2 => "OPAL_CEC_REBOOT2",
             CONSOLE_FLUSH => "OPAL_CONSOLE_FLUSH",
+            HANDLE_INTERRUPT => "OPAL_HANDLE_INTERRUPT",
+            SET_XIVE => "OPAL_SET_XIVE",
+            GET_XIVE => "OPAL_GET_XIVE",
+            RESYNC_TIMEBASE => "OPAL_RESYNC_TIMEBASE",
+            SYNC_HOST_REBOOT => "OPAL_SYNC_HOST_REBOOT",
+            INT_GET_XIRR => "OPAL_INT_GET_XIRR",
+            INT_SET_CPPR => "OPAL_INT_SET_CPPR",
+            INT_EOI => "OPAL_INT_EOI",
+            INT_SET_MFRR => "OPAL_INT_SET_MFRR",
+            NMMU_SET_PTCR => "OPAL_NMMU_SET_PTCR",
             _ => return None,
         })
     }

@@ -6,11 +6,13 @@
 use std::fmt;
 
 use arch::processor::Processor;
+use arch::registers::psscr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Region};
+use crate::platform::calendar;
 
 /// How far a value is to be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -73,6 +75,32 @@ pub struct Switch {
     pub source: String,
 }
 
+/// A day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Date {
+    /// Year.
+    pub year: u64,
+    /// Month, from 1.
+    pub month: u64,
+    /// Day of the month, from 1.
+    pub day: u64,
+}
+
+/// A power-saving state that firmware tells of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopState {
+    /// Its name.
+    pub name: String,
+    /// PSSCR with which `stop` reaches it.
+    pub psscr: u64,
+    /// Time to leave it, nanoseconds.
+    pub exit_latency: Parameter,
+    /// Time that it must last to be worth it, nanoseconds.
+    pub residency: Parameter,
+}
+
 macro_rules! switches {
     ($($(#[$doc:meta])+ $name:ident;)+) => {
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -118,6 +146,9 @@ struct File {
     memory: Vec<MemoryRegion>,
     clock: Clocks,
     watchdog: Watchdog,
+    date: Date,
+    #[serde(default)]
+    stop_state: Vec<StopState>,
     switches: SwitchFile,
 }
 
@@ -202,6 +233,21 @@ impl Description {
         if clock.timebase_frequency.value > clock.core_frequency.value {
             return Err(error("the time base runs faster than the core; it must not"));
         }
+        if !calendar::exists(self.file.date) {
+            let Date { year, month, day } = self.file.date;
+            return Err(error(format!("date: there is no day {year}-{month}-{day}")));
+        }
+        for StopState { name, psscr, exit_latency, residency } in &self.file.stop_state {
+            check_stop_state(name, *psscr)?;
+            for (what, parameter) in [("exit_latency", exit_latency), ("residency", residency)] {
+                if parameter.unit != "ns" || u32::try_from(parameter.value).is_err() {
+                    let Parameter { value, unit, .. } = parameter;
+                    return Err(error(format!(
+                        "stop state {name}: {what} is {value} \"{unit}\"; it is below 2^32 in \"ns\""
+                    )));
+                }
+            }
+        }
         check_memory(memory)
     }
 
@@ -261,6 +307,18 @@ impl Description {
         }
     }
 
+    /// The day that firmware's clock shows at power-on, at midnight.
+    #[must_use]
+    pub fn date(&self) -> Date {
+        self.file.date
+    }
+
+    /// The power-saving states that firmware tells of.
+    #[must_use]
+    pub fn stop_states(&self) -> &[StopState] {
+        &self.file.stop_state
+    }
+
     /// What the machine does where the sources are silent.
     #[must_use]
     pub fn switches(&self) -> Switches {
@@ -284,6 +342,21 @@ impl Description {
         let text = toml::to_string(&self.file).expect("a description was read from TOML");
         Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Only states that `stop` models may be told of.
+fn check_stop_state(name: &str, value: u64) -> Result<(), DescriptionError> {
+    let loses_state = value & psscr::ESL != 0;
+    if loses_state != (value & psscr::EC != 0) {
+        return Err(error(format!("stop state {name}: psscr has ESL and EC different; set both")));
+    }
+    if loses_state && psscr::RL.get(value) >= psscr::DEEP {
+        return Err(error(format!(
+            "stop state {name}: a level of {} or more loses the core's state, which is not modelled",
+            psscr::DEEP
+        )));
+    }
+    Ok(())
 }
 
 fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
@@ -346,6 +419,9 @@ mod tests {
         assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
         assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
         assert!(with("POWER9\"", "POWER7\"").contains("not modelled"));
+        assert!(with("month = 1", "month = 13").contains("no day"));
+        assert!(with("psscr = 0x30_0332", "psscr = 0x30_0335").contains("4 or more"));
+        assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
     }
 
     #[test]

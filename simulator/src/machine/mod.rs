@@ -100,7 +100,7 @@ impl Machine {
             Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
         shared.switches = description.switches();
         shared.place_threads(&threads);
-        let platform = Platform::new();
+        let platform = Platform::new(device_tree::pirs(&description).into_iter());
         let state = State { description, seed, threads, shared, platform, progress_at: 0 };
         Self { state, blocks: Blocks::default() }
     }
@@ -168,7 +168,10 @@ impl Machine {
     /// Types `bytes` on the console now.
     pub fn console_input(&mut self, bytes: &[u8]) {
         let now = self.instructions();
-        self.state.platform.console.type_in(now, bytes);
+        let State { threads, shared, platform, .. } = &mut self.state;
+        platform.console.type_in(now, bytes);
+        let latest = threads.iter().map(|thread| thread.time.cycles()).max();
+        platform.drive_lines(shared, threads.len(), latest.unwrap_or(0));
     }
 
     /// Drops every host-side shortcut: decoded blocks, translations at hand, known timers. The machine

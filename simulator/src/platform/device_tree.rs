@@ -5,12 +5,14 @@
 //! skiboot do not do there: without it Linux uses 64 KiB pages throughout, and real POWER9 firmware
 //! has it.
 
+use arch::registers::psscr;
 use arch::registers::spr::Spr;
 use dtoolkit::memreserve::MemoryReservation;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::layout;
-use crate::description::Description;
+use super::xics::FIRMWARE_EVENT;
+use crate::description::{Description, StopState};
 
 /// What goes into `/chosen`.
 #[derive(Clone, Debug)]
@@ -78,8 +80,9 @@ pub fn build(description: &Description, chosen: &Chosen<'_>, boot_pir: u32) -> V
         .cells("#size-cells", &[2])
         .child(chosen_node(chosen))
         .child(cpus(description))
-        .child(opal())
+        .child(opal(description))
         .child(interrupt_presentation())
+        .child(interrupt_sources())
         .child(reserved());
     for region in description.memory() {
         root = root.child(
@@ -131,6 +134,7 @@ fn cpus(description: &Description) -> Node {
                 .cells("timebase-frequency", &[clock.timebase_hz as u32])
                 .doublewords("ibm,extended-clock-frequency", &[clock.core_hz])
                 .cells("clock-frequency", &[u32::try_from(clock.core_hz).unwrap_or(u32::MAX)])
+                .bytes("ibm,pa-features", options())
                 .cells("ibm,dec-bits", &[56])
                 .cells("ibm,slb-size", &[32])
                 .cells("d-cache-block-size", &[128])
@@ -149,11 +153,74 @@ fn cpus(description: &Description) -> Node {
     node
 }
 
-fn opal() -> Node {
+/// Options of the processor by byte of `ibm,pa-features`, as far as an operating system asks: MMU, FPU,
+/// SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and
+/// no transactional memory. (Positions: Linux's table; `powernv-opal.md` 3.2.)
+const OPTIONS: [(usize, u8); 4] = [(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)];
+const OPTION_BYTES: usize = 66;
+
+fn options() -> Vec<u8> {
+    let mut value = vec![0; 2 + OPTION_BYTES];
+    value[0] = OPTION_BYTES as u8;
+    for (byte, bits) in OPTIONS {
+        value[2 + byte] = bits;
+    }
+    value
+}
+
+/// Flags of a power-saving state: it is reached by `stop`; with [`STATE_LOST`] it loses registers.
+const BY_STOP: u32 = 0x0010_0000;
+const STATE_LOST: u32 = 0x0000_1000;
+/// The fields of PSSCR that a state sets: ESL, EC, TR, MTL and RL.
+const STATE_FIELDS: u64 =
+    psscr::ESL | psscr::EC | psscr::TR.mask() | psscr::MTL.mask() | psscr::RL.mask();
+
+fn power_management(states: &[StopState]) -> Node {
+    let collect = |value: &dyn Fn(&StopState) -> u32| states.iter().map(value).collect::<Vec<_>>();
+    let names = states.iter().flat_map(|state| [state.name.as_bytes(), &[0]].concat()).collect();
+    let psscr: Vec<_> = states.iter().map(|state| state.psscr).collect();
+    let flags =
+        collect(&|state| BY_STOP | if state.psscr & psscr::ESL != 0 { STATE_LOST } else { 0 });
+    Node::new("power-mgt")
+        .bytes("ibm,cpu-idle-state-names", names)
+        .cells("ibm,cpu-idle-state-flags", &flags)
+        .cells("ibm,cpu-idle-state-latencies-ns", &collect(&|s| s.exit_latency.value as u32))
+        .cells("ibm,cpu-idle-state-residency-ns", &collect(&|s| s.residency.value as u32))
+        .doublewords("ibm,cpu-idle-state-psscr", &psscr)
+        .doublewords("ibm,cpu-idle-state-psscr-mask", &vec![STATE_FIELDS; states.len()])
+}
+
+/// The parent of interrupts whose sources OPAL calls route.
+fn interrupt_sources() -> Node {
+    Node::new("interrupt-controller@0")
+        .text("compatible", "IBM,opal-xics")
+        .flag("interrupt-controller")
+        .cells("#interrupt-cells", &[2])
+        .cells("#address-cells", &[0])
+        .cells("phandle", &[SOURCES_HANDLE])
+}
+
+/// The parent of firmware's events; an event's number is its bit in what `OPAL_HANDLE_INTERRUPT` answers.
+fn events() -> Node {
+    Node::new("event")
+        .text("compatible", "ibm,opal-event")
+        .flag("interrupt-controller")
+        .cells("#interrupt-cells", &[1])
+        .cells("phandle", &[EVENTS_HANDLE])
+}
+
+const EVENTS_HANDLE: u32 = 2;
+const SOURCES_HANDLE: u32 = 1;
+/// Second cell of an interrupt: 1 level-sensitive.
+const LEVEL: u32 = 1;
+
+fn opal(description: &Description) -> Node {
     let console = Node::new("serial@0")
         .text("device_type", "serial")
         .text("compatible", "ibm,opal-console-raw")
         .cells("reg", &[0])
+        .cells("interrupt-parent", &[EVENTS_HANDLE])
+        .cells("interrupts", &[arch::opal::event::CONSOLE_INPUT.trailing_zeros()])
         .cells("#write-buffer-size", &[arch::opal::CONSOLE_RING_BYTES as u32]);
     Node::new("ibm,opal")
         .bytes("compatible", b"ibm,opal-v2\0ibm,opal-v3\0".to_vec())
@@ -163,6 +230,11 @@ fn opal() -> Node {
         .doublewords("opal-entry-address", &[layout::ENTRY])
         .doublewords("opal-runtime-size", &[layout::FIRMWARE_BYTES])
         .cells("ibm,heartbeat-ms", &[2000])
+        .cells("interrupt-parent", &[SOURCES_HANDLE])
+        .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
+        .bytes("interrupt-names", b"events\0".to_vec())
+        .child(events())
+        .child(power_management(description.stop_states()))
         .child(
             Node::new("consoles")
                 .cells("#address-cells", &[1])
@@ -216,6 +288,19 @@ mod tests {
         assert_eq!(arguments.value(), b"quiet\0");
         let memory = tree.find_node("/memory@0").unwrap().property("reg").unwrap();
         assert_eq!(memory.value(), [[0u8; 8], (2u64 << 30).to_be_bytes()].concat());
+    }
+
+    #[test]
+    fn stop_states_are_those_of_the_description() {
+        let chosen = Chosen { arguments: "", initrd: None };
+        let flat = build(&description(), &chosen, 0);
+        let tree = Fdt::new_unchecked(&flat);
+        let node = tree.find_node("/ibm,opal/power-mgt").unwrap();
+        let flags = node.property("ibm,cpu-idle-state-flags").unwrap();
+        let words: Vec<_> = flags.value().chunks(4).map(|word| word.to_vec()).collect();
+        assert_eq!(words.len(), description().stop_states().len());
+        assert_eq!(words[0], 0x0010_0000u32.to_be_bytes());
+        assert_eq!(words[1], 0x0010_1000u32.to_be_bytes());
     }
 
     #[test]

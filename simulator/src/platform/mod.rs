@@ -3,14 +3,18 @@
 //! Firmware is OPAL as a payload sees it: an entry address with a real instruction sequence behind
 //! it, skiboot's calling convention and skiboot's manners. Source: `powernv-opal.md`.
 
+pub mod calendar;
 pub mod console;
 pub mod device_tree;
 pub mod kernel;
 pub mod opal;
+pub mod xics;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shared::Shared;
 use console::Console;
+use xics::Xics;
 
 /// Where things lie in real memory, as skiboot has them on QEMU (`powernv-opal.md` 1.2, 1.4).
 pub mod layout {
@@ -54,18 +58,23 @@ pub struct Platform {
     pub power: Power,
     /// The console.
     pub console: Console,
+    /// The interrupt controller.
+    pub xics: Xics,
 }
 
 impl Platform {
-    /// A platform after power-on.
+    /// A platform after power-on, with threads of these PIRs.
     #[must_use]
-    pub fn new() -> Self {
-        Self { power: Power::On, console: Console::default() }
+    pub fn new(pirs: impl Iterator<Item = u32>) -> Self {
+        Self { power: Power::On, console: Console::default(), xics: Xics::new(pirs) }
     }
-}
 
-impl Default for Platform {
-    fn default() -> Self {
-        Self::new()
+    /// Brings the interrupt controller's lines to the threads after something changed at cycle `now`.
+    pub fn drive_lines(&mut self, shared: &mut Shared, threads: usize, now: u64) {
+        self.xics.set_level(xics::FIRMWARE_EVENT, self.console.has_input());
+        for index in 0..threads {
+            let line = self.xics.line(index);
+            shared.signal(index, now, |signals| signals.virtualization = line);
+        }
     }
 }

@@ -10,7 +10,8 @@ use arch::opal::{EPAPR_MAGIC, TEST_ANSWER, cpu_status, event, reinit, status, to
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, msr};
 
-use super::{Platform, Power, layout};
+use super::xics::{FIRMWARE_EVENT, Route};
+use super::{Platform, Power, calendar, layout};
 use crate::exec::FIRMWARE_ENTRY;
 use crate::machine::State;
 use crate::shared::Shared;
@@ -48,8 +49,9 @@ pub fn enter_payload(thread: &mut Thread, entry: u64) {
 /// # Errors
 /// [`StopReason::FirmwareMisused`] where skiboot would not survive the call.
 pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
-    let State { threads, shared, platform, .. } = state;
+    let State { threads, shared, platform, description, .. } = state;
     let thread = &threads[index];
+    let now = thread.time_now().cycles();
     let unwanted = thread.msr() & (msr::LE | msr::IR | msr::DR | msr::EE);
     if unwanted != 0 {
         return Err(StopReason::FirmwareMisused(format!(
@@ -62,13 +64,18 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     let answer = match number {
         token::START_CPU => start_cpu(threads, index, arguments[0], arguments[1]),
         token::QUERY_CPU_STATUS => query_cpu_status(shared, threads, arguments[0], arguments[1]),
+        token::RTC_READ => {
+            let seconds = now / description.clock().core_hz;
+            rtc_read(shared, calendar::read(description.date(), seconds), arguments)
+        }
         token::REINIT_CPUS => reinit_cpus(shared, threads, index, arguments[0]),
         token::RETURN_CPU => {
             threads[index].activity = Activity::InFirmware;
             return Ok(());
         }
-        _ => serve(shared, platform, number, arguments),
+        _ => serve(shared, platform, index, number, arguments),
     };
+    platform.drive_lines(shared, threads.len(), now);
     let thread = &mut threads[index];
     for lost in [0, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12] {
         thread.gpr[lost] = POISON;
@@ -83,7 +90,13 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
 }
 
 /// Calls that concern no thread.
-fn serve(shared: &mut Shared, platform: &mut Platform, number: u64, arguments: [u64; 3]) -> i64 {
+fn serve(
+    shared: &mut Shared,
+    platform: &mut Platform,
+    caller: usize,
+    number: u64,
+    arguments: [u64; 3],
+) -> i64 {
     let [first, second, third] = arguments;
     match number {
         token::TEST => TEST_ANSWER as i64,
@@ -106,6 +119,33 @@ fn serve(shared: &mut Shared, platform: &mut Platform, number: u64, arguments: [
             platform.power = Power::Rebooting;
             status::SUCCESS
         }
+        token::INT_GET_XIRR => {
+            let xirr = platform.xics.accept(caller, second != 0);
+            answer(shared, first, &xirr.to_be_bytes())
+        }
+        token::INT_SET_CPPR => {
+            platform.xics.set_cppr(caller, first as u8);
+            status::SUCCESS
+        }
+        token::INT_EOI => i64::from(platform.xics.end(caller, first as u32)),
+        token::INT_SET_MFRR => match platform.xics.server(first) {
+            Some(server) => {
+                platform.xics.set_mfrr(server, second as u8);
+                status::SUCCESS
+            }
+            None => status::PARAMETER,
+        },
+        // A server is given as its PIR with two bits below it.
+        token::SET_XIVE if platform.xics.set_route(first as u32, second >> 2, third as u8) => {
+            status::SUCCESS
+        }
+        token::GET_XIVE => get_xive(shared, platform, arguments),
+        token::HANDLE_INTERRUPT if first == u64::from(FIRMWARE_EVENT) => {
+            answer(shared, second, &events(platform).to_be_bytes())
+        }
+        // There is no nest that translates, no service processor to wait for, and the time bases of
+        // the cores never part: what these ask for is so already.
+        token::NMMU_SET_PTCR | token::SYNC_HOST_REBOOT | token::RESYNC_TIMEBASE => status::SUCCESS,
         token::CHECK_TOKEN => i64::from(is_served(first)),
         _ => status::PARAMETER,
     }
@@ -129,6 +169,17 @@ fn is_served(number: u64) -> bool {
             | token::QUERY_CPU_STATUS
             | token::RETURN_CPU
             | token::REINIT_CPUS
+            | token::RTC_READ
+            | token::HANDLE_INTERRUPT
+            | token::SET_XIVE
+            | token::GET_XIVE
+            | token::INT_GET_XIRR
+            | token::INT_SET_CPPR
+            | token::INT_EOI
+            | token::INT_SET_MFRR
+            | token::NMMU_SET_PTCR
+            | token::SYNC_HOST_REBOOT
+            | token::RESYNC_TIMEBASE
     )
 }
 
@@ -207,8 +258,29 @@ fn poll_events(shared: &mut Shared, platform: &mut Platform, events_at: u64) -> 
     if events_at == 0 {
         return status::SUCCESS;
     }
-    let events = if platform.console.has_input() { event::CONSOLE_INPUT } else { 0 };
-    answer(shared, events_at, &events.to_be_bytes())
+    answer(shared, events_at, &events(platform).to_be_bytes())
+}
+
+fn events(platform: &Platform) -> u64 {
+    if platform.console.has_input() { event::CONSOLE_INPUT } else { 0 }
+}
+
+fn get_xive(shared: &mut Shared, platform: &Platform, arguments: [u64; 3]) -> i64 {
+    let [number, server_at, priority_at] = arguments;
+    let Some(Route { pir, priority }) = platform.xics.route(number as u32) else {
+        return status::PARAMETER;
+    };
+    match answer(shared, server_at, &((pir << 2) as u16).to_be_bytes()) {
+        status::SUCCESS => answer(shared, priority_at, &[priority]),
+        refused => refused,
+    }
+}
+
+fn rtc_read(shared: &mut Shared, time: (u32, u64), arguments: [u64; 3]) -> i64 {
+    match answer(shared, arguments[0], &time.0.to_be_bytes()) {
+        status::SUCCESS => answer(shared, arguments[1], &time.1.to_be_bytes()),
+        refused => refused,
+    }
 }
 
 fn find_server(threads: &[Thread], server: u64) -> Option<usize> {

@@ -32,6 +32,9 @@ real:
     IN_GUEST call, GUEST_REAL | MSR_IR
     mfmsr   12
     CHECK   6, 12, MSR_SF | MSR_HV | MSR_ME
+    IN_GUEST call, GUEST_REAL | MSR_DR
+    mfmsr   12
+    CHECK   7, 12, MSR_SF | MSR_HV | MSR_ME
     PASS
 
 call:

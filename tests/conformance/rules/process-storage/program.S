@@ -13,6 +13,9 @@ main:
     CHECK   1, 6, 0x300
     CHECK_SPR 2, DSISR, 0x40000000
     CHECK_SPR 3, DAR, WINDOW + 0x18
+    IN_GUEST guest_store, GUEST_ON
+    TO_HOST
+    CHECK_SPR 13, DSISR, 0x42000000
     SET     13, WINDOW + 0x1010
     IN_GUEST guest_store, GUEST_ON
     TO_HOST

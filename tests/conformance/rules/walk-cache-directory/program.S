@@ -21,4 +21,10 @@ main:
     TLBIE   IS_LPID, RS_LPID1, 0, 0
     SYNC_TLBIE
     GUEST_READS 5, WINDOW + 0x1000, 0xbb
+    # The old table loses an entry that the new one has: what would fault is walked from the start.
+    STORE   SPARE_TABLES + 16, 0
+    STORE   GUEST_L3 + (WINDOW >> 21) * 8, DIRECTORY | GUEST_L4
+    ptesync
+    STORE   WINDOW + 0x2000, 0x13
+    GUEST_READS 6, WINDOW + 0x2000, 0x13
     PASS
