@@ -39,6 +39,9 @@ fn a_return_to_problem_state_turns_interrupts_and_relocation_on() {
         let value = msr::SF | msr::PR;
         assert_eq!(parts.return_with(mnemonic, 0x1000, value), value | implied);
         let mut parts = Parts::new(HYPERVISOR);
+        let value = value | implied;
+        assert_eq!(parts.return_with(mnemonic, 0x1000, value), value);
+        let mut parts = Parts::new(HYPERVISOR);
         assert_eq!(parts.return_with(mnemonic, 0x1000, msr::SF), msr::SF);
     }
     let mut parts = Parts::new(HYPERVISOR);
