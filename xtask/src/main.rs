@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod images;
+mod mutants;
 mod run;
 mod setup;
 mod test;
@@ -41,7 +42,9 @@ enum Task {
     Check,
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
     Bench,
-    /// All tests, with many more random cases.
+    /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
+    Mutants(mutants::Arguments),
+    /// All tests, with many more random cases, and a sample of mutants.
     Nightly,
 }
 
@@ -55,7 +58,9 @@ fn main() -> ExitCode {
         Task::Test => test::test(&workspace),
         Task::Check => check::check(&workspace),
         Task::Bench => bench::bench(&workspace),
-        Task::Nightly => test::nightly(&workspace),
+        Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
+        Task::Nightly => test::nightly(&workspace)
+            .and_then(|()| mutants::mutants(&workspace, mutants::Arguments::default())),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

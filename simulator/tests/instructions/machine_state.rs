@@ -1,7 +1,7 @@
 //! The instructions that write the MSR, and who may leave which of its bits changed.
 //! Source of the rules: Power ISA 3.0B Book III, System Linkage and Machine State Register.
 
-use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, vector};
+use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, interrupt, vector};
 use arch::instruction::Mnemonic;
 use arch::interrupt::{Vector, program};
 use arch::registers::spr::Spr;
@@ -97,6 +97,18 @@ fn with_l_set_only_ee_and_ri_change() {
                 assert_eq!(result, old & !changes | new & changes, "{old:#x} to {new:#x}");
             }
         }
+    }
+}
+
+#[test]
+fn a_system_call_is_over_when_it_interrupts_and_level_1_goes_to_the_hypervisor() {
+    for (level, to_hypervisor) in [(0, false), (1, true)] {
+        let mut parts = Parts::new(GUEST);
+        let interrupt = interrupt(parts.run(Mnemonic::Sc, &[level]));
+        assert_eq!((interrupt.vector, interrupt.status), (Vector::SystemCall, 0));
+        assert!(interrupt.is_after_instruction);
+        assert_eq!(interrupt.to_hypervisor, to_hypervisor);
+        assert_eq!(parts.thread.nia, parts.thread.cia + 4);
     }
 }
 
