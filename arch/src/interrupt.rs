@@ -204,3 +204,31 @@ pub mod machine_check {
     /// DSISR: several translations of different sizes matched in the TLB.
     pub const TLB_MULTIHIT: u64 = 0x400;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SaveRestore, Vector};
+
+    #[test]
+    fn a_vector_is_found_by_its_offset() {
+        for &vector in Vector::ALL {
+            assert_eq!(Vector::from_offset(vector.offset()), Some(vector));
+        }
+        assert_eq!(Vector::SystemCall.offset(), 0xC00);
+        assert_eq!(Vector::HypervisorEmulationAssistance.offset(), 0xE40);
+        assert_eq!(Vector::from_offset(0xB00), None);
+    }
+
+    #[test]
+    fn only_an_external_interrupt_changes_its_pair_with_lpes() {
+        for &vector in Vector::ALL {
+            let with_lpes = vector.save_restore_with(true);
+            assert_eq!(with_lpes, vector.save_restore(), "{}", vector.name());
+            let without = vector.save_restore_with(false);
+            assert_eq!(without != with_lpes, vector == Vector::External, "{}", vector.name());
+        }
+        assert_eq!(Vector::External.save_restore_with(false), SaveRestore::Hsrr);
+        assert_eq!(Vector::HypervisorDataStorage.save_restore(), SaveRestore::Hsrr);
+        assert_eq!(Vector::DataStorage.save_restore(), SaveRestore::Srr);
+    }
+}

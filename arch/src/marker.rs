@@ -87,6 +87,17 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_is_a_trap_doubleword_immediate_with_its_region_in_the_low_bits() {
+        let region = Region::new(5).unwrap();
+        assert_eq!(Mark::Begin(region).word(), Word(0x0800_4005));
+        assert_eq!(Mark::End(region).word(), Word(0x0800_4805));
+        // Another immediate, and another register or condition.
+        for word in [0x0800_5005, 0x0800_C005, 0x0801_4005, 0x0820_4005, 0x0C00_4005] {
+            assert_eq!(Mark::from_word(Word(word)), None, "{word:#x}");
+        }
+    }
+
+    #[test]
     fn the_endian_fixup_is_not_a_mark() {
         assert_eq!(Mark::from_word(Word(TDI_NEVER | u32::from(ENDIAN_FIXUP))), None);
     }

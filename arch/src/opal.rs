@@ -149,3 +149,53 @@ pub const TEST_ANSWER: u64 = 0xFEED_F00D;
 
 /// Register r6 at the payload's entry: the ePAPR magic.
 pub const EPAPR_MAGIC: u64 = 0x6550_4150;
+
+#[cfg(test)]
+mod tests {
+    use super::{status, token};
+
+    /// As in skiboot's `opal-api.h`.
+    const TOKENS: &[(u64, &str)] = &[
+        (0, "OPAL_TEST"),
+        (1, "OPAL_CONSOLE_WRITE"),
+        (2, "OPAL_CONSOLE_READ"),
+        (3, "OPAL_RTC_READ"),
+        (5, "OPAL_CEC_POWER_DOWN"),
+        (6, "OPAL_CEC_REBOOT"),
+        (10, "OPAL_POLL_EVENTS"),
+        (25, "OPAL_CONSOLE_WRITE_BUFFER_SPACE"),
+        (41, "OPAL_START_CPU"),
+        (42, "OPAL_QUERY_CPU_STATUS"),
+        (69, "OPAL_RETURN_CPU"),
+        (70, "OPAL_REINIT_CPUS"),
+        (80, "OPAL_CHECK_TOKEN"),
+        (116, "OPAL_CEC_REBOOT2"),
+        (117, "OPAL_CONSOLE_FLUSH"),
+    ];
+
+    #[test]
+    fn tokens_have_the_names_of_the_published_interface() {
+        for number in 0..256 {
+            let published = TOKENS.iter().find(|(token, _)| *token == number).map(|token| token.1);
+            assert_eq!(token::name(number), published, "{number}");
+        }
+    }
+
+    #[test]
+    fn every_status_but_success_is_negative() {
+        assert_eq!(status::SUCCESS, 0);
+        let failures = [
+            (status::PARAMETER, 1),
+            (status::BUSY, 2),
+            (status::PARTIAL, 3),
+            (status::CLOSED, 5),
+            (status::HARDWARE, 6),
+            (status::UNSUPPORTED, 7),
+            (status::BUSY_EVENT, 12),
+            (status::WRONG_STATE, 14),
+        ];
+        for (status, magnitude) in failures {
+            assert_eq!(status, -magnitude);
+        }
+    }
+}

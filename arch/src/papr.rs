@@ -148,3 +148,43 @@ pub mod rtas {
 
 /// The instruction `sc 1`.
 pub const HYPERCALL_WORD: u32 = 0x4400_0022;
+
+#[cfg(test)]
+mod tests {
+    use super::{Hypercall, rtas, status};
+
+    /// As in PAPR and Linux's `hvcall.h`.
+    const STATUSES: &[(i64, &str)] = &[
+        (0, "H_SUCCESS"),
+        (1, "H_BUSY"),
+        (2, "H_CLOSED"),
+        (-1, "H_HARDWARE"),
+        (-2, "H_FUNCTION"),
+        (-3, "H_PRIVILEGE"),
+        (-4, "H_PARAMETER"),
+        (-16, "H_RESOURCE"),
+        (-55, "H_P2"),
+        (-56, "H_P3"),
+        (-57, "H_P4"),
+    ];
+
+    #[test]
+    fn return_codes_have_the_names_of_the_published_interface() {
+        for code in -300..300 {
+            let published = STATUSES.iter().find(|(number, _)| *number == code).map(|code| code.1);
+            assert_eq!(status::name(code), published, "{code}");
+        }
+        assert_eq!(status::H_UNSUPPORTED_FLAG_START, -256);
+        assert_eq!((rtas::SUCCESS, rtas::PARAMETER), (0, -3));
+    }
+
+    #[test]
+    fn a_hypercall_is_found_by_its_number() {
+        for &call in Hypercall::ALL {
+            assert_eq!(Hypercall::from_number(call as u64), Some(call));
+            assert!(call.name().starts_with("H_"), "{}", call.name());
+        }
+        assert_eq!(Hypercall::from_number(0xE0).map(Hypercall::name), Some("H_CEDE"));
+        assert_eq!(Hypercall::from_number(0x2D), None);
+    }
+}

@@ -40,3 +40,24 @@ impl fmt::Display for Processor {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::Processor;
+    use std::string::ToString;
+
+    #[test]
+    fn the_upper_halfword_of_the_version_names_the_processor() {
+        let name = |pvr| Processor::from_pvr(pvr).map(|processor| processor.to_string());
+        for pvr in [0x004B_0201, 0x004C_0100, 0x004D_0200] {
+            assert_eq!(name(pvr).as_deref(), Some("POWER8"));
+        }
+        assert_eq!(name(0x004E_1203).as_deref(), Some("POWER9"));
+        // POWER7+, POWER10, and POWER9's number in the wrong half.
+        for pvr in [0x004A_0201, 0x0080_0200, 0x0000_004E] {
+            assert_eq!(name(pvr), None);
+        }
+    }
+}

@@ -194,6 +194,23 @@ mod tests {
         assert_eq!(root.to_doubleword(), 0x4000_0000_0000_00A0);
     }
 
+    #[test]
+    fn fields_lie_where_the_architecture_puts_them() {
+        let leaf = Leaf {
+            base: RealAddress(0x1234_5000),
+            rights: rights::READ | rights::EXECUTE,
+            attributes: 2,
+            referenced: true,
+            changed: false,
+        };
+        assert_eq!(Entry::Leaf(leaf).to_doubleword(), 0xC000_0000_1234_5125);
+        let directory = Entry::Directory { base: RealAddress(0x1234_5600), entries_log2: 9 };
+        assert_eq!(directory.to_doubleword(), 0x8000_0000_1234_5609);
+        assert_eq!(Entry::from_doubleword(0x7FFF_FFFF_FFFF_FFFF), Entry::Invalid);
+        let table = TableLocation { base: RealAddress(0x1234_0000), bytes_log2: 16 };
+        assert_eq!(table.to_doubleword(), 0x1234_0004);
+    }
+
     proptest! {
         #[test]
         fn leaves_are_read_back(page in 0u64..1 << 45, eaa in 0u64..16, attributes in 0u64..4,

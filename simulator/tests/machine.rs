@@ -223,7 +223,7 @@ fn a_restored_machine_draws_the_same_random_numbers() {
     for machine in [&mut machine, &mut restored] {
         assert!(matches!(machine.run(1_000_000, &mut NoObserver), RunState::PoweredOff));
     }
-    assert_eq!(machine, restored);
+    assert!(machine == restored);
     let gpr = machine.state().threads[0].gpr;
     assert_ne!(gpr[20], gpr[21]);
 }
@@ -263,22 +263,23 @@ fn the_decrementer_interrupts_when_it_passes_zero() {
     assert!((100..=102).contains(&ticks), "{ticks} ticks for a decrementer of 100");
 }
 
+/// Machines are compared without printing them when they differ: that is all of their memory.
 #[test]
 fn stopping_to_look_changes_nothing_and_a_restored_machine_goes_on_as_the_saved_one() {
     let whole = timer().run().0;
     for step in [1, 7, 97, 331] {
         let mut machine = timer().boot(|_| {});
         while let RunState::Running = machine.run(step, &mut NoObserver) {}
-        assert_eq!(machine, whole, "in steps of {step}");
+        assert!(machine == whole, "in steps of {step}");
     }
     for save_at in [0, 1, 50, 400, 700] {
         let mut machine = timer().boot(|_| {});
         machine.run(save_at, &mut NoObserver);
         let bytes = machine.snapshot();
         let mut restored = Machine::restore(&bytes).unwrap();
-        assert_eq!(machine, restored, "saved at {save_at}");
+        assert!(machine == restored, "saved at {save_at}");
         while let RunState::Running = restored.run(1000, &mut NoObserver) {}
-        assert_eq!(restored, whole, "restored at {save_at}");
+        assert!(restored == whole, "restored at {save_at}");
     }
 }
 

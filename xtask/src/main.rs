@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod images;
+mod mutants;
 mod run;
 mod setup;
 mod test;
@@ -49,7 +50,9 @@ enum Task {
     },
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
     Bench,
-    /// All tests, with many more random cases.
+    /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
+    Mutants(mutants::Arguments),
+    /// All tests, with many more random cases, and a sample of mutants.
     Nightly,
 }
 
@@ -64,7 +67,9 @@ fn main() -> ExitCode {
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench => bench::bench(&workspace),
-        Task::Nightly => test::nightly(&workspace),
+        Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
+        Task::Nightly => test::nightly(&workspace)
+            .and_then(|()| mutants::mutants(&workspace, mutants::Arguments::default())),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -58,3 +58,20 @@ impl Facility {
         1 << (self as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Facility, INTERRUPT_CAUSE};
+
+    #[test]
+    fn the_cause_is_the_number_of_the_bit_from_the_right() {
+        for &facility in Facility::ALL {
+            let cause = u64::from(facility.bit().trailing_zeros());
+            assert_eq!(Facility::from_cause(cause), Some(facility));
+            assert!(facility.bit().is_power_of_two());
+            assert_eq!(facility.bit() & INTERRUPT_CAUSE.mask(), 0);
+        }
+        assert_eq!(Facility::Tar.bit(), 0x100);
+        assert_eq!(Facility::from_cause(6), None);
+    }
+}

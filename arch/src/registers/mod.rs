@@ -46,3 +46,13 @@ pub mod cr {
     /// Summary overflow; unordered.
     pub const SO: u32 = 1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::xer;
+
+    #[test]
+    fn xer_keeps_five_bits_and_the_string_length() {
+        assert_eq!(xer::MASK, 0xE00C_007F);
+    }
+}

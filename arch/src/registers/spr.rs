@@ -346,6 +346,25 @@ mod tests {
     }
 
     #[test]
+    fn registers_that_are_not_zero_at_first_have_the_values_that_firmware_leaves() {
+        let values = |processor| {
+            let some = [Spr::Pvr, Spr::Lpcr, Spr::Hid0, Spr::Ppr, Spr::Ctrl, Spr::Dec];
+            some.map(|spr| spr.reset(processor))
+        };
+        let (ppr, ctrl) = (0x0010_0000_0000_0000, 1);
+        let power9 = [0x004E_1203, 0x0040_0000_0000_A000, 0x0080_0000_0000_0000, ppr, ctrl, 0];
+        assert_eq!(values(Processor::Power9), power9);
+        let power8 = [0x004D_0200, 0x0040_0000_0000_6000, 0, ppr, ctrl, 0];
+        assert_eq!(values(Processor::Power8), power8);
+    }
+
+    #[test]
+    fn a_register_of_several_numbers_is_named_for_the_one_with_all_of_it() {
+        assert_eq!((Spr::Ppr.row().number, Spr::Ppr.name()), (896, "PPR"));
+        assert_eq!((Spr::Ppr.row().mask(), Spr::Pir.row().mask()), (u64::MAX, 0xFFFF_FFFF));
+    }
+
+    #[test]
     fn presence_hides_a_register_from_the_other_processor() {
         assert!(SprRow::find(464, Processor::Power8).is_none());
         assert_eq!(SprRow::find(464, Processor::Power9).unwrap().spr, Spr::Ptcr);

@@ -121,12 +121,6 @@ impl Mode {
     pub fn has_floating_point(self) -> bool {
         self.0 & Self::FLOATING_POINT != 0
     }
-
-    /// MSR\[SF\].
-    #[must_use]
-    pub fn is_64_bit(self) -> bool {
-        self.0 & Self::SIXTY_FOUR_BIT != 0
-    }
 }
 
 /// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.

@@ -230,6 +230,19 @@ fn random_numbers_come_from_the_seed() {
     assert!(bench.run(Mnemonic::Darn, &[3, 3]).is_err() && bench.is_invalid_form());
 }
 
+/// The first numbers of SplitMix64 for the seed 1234567, as its other implementations have them.
+#[test]
+fn random_numbers_are_those_of_splitmix64() {
+    let mut bench = Bench::new(HYPERVISOR);
+    bench.shared.random = 1_234_567;
+    for number in [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973] {
+        bench.run(Mnemonic::Darn, &[3, 2]).expect("it delivers");
+        assert_eq!(bench.thread.gpr[3], number);
+    }
+    bench.run(Mnemonic::Darn, &[3, 0]).expect("it delivers");
+    assert_eq!(bench.thread.gpr[3], 9_817_491_932_198_370_423 >> 32);
+}
+
 #[test]
 fn addpcis_counts_from_the_next_instruction() {
     let mut bench = Bench::new(HYPERVISOR);

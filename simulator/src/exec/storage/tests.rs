@@ -190,3 +190,13 @@ fn cache_inhibited_accesses_work_in_hypervisor_real_mode_only() {
         assert_eq!(bench.interrupt().vector, vector);
     }
 }
+
+#[test]
+fn a_cache_inhibited_access_with_relocation_on_says_so_in_dsisr() {
+    for (mnemonic, status) in [(Mnemonic::Lwzcix, 0x2), (Mnemonic::Stwcix, 0x0200_0002)] {
+        let mut bench = bench(HYPERVISOR | msr::DR);
+        assert!(bench.run(mnemonic, &[8, 0, 4]).is_err());
+        let fault = bench.interrupt().storage.expect("DAR and DSISR");
+        assert_eq!((fault.address.0, fault.status), (0x1000, Some(status)));
+    }
+}

@@ -10,8 +10,22 @@ use super::super::arithmetic::{
 use super::super::estimate::{reciprocal, reciprocal_square_root};
 use super::super::fpscr::{FI, FR, RN, UX};
 use super::super::fused::{multiply_add, multiply_add_exactly};
-use super::super::round::{Computed, Double, Single};
+use super::super::number::Number;
+use super::super::round::{Computed, Double, Format, Single, round};
 use super::{operand, single_operand};
+
+/// The last bit that stays and the first that goes are both set, and all between them and the result
+/// are clear: nothing but the sticky bit tells that the result is inexact.
+#[test]
+fn what_is_shifted_out_of_a_tiny_number_counts() {
+    for distance in 1..8 {
+        let significand = 1 << 63 | 3 << (distance - 1);
+        let number = Number { negative: false, exponent: Double::LEAST - distance, significand };
+        let Computed { value, status } = round::<Double>(number, 0);
+        assert_eq!(value, 1 << (52 - distance));
+        assert_eq!(status & (FI | FR | UX), FI | UX, "shifted by {distance}");
+    }
+}
 
 /// An operation with its operands, waiting for FPSCR.
 type Operation<'a> = &'a dyn Fn(u64) -> Computed;

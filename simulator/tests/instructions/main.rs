@@ -1,0 +1,8 @@
+//! Single instructions in states that a program of the comparison with QEMU never has: privileged
+//! ones, and those of which QEMU's user mode shows too little.
+
+mod invalidation;
+mod machine_state;
+mod modelled;
+mod parts;
+mod special_registers;

@@ -1,0 +1,88 @@
+//! Mutation testing: are the tests able to fail?
+//!
+//! `cargo mutants` changes one thing at a time in `arch` and in the simulator's `exec`, and the tests
+//! must notice. `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which
+//! changes are excused, with reasons. All mutants take a night and more, so a run takes one sample.
+
+use std::str::FromStr;
+use std::time::SystemTime;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::workspace::{Workspace, is_in_path, run};
+
+/// Samples that together are all mutants; one is about 190.
+const SHARDS: u64 = 16;
+
+/// Which mutants.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Arguments {
+    /// The sample, as K/N: every N-th mutant from the K-th. Without it, another each day.
+    #[arg(long)]
+    shard: Option<Shard>,
+    /// How many mutants are tried at a time; each builds in a copy of its own.
+    #[arg(long, default_value_t = 1)]
+    jobs: u32,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self { shard: None, jobs: 1 }
+    }
+}
+
+/// Sample `index` of `count`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shard {
+    index: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// The samples take turns by the day, so that nightly runs see every mutant in [`SHARDS`] days.
+    fn of_today() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let days = now.map_or(0, |since| since.as_secs() / (24 * 60 * 60));
+        Self { index: days % SHARDS, count: SHARDS }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = |(index, count): (&str, &str)| Some((index.parse().ok()?, count.parse().ok()?));
+        match text.split_once('/').and_then(parse) {
+            Some((index, count)) if index < count => Ok(Self { index, count }),
+            _ => Err("a sample is K/N with K below N, as 0/16"),
+        }
+    }
+}
+
+/// Tries the mutants of one sample; fails if one survives.
+pub(crate) fn mutants(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    if !is_in_path("cargo-mutants") {
+        bail!("cargo-mutants is not installed; `cargo install cargo-mutants --locked` does it");
+    }
+    let Shard { index, count } = arguments.shard.unwrap_or_else(Shard::of_today);
+    println!("mutants: sample {index}/{count}");
+    let mut command = workspace.cargo(&["mutants", "--sharding", "round-robin"]);
+    command.args(["--shard", &format!("{index}/{count}")]);
+    command.args(["--jobs", &arguments.jobs.to_string()]);
+    command.arg("--output").arg(&workspace.target);
+    run(&mut command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shard;
+
+    #[test]
+    fn a_sample_is_one_of_its_count() {
+        assert_eq!("3/16".parse(), Ok(Shard { index: 3, count: 16 }));
+        for wrong in ["16/16", "3", "3/", "/3", "-1/3", "a/b"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}
