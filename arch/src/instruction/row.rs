@@ -67,6 +67,8 @@ pub struct Row {
     pub reserved: u32,
     /// Operand bits that are still reserved in ISA 2.07, as RIC, PRS and R of `tlbie`.
     pub reserved_power8: u32,
+    /// Reserved bits that POWER9 takes as a hint: set, they make no invalid form there.
+    pub power9_hint: u32,
     /// Operands in the order of the assembler.
     pub operands: &'static [Operand],
     /// Bit 31 is Rc.
@@ -104,6 +106,7 @@ impl Row {
             value: opcode.value,
             reserved: 0,
             reserved_power8: 0,
+            power9_hint: 0,
             operands,
             has_rc: false,
             has_oe: false,
@@ -153,6 +156,12 @@ impl Row {
     /// Operand bits `first..=last` are reserved on POWER8.
     pub(super) const fn power8_reserves(mut self, first: u32, last: u32) -> Self {
         self.reserved_power8 |= (u32::MAX >> (31 - last + first)) << (31 - last);
+        self
+    }
+
+    /// Reserved bit `number` is a hint to POWER9.
+    pub(super) const fn hint(mut self, number: u32) -> Self {
+        self.power9_hint |= 1 << (31 - number);
         self
     }
 
@@ -216,9 +225,9 @@ impl Row {
         word.0 & self.reserved
     }
 
-    /// Whether `word`, which this row matches, is an invalid form of it: reserved bits are set, or
-    /// the operands are a combination that the ISA calls invalid.
+    /// Whether `word`, which this row matches, is an invalid form of it: reserved bits are set that are
+    /// no hint, or the operands are a combination that the ISA calls invalid.
     pub const fn is_invalid_form(&self, word: Word) -> bool {
-        self.reserved_bits_set(word) != 0 || self.constraint.violated_by(word)
+        self.reserved_bits_set(word) & !self.power9_hint != 0 || self.constraint.violated_by(word)
     }
 }

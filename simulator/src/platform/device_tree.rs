@@ -260,8 +260,7 @@ fn reserved() -> Node {
         .flag("ranges")
         .child(
             Node::new(format!("ibm,firmware@{:x}", layout::FIRMWARE))
-                .doublewords("reg", &[layout::FIRMWARE, layout::FIRMWARE_BYTES])
-                .flag("no-map"),
+                .doublewords("reg", &[layout::FIRMWARE, layout::FIRMWARE_BYTES]),
         )
 }
 

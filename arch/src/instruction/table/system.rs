@@ -7,7 +7,9 @@ macro_rules! system {
     // Barriers and waiting.
     Isync      "isync"      XL(19, 150)  []                 book2;
     Sync       "sync"       X(31, 598)   [L_sync]           book2 unless(Constraint::SyncKind);
-    Eieio      "eieio"      X(31, 854)   []                 book2;
+    // Bit 6 makes it POWER9's barrier between a store and a later load of the same place; Linux and QEMU
+    // know it so.
+    Eieio      "eieio"      X(31, 854)   []                 book2 hint(6);
     Wait       "wait"       X(31, 30)    [WC]               power9 book2 unless(Constraint::WaitCondition);
 
     // Caches.
