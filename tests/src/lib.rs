@@ -28,7 +28,7 @@ pub fn systems(file: &str) -> Vec<(String, System)> {
 /// All systems that the tests run.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
-    ["examples/hello.toml", "experiments/null-hypercall.toml"]
+    ["examples/hello.toml", "examples/shared.toml", "experiments/null-hypercall.toml"]
         .iter()
         .flat_map(|file| systems(file))
         .collect()

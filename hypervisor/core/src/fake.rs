@@ -1,5 +1,6 @@
 //! A machine for the tests: a few MiB of memory in a vector, and a record of what was asked of it.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec;
@@ -9,9 +10,11 @@ use core::cell::{Cell, RefCell};
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
 
+use crate::dispatch::Leave;
 use crate::hal::{Hal, HalError, Page, WINDOW_BYTES_MAX, Window};
 use crate::memory::Range;
 use crate::partition::Partition;
+use crate::registers::Floating;
 use crate::run::Guest;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
@@ -21,9 +24,25 @@ pub(crate) struct Fake {
     pub(crate) open_windows: Rc<Cell<usize>>,
     pub(crate) output: RefCell<Vec<u8>>,
     pub(crate) input: RefCell<Vec<u8>>,
-    pub(crate) lpcr: Cell<Option<u64>>,
+    pub(crate) timebase: Cell<u64>,
     pub(crate) process_table: Cell<Option<(u32, Option<TableLocation>)>>,
     pub(crate) tables_left: Cell<usize>,
+    /// The floating-point registers of the processor.
+    pub(crate) floating: RefCell<Floating>,
+    /// What guests do when they are entered, with which LPCR and until when.
+    pub(crate) script: RefCell<Script>,
+}
+
+/// What a guest does until it leaves, with this LPCR and until this time.
+type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Leave;
+
+/// A [`Play`] that can be shown.
+pub(crate) struct Script(Box<Play>);
+
+impl core::fmt::Debug for Script {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Script")
+    }
 }
 
 impl Fake {
@@ -33,10 +52,22 @@ impl Fake {
             open_windows: Rc::default(),
             output: RefCell::default(),
             input: RefCell::default(),
-            lpcr: Cell::default(),
+            timebase: Cell::default(),
             process_table: Cell::default(),
             tables_left: Cell::new(usize::MAX),
+            floating: RefCell::default(),
+            script: RefCell::new(Script(Box::new(|_, _, _, _| {
+                unreachable!("no guest is entered")
+            }))),
         }
+    }
+
+    /// Says what guests do when they are entered.
+    pub(crate) fn play(
+        &self,
+        script: impl FnMut(&Self, &mut Guest<'_, Self>, u64, u64) -> Leave + 'static,
+    ) {
+        self.script.replace(Script(Box::new(script)));
     }
 
     /// A partition over `memory`, the range of the machine's memory.
@@ -134,12 +165,20 @@ impl Hal for Fake {
         self.process_table.set(Some((lpid, table)));
     }
 
-    fn set_lpcr(&self, lpcr: u64) {
-        self.lpcr.set(Some(lpcr));
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave {
+        (self.script.borrow_mut().0)(self, guest, lpcr, until)
     }
 
-    fn enter_guest(&self, _: &mut Guest<'_, Self>) {
-        unreachable!("the tests make a guest's exits themselves");
+    fn save_floating(&self, into: &mut Floating) {
+        into.clone_from(&self.floating.borrow());
+    }
+
+    fn load_floating(&self, from: &Floating) {
+        self.floating.borrow_mut().clone_from(from);
+    }
+
+    fn timebase(&self) -> u64 {
+        self.timebase.get()
     }
 
     fn power_off(&self) -> ! {

@@ -7,6 +7,8 @@
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
+use crate::dispatch::Leave;
+use crate::registers::Floating;
 use crate::run::Guest;
 
 /// Why the machine did not do what was asked.
@@ -92,12 +94,18 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// and makes it forget what it cached of the old one.
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
-    /// Changes LPCR of the partition that runs.
-    fn set_lpcr(&self, lpcr: u64);
+    /// Runs the guest's vCPU with this LPCR until it leaves, at the time `until` at the latest. Between,
+    /// [`crate::hypercall::answer`] and [`crate::exit::handle`] are called for its exits.
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave;
 
-    /// Runs the guest's vCPU until its partition has an outcome. Between, [`crate::hypercall::answer`]
-    /// and [`crate::exit::handle`] are called for its exits.
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>);
+    /// Copies the floating-point registers out of the processor.
+    fn save_floating(&self, into: &mut Floating);
+
+    /// Copies them into the processor.
+    fn load_floating(&self, from: &Floating);
+
+    /// The time base.
+    fn timebase(&self) -> u64;
 
     /// Switches the machine off.
     fn power_off(&self) -> !;

@@ -10,12 +10,13 @@ use arch::registers::lpcr;
 
 use super::{Answer, answer};
 use crate::console::Console;
+use crate::dispatch::Leave;
 use crate::fake::Fake;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition};
 use crate::run::Guest;
 use crate::second_stage;
-use crate::vcpu::Vcpu;
+use crate::vcpu::Schedule;
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
@@ -24,23 +25,25 @@ struct Setup {
     hal: Fake,
     console: Console,
     partition: Partition<Fake>,
+    schedule: Schedule,
 }
 
 impl Setup {
     fn new() -> Self {
         let hal = Fake::new(8 << 20);
         let partition = hal.partition(MEMORY);
-        Self { hal, console: Console::default(), partition }
+        Self { hal, console: Console::default(), partition, schedule: Schedule::default() }
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
-        let mut vcpu = Vcpu::at_entry(GuestRealAddress(0), GuestRealAddress(0));
         let [a1, a2, a3, a4] = arguments;
         let mut guest = Guest {
             hal: &self.hal,
             console: &self.console,
             partition: &mut self.partition,
-            vcpu: &mut vcpu,
+            vcpu: 0,
+            schedule: &mut self.schedule,
+            leave: None,
         };
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
     }
@@ -95,6 +98,7 @@ fn characters_come_from_the_console_sixteen_at_a_time() {
 #[test]
 fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
     let mut setup = Setup::new();
+    let before = setup.partition.lpcr;
     for (arguments, status) in [
         ([1, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
         ([4, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
@@ -105,15 +109,18 @@ fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
         ([0, u64::MAX, 0, 0], H_P2),
     ] {
         setup.expect(Hypercall::SetMode, arguments, status);
-        assert_eq!(setup.hal.lpcr.get(), None);
+        assert_eq!(setup.partition.lpcr, before);
     }
-    setup.expect(Hypercall::SetMode, [3, mode::INTERRUPT_LOCATION, 0, 0], H_SUCCESS);
-    setup.expect(Hypercall::SetMode, [1, mode::ENDIANNESS, 0, 0], H_SUCCESS);
-    let set = setup.hal.lpcr.get().unwrap();
+    // The change takes effect when the vCPU enters again; without a change it need not.
+    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    for arguments in [[3, mode::INTERRUPT_LOCATION, 0, 0], [1, mode::ENDIANNESS, 0, 0]] {
+        assert_eq!(setup.call(Hypercall::SetMode, arguments), changed);
+        setup.expect(Hypercall::SetMode, arguments, H_SUCCESS);
+    }
+    let set = setup.partition.lpcr;
     assert_eq!((lpcr::AIL.get(set), set & lpcr::ILE), (3, lpcr::ILE));
-    assert_eq!(set, setup.partition.lpcr);
-    setup.expect(Hypercall::SetMode, [0, mode::ENDIANNESS, 0, 0], H_SUCCESS);
-    assert_eq!(setup.hal.lpcr.get().unwrap() & lpcr::ILE, 0);
+    assert_eq!(setup.call(Hypercall::SetMode, [0, mode::ENDIANNESS, 0, 0]), changed);
+    assert_eq!(setup.partition.lpcr & lpcr::ILE, 0);
 }
 
 #[test]
@@ -136,13 +143,14 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
         setup.expect(Hypercall::RegisterProcTbl, arguments, status);
         assert_eq!(setup.hal.process_table.get(), None);
     }
-    setup.expect(Hypercall::RegisterProcTbl, [NEW, 0x2000, 0, 1], H_SUCCESS);
+    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    assert_eq!(setup.call(Hypercall::RegisterProcTbl, [NEW, 0x2000, 0, 1]), changed);
     let table = TableLocation { base: RealAddress(0x2000), bytes_log2: 13 };
     assert_eq!(setup.hal.process_table.get(), Some((1, Some(table))));
-    assert_eq!(setup.hal.lpcr.get().unwrap() & lpcr::GTSE, 0);
-    setup.expect(Hypercall::RegisterProcTbl, [NEW | process_table::GTSE, 0, 0, 0], H_SUCCESS);
-    assert_ne!(setup.hal.lpcr.get().unwrap() & lpcr::GTSE, 0);
-    setup.expect(Hypercall::RegisterProcTbl, [process_table::DEREGISTER, 0, 0, 0], H_SUCCESS);
+    assert_eq!(setup.partition.lpcr & lpcr::GTSE, 0);
+    setup.call(Hypercall::RegisterProcTbl, [NEW | process_table::GTSE, 0, 0, 0]);
+    assert_ne!(setup.partition.lpcr & lpcr::GTSE, 0);
+    setup.call(Hypercall::RegisterProcTbl, [process_table::DEREGISTER, 0, 0, 0]);
     assert_eq!(setup.hal.process_table.get(), Some((1, None)));
 }
 
@@ -158,7 +166,7 @@ fn rtas_switches_the_partition_off_also_across_a_page_boundary() {
     for address in [0, 0x1_0000 - 4, 0x20_0000 - 8] {
         let mut setup = Setup::new();
         let answer = rtas_call(&mut setup, address, &[rtas::POWER_OFF, 2, 1, 0, 0, 0]);
-        assert_eq!(answer, Answer::End(Outcome::PoweredOff));
+        assert_eq!(answer, Answer::end(Outcome::PoweredOff));
         assert_eq!(setup.hal.open_windows.get(), 0);
     }
 }

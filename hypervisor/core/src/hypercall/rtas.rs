@@ -30,7 +30,7 @@ pub(super) fn call<H: Hal>(partition: &mut Partition<H>, hal: &H, buffer: u64) -
         return Answer::Status(H_PARAMETER);
     }
     match (token, arguments, results) {
-        (POWER_OFF, 2, 1) => Answer::End(Outcome::PoweredOff),
+        (POWER_OFF, 2, 1) => Answer::end(Outcome::PoweredOff),
         (_, _, 0) => Answer::Status(H_PARAMETER),
         // The first result is the RTAS status; the call itself was carried out.
         _ => {
@@ -46,6 +46,6 @@ pub(super) fn call<H: Hal>(partition: &mut Partition<H>, hal: &H, buffer: u64) -
 fn refused(reason: StopReason) -> Answer {
     match reason {
         StopReason::OutsideMemory(_) => Answer::Status(H_PARAMETER),
-        other => Answer::End(Outcome::Stopped(other)),
+        other => Answer::end(Outcome::Stopped(other)),
     }
 }
