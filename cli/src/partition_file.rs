@@ -46,6 +46,8 @@ struct PartitionTable {
 
 /// The greatest weight, as the hypervisor has it.
 const WEIGHT_MAX: u32 = 10_000;
+/// The greatest number of vCPUs, as the hypervisor has it.
+const VCPUS_MAX: u32 = 64;
 
 /// What a partition file asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,18 +129,11 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         );
         return Err(file.complain(table.name.span(), text));
     }
-    match table.vcpus.get_ref() {
-        0 => {
-            return Err(
-                file.complain(table.vcpus.span(), "a partition needs a vCPU; write `vcpus = 1`")
-            );
-        }
-        1 => (),
-        _ => {
-            let text = "more than one vCPU is not supported yet; write `vcpus = 1`";
-            return Err(file.complain(table.vcpus.span(), text));
-        }
+    if *table.vcpus.get_ref() == 0 {
+        let text = "a partition needs a vCPU; write `vcpus = 1`";
+        return Err(file.complain(table.vcpus.span(), text));
     }
+    let vcpus = positive(file, Some(&table.vcpus), VCPUS_MAX)?;
     let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
     if arguments.contains('\0') {
         let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
@@ -147,7 +142,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
     Ok(Partition {
         name: name.clone(),
         memory_bytes: table.memory.get_ref().0,
-        vcpus: 1,
+        vcpus: vcpus.unwrap_or(1),
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         arguments: arguments.to_owned(),

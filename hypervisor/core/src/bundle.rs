@@ -19,8 +19,8 @@ use dtoolkit::{Node, Property};
 
 /// The longest manifest that is read.
 pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;
-/// The greatest number of vCPUs of a partition. Several are not supported yet.
-pub const VCPUS_MAX: u32 = 1;
+/// The greatest number of vCPUs of a partition.
+pub const VCPUS_MAX: u32 = 64;
 /// Bytes of a device tree's header that tell its size.
 pub const HEADER_BYTES: u64 = 8;
 

@@ -79,6 +79,8 @@ pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: E
             };
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
+        // The guest takes interrupts again and one is pending: LPCR[MER].
+        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
         // Nobody rings it yet.
         Exit::Other(Vector::DirectedHypervisorDoorbell) => Ok(()),
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),

@@ -10,6 +10,7 @@ use core::cell::{Cell, RefCell};
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
 
+use crate::calendar::DateTime;
 use crate::dispatch::Leave;
 use crate::hal::{Hal, HalError, Page, WINDOW_BYTES_MAX, Window};
 use crate::memory::Range;
@@ -27,6 +28,8 @@ pub(crate) struct Fake {
     pub(crate) timebase: Cell<u64>,
     pub(crate) process_table: Cell<Option<(u32, Option<TableLocation>)>>,
     pub(crate) tables_left: Cell<usize>,
+    pub(crate) random: Cell<Option<u64>>,
+    pub(crate) date_time: Cell<Option<DateTime>>,
     /// The floating-point registers of the processor.
     pub(crate) floating: RefCell<Floating>,
     /// What guests do when they are entered, with which LPCR and until when.
@@ -55,6 +58,8 @@ impl Fake {
             timebase: Cell::default(),
             process_table: Cell::default(),
             tables_left: Cell::new(usize::MAX),
+            random: Cell::default(),
+            date_time: Cell::default(),
             floating: RefCell::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
@@ -105,6 +110,8 @@ impl Window for FakeWindow {
     fn zero(&mut self) {
         self.memory.borrow_mut()[self.start..self.start + self.bytes].fill(0);
     }
+
+    fn make_fetchable(&mut self) {}
 }
 
 impl Drop for FakeWindow {
@@ -179,6 +186,18 @@ impl Hal for Fake {
 
     fn timebase(&self) -> u64 {
         self.timebase.get()
+    }
+
+    fn wait_until(&self, until: u64) {
+        self.timebase.set(self.timebase.get().max(until));
+    }
+
+    fn random(&self) -> Option<u64> {
+        self.random.get()
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        self.date_time.get()
     }
 
     fn power_off(&self) -> ! {

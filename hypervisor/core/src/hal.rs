@@ -7,6 +7,7 @@
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
+use crate::calendar::DateTime;
 use crate::dispatch::Leave;
 use crate::registers::Floating;
 use crate::run::Guest;
@@ -43,6 +44,8 @@ pub trait Window {
     fn write(&mut self, offset: usize, bytes: &[u8]);
     /// Fills the whole window with zeros.
     fn zero(&mut self);
+    /// Lets instructions be fetched that were written here.
+    fn make_fetchable(&mut self);
 }
 
 /// One page of a partition, as the second stage maps it.
@@ -62,7 +65,7 @@ pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
 /// The machine under the hypervisor.
 pub trait Hal: Sized + core::fmt::Debug {
     /// A mapped piece of real memory.
-    type Window: Window;
+    type Window: Window + core::fmt::Debug;
     /// The second stage of one partition.
     type Tables: core::fmt::Debug;
 
@@ -106,6 +109,15 @@ pub trait Hal: Sized + core::fmt::Debug {
 
     /// The time base.
     fn timebase(&self) -> u64;
+
+    /// Waits until the time base is `until` or more.
+    fn wait_until(&self, until: u64);
+
+    /// A random number of the machine's own, if it has one now.
+    fn random(&self) -> Option<u64>;
+
+    /// The machine's clock, if it has one.
+    fn date_time(&self) -> Option<DateTime>;
 
     /// Switches the machine off.
     fn power_off(&self) -> !;

@@ -1,19 +1,23 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
-//! Source of the calls' meaning: `kvm-hv.md` 2.3. A call that the hypervisor does not offer is
-//! answered H_FUNCTION, as PAPR says, also where the project knows its name.
+//! Source of the calls' meaning: `kvm-hv.md` 2.3. The hal answers H_FUNCTION to a number without a name,
+//! and every call with a name is here.
 
+mod areas;
+mod interrupts;
 mod mode;
+mod page;
 mod process_table;
+mod processor;
 mod rtas;
 mod terminal;
 
 use arch::papr::Hypercall;
-use arch::papr::status::H_FUNCTION;
+use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
 use crate::dispatch::Leave;
 use crate::hal::Hal;
-use crate::partition::Outcome;
+use crate::partition::{Outcome, StopReason};
 use crate::run::Guest;
 
 /// What a hypercall is answered with.
@@ -51,8 +55,29 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             let status = process_table::register(partition, *hal, a1, a2, a3, a4);
             entered_anew(status, partition.lpcr != lpcr)
         }
-        Hypercall::Rtas => rtas::call(partition, *hal, a1),
-        _ => Answer::Status(H_FUNCTION),
+        Hypercall::Rtas => rtas::call(guest, a1),
+        Hypercall::Cede => processor::cede(),
+        Hypercall::Prod => processor::prod(guest, a1),
+        Hypercall::Confer => processor::confer(guest, a1, a2),
+        Hypercall::Xirr => interrupts::accept(guest),
+        Hypercall::Cppr => interrupts::set_priority(guest, a1),
+        Hypercall::Eoi => interrupts::end(guest, a1),
+        Hypercall::Ipi => interrupts::request(guest, a1, a2),
+        Hypercall::Ipoll => interrupts::poll(guest, a1),
+        Hypercall::RegisterVpa => areas::register(guest, a1, a2, a3),
+        Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
+        Hypercall::Random => match hal.random() {
+            Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
+            None => Answer::Status(H_HARDWARE),
+        },
+    }
+}
+
+/// The answer to a buffer that could not be used: the guest's mistake, or the end of it.
+fn refused(reason: StopReason) -> Answer {
+    match reason {
+        StopReason::OutsideMemory(_) => Answer::Status(H_PARAMETER),
+        other => Answer::end(Outcome::Stopped(other)),
     }
 }
 

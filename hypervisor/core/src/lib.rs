@@ -12,7 +12,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod areas;
 pub mod bundle;
+pub mod calendar;
 pub mod console;
 pub mod dispatch;
 pub mod exit;
@@ -26,6 +28,7 @@ pub mod interrupt;
 pub mod load;
 pub mod memory;
 pub mod partition;
+pub mod presentation;
 pub mod registers;
 pub mod report;
 pub mod run;

@@ -24,7 +24,7 @@ pub enum LoadError {
     /// A window or a table is missing.
     Hal(HalError),
     /// The copy was refused.
-    Copy(StopReason),
+    Copy(alloc::boxed::Box<StopReason>),
 }
 
 impl fmt::Display for LoadError {
@@ -88,13 +88,20 @@ pub fn load<H: Hal>(
             let from = file.wrapping_add(segment.file_offset + done);
             hal.map_window(from, bytes).map_err(LoadError::Hal)?.read(0, piece);
             second_stage::write(partition, hal, segment.address.wrapping_add(done), piece)
-                .map_err(LoadError::Copy)?;
+                .map_err(|reason| LoadError::Copy(reason.into()))?;
             done += bytes;
         }
     }
-    let tree = guest_tree::build(description.memory_bytes, &description.bootargs, processor);
-    let address = tree_address(description, tree.len() as u64).ok_or(LoadError::NoRoomForTree)?;
-    second_stage::write(partition, hal, address, &tree).map_err(LoadError::Copy)?;
+    let content = guest_tree::Content {
+        memory_bytes: description.memory_bytes,
+        vcpus: description.vcpus,
+        bootargs: &description.bootargs,
+        processor,
+    };
+    let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);
+    let (address, tree) = guest_tree::build(&content, place)?;
+    second_stage::write(partition, hal, address, &tree)
+        .map_err(|reason| LoadError::Copy(reason.into()))?;
     let guest_time = hal.timebase().wrapping_add(partition.timebase_offset);
     Ok(Registers::at_entry(description.entry, address, guest_time))
 }

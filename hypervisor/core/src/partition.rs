@@ -9,8 +9,9 @@ use arch::interrupt::Vector;
 use arch::registers::lpcr;
 
 use crate::hal::{Hal, HalError};
+use crate::load::LoadError;
 use crate::memory::Range;
-use crate::second_stage::SecondStage;
+use crate::second_stage::{self, SecondStage};
 use crate::vcpu::Vcpu;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
@@ -23,6 +24,9 @@ const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4)
     | lpcr::HEIC
     | lpcr::HVICE
     | lpcr::HDICE;
+
+/// LPCR of a partition that starts.
+const LPCR_AT_START: u64 = LPCR_ALWAYS | lpcr::GTSE;
 
 /// A partition.
 #[derive(Debug)]
@@ -41,7 +45,9 @@ pub struct Partition<H: Hal> {
     /// another machine would need another value.
     pub timebase_offset: u64,
     /// Its vCPUs; the place is the number that the guest knows it by.
-    pub vcpus: Vec<Vcpu>,
+    pub vcpus: Vec<Vcpu<H>>,
+    /// Seconds that are added to the machine's clock for its own.
+    pub clock_offset: i64,
     /// Ticks of the time base that it may run in all.
     pub time_limit: Option<u64>,
     /// What it wrote since its last line end, where lines of several partitions share the console.
@@ -63,9 +69,10 @@ impl<H: Hal> Partition<H> {
             lpid,
             memory,
             second_stage: SecondStage::new(hal.new_tables(lpid)?, memory.bytes),
-            lpcr: LPCR_ALWAYS | lpcr::GTSE,
+            lpcr: LPCR_AT_START,
             timebase_offset: 0,
             vcpus: Vec::new(),
+            clock_offset: 0,
             time_limit: None,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
@@ -77,6 +84,21 @@ impl<H: Hal> Partition<H> {
     #[must_use]
     pub fn time_left(&self) -> Option<u64> {
         self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
+    }
+
+    /// The vCPU that the guest knows by this number.
+    pub fn vcpu_mut(&mut self, server: u64) -> Option<&mut Vcpu<H>> {
+        self.vcpus.get_mut(usize::try_from(server).ok()?)
+    }
+
+    /// Forgets what the guest set: it starts anew, with zeroed memory and all vCPUs stopped.
+    ///
+    /// # Errors
+    /// Why it has to be stopped.
+    pub fn reset(&mut self, hal: &H) -> Result<(), StopReason> {
+        self.lpcr = LPCR_AT_START;
+        hal.set_process_table(self.lpid, None);
+        second_stage::zero(self, hal)
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
@@ -110,6 +132,12 @@ pub enum StopReason {
     },
     /// It ran for as long as it may.
     TimeLimit,
+    /// All of its vCPUs stopped themselves.
+    AllStopped,
+    /// All of its vCPUs sleep, and nothing will wake one soon.
+    NothingToWake,
+    /// It asked to be started anew, and that failed.
+    Restart(LoadError),
     /// An interrupt that the hypervisor does not handle.
     Interrupt(Vector),
     /// The hypervisor could not do its part.
@@ -129,6 +157,9 @@ impl fmt::Display for StopReason {
                 )
             }
             Self::TimeLimit => f.write_str("it used up its time limit"),
+            Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
+            Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),
+            Self::Restart(error) => write!(f, "it could not be started anew: {error}"),
             Self::Interrupt(vector) => {
                 write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
             }
@@ -176,6 +207,8 @@ pub struct Statistics {
     pub pages_2m: u64,
     /// Ticks of the time base during which its vCPUs ran, exits included.
     pub ran: u64,
+    /// How often it was started anew.
+    pub restarts: u64,
     /// How often a vCPU's slice ended while it ran.
     pub preempted: u64,
 }

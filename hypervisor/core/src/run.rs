@@ -15,7 +15,7 @@ use crate::memory::Range;
 use crate::partition::Partition;
 use crate::report;
 use crate::schedule::WEIGHT_DEFAULT;
-use crate::vcpu::{Activity, Schedule, Vcpu};
+use crate::vcpu::{Schedule, Vcpu};
 
 /// What the hal knows when it hands over.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,8 @@ pub struct Guest<'a, H: Hal> {
     pub vcpu: usize,
     /// All vCPUs of the machine.
     pub schedule: &'a mut Schedule,
+    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
+    pub is_mediated: bool,
     /// Set by the exit with which the vCPU leaves.
     pub leave: Option<Leave>,
 }
@@ -115,10 +117,11 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         let registers = load(&mut partition, hal, description, file.start, &processor)
             .map_err(|error| failed(&error))?;
-        let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
-        let mut vcpu = Vcpu { id, registers, activity: Activity::Stopped };
-        schedule.start(&mut vcpu);
-        partition.vcpus.push(vcpu);
+        for _ in 0..description.vcpus {
+            let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
+            partition.vcpus.push(Vcpu::new(id, registers.clone()));
+        }
+        schedule.start(&mut partition.vcpus[0]);
         partitions.push(partition);
     }
 
@@ -127,16 +130,23 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         console.line(
             hal,
             format_args!(
-                "partition {}: LPID {}, memory {} KiB, starts",
+                "partition {}: LPID {}, memory {} KiB, vCPUs {}, starts",
                 partition.name,
                 partition.lpid,
                 partition.memory.bytes >> 10,
+                partition.vcpus.len(),
             ),
         );
     }
     let slice = bundle.slice.unwrap_or(SLICE_DEFAULT);
-    let policy = Policy { slice: ticks(u64::from(slice), frequency) };
-    let partitions = Dispatcher::new(hal, console, policy, partitions, schedule).run();
+    let policy = Policy {
+        slice: ticks(u64::from(slice), frequency),
+        patience: PATIENCE_SECONDS * frequency,
+    };
+    let mut again = |index: usize, partition: &mut Partition<H>| {
+        load(partition, hal, &bundle.partitions[index], file.start, &processor)
+    };
+    let partitions = Dispatcher::new(hal, console, policy, partitions, schedule, &mut again).run();
     for partition in &partitions {
         report::times(console, hal, partition, frequency);
     }
@@ -148,6 +158,9 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
 
 /// Microseconds that a vCPU runs when others wait.
 const SLICE_DEFAULT: u32 = 1000;
+
+/// How long sleeping partitions are waited for that nothing but their own timers can wake.
+const PATIENCE_SECONDS: u64 = 60;
 
 /// Microseconds in ticks of the time base.
 const fn ticks(microseconds: u64, frequency: u64) -> u64 {

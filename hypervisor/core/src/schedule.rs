@@ -76,9 +76,10 @@ impl RunQueue {
         member.virtual_time = member.virtual_time.saturating_add(scaled as u64);
     }
 
-    /// `from`, which was taken, lets `to` run before it: their places are exchanged, so that neither
-    /// gains. Nothing happens if `to` is not ready or runs first anyway.
-    pub fn yield_to(&mut self, from: VcpuId, to: VcpuId) {
+    /// `from`, which was taken, lets `to` or the next one run before it: their places are exchanged, so
+    /// that neither gains. Nothing happens if `to` is not ready or runs first anyway.
+    pub fn yield_to(&mut self, from: VcpuId, to: Option<VcpuId>) {
+        let Some(to) = to.or_else(|| self.ready.first().map(|(_, id)| *id)) else { return };
         let (first, second) = (from.0 as usize, to.0 as usize);
         let (mine, other) = (self.members[first].virtual_time, self.members[second].virtual_time);
         if self.members[second].is_ready && mine < other {

@@ -6,6 +6,7 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::msr;
+use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::Leave;
 use hypervisor_core::hal::{Hal, HalError, Page};
 use hypervisor_core::partition::Door;
@@ -69,6 +70,22 @@ impl hypervisor_core::hal::Window for Window {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
+    fn make_fetchable(&mut self) {
+        let first = self.0.pointer as usize & !(BLOCK - 1);
+        let end = self.0.pointer as usize + self.0.bytes;
+        // SAFETY: blocks of the mapping; neither instruction changes memory.
+        unsafe {
+            for block in (first..end).step_by(BLOCK) {
+                asm!("dcbst 0, {}", in(reg) block, options(nostack));
+            }
+            asm!("sync", options(nostack));
+            for block in (first..end).step_by(BLOCK) {
+                asm!("icbi 0, {}", in(reg) block, options(nostack));
+            }
+            asm!("sync", "isync", options(nostack));
+        }
+    }
+
     fn zero(&mut self) {
         let (start, bytes) = (self.0.pointer, self.0.bytes);
         if start.align_offset(BLOCK) != 0 || !bytes.is_multiple_of(BLOCK) {
@@ -82,6 +99,9 @@ impl hypervisor_core::hal::Window for Window {
         }
     }
 }
+
+/// Times that `darn` is asked before it is believed to have no number.
+const RANDOM_TRIES: u32 = 10;
 
 impl Hal for Machine {
     type Window = Window;
@@ -176,6 +196,29 @@ impl Hal for Machine {
 
     fn timebase(&self) -> u64 {
         read::<{ spr::TB }>()
+    }
+
+    fn wait_until(&self, until: u64) {
+        // At low priority, so that the core's other threads have it for themselves.
+        // SAFETY: hints; r31 and r2 are not changed.
+        unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
+        while read::<{ spr::TB }>() < until {}
+        // SAFETY: as above; medium priority.
+        unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
+    }
+
+    fn random(&self) -> Option<u64> {
+        (0..RANDOM_TRIES).find_map(|_| {
+            let number: u64;
+            // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
+            unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
+            (number != u64::MAX).then_some(number)
+        })
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        let (date, time) = opal::clock()?;
+        DateTime::from_digits(date, time)
     }
 
     fn power_off(&self) -> ! {
