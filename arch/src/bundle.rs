@@ -9,12 +9,15 @@
 //! / {
 //!     compatible = "powervisor,bundle-v1";
 //!     powervisor,file-bytes = <u64>;            length of the whole file: a cut file is noticed
+//!     powervisor,slice-us = <u32>;              may be left out
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
 //!         powervisor,vcpus = <u32>;
 //!         powervisor,entry = <u64>;             guest real address
 //!         powervisor,segments = <address file-offset file-bytes memory-bytes>, ...;   u64 each
 //!         bootargs = "...";
+//!         powervisor,weight = <u32>;            may be left out
+//!         powervisor,time-limit-us = <u32>;     may be left out
 //!     };
 //! };
 //! ```
@@ -23,6 +26,8 @@
 pub const COMPATIBLE: &str = "powervisor,bundle-v1";
 /// Root property: length of the whole file in bytes.
 pub const FILE_BYTES: &str = "powervisor,file-bytes";
+/// Root property: how many microseconds a vCPU runs when others wait. May be left out.
+pub const SLICE: &str = "powervisor,slice-us";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
 /// Partition property: number of vCPUs.
@@ -33,6 +38,11 @@ pub const ENTRY: &str = "powervisor,entry";
 pub const SEGMENTS: &str = "powervisor,segments";
 /// Partition property: the payload's arguments.
 pub const BOOTARGS: &str = "bootargs";
+
+/// Partition property: each vCPU's share of the processors, relative to others'. May be left out.
+pub const WEIGHT: &str = "powervisor,weight";
+/// Partition property: how many microseconds it may run in all. May be left out.
+pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 
 /// Segments begin at multiples of this many bytes, and memory is given in such units.
 pub const ALIGNMENT: u64 = 0x1_0000;

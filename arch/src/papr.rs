@@ -136,12 +136,91 @@ pub mod mode {
     pub const ENDIANNESS: u64 = 4;
 }
 
-/// RTAS calls: the tokens that the hypervisor puts into a partition's device tree.
+/// Functions of H_REGISTER_VPA, in the flags (`kvm-hv.md` 2.3).
+pub mod area {
+    use crate::bits::Field;
+
+    /// Which function.
+    pub const FUNCTION: Field = Field::new(16, 18);
+    /// Register a virtual processor area.
+    pub const REGISTER_AREA: u64 = 1;
+    /// Register a dispatch trace log.
+    pub const REGISTER_LOG: u64 = 2;
+    /// Register an SLB shadow.
+    pub const REGISTER_SHADOW: u64 = 3;
+    /// Forget the virtual processor area.
+    pub const DEREGISTER_AREA: u64 = 5;
+    /// Forget the dispatch trace log.
+    pub const DEREGISTER_LOG: u64 = 6;
+    /// Forget the SLB shadow.
+    pub const DEREGISTER_SHADOW: u64 = 7;
+}
+
+/// Flags of H_PAGE_INIT (`kvm-hv.md` 2.3).
+pub mod page {
+    /// Copy the source page.
+    pub const COPY: u64 = 1 << 14;
+    /// Zero the page.
+    pub const ZERO: u64 = 1 << 15;
+    /// Make earlier stores to the page fetchable.
+    pub const ICACHE_SYNCHRONIZE: u64 = 1 << 22;
+    /// Forget fetched instructions of the page.
+    pub const ICACHE_INVALIDATE: u64 = 1 << 23;
+}
+
+/// RTAS calls: the tokens that the hypervisor puts into a partition's device tree. The numbers are the
+/// hypervisor's own choice.
 pub mod rtas {
     /// `power-off`: ends the partition.
     pub const POWER_OFF: u32 = 0x2000;
+    /// `system-reboot`: starts the partition anew.
+    pub const SYSTEM_REBOOT: u32 = 0x2001;
+    /// `start-cpu (server, address, r3)`.
+    pub const START_CPU: u32 = 0x2002;
+    /// `stop-self`.
+    pub const STOP_SELF: u32 = 0x2003;
+    /// `query-cpu-stopped-state (server)` to the state.
+    pub const QUERY_CPU_STOPPED_STATE: u32 = 0x2004;
+    /// `get-time-of-day` to year, month, day, hour, minute, second, nanosecond.
+    pub const GET_TIME_OF_DAY: u32 = 0x2005;
+    /// `set-time-of-day (year, month, day, hour, minute, second, nanosecond)`.
+    pub const SET_TIME_OF_DAY: u32 = 0x2006;
+    /// `ibm,set-xive (source, server, priority)`.
+    pub const SET_XIVE: u32 = 0x2007;
+    /// `ibm,get-xive (source)` to server and priority.
+    pub const GET_XIVE: u32 = 0x2008;
+    /// `ibm,int-off (source)`.
+    pub const INT_OFF: u32 = 0x2009;
+    /// `ibm,int-on (source)`.
+    pub const INT_ON: u32 = 0x200A;
+    /// `display-character (character)`.
+    pub const DISPLAY_CHARACTER: u32 = 0x200B;
+
+    /// The properties of the `/rtas` node, with their tokens.
+    pub const PROPERTIES: [(&str, u32); 12] = [
+        ("power-off", POWER_OFF),
+        ("system-reboot", SYSTEM_REBOOT),
+        ("start-cpu", START_CPU),
+        ("stop-self", STOP_SELF),
+        ("query-cpu-stopped-state", QUERY_CPU_STOPPED_STATE),
+        ("get-time-of-day", GET_TIME_OF_DAY),
+        ("set-time-of-day", SET_TIME_OF_DAY),
+        ("ibm,set-xive", SET_XIVE),
+        ("ibm,get-xive", GET_XIVE),
+        ("ibm,int-off", INT_OFF),
+        ("ibm,int-on", INT_ON),
+        ("display-character", DISPLAY_CHARACTER),
+    ];
+
+    /// State of a processor: stopped.
+    pub const CPU_STATUS_STOPPED: u32 = 0;
+    /// State of a processor: not stopped.
+    pub const CPU_STATUS_RUNNING: u32 = 2;
+
     /// RTAS return code: done.
     pub const SUCCESS: i32 = 0;
+    /// RTAS return code: it could not be done.
+    pub const HARDWARE: i32 = -1;
     /// RTAS return code: the arguments are wrong.
     pub const PARAMETER: i32 = -3;
 }

@@ -2,7 +2,7 @@
 
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, VCPUS,
+    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -19,6 +19,10 @@ pub struct Partition {
     pub memory_bytes: u64,
     /// Number of vCPUs.
     pub vcpus: u32,
+    /// Each vCPU's share of the processors, relative to others', if not the usual one.
+    pub weight: Option<u32>,
+    /// Microseconds that it may run in all.
+    pub time_limit: Option<u32>,
     /// The payload's arguments.
     pub arguments: String,
     /// What its memory holds at the start.
@@ -34,13 +38,13 @@ pub fn is_name(name: &str) -> bool {
         && name.bytes().all(allowed)
 }
 
-/// The bundle of these partitions. Their names must be [`is_name`] and differ, and arguments must not
+/// The bundle of these partitions, each vCPU of which runs for `slice` microseconds when others wait. Their names must be [`is_name`] and differ, and arguments must not
 /// hold a NUL.
 #[must_use]
-pub fn write(partitions: &[Partition]) -> Vec<u8> {
+pub fn write(partitions: &[Partition], slice: Option<u32>) -> Vec<u8> {
     // All numbers have a fixed width, so the manifest's length does not depend on its contents.
-    let manifest_bytes = manifest(partitions, 0).len() as u64;
-    let mut file = manifest(partitions, manifest_bytes);
+    let manifest_bytes = manifest(partitions, slice, 0).len() as u64;
+    let mut file = manifest(partitions, slice, manifest_bytes);
     for segment in partitions.iter().flat_map(|partition| &partition.payload.segments) {
         file.resize(file.len().next_multiple_of(ALIGNMENT as usize), 0);
         file.extend(&segment.bytes);
@@ -49,7 +53,7 @@ pub fn write(partitions: &[Partition]) -> Vec<u8> {
 }
 
 /// The device tree in front of the payloads, if it is itself `manifest_bytes` long.
-fn manifest(partitions: &[Partition], manifest_bytes: u64) -> Vec<u8> {
+fn manifest(partitions: &[Partition], slice: Option<u32>, manifest_bytes: u64) -> Vec<u8> {
     let mut end = manifest_bytes;
     let mut nodes = Vec::new();
     for partition in partitions {
@@ -68,12 +72,20 @@ fn manifest(partitions: &[Partition], manifest_bytes: u64) -> Vec<u8> {
         node.add_property(property(VCPUS, partition.vcpus));
         node.add_property(property(ENTRY, partition.payload.entry));
         node.add_property(property(SEGMENTS, segments));
+        for (name, value) in [(WEIGHT, partition.weight), (TIME_LIMIT, partition.time_limit)] {
+            if let Some(value) = value {
+                node.add_property(property(name, value));
+            }
+        }
         node.add_property(property(BOOTARGS, partition.arguments.as_str()));
         nodes.push(node);
     }
     let mut tree = DeviceTree::new();
     tree.root.add_property(property("compatible", COMPATIBLE));
     tree.root.add_property(property(FILE_BYTES, end));
+    if let Some(slice) = slice {
+        tree.root.add_property(property(SLICE, slice));
+    }
     for node in nodes {
         tree.root.add_child(node);
     }
@@ -155,6 +167,8 @@ mod tests {
             name: name.to_owned(),
             memory_bytes: 64 << 20,
             vcpus: 1,
+            weight: Some(7),
+            time_limit: None,
             arguments: "translation=on".to_owned(),
             payload: Payload {
                 entry: 0x100,
@@ -166,19 +180,22 @@ mod tests {
     #[test]
     fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
         let partitions = [partition("first"), partition("second")];
-        let file = write(&partitions);
+        let file = write(&partitions, Some(250));
         assert!(looks_like_one(&file));
         assert_eq!(check(&file), Ok(()));
 
         let length = u32::from_be_bytes(*file[4..].first_chunk().unwrap()) as usize;
         let tree = Fdt::new(&file[..length]).unwrap();
         let root = tree.root();
+        assert_eq!(root.property("powervisor,slice-us").unwrap().value_as::<u32>().unwrap(), 250);
         for partition in &partitions {
             let node = root.child(&partition.name).unwrap();
             let number = |name| node.property(name).unwrap().value_as::<u64>().unwrap();
             assert_eq!(number("powervisor,memory-bytes"), partition.memory_bytes);
             assert_eq!(number("powervisor,entry"), 0x100);
             assert_eq!(node.property("powervisor,vcpus").unwrap().value_as::<u32>().unwrap(), 1);
+            assert_eq!(node.property("powervisor,weight").unwrap().value_as::<u32>().unwrap(), 7);
+            assert!(node.property("powervisor,time-limit-us").is_none());
             assert_eq!(
                 node.property("bootargs").unwrap().value_as::<&str>().unwrap(),
                 "translation=on"
@@ -201,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_bundle_cut_or_grown_anywhere_is_noticed() {
-        let file = write(&[partition("only")]);
+        let file = write(&[partition("only")], None);
         for length in (4..file.len())
             .rev()
             .step_by(if cfg!(debug_assertions) { 97 } else { 7 })

@@ -1,10 +1,14 @@
 //! Whether two machines showed the same: consoles line by line, and how the run ended.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::console::payload_lines;
 use crate::system::Exit;
 
-/// The one line that may differ: the hypervisor names there what it found itself on.
-const MACHINE_LINE: &str = "powervisor: machine: ";
+/// Lines that may differ: the hypervisor says there what it found itself on, and how long things took.
+const LEFT_OUT: [&str; 2] = ["powervisor: machine: ", "powervisor: time: "];
+/// What the hypervisor's lines about one partition begin with.
+const ABOUT: &str = "powervisor: partition ";
 
 /// What a run on one machine showed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,16 +41,41 @@ pub fn difference(ours: &Transcript, qemu: &Transcript) -> Option<String> {
     if our_lines.is_empty() && qemu_lines.is_empty() {
         return Some("on neither did the hypervisor print anything".to_owned());
     }
-    for index in 0..our_lines.len().max(qemu_lines.len()) {
-        let pair = [our_lines.get(index), qemu_lines.get(index)];
-        let names_machine =
-            pair.iter().all(|line| line.is_some_and(|line| line.starts_with(MACHINE_LINE)));
-        if pair[0] != pair[1] && !names_machine {
-            let [ours, qemu] = pair.map(|line| line.map_or("(ended)", String::as_str));
-            return Some(format!("line {} differs\n  ours: {ours}\n  QEMU: {qemu}", index + 1));
+    let (our_sources, qemu_sources) = (by_source(&our_lines), by_source(&qemu_lines));
+    let sources: BTreeSet<_> = our_sources.keys().chain(qemu_sources.keys()).collect();
+    for source in sources {
+        let lines = |of: &BTreeMap<_, Vec<String>>| of.get(source).cloned().unwrap_or_default();
+        let (ours, qemu) = (lines(&our_sources), lines(&qemu_sources));
+        for index in 0..ours.len().max(qemu.len()) {
+            let pair = [ours.get(index), qemu.get(index)];
+            if pair[0] != pair[1] {
+                let of = if source.is_empty() { String::new() } else { format!(" of {source}") };
+                let [ours, qemu] = pair.map(|line| line.map_or("(ended)", String::as_str));
+                let text =
+                    format!("line {}{of} differs\n  ours: {ours}\n  QEMU: {qemu}", index + 1);
+                return Some(text);
+            }
         }
     }
     None
+}
+
+/// A console's lines by who wrote them or whom they are about: the order between partitions is a matter
+/// of time, which differs between machines. So are the lines left out that tell the time or name the
+/// machine.
+fn by_source(lines: &[String]) -> BTreeMap<String, Vec<String>> {
+    let mut sources = BTreeMap::<_, Vec<_>>::new();
+    for line in lines.iter().filter(|line| !LEFT_OUT.iter().any(|start| line.starts_with(start))) {
+        let tagged = line.strip_prefix('[').and_then(|line| line.split_once("] "));
+        let about = line.strip_prefix(ABOUT).and_then(|line| line.split_once(": "));
+        let source = match (tagged, about) {
+            (Some((name, _)), _) => format!("[{name}]"),
+            (None, Some((name, _))) => format!("partition {name}"),
+            (None, None) => String::new(),
+        };
+        sources.entry(source).or_default().push(line.clone());
+    }
+    sources
 }
 
 #[cfg(test)]
@@ -66,6 +95,18 @@ mod tests {
             Exit::PoweredOff,
         );
         assert_eq!(difference(&ours, &qemu), None);
+    }
+
+    #[test]
+    fn only_the_order_between_partitions_does_not_count() {
+        let console = "powervisor: 1\n[a] 1\n[b] 1\n[a] 2\npowervisor: partition a: stopped: x\n\
+            powervisor: time: partition a: 7\n";
+        let same = "powervisor: 1\npowervisor: partition a: stopped: x\n[b] 1\n[a] 1\n[a] 2\n";
+        let swapped = "powervisor: 1\n[a] 2\n[b] 1\n[a] 1\npowervisor: partition a: stopped: x\n";
+        let of = |console| transcript(console, Exit::PoweredOff);
+        assert_eq!(difference(&of(console), &of(same)), None);
+        let expected = "line 1 of [a] differs\n  ours: [a] 1\n  QEMU: [a] 2";
+        assert_eq!(difference(&of(console), &of(swapped)).as_deref(), Some(expected));
     }
 
     #[test]

@@ -86,7 +86,12 @@ pub struct Variant {
 impl Experiment {
     /// The hypervisor and a variant's partition on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        System::with_partitions(slice::from_ref(&variant.partition), self.machine.clone(), seed)
+        System::with_partitions(
+            slice::from_ref(&variant.partition),
+            None,
+            self.machine.clone(),
+            seed,
+        )
     }
 
     /// Reads the file and the payload that it names.
@@ -121,6 +126,8 @@ impl Experiment {
                 name: name.clone(),
                 memory_bytes: contents.memory.get_ref().0,
                 vcpus: 1,
+                weight: None,
+                time_limit: None,
                 arguments: variant.arguments.clone(),
                 payload: payload.clone(),
             };

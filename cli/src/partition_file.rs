@@ -20,6 +20,7 @@ use crate::toml_file::{TomlFile, read_file};
 #[serde(deny_unknown_fields)]
 struct Contents {
     machine: Option<MachineTable>,
+    slice_us: Option<Spanned<u32>>,
     #[serde(default)]
     partition: Vec<PartitionTable>,
 }
@@ -39,14 +40,23 @@ struct PartitionTable {
     memory: Spanned<Size>,
     vcpus: Spanned<u32>,
     arguments: Option<Spanned<String>>,
+    weight: Option<Spanned<u32>>,
+    time_limit_us: Option<Spanned<u32>>,
 }
+
+/// The greatest weight, as the hypervisor has it.
+const WEIGHT_MAX: u32 = 10_000;
+/// The greatest number of vCPUs, as the hypervisor has it.
+const VCPUS_MAX: u32 = 64;
 
 /// What a partition file asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartitionFile {
     /// The machine to run on.
     pub machine: MachineFile,
-    /// The partitions to run, at least one. The hypervisor runs one after the other.
+    /// Microseconds that a vCPU runs when others wait, if not the usual time.
+    pub slice: Option<u32>,
+    /// The partitions to run, at least one.
     pub partitions: Vec<Partition>,
 }
 
@@ -71,8 +81,24 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
-        Ok(Self { machine: machine(&file, contents.machine)?, partitions })
+        let slice = positive(&file, contents.slice_us.as_ref(), u32::MAX)?;
+        Ok(Self { machine: machine(&file, contents.machine)?, slice, partitions })
     }
+}
+
+/// A number that may be left out and is 1 to `limit` otherwise.
+fn positive(
+    file: &TomlFile,
+    number: Option<&Spanned<u32>>,
+    limit: u32,
+) -> Result<Option<u32>, Failure> {
+    let Some(number) = number else { return Ok(None) };
+    let value = *number.get_ref();
+    if (1..=limit).contains(&value) {
+        return Ok(Some(value));
+    }
+    let text = format!("{value} is out of range; give a number from 1 to {limit}");
+    Err(file.complain(number.span(), text))
 }
 
 fn machine(file: &TomlFile, table: Option<MachineTable>) -> Result<MachineFile, Failure> {
@@ -103,18 +129,11 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         );
         return Err(file.complain(table.name.span(), text));
     }
-    match table.vcpus.get_ref() {
-        0 => {
-            return Err(
-                file.complain(table.vcpus.span(), "a partition needs a vCPU; write `vcpus = 1`")
-            );
-        }
-        1 => (),
-        _ => {
-            let text = "more than one vCPU is not supported yet; write `vcpus = 1`";
-            return Err(file.complain(table.vcpus.span(), text));
-        }
+    if *table.vcpus.get_ref() == 0 {
+        let text = "a partition needs a vCPU; write `vcpus = 1`";
+        return Err(file.complain(table.vcpus.span(), text));
     }
+    let vcpus = positive(file, Some(&table.vcpus), VCPUS_MAX)?;
     let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
     if arguments.contains('\0') {
         let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
@@ -123,7 +142,9 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
     Ok(Partition {
         name: name.clone(),
         memory_bytes: table.memory.get_ref().0,
-        vcpus: 1,
+        vcpus: vcpus.unwrap_or(1),
+        weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
+        time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, &table.memory)?,
     })

@@ -34,13 +34,15 @@ impl System {
         Ok(Self { name, kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
     }
 
-    /// The hypervisor with these partitions.
+    /// The hypervisor with these partitions, each vCPU of which runs for `slice` microseconds when others
+    /// wait.
     pub fn with_partitions(
         partitions: &[Partition],
+        slice: Option<u32>,
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        Self::with_bundle(bundle::write(partitions), machine, seed)
+        Self::with_bundle(bundle::write(partitions, slice), machine, seed)
     }
 }
 

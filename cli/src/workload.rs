@@ -14,7 +14,10 @@ pub fn systems(path: &Path, seed: u64) -> Result<Vec<(String, System)>, Failure>
     if !is_experiment {
         let file = PartitionFile::read(path)?;
         let name = path.display().to_string();
-        return Ok(vec![(name, System::with_partitions(&file.partitions, file.machine, seed)?)]);
+        return Ok(vec![(
+            name,
+            System::with_partitions(&file.partitions, file.slice, file.machine, seed)?,
+        )]);
     }
     let experiment = Experiment::read(path)?;
     let named = |variant: &Variant| {

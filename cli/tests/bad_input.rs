@@ -54,17 +54,13 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, memory, vcpus, arguments",
+            "bad.toml:3: unknown key `image`; known: name, payload, memory, vcpus, arguments, weight, time_limit_us",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
         ("vcpus = 1", "vcpus = -1", "bad.toml:5: invalid value: integer `-1`; expected u32"),
         ("vcpus = 1", "vcpus = 0", "bad.toml:5: a partition needs a vCPU; write `vcpus = 1`"),
-        (
-            "vcpus = 1",
-            "vcpus = 2",
-            "bad.toml:5: more than one vCPU is not supported yet; write `vcpus = 1`",
-        ),
+        ("vcpus = 1", "vcpus = 65", "bad.toml:5: 65 is out of range; give a number from 1 to 64"),
         (
             "'1 MiB'",
             "'1 MB'",

@@ -28,8 +28,13 @@ pub fn systems(file: &str) -> Vec<(String, System)> {
 /// All systems that the tests run.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
-    ["examples/hello.toml", "examples/compute.toml", "experiments/null-hypercall.toml"]
-        .iter()
-        .flat_map(|file| systems(file))
-        .collect()
+    [
+        "examples/hello.toml",
+        "examples/shared.toml",
+        "examples/compute.toml",
+        "experiments/null-hypercall.toml",
+    ]
+    .iter()
+    .flat_map(|file| systems(file))
+    .collect()
 }

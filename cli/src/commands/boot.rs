@@ -64,7 +64,12 @@ fn system(arguments: &BootArguments) -> Result<System, Failure> {
     }
     if let Some(path) = &arguments.payload {
         let partition = partition(arguments, path)?;
-        return System::with_partitions(&[partition], machine.unwrap_or_default(), arguments.seed);
+        return System::with_partitions(
+            &[partition],
+            None,
+            machine.unwrap_or_default(),
+            arguments.seed,
+        );
     }
     let path = arguments.file.as_deref().unwrap_or(Path::new(""));
     let bytes = read_file(path)?;
@@ -73,7 +78,12 @@ fn system(arguments: &BootArguments) -> Result<System, Failure> {
         return System::with_bundle(bytes, machine.unwrap_or_default(), arguments.seed);
     }
     let file = PartitionFile::read(path)?;
-    System::with_partitions(&file.partitions, machine.unwrap_or(file.machine), arguments.seed)
+    System::with_partitions(
+        &file.partitions,
+        file.slice,
+        machine.unwrap_or(file.machine),
+        arguments.seed,
+    )
 }
 
 /// An image bare on the machine.
@@ -114,6 +124,8 @@ fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failur
         name: "payload".to_owned(),
         memory_bytes: memory.0,
         vcpus: 1,
+        weight: None,
+        time_limit: None,
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,
     })

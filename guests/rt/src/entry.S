@@ -1,13 +1,10 @@
-# entry.S: a payload's first instructions, and its interrupt vectors.
+# entry.S: a payload's first instructions on each vCPU, and its interrupt vectors.
 #
 # At entry (PAPR): r3 = device tree, big-endian, translation off, guest real addresses.
 
-    .section .entry, "ax"
-    .globl rt_entry
-    .type rt_entry, @function
-rt_entry:
+.macro to_native
     tdi 0, 0, 0x48                      # big-endian: a branch to the third word
-    b rt_native
+    b 1f
     .long 0xa600407d                    # mfmsr r10
     .long 0x01004a69                    # xori r10, r10, 1
     .long 0xa6035b7d                    # mtspr SRR1, r10
@@ -16,11 +13,22 @@ rt_entry:
     .long 0x10006b39                    # addi r11, r11, 16
     .long 0xa6037a7d                    # mtspr SRR0, r11
     .long 0x2400004c                    # rfid
-rt_native:
-    bcl 20, 31, 1f
-1:  mflr %r4
-    addis %r2, %r4, (.TOC. - 1b)@ha
-    addi %r2, %r2, (.TOC. - 1b)@l
+1:
+.endm
+
+.macro load_toc
+    bcl 20, 31, 2f
+2:  mflr %r5
+    addis %r2, %r5, (.TOC. - 2b)@ha
+    addi %r2, %r2, (.TOC. - 2b)@l
+.endm
+
+    .section .entry, "ax"
+    .globl rt_entry
+    .type rt_entry, @function
+rt_entry:
+    to_native
+    load_toc
     addis %r1, %r2, rt_stack_top@toc@ha
     addi %r1, %r1, rt_stack_top@toc@l
     li %r0, 0
@@ -30,11 +38,28 @@ rt_native:
     trap
     .size rt_entry, . - rt_entry
 
+# Another vCPU, from RTAS start-cpu: r3 = its number, by which it finds its stack.
+    .globl rt_secondary_entry
+    .type rt_secondary_entry, @function
+rt_secondary_entry:
+    to_native
+    load_toc
+    addis %r1, %r2, rt_secondary_stacks@toc@ha
+    addi %r1, %r1, rt_secondary_stacks@toc@l
+    sldi %r4, %r3, {STACK_LOG2}         # number 1 has the first: its top is one stack further
+    add %r1, %r1, %r4
+    li %r0, 0
+    stdu %r0, -64(%r1)
+    bl rt_secondary_start
+    nop
+    trap
+    .size rt_secondary_entry, . - rt_secondary_entry
+
 .macro rt_vector base, vector
     .org \base + \vector - 0x100
     mtspr {SPRG0}, %r3
     li %r3, \vector
-    b rt_unexpected
+    b rt_interrupt
 .endm
 
 .macro rt_vectors base
@@ -43,26 +68,83 @@ rt_native:
     .endr
 .endm
 
+# An interrupt: on the stack of who was interrupted, below what it may use without saying so.
+    .set RED_ZONE, 512
+    .set FRAME, 32 + RED_ZONE + 8*20
+
     .section .vectors, "ax"
     rt_vectors 0
     rt_vectors 0x4000                   # LPCR[AIL]=3 with translation on: quadrant 3, same memory
 
     .org 0x5000 - 0x100
-rt_unexpected:                          # r3 = vector; a fresh stack, nothing is returned to
-    bcl 20, 31, 1f
-1:  mflr %r4
-    addis %r2, %r4, (.TOC. - 1b)@ha
-    addi %r2, %r2, (.TOC. - 1b)@l
-    addis %r1, %r2, rt_interrupt_stack_top@toc@ha
-    addi %r1, %r1, rt_interrupt_stack_top@toc@l
-    bl rt_unexpected_interrupt
+rt_interrupt:                           # r3 = vector, the interrupted r3 in SPRG0
+    stdu %r1, -FRAME(%r1)
+    std %r0, 32 + 0*8(%r1)
+    std %r2, 32 + 2*8(%r1)
+    std %r4, 32 + 4*8(%r1)
+    std %r5, 32 + 5*8(%r1)
+    std %r6, 32 + 6*8(%r1)
+    std %r7, 32 + 7*8(%r1)
+    std %r8, 32 + 8*8(%r1)
+    std %r9, 32 + 9*8(%r1)
+    std %r10, 32 + 10*8(%r1)
+    std %r11, 32 + 11*8(%r1)
+    std %r12, 32 + 12*8(%r1)
+    std %r13, 32 + 13*8(%r1)
+    mfspr %r4, {SPRG0}
+    addi %r5, %r1, FRAME
+    mflr %r6
+    mfctr %r7
+    mfxer %r8
+    mfcr %r9
+    mfspr %r10, {SRR0}
+    mfspr %r11, {SRR1}
+    std %r4, 32 + 3*8(%r1)
+    std %r5, 32 + 1*8(%r1)
+    std %r6, 32 + 14*8(%r1)
+    std %r7, 32 + 15*8(%r1)
+    std %r8, 32 + 16*8(%r1)
+    std %r9, 32 + 17*8(%r1)
+    std %r10, 32 + 18*8(%r1)
+    std %r11, 32 + 19*8(%r1)
+    load_toc
+    addi %r4, %r1, 32
+    bl rt_interrupted                   # vector, frame
     nop
-    trap
+    ld %r6, 32 + 14*8(%r1)
+    ld %r7, 32 + 15*8(%r1)
+    ld %r8, 32 + 16*8(%r1)
+    ld %r9, 32 + 17*8(%r1)
+    ld %r10, 32 + 18*8(%r1)
+    ld %r11, 32 + 19*8(%r1)
+    mtlr %r6
+    mtctr %r7
+    mtxer %r8
+    mtcrf 0xFF, %r9
+    mtspr {SRR0}, %r10
+    mtspr {SRR1}, %r11
+    ld %r0, 32 + 0*8(%r1)
+    ld %r2, 32 + 2*8(%r1)
+    ld %r3, 32 + 3*8(%r1)
+    ld %r4, 32 + 4*8(%r1)
+    ld %r5, 32 + 5*8(%r1)
+    ld %r6, 32 + 6*8(%r1)
+    ld %r7, 32 + 7*8(%r1)
+    ld %r8, 32 + 8*8(%r1)
+    ld %r9, 32 + 9*8(%r1)
+    ld %r10, 32 + 10*8(%r1)
+    ld %r11, 32 + 11*8(%r1)
+    ld %r12, 32 + 12*8(%r1)
+    ld %r13, 32 + 13*8(%r1)
+    ld %r1, 32 + 1*8(%r1)
+    rfid
 
     .section .bss.stacks, "aw", @nobits
     .balign 4096
     .space 0x8000
 rt_stack_top:
-    .space 0x1000
-rt_interrupt_stack_top:
+    .space 0x100
+    .balign 4096
+rt_secondary_stacks:
+    .space {SECONDARIES} << {STACK_LOG2}
     .space 0x100

@@ -6,25 +6,34 @@ use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
 
 /// Makes a hypercall with up to four arguments and answers its status.
 #[inline(always)]
-pub fn hypercall(number: u64, [a1, a2, a3, a4]: [u64; 4]) -> i64 {
+pub fn hypercall(number: u64, arguments: [u64; 4]) -> i64 {
+    hypercall_outputs(number, arguments).0
+}
+
+/// Makes a hypercall with up to four arguments and answers its status and r4 to r6.
+#[inline(always)]
+pub fn hypercall_outputs(number: u64, [a1, a2, a3, a4]: [u64; 4]) -> (i64, [u64; 3]) {
     let status: i64;
+    let outputs: [u64; 3];
     // SAFETY: the hypervisor keeps r1, r2, r13-r31, LR and CR2-CR4 and may change the rest, which is
-    // what is listed. No call that the run time makes writes to memory that Rust knows.
+    // what is listed. What a call writes to memory, the caller knows.
     unsafe {
+        let (first, second, third): (u64, u64, u64);
         asm!(
             ".long {sc}",
             sc = const HYPERCALL_WORD,
             inlateout("r3") number => status,
-            inlateout("r4") a1 => _,
-            inlateout("r5") a2 => _,
-            inlateout("r6") a3 => _,
+            inlateout("r4") a1 => first,
+            inlateout("r5") a2 => second,
+            inlateout("r6") a3 => third,
             inlateout("r7") a4 => _,
             out("r0") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _,
             out("ctr") _, out("xer") _, out("cr0") _, out("cr1") _, out("cr5") _, out("cr6") _, out("cr7") _,
             options(nostack),
         );
+        outputs = [first, second, third];
     }
-    status
+    (status, outputs)
 }
 
 /// Switches the partition off.

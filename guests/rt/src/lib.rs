@@ -1,4 +1,5 @@
-//! A tiny run time for PowerVisor's own payloads: entry, console, hypercalls, marks, translation.
+//! A tiny run time for PowerVisor's own payloads: entry, console, hypercalls, interrupts, time,
+//! other vCPUs, marks, translation.
 //!
 //! A payload names its main function with `rt::main!` and gets an `rt::Partition`. Built for
 //! the host, only what needs no machine exists, so that the workspace builds everywhere.
@@ -12,17 +13,27 @@ mod console;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod interrupt;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod partition;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod rtas;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod start;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod time;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod translation;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::{
     console::{Console, print},
-    hypercall::{hypercall, power_off},
+    hypercall::{hypercall, hypercall_outputs, power_off},
+    interrupt::{Frame, Handler, allow_interrupts, on_interrupt},
     partition::Partition,
+    rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
+    start::VCPUS_MAX,
+    time::{set_decrementer, timebase},
     translation::enable_translation,
 };
 

@@ -32,6 +32,13 @@ impl Partition {
             .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
     }
 
+    /// Number of vCPUs.
+    #[must_use]
+    pub fn vcpus(&self) -> u32 {
+        let cpus = self.tree.find_node("/cpus");
+        cpus.map_or(0, |node| node.children().count() as u32)
+    }
+
     /// Bytes of memory, which begins at 0.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! From `entry.S` to the payload's main; unexpected interrupts and panics.
+//! From `entry.S` to the payload's main; the ends that nobody wants.
 
 use core::arch::{asm, global_asm};
 use core::panic::PanicInfo;
@@ -8,10 +8,22 @@ use arch::papr::{Hypercall, mode};
 use dtoolkit::fdt::Fdt;
 
 use crate::hypercall::{hypercall, power_off};
+use crate::interrupt::Frame;
 use crate::partition::Partition;
 use crate::println;
 
-global_asm!(include_str!("entry.S"), SPRG0 = const 272);
+global_asm!(
+    include_str!("entry.S"),
+    SPRG0 = const 272,
+    SRR0 = const 26,
+    SRR1 = const 27,
+    STACK_LOG2 = const STACK_LOG2,
+    SECONDARIES = const VCPUS_MAX - 1,
+);
+
+/// The greatest number of vCPUs that a payload starts.
+pub const VCPUS_MAX: u64 = 16;
+const STACK_LOG2: u64 = 14;
 
 unsafe extern "Rust" {
     safe fn rt_main(partition: Partition);
@@ -38,10 +50,10 @@ macro_rules! read_register {
     }};
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn rt_unexpected_interrupt(vector: u64) -> ! {
-    let (srr0, srr1) = (read_register!(26), read_register!(27));
+/// Says what happened, and ends.
+pub(crate) fn unexpected_interrupt(vector: u64, frame: &Frame) -> ! {
     let (dar, dsisr) = (read_register!(19), read_register!(18));
+    let (srr0, srr1) = (frame.pc, frame.msr);
     let name = Vector::from_offset(vector).map_or("unknown", Vector::name);
     println!("unexpected interrupt: {name} ({vector:#x})");
     println!("srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}");

@@ -7,10 +7,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::schedule::WEIGHT_MAX;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, VCPUS,
+    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -18,8 +19,19 @@ use dtoolkit::{Node, Property};
 
 /// The longest manifest that is read.
 pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;
+/// The greatest number of vCPUs of a partition.
+pub const VCPUS_MAX: u32 = 64;
 /// Bytes of a device tree's header that tell its size.
 pub const HEADER_BYTES: u64 = 8;
+
+/// What a bundle says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bundle {
+    /// Microseconds that a vCPU runs when others wait.
+    pub slice: Option<u32>,
+    /// The partitions, at least one.
+    pub partitions: Vec<Description>,
+}
 
 /// One partition, as the bundle describes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +40,12 @@ pub struct Description {
     pub name: String,
     /// Memory in bytes.
     pub memory_bytes: u64,
+    /// Number of vCPUs.
+    pub vcpus: u32,
+    /// Each vCPU's share of the processors, relative to others'.
+    pub weight: Option<u32>,
+    /// Microseconds that it may run in all.
+    pub time_limit: Option<u32>,
     /// First instruction.
     pub entry: GuestRealAddress,
     /// What is copied into the memory, by ascending address.
@@ -77,6 +95,8 @@ pub enum BundleError {
     },
     /// There is no partition in it.
     Empty,
+    /// The slice is zero or not a number.
+    Slice,
     /// A partition is described wrongly.
     Partition {
         /// Its name.
@@ -95,6 +115,8 @@ pub enum PartitionError {
     MemoryBytes(u64),
     /// A number of vCPUs that the hypervisor does not support.
     Vcpus(u32),
+    /// A weight that is zero or greater than [`WEIGHT_MAX`].
+    Weight(u32),
     /// The entry is not in the file's bytes of any segment, or not a multiple of four.
     Entry(u64),
     /// A segment has more bytes in the file than in memory.
@@ -120,6 +142,7 @@ impl fmt::Display for BundleError {
                 write!(f, "it should have {expected} bytes and has {actual}")
             }
             Self::Empty => f.write_str("there is no partition in it"),
+            Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Partition { name, error } => write!(f, "partition {name}: {error}"),
         }
     }
@@ -132,7 +155,10 @@ impl fmt::Display for PartitionError {
             Self::MemoryBytes(bytes) => {
                 write!(f, "memory of {bytes:#x} bytes is not a positive multiple of {ALIGNMENT:#x}")
             }
-            Self::Vcpus(count) => write!(f, "{count} vCPUs asked for, 1 is supported"),
+            Self::Vcpus(count) => {
+                write!(f, "{count} vCPUs asked for, 1 to {VCPUS_MAX} are supported")
+            }
+            Self::Weight(weight) => write!(f, "weight {weight} is not in 1 to {WEIGHT_MAX}"),
             Self::Entry(entry) => write!(f, "entry {entry:#x} is not in any segment's bytes"),
             Self::SegmentLength(index) => {
                 write!(f, "segment {index} has more bytes in the file than in memory")
@@ -180,7 +206,7 @@ pub fn manifest_bytes(
 ///
 /// # Errors
 /// What is wrong, the first thing that is.
-pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Vec<Description>, BundleError> {
+pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
     let tree = Fdt::new(manifest).map_err(|_| BundleError::DamagedManifest)?;
     let root = tree.root();
     if !root.is_compatible(COMPATIBLE) {
@@ -204,7 +230,13 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Vec<Description>, Bundl
     if partitions.is_empty() {
         return Err(BundleError::Empty);
     }
-    Ok(partitions)
+    let slice = match root.property(SLICE) {
+        None => None,
+        Some(property) => Some(
+            property.value_as::<u32>().ok().filter(|slice| *slice > 0).ok_or(BundleError::Slice)?,
+        ),
+    };
+    Ok(Bundle { slice, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {
@@ -221,9 +253,20 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         .property(VCPUS)
         .and_then(|property| property.value_as::<u32>().ok())
         .ok_or(PartitionError::Property(VCPUS))?;
-    if vcpus != 1 {
+    if !(1..=VCPUS_MAX).contains(&vcpus) {
         return Err(PartitionError::Vcpus(vcpus));
     }
+    let optional = |name| match node.property(name) {
+        None => Ok(None),
+        Some(property) => {
+            property.value_as::<u32>().map(Some).map_err(|_| PartitionError::Property(name))
+        }
+    };
+    let weight = optional(WEIGHT)?;
+    if let Some(weight) = weight.filter(|weight| !(1..=WEIGHT_MAX).contains(weight)) {
+        return Err(PartitionError::Weight(weight));
+    }
+    let time_limit = optional(TIME_LIMIT)?;
     let bootargs = match node.property(BOOTARGS) {
         None => "",
         Some(property) => {
@@ -241,6 +284,9 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
     Ok(Description {
         name: node.name().to_string(),
         memory_bytes,
+        vcpus,
+        weight,
+        time_limit,
         entry: GuestRealAddress(entry),
         segments,
         bootargs: bootargs.to_string(),

@@ -3,12 +3,15 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use arch::bundle::{BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENTS, VCPUS};
+use arch::bundle::{
+    BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENTS, TIME_LIMIT, VCPUS, WEIGHT,
+};
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use proptest::prelude::{any, proptest};
 
-use super::{BundleError, PartitionError, manifest_bytes, parse};
+use super::{BundleError, PartitionError, VCPUS_MAX, manifest_bytes, parse};
+use crate::schedule::WEIGHT_MAX;
 
 const FILE: u64 = 0x4_0000;
 
@@ -55,7 +58,7 @@ fn refused(change: impl FnOnce(&mut DeviceTreeNode)) -> PartitionError {
 
 #[test]
 fn a_good_manifest_is_read_and_its_segments_are_sorted() {
-    let [one] = parse(&manifest(|_| {}), FILE).unwrap().try_into().unwrap();
+    let [one] = parse(&manifest(|_| {}), FILE).unwrap().partitions.try_into().unwrap();
     assert_eq!((one.name.as_str(), one.bootargs.as_str()), ("one", "a b"));
     assert_eq!((one.memory_bytes, one.entry.0), (0x100_0000, 0x100));
     let addresses: Vec<u64> = one.segments.iter().map(|segment| segment.address.0).collect();
@@ -69,7 +72,13 @@ fn each_mistake_is_named() {
         refused(|n| set(n, MEMORY_BYTES, 0x1_8000u64)),
         PartitionError::MemoryBytes(0x1_8000)
     );
-    assert_eq!(refused(|n| set(n, VCPUS, 2u32)), PartitionError::Vcpus(2));
+    for count in [0, VCPUS_MAX + 1] {
+        assert_eq!(refused(|n| set(n, VCPUS, count)), PartitionError::Vcpus(count));
+    }
+    for weight in [0, WEIGHT_MAX + 1] {
+        assert_eq!(refused(|n| set(n, WEIGHT, weight)), PartitionError::Weight(weight));
+    }
+    assert_eq!(refused(|n| set(n, TIME_LIMIT, "x")), PartitionError::Property(TIME_LIMIT));
     assert_eq!(refused(|n| set(n, ENTRY, 0x200u64)), PartitionError::Entry(0x200));
     assert_eq!(refused(|n| set(n, ENTRY, 0x102u64)), PartitionError::Entry(0x102));
     for name in [MEMORY_BYTES, VCPUS, ENTRY, SEGMENTS] {
@@ -137,8 +146,8 @@ fn other_files_are_not_bundles() {
 
 #[test]
 fn messages_name_partition_and_property() {
-    let error = parse(&manifest(|n| set(n, VCPUS, 3u32)), FILE).unwrap_err();
-    assert_eq!(error.to_string(), "partition one: 3 vCPUs asked for, 1 is supported");
+    let error = parse(&manifest(|n| set(n, WEIGHT, 0u32)), FILE).unwrap_err();
+    assert_eq!(error.to_string(), "partition one: weight 0 is not in 1 to 10000");
     let _: String = BundleError::DamagedManifest.to_string();
 }
 
@@ -149,8 +158,8 @@ proptest! {
         let mut bytes = manifest(|_| {});
         let index = at.index(bytes.len());
         bytes[index] = value;
-        if let Ok(partitions) = parse(&bytes, FILE) {
-            for partition in partitions {
+        if let Ok(bundle) = parse(&bytes, FILE) {
+            for partition in bundle.partitions {
                 for segment in partition.segments {
                     assert!(segment.end() <= partition.memory_bytes);
                     assert!(segment.file_offset + segment.file_bytes <= FILE);

@@ -2,8 +2,8 @@
 
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, program, storage};
-use arch::registers::hfscr;
 
+use crate::dispatch::Leave;
 use crate::hal::Hal;
 use crate::interrupt::{Context, handler, save_status};
 use crate::partition::{Door, Outcome, Partition, StopReason};
@@ -33,15 +33,15 @@ pub enum Exit {
     },
     /// HFSCR refused a facility.
     FacilityUnavailable {
-        /// HFSCR, whose top byte is the cause.
-        hfscr: u64,
+        /// Where the guest stood.
+        interrupted: Context,
     },
     /// Any other interrupt.
     Other(Vector),
 }
 
 /// How the guest goes on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// From where it was.
     Resume,
@@ -54,8 +54,8 @@ pub enum Action {
         /// SRR1.
         srr1: u64,
     },
-    /// Not at all: the partition has an outcome.
-    Leave,
+    /// Not now.
+    Leave(Leave),
 }
 
 /// The top four bits of an address are not part of it on the way through the second stage.
@@ -70,25 +70,24 @@ pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: E
         }
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
-        // from a processor without a hypervisor.
-        Exit::EmulationAssistance { interrupted } => {
+        // from a processor without a hypervisor, or without the facility.
+        Exit::EmulationAssistance { interrupted } | Exit::FacilityUnavailable { interrupted } => {
             return Action::Interrupt {
                 to: handler(interrupted, Vector::Program, partition.lpcr),
                 srr0: interrupted.pc,
                 srr1: save_status(interrupted.msr, program::ILLEGAL),
             };
         }
-        Exit::FacilityUnavailable { hfscr } => {
-            Err(StopReason::Facility(hfscr::INTERRUPT_CAUSE.get(hfscr)))
-        }
+        Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
+        // The guest takes interrupts again and one is pending: LPCR[MER].
+        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
+        // Nobody rings it yet.
+        Exit::Other(Vector::DirectedHypervisorDoorbell) => Ok(()),
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
     };
     match result {
         Ok(()) => Action::Resume,
-        Err(reason) => {
-            partition.outcome = Some(Outcome::Stopped(reason));
-            Action::Leave
-        }
+        Err(reason) => Action::Leave(Leave::Ended(Outcome::Stopped(reason))),
     }
 }
 
@@ -114,6 +113,8 @@ fn count<H: Hal>(partition: &mut Partition<H>, door: Door, exit: Exit) {
         Exit::DataStorage { .. } => &mut exits.data_storage,
         Exit::InstructionStorage { .. } => &mut exits.instruction_storage,
         Exit::EmulationAssistance { .. } => &mut exits.emulation_assistance,
-        Exit::FacilityUnavailable { .. } | Exit::Other(_) => &mut exits.others,
+        Exit::FacilityUnavailable { .. } => &mut exits.facility,
+        Exit::Other(Vector::HypervisorDecrementer) => &mut exits.decrementer,
+        Exit::Other(_) => &mut exits.others,
     } += 1;
 }

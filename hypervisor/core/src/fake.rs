@@ -1,5 +1,6 @@
 //! A machine for the tests: a few MiB of memory in a vector, and a record of what was asked of it.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec;
@@ -9,9 +10,12 @@ use core::cell::{Cell, RefCell};
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
 
+use crate::calendar::DateTime;
+use crate::dispatch::Leave;
 use crate::hal::{Hal, HalError, Page, WINDOW_BYTES_MAX, Window};
 use crate::memory::Range;
 use crate::partition::Partition;
+use crate::registers::Floating;
 use crate::run::Guest;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
@@ -21,9 +25,27 @@ pub(crate) struct Fake {
     pub(crate) open_windows: Rc<Cell<usize>>,
     pub(crate) output: RefCell<Vec<u8>>,
     pub(crate) input: RefCell<Vec<u8>>,
-    pub(crate) lpcr: Cell<Option<u64>>,
+    pub(crate) timebase: Cell<u64>,
     pub(crate) process_table: Cell<Option<(u32, Option<TableLocation>)>>,
     pub(crate) tables_left: Cell<usize>,
+    pub(crate) random: Cell<Option<u64>>,
+    pub(crate) date_time: Cell<Option<DateTime>>,
+    /// The floating-point registers of the processor.
+    pub(crate) floating: RefCell<Floating>,
+    /// What guests do when they are entered, with which LPCR and until when.
+    pub(crate) script: RefCell<Script>,
+}
+
+/// What a guest does until it leaves, with this LPCR and until this time.
+type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Leave;
+
+/// A [`Play`] that can be shown.
+pub(crate) struct Script(Box<Play>);
+
+impl core::fmt::Debug for Script {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Script")
+    }
 }
 
 impl Fake {
@@ -33,10 +55,24 @@ impl Fake {
             open_windows: Rc::default(),
             output: RefCell::default(),
             input: RefCell::default(),
-            lpcr: Cell::default(),
+            timebase: Cell::default(),
             process_table: Cell::default(),
             tables_left: Cell::new(usize::MAX),
+            random: Cell::default(),
+            date_time: Cell::default(),
+            floating: RefCell::default(),
+            script: RefCell::new(Script(Box::new(|_, _, _, _| {
+                unreachable!("no guest is entered")
+            }))),
         }
+    }
+
+    /// Says what guests do when they are entered.
+    pub(crate) fn play(
+        &self,
+        script: impl FnMut(&Self, &mut Guest<'_, Self>, u64, u64) -> Leave + 'static,
+    ) {
+        self.script.replace(Script(Box::new(script)));
     }
 
     /// A partition over `memory`, the range of the machine's memory.
@@ -74,6 +110,8 @@ impl Window for FakeWindow {
     fn zero(&mut self) {
         self.memory.borrow_mut()[self.start..self.start + self.bytes].fill(0);
     }
+
+    fn make_fetchable(&mut self) {}
 }
 
 impl Drop for FakeWindow {
@@ -134,12 +172,32 @@ impl Hal for Fake {
         self.process_table.set(Some((lpid, table)));
     }
 
-    fn set_lpcr(&self, lpcr: u64) {
-        self.lpcr.set(Some(lpcr));
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave {
+        (self.script.borrow_mut().0)(self, guest, lpcr, until)
     }
 
-    fn enter_guest(&self, _: &mut Guest<'_, Self>) {
-        unreachable!("the tests make a guest's exits themselves");
+    fn save_floating(&self, into: &mut Floating) {
+        into.clone_from(&self.floating.borrow());
+    }
+
+    fn load_floating(&self, from: &Floating) {
+        self.floating.borrow_mut().clone_from(from);
+    }
+
+    fn timebase(&self) -> u64 {
+        self.timebase.get()
+    }
+
+    fn wait_until(&self, until: u64) {
+        self.timebase.set(self.timebase.get().max(until));
+    }
+
+    fn random(&self) -> Option<u64> {
+        self.random.get()
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        self.date_time.get()
     }
 
     fn power_off(&self) -> ! {

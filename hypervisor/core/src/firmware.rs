@@ -106,6 +106,16 @@ impl<'a> Firmware<'a> {
             .ok_or(FirmwareError::Missing("processor below /cpus"))
     }
 
+    /// Ticks of the time base in a second.
+    ///
+    /// # Errors
+    /// [`FirmwareError::Missing`].
+    pub fn timebase_frequency(&self) -> Result<u64, FirmwareError> {
+        number(&self.processor()?, "timebase-frequency")
+            .filter(|frequency| *frequency > 0)
+            .ok_or(FirmwareError::Missing("timebase-frequency"))
+    }
+
     /// Bytes of memory in all blocks.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {

@@ -1,13 +1,15 @@
-//! The device tree that a partition finds in r3: a PAPR machine with one processor.
+//! What a partition finds in r3: the device tree of a PAPR machine, and behind it the RTAS entry.
 //!
 //! Source: `kvm-hv.md` 2.5. Processor properties are copied from firmware's tree, so that the guest
 //! sees the machine's own frequencies and cache geometry. Facilities that HFSCR withholds from
-//! partitions (floating point, vectors) are not described.
+//! partitions (vectors) are not described.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use arch::papr::rtas;
+use arch::address::GuestRealAddress;
+use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
@@ -39,9 +41,81 @@ const fn architecture_vector_5() -> [u8; 27] {
     vector
 }
 
-/// The flattened tree of a partition.
-#[must_use]
-pub fn build(memory_bytes: u64, bootargs: &str, processor: &FdtNode<'_>) -> Vec<u8> {
+/// The RTAS entry: hands the argument buffer from r3 to H_RTAS and returns. RTAS is called in
+/// big-endian.
+const RTAS_ENTRY: [u32; 5] = [
+    0x7C64_1B78, // mr r4, r3
+    0x3860_0000, // li r3, 0
+    0x6063_F000, // ori r3, r3, H_RTAS
+    0x4400_0022, // sc 1
+    0x4E80_0020, // blr
+];
+const _: () = assert!(Hypercall::Rtas as u64 == 0xF000 && RTAS_ENTRY[3] == HYPERCALL_WORD);
+
+/// Calls that are announced because a guest looks for the announcement.
+const HYPERTAS: &[&str] = &[
+    "hcall-copy",
+    "hcall-interrupt",
+    "hcall-random",
+    "hcall-set-mode",
+    "hcall-splpar",
+    "hcall-term",
+];
+
+/// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
+const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
+    let mut features = [0; 2 + FEATURE_BYTES];
+    features[0] = FEATURE_BYTES as u8;
+    features[2] = 0x80 | 0x40 | 0x10 | 0x02; // MMU, floating point, run latch, no-execute
+    features[2 + 1] = 0x20; // cache-inhibited large pages
+    features[2 + 5] = 0x80; // little-endian
+    features[2 + 40] = 0x80; // radix translation
+    features
+}
+const FEATURE_BYTES: usize = 66;
+
+/// What a partition's tree says.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// Memory from address 0 on.
+    pub memory_bytes: u64,
+    /// Number of vCPUs.
+    pub vcpus: u32,
+    /// The payload's arguments.
+    pub bootargs: &'a str,
+    /// Firmware's node of a processor.
+    pub processor: &'a FdtNode<'a>,
+}
+
+/// The flattened tree of a partition, and the RTAS entry behind it: they go to the address that `place`
+/// gives for their length.
+pub fn build<E>(
+    content: &Content<'_>,
+    place: impl Fn(u64) -> Result<GuestRealAddress, E>,
+) -> Result<(GuestRealAddress, Vec<u8>), E> {
+    // All numbers have a fixed width, so the tree is nowhere longer than at address 0.
+    let rtas_offset = tree(content, 0).to_dtb().len().next_multiple_of(16);
+    let bytes = rtas_offset + size_of_val(&RTAS_ENTRY);
+    let address = place(bytes as u64)?;
+    let mut blob = tree(content, address.0 + rtas_offset as u64).to_dtb();
+    blob.resize(rtas_offset, 0);
+    blob.extend(RTAS_ENTRY.iter().flat_map(|word| word.to_be_bytes()));
+    Ok((address, blob))
+}
+
+fn tree(content: &Content<'_>, rtas_entry: u64) -> DeviceTree {
+    let memory_bytes = content.memory_bytes;
+    let mut rtas = node("rtas").with("ibm,hypertas-functions", HYPERTAS);
+    // Kernels read one cell; where it is too small, RTAS is reached by H_RTAS only.
+    if let Ok(entry) = u32::try_from(rtas_entry) {
+        rtas = rtas
+            .with("linux,rtas-base", entry)
+            .with("linux,rtas-entry", entry)
+            .with("rtas-size", size_of_val(&RTAS_ENTRY) as u32);
+    }
+    for (name, token) in rtas::PROPERTIES {
+        rtas = rtas.with(name, token);
+    }
     let mut tree = DeviceTree::new();
     tree.root = node("")
         .with("#address-cells", 2u32)
@@ -51,21 +125,26 @@ pub fn build(memory_bytes: u64, bootargs: &str, processor: &FdtNode<'_>) -> Vec<
         .with("model", "PowerVisor partition")
         .child(
             node("chosen")
-                .with("bootargs", bootargs)
+                .with("bootargs", content.bootargs)
                 .with("ibm,architecture-vec-5", architecture_vector_5())
-                .with("linux,stdout-path", "/vdevice/vty@71000000"),
+                .with("linux,stdout-path", "/vdevice/vty@71000000")
+                .with("stdout-path", "/vdevice/vty@71000000"),
         )
-        .child(cpus(processor))
+        .child(cpus(content))
+        .child(
+            node("interrupt-controller")
+                .with("#interrupt-cells", 2u32)
+                .with("compatible", "IBM,ppc-xicp")
+                .with("device_type", "PowerPC-External-Interrupt-Presentation")
+                .with("ibm,interrupt-server-ranges", [0, content.vcpus])
+                .with("interrupt-controller", &[0u8; 0][..]),
+        )
         .child(
             node("memory@0")
                 .with("device_type", "memory")
                 .with("reg", [0u32, 0, (memory_bytes >> 32) as u32, memory_bytes as u32]),
         )
-        .child(
-            node("rtas")
-                .with("ibm,hypertas-functions", &["hcall-term", "hcall-set-mode"][..])
-                .with("power-off", rtas::POWER_OFF),
-        )
+        .child(rtas)
         .child(
             node("vdevice")
                 .with("#address-cells", 1u32)
@@ -80,21 +159,29 @@ pub fn build(memory_bytes: u64, bootargs: &str, processor: &FdtNode<'_>) -> Vec<
                 ),
         )
         .0;
-    tree.to_dtb()
+    tree
 }
 
-fn cpus(processor: &FdtNode<'_>) -> Building {
-    let mut cpu = node("PowerPC,POWER9@0")
-        .with("device_type", "cpu")
-        .with("ibm,ppc-interrupt-server#s", 0u32)
-        .with("reg", 0u32)
-        .with("status", "okay");
-    for name in PROCESSOR_PROPERTIES {
-        if let Some(property) = processor.property(name) {
-            cpu = cpu.with(name, property.value());
+fn cpus(content: &Content<'_>) -> Building {
+    let mut cpus = node("cpus").with("#address-cells", 1u32).with("#size-cells", 0u32);
+    for number in 0..content.vcpus {
+        let mut cpu = node(&format!("PowerPC,POWER9@{number:x}"))
+            .with("device_type", "cpu")
+            .with("ibm,pa-features", &processor_features()[..])
+            .with("ibm,ppc-interrupt-gserver#s", [number, 0])
+            .with("ibm,ppc-interrupt-server#s", number)
+            .with("ibm,purr", 1u32)
+            .with("ibm,spurr", 1u32)
+            .with("reg", number)
+            .with("status", "okay");
+        for name in PROCESSOR_PROPERTIES {
+            if let Some(property) = content.processor.property(name) {
+                cpu = cpu.with(name, property.value());
+            }
         }
+        cpus = cpus.child(cpu);
     }
-    node("cpus").with("#address-cells", 1u32).with("#size-cells", 0u32).child(cpu)
+    cpus
 }
 
 /// A node under construction. All names in this file are valid, so no check is needed.

@@ -7,6 +7,9 @@
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
+use crate::calendar::DateTime;
+use crate::dispatch::Leave;
+use crate::registers::Floating;
 use crate::run::Guest;
 
 /// Why the machine did not do what was asked.
@@ -41,6 +44,8 @@ pub trait Window {
     fn write(&mut self, offset: usize, bytes: &[u8]);
     /// Fills the whole window with zeros.
     fn zero(&mut self);
+    /// Lets instructions be fetched that were written here.
+    fn make_fetchable(&mut self);
 }
 
 /// One page of a partition, as the second stage maps it.
@@ -60,7 +65,7 @@ pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
 /// The machine under the hypervisor.
 pub trait Hal: Sized + core::fmt::Debug {
     /// A mapped piece of real memory.
-    type Window: Window;
+    type Window: Window + core::fmt::Debug;
     /// The second stage of one partition.
     type Tables: core::fmt::Debug;
 
@@ -92,12 +97,27 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// and makes it forget what it cached of the old one.
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
-    /// Changes LPCR of the partition that runs.
-    fn set_lpcr(&self, lpcr: u64);
+    /// Runs the guest's vCPU with this LPCR until it leaves, at the time `until` at the latest. Between,
+    /// [`crate::hypercall::answer`] and [`crate::exit::handle`] are called for its exits.
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave;
 
-    /// Runs the guest's vCPU until its partition has an outcome. Between, [`crate::hypercall::answer`]
-    /// and [`crate::exit::handle`] are called for its exits.
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>);
+    /// Copies the floating-point registers out of the processor.
+    fn save_floating(&self, into: &mut Floating);
+
+    /// Copies them into the processor.
+    fn load_floating(&self, from: &Floating);
+
+    /// The time base.
+    fn timebase(&self) -> u64;
+
+    /// Waits until the time base is `until` or more.
+    fn wait_until(&self, until: u64);
+
+    /// A random number of the machine's own, if it has one now.
+    fn random(&self) -> Option<u64>;
+
+    /// The machine's clock, if it has one.
+    fn date_time(&self) -> Option<DateTime>;
 
     /// Switches the machine off.
     fn power_off(&self) -> !;

@@ -1,18 +1,23 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
-//! Source of the calls' meaning: `kvm-hv.md` 2.3. A call that the hypervisor does not offer is
-//! answered H_FUNCTION, as PAPR says, also where the project knows its name.
+//! Source of the calls' meaning: `kvm-hv.md` 2.3. The hal answers H_FUNCTION to a number without a name,
+//! and every call with a name is here.
 
+mod areas;
+mod interrupts;
 mod mode;
+mod page;
 mod process_table;
+mod processor;
 mod rtas;
 mod terminal;
 
 use arch::papr::Hypercall;
-use arch::papr::status::H_FUNCTION;
+use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
+use crate::dispatch::Leave;
 use crate::hal::Hal;
-use crate::partition::Outcome;
+use crate::partition::{Outcome, StopReason};
 use crate::run::Guest;
 
 /// What a hypercall is answered with.
@@ -22,24 +27,63 @@ pub enum Answer {
     Status(i64),
     /// The status and r4 to r6; the others are cleared.
     Outputs(i64, [u64; 3]),
-    /// No answer: the partition is over.
-    End(Outcome),
+    /// The same, but the vCPU leaves the processor before it returns.
+    Leave(i64, [u64; 3], Leave),
+}
+
+impl Answer {
+    /// The partition is over.
+    #[must_use]
+    pub const fn end(outcome: Outcome) -> Self {
+        Self::Leave(0, [0; 3], Leave::Ended(outcome))
+    }
 }
 
 /// Answers `call` with the arguments r4 to r10.
 pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64; 7]) -> Answer {
     let Guest { hal, console, partition, .. } = guest;
+    let lpcr = partition.lpcr;
     let [a1, a2, a3, a4, ..] = arguments;
     match call {
-        Hypercall::PutTermChar => terminal::put(*hal, console, a1, a2, [a3, a4]),
+        Hypercall::PutTermChar => terminal::put(partition, *hal, console, a1, a2, [a3, a4]),
         Hypercall::GetTermChar => terminal::get(*hal, a1),
-        Hypercall::SetMode => Answer::Status(mode::set(partition, *hal, a1, a2, a3, a4)),
-        Hypercall::RegisterProcTbl => {
-            Answer::Status(process_table::register(partition, *hal, a1, a2, a3, a4))
+        Hypercall::SetMode => {
+            let status = mode::set(partition, a1, a2, a3, a4);
+            entered_anew(status, partition.lpcr != lpcr)
         }
-        Hypercall::Rtas => rtas::call(partition, *hal, a1),
-        _ => Answer::Status(H_FUNCTION),
+        Hypercall::RegisterProcTbl => {
+            let status = process_table::register(partition, *hal, a1, a2, a3, a4);
+            entered_anew(status, partition.lpcr != lpcr)
+        }
+        Hypercall::Rtas => rtas::call(guest, a1),
+        Hypercall::Cede => processor::cede(),
+        Hypercall::Prod => processor::prod(guest, a1),
+        Hypercall::Confer => processor::confer(guest, a1, a2),
+        Hypercall::Xirr => interrupts::accept(guest),
+        Hypercall::Cppr => interrupts::set_priority(guest, a1),
+        Hypercall::Eoi => interrupts::end(guest, a1),
+        Hypercall::Ipi => interrupts::request(guest, a1, a2),
+        Hypercall::Ipoll => interrupts::poll(guest, a1),
+        Hypercall::RegisterVpa => areas::register(guest, a1, a2, a3),
+        Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
+        Hypercall::Random => match hal.random() {
+            Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
+            None => Answer::Status(H_HARDWARE),
+        },
     }
+}
+
+/// The answer to a buffer that could not be used: the guest's mistake, or the end of it.
+fn refused(reason: StopReason) -> Answer {
+    match reason {
+        StopReason::OutsideMemory(_) => Answer::Status(H_PARAMETER),
+        other => Answer::end(Outcome::Stopped(other)),
+    }
+}
+
+/// Changes of LPCR take effect when a vCPU enters.
+fn entered_anew(status: i64, has_changed: bool) -> Answer {
+    if has_changed { Answer::Leave(status, [0; 3], Leave::Changed) } else { Answer::Status(status) }
 }
 
 #[cfg(test)]

@@ -1,21 +1,32 @@
 //! Hypercalls against the fake machine.
 
+use std::cell::RefCell;
+
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
-    H_FUNCTION, H_P2, H_P3, H_P4, H_PARAMETER, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
+    H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
 };
-use arch::papr::{Hypercall, mode, process_table, rtas};
+use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
 use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof,
+};
+use proptest::test_runner::TestRunner;
+
 use super::{Answer, answer};
+use crate::calendar::DateTime;
 use crate::console::Console;
+use crate::dispatch::Leave;
 use crate::fake::Fake;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition};
+use crate::registers::Registers;
 use crate::run::Guest;
+use crate::schedule::WEIGHT_DEFAULT;
 use crate::second_stage;
-use crate::vcpu::Vcpu;
+use crate::vcpu::{Activity, Schedule, Vcpu};
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
@@ -24,23 +35,37 @@ struct Setup {
     hal: Fake,
     console: Console,
     partition: Partition<Fake>,
+    schedule: Schedule,
+    is_mediated: bool,
 }
 
 impl Setup {
     fn new() -> Self {
         let hal = Fake::new(8 << 20);
-        let partition = hal.partition(MEMORY);
-        Self { hal, console: Console::default(), partition }
+        let mut partition = hal.partition(MEMORY);
+        let mut schedule = Schedule::default();
+        for _ in 0..3 {
+            let id = schedule.queue.add(WEIGHT_DEFAULT);
+            let registers = Registers::started(GuestRealAddress(0), 0, 0);
+            partition.vcpus.push(Vcpu::new(id, registers));
+        }
+        // The first one runs.
+        schedule.start(&mut partition.vcpus[0]);
+        schedule.queue.take();
+        let console = Console::default();
+        Self { hal, console, partition, schedule, is_mediated: false }
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
-        let mut vcpu = Vcpu::at_entry(GuestRealAddress(0), GuestRealAddress(0));
         let [a1, a2, a3, a4] = arguments;
         let mut guest = Guest {
             hal: &self.hal,
             console: &self.console,
             partition: &mut self.partition,
-            vcpu: &mut vcpu,
+            vcpu: 0,
+            schedule: &mut self.schedule,
+            is_mediated: self.is_mediated,
+            leave: None,
         };
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
     }
@@ -48,21 +73,6 @@ impl Setup {
     #[track_caller]
     fn expect(&mut self, call: Hypercall, arguments: [u64; 4], status: i64) {
         assert_eq!(self.call(call, arguments), Answer::Status(status), "{arguments:x?}");
-    }
-}
-
-#[test]
-fn what_is_not_offered_is_answered_h_function() {
-    const OFFERED: [Hypercall; 5] = [
-        Hypercall::PutTermChar,
-        Hypercall::GetTermChar,
-        Hypercall::SetMode,
-        Hypercall::RegisterProcTbl,
-        Hypercall::Rtas,
-    ];
-    let mut setup = Setup::new();
-    for call in Hypercall::ALL.iter().filter(|call| !OFFERED.contains(call)) {
-        setup.expect(*call, [0; 4], H_FUNCTION);
     }
 }
 
@@ -95,6 +105,7 @@ fn characters_come_from_the_console_sixteen_at_a_time() {
 #[test]
 fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
     let mut setup = Setup::new();
+    let before = setup.partition.lpcr;
     for (arguments, status) in [
         ([1, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
         ([4, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
@@ -105,15 +116,18 @@ fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
         ([0, u64::MAX, 0, 0], H_P2),
     ] {
         setup.expect(Hypercall::SetMode, arguments, status);
-        assert_eq!(setup.hal.lpcr.get(), None);
+        assert_eq!(setup.partition.lpcr, before);
     }
-    setup.expect(Hypercall::SetMode, [3, mode::INTERRUPT_LOCATION, 0, 0], H_SUCCESS);
-    setup.expect(Hypercall::SetMode, [1, mode::ENDIANNESS, 0, 0], H_SUCCESS);
-    let set = setup.hal.lpcr.get().unwrap();
+    // The change takes effect when the vCPU enters again; without a change it need not.
+    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    for arguments in [[3, mode::INTERRUPT_LOCATION, 0, 0], [1, mode::ENDIANNESS, 0, 0]] {
+        assert_eq!(setup.call(Hypercall::SetMode, arguments), changed);
+        setup.expect(Hypercall::SetMode, arguments, H_SUCCESS);
+    }
+    let set = setup.partition.lpcr;
     assert_eq!((lpcr::AIL.get(set), set & lpcr::ILE), (3, lpcr::ILE));
-    assert_eq!(set, setup.partition.lpcr);
-    setup.expect(Hypercall::SetMode, [0, mode::ENDIANNESS, 0, 0], H_SUCCESS);
-    assert_eq!(setup.hal.lpcr.get().unwrap() & lpcr::ILE, 0);
+    assert_eq!(setup.call(Hypercall::SetMode, [0, mode::ENDIANNESS, 0, 0]), changed);
+    assert_eq!(setup.partition.lpcr & lpcr::ILE, 0);
 }
 
 #[test]
@@ -136,13 +150,14 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
         setup.expect(Hypercall::RegisterProcTbl, arguments, status);
         assert_eq!(setup.hal.process_table.get(), None);
     }
-    setup.expect(Hypercall::RegisterProcTbl, [NEW, 0x2000, 0, 1], H_SUCCESS);
+    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    assert_eq!(setup.call(Hypercall::RegisterProcTbl, [NEW, 0x2000, 0, 1]), changed);
     let table = TableLocation { base: RealAddress(0x2000), bytes_log2: 13 };
     assert_eq!(setup.hal.process_table.get(), Some((1, Some(table))));
-    assert_eq!(setup.hal.lpcr.get().unwrap() & lpcr::GTSE, 0);
-    setup.expect(Hypercall::RegisterProcTbl, [NEW | process_table::GTSE, 0, 0, 0], H_SUCCESS);
-    assert_ne!(setup.hal.lpcr.get().unwrap() & lpcr::GTSE, 0);
-    setup.expect(Hypercall::RegisterProcTbl, [process_table::DEREGISTER, 0, 0, 0], H_SUCCESS);
+    assert_eq!(setup.partition.lpcr & lpcr::GTSE, 0);
+    setup.call(Hypercall::RegisterProcTbl, [NEW | process_table::GTSE, 0, 0, 0]);
+    assert_ne!(setup.partition.lpcr & lpcr::GTSE, 0);
+    setup.call(Hypercall::RegisterProcTbl, [process_table::DEREGISTER, 0, 0, 0]);
     assert_eq!(setup.hal.process_table.get(), Some((1, None)));
 }
 
@@ -158,7 +173,7 @@ fn rtas_switches_the_partition_off_also_across_a_page_boundary() {
     for address in [0, 0x1_0000 - 4, 0x20_0000 - 8] {
         let mut setup = Setup::new();
         let answer = rtas_call(&mut setup, address, &[rtas::POWER_OFF, 2, 1, 0, 0, 0]);
-        assert_eq!(answer, Answer::End(Outcome::PoweredOff));
+        assert_eq!(answer, Answer::end(Outcome::PoweredOff));
         assert_eq!(setup.hal.open_windows.get(), 0);
     }
 }
@@ -166,15 +181,18 @@ fn rtas_switches_the_partition_off_also_across_a_page_boundary() {
 #[test]
 fn rtas_reports_what_it_does_not_know() {
     let mut setup = Setup::new();
-    let answer = rtas_call(&mut setup, 0x100, &[0x2001, 1, 2, 7, 0, 0]);
+    let answer = rtas_call(&mut setup, 0x100, &[0x2FFF, 1, 2, 7, 0, 0]);
     assert_eq!(answer, Answer::Status(H_SUCCESS));
     let mut status = [0; 4];
     let address = GuestRealAddress(0x100 + 4 * 4);
     second_stage::read(&mut setup.partition, &setup.hal, address, &mut status).unwrap();
     assert_eq!(i32::from_be_bytes(status), rtas::PARAMETER);
-    for words in [[rtas::POWER_OFF, 17, 1], [rtas::POWER_OFF, 2, 17], [0x2001, 0, 0]] {
+    for words in [[rtas::POWER_OFF, 17, 1], [rtas::POWER_OFF, 2, 17]] {
         assert_eq!(rtas_call(&mut setup, 0, &words), Answer::Status(H_PARAMETER));
     }
+    // No result is asked for: there is none.
+    let answer = rtas_call(&mut setup, 0, &[0x2FFF, 0, 0]);
+    assert_eq!(answer, Answer::Status(H_SUCCESS));
 }
 
 #[test]
@@ -186,4 +204,283 @@ fn rtas_buffers_outside_of_memory_are_refused() {
     // The header is inside, the result is not.
     let answer = rtas_call(&mut setup, 4 * MIB - 12, &[0x2001, 0, 1]);
     assert_eq!(answer, Answer::Status(H_PARAMETER));
+}
+
+fn changed(outputs: [u64; 3]) -> Answer {
+    Answer::Leave(H_SUCCESS, outputs, Leave::Changed)
+}
+
+/// The words of a buffer at 0x100 after a call.
+fn rtas_results<const N: usize>(setup: &mut Setup, words: &[u32]) -> [u32; N] {
+    let mut all = words.to_vec();
+    all.extend([0xDEAD_BEEF; N]);
+    let answer = rtas_call(setup, 0x100, &all);
+    assert!(matches!(answer, Answer::Status(H_SUCCESS)) || answer == changed([0; 3]), "{answer:?}");
+    let mut bytes = std::vec![0; 4 * N];
+    let address = GuestRealAddress(0x100 + 4 * words.len() as u64);
+    second_stage::read(&mut setup.partition, &setup.hal, address, &mut bytes).unwrap();
+    core::array::from_fn(|index| u32::from_be_bytes(*bytes[4 * index..].first_chunk().unwrap()))
+}
+
+const FAILED: u32 = rtas::HARDWARE as u32;
+const WRONG: u32 = rtas::PARAMETER as u32;
+
+#[test]
+fn processors_are_started_once_and_can_be_asked_for() {
+    let mut setup = Setup::new();
+    let query = |setup: &mut Setup, server| {
+        rtas_results::<2>(setup, &[rtas::QUERY_CPU_STOPPED_STATE, 1, 2, server])
+    };
+    let start = |setup: &mut Setup, server| {
+        rtas_results::<1>(setup, &[rtas::START_CPU, 3, 1, server, 0x4000, 7])
+    };
+    assert_eq!(query(&mut setup, 0), [0, rtas::CPU_STATUS_RUNNING]);
+    assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_STOPPED]);
+    assert_eq!(query(&mut setup, 3)[0], WRONG);
+    assert_eq!(start(&mut setup, 2), [0]);
+    assert_eq!(start(&mut setup, 2), [FAILED], "it runs");
+    assert_eq!(start(&mut setup, 3), [WRONG]);
+    assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_RUNNING]);
+    let registers = &setup.partition.vcpus[2].registers;
+    assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
+    assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[2].id));
+    let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
+    assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
+}
+
+#[test]
+fn a_partition_sets_its_own_clock_only() {
+    let mut setup = Setup::new();
+    let get = |setup: &mut Setup| rtas_results::<8>(setup, &[rtas::GET_TIME_OF_DAY, 0, 8]);
+    assert_eq!(get(&mut setup)[0], FAILED, "there is no clock");
+    setup.hal.date_time.set(DateTime::from_digits(0x2024_0229, 0x2359_5900_0000_0000));
+    assert_eq!(get(&mut setup), [0, 2024, 2, 29, 23, 59, 59, 0]);
+    let set = |setup: &mut Setup, day| {
+        rtas_results::<1>(setup, &[rtas::SET_TIME_OF_DAY, 7, 1, 1999, 12, day, 0, 0, 0, 0])
+    };
+    assert_eq!(set(&mut setup, 32), [WRONG]);
+    assert_eq!(set(&mut setup, 31), [0]);
+    setup.hal.date_time.set(DateTime::from_digits(0x2024_0301, 0x2359_5900_0000_0000));
+    assert_eq!(get(&mut setup), [0, 2000, 1, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn other_rtas_calls_do_what_they_say() {
+    let mut setup = Setup::new();
+    assert_eq!(rtas_results(&mut setup, &[rtas::DISPLAY_CHARACTER, 1, 1, 0x41]), [0]);
+    assert_eq!(setup.hal.text(), "A");
+    // There are no interrupt sources.
+    assert_eq!(rtas_results(&mut setup, &[rtas::SET_XIVE, 3, 1, 16, 0, 5]), [WRONG]);
+    assert_eq!(rtas_results::<3>(&mut setup, &[rtas::GET_XIVE, 1, 3, 16])[0], WRONG);
+    let answer = rtas_call(&mut setup, 0, &[rtas::SYSTEM_REBOOT, 0, 1, 0]);
+    assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Restarted));
+}
+
+#[test]
+fn a_prod_wakes_or_is_remembered() {
+    let mut setup = Setup::new();
+    let ceded = Answer::Leave(H_SUCCESS, [0; 3], Leave::Ceded);
+    assert_eq!(setup.call(Hypercall::Cede, [0; 4]), ceded);
+    setup.expect(Hypercall::Prod, [3, 0, 0, 0], H_PARAMETER);
+    setup.expect(Hypercall::Prod, [u64::MAX, 0, 0, 0], H_PARAMETER);
+    setup.expect(Hypercall::Prod, [0, 0, 0, 0], H_SUCCESS);
+    assert!(setup.partition.vcpus[0].is_prodded);
+    setup.expect(Hypercall::Prod, [1, 0, 0, 0], H_SUCCESS);
+    assert!(!setup.partition.vcpus[1].is_prodded, "it is stopped");
+    for activity in [Activity::Ceded { until: 5 }, Activity::AwaitsProd] {
+        setup.schedule.sleep(&mut setup.partition.vcpus[1], activity);
+        assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
+        assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
+        assert_eq!(setup.schedule.timers.next(), None);
+        assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[1].id));
+    }
+}
+
+#[test]
+fn conferring_helps_only_those_who_wait_for_a_processor() {
+    let mut setup = Setup::new();
+    let yielded = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(to));
+    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), yielded(None));
+    let awaits = Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
+    assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
+    setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
+    let id = setup.partition.vcpus[1].id;
+    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), yielded(Some(id)), "no area, no count");
+    registered(&mut setup, 1, 0x1000);
+    assert_eq!(setup.partition.vcpus[1].areas.yield_count(), Some(1));
+    setup.expect(Hypercall::Confer, [1, 0, 0, 0], H_SUCCESS);
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), yielded(Some(id)));
+}
+
+/// Registers an area for `server` at `address`.
+fn registered(setup: &mut Setup, server: u64, address: u64) {
+    let place = GuestRealAddress(address + 4);
+    second_stage::write(&mut setup.partition, &setup.hal, place, &640u16.to_be_bytes()).unwrap();
+    let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
+    setup.expect(Hypercall::RegisterVpa, [flags, server, address, 0], H_SUCCESS);
+}
+
+#[test]
+fn areas_are_registered_in_order_and_within_a_page() {
+    let mut setup = Setup::new();
+    let call = |setup: &mut Setup, function, server, address| {
+        let flags = area::FUNCTION.set(0, function);
+        setup.call(Hypercall::RegisterVpa, [flags, server, address, 0])
+    };
+    let length = |setup: &mut Setup, address, bytes: &[u8]| {
+        let address = GuestRealAddress(address + 4);
+        second_stage::write(&mut setup.partition, &setup.hal, address, bytes).unwrap();
+    };
+    for (function, address, status) in [
+        (0, 0x1000, H_PARAMETER),
+        (4, 0x1000, H_PARAMETER),
+        (area::REGISTER_AREA, 0, H_HARDWARE),
+        (area::REGISTER_AREA, 0x1000, H_PARAMETER),
+        (area::REGISTER_AREA, 4 * MIB, H_PARAMETER),
+        (area::REGISTER_AREA, u64::MAX - 100, H_PARAMETER),
+        (area::REGISTER_LOG, 0x2000, H_RESOURCE),
+        (area::REGISTER_SHADOW, 0x3000, H_RESOURCE),
+    ] {
+        assert_eq!(call(&mut setup, function, 1, address), Answer::Status(status), "{function}");
+    }
+    for address in [0x1040, 0x1E00] {
+        length(&mut setup, address, &640u16.to_be_bytes());
+        let answer = call(&mut setup, area::REGISTER_AREA, 1, address);
+        assert_eq!(answer, Answer::Status(H_PARAMETER), "{address:#x}");
+    }
+    registered(&mut setup, 1, 0x1000);
+    registered(&mut setup, 1, 0x1000);
+    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    registered(&mut setup, 0, 0x1280);
+    assert_eq!(setup.partition.vcpus[0].areas.yield_count(), Some(0), "it runs");
+    length(&mut setup, 0x2000, &100u32.to_be_bytes());
+    assert_eq!(call(&mut setup, area::REGISTER_LOG, 1, 0x2000), Answer::Status(H_SUCCESS));
+    assert_eq!(setup.partition.vcpus[1].areas.log.unwrap().entries, 2);
+    assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_RESOURCE));
+    assert_eq!(call(&mut setup, area::DEREGISTER_LOG, 1, 0), Answer::Status(H_SUCCESS));
+    assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_SUCCESS));
+    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    let [first, ..] = &mut setup.partition.vcpus[..] else { unreachable!() };
+    setup.schedule.stop(first);
+    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (0, 0));
+}
+
+#[test]
+fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
+    let mut setup = Setup::new();
+    setup.expect(Hypercall::Ipi, [3, 0, 0, 0], H_PARAMETER);
+    setup.expect(Hypercall::Ipoll, [3, 0, 0, 0], H_PARAMETER);
+    let plain = |outputs| Answer::Outputs(H_SUCCESS, outputs);
+    setup.partition.vcpus[1].presentation.set_cppr(0xFF);
+    setup.schedule.sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
+    assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
+    assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
+    assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[1].id));
+    assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
+
+    // To itself: the processor has to be told when it starts to be pending and when it ceases.
+    assert_eq!(setup.call(Hypercall::Ipi, [0, 4, 0, 0]), plain([0; 3]), "none is taken yet");
+    assert_eq!(setup.call(Hypercall::Cppr, [5, 0, 0, 0]), changed([0; 3]));
+    setup.is_mediated = true;
+    assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), changed([0x0500_0002, 0, 0]));
+    setup.is_mediated = false;
+    setup.call(Hypercall::Ipi, [0, 0xFF, 0, 0]);
+    assert_eq!(setup.call(Hypercall::Eoi, [0x0500_0002, 0, 0, 0]), plain([0; 3]));
+    assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), plain([0x0500_0000, 0, 0]));
+}
+
+#[test]
+fn pages_are_zeroed_and_copied() {
+    let mut setup = Setup::new();
+    let Setup { partition, hal, .. } = &mut setup;
+    second_stage::write(partition, hal, GuestRealAddress(0x5000), &[7; 0x3000]).unwrap();
+    let read = |setup: &mut Setup, address| {
+        let mut bytes = [1; 0x1000];
+        let address = GuestRealAddress(address);
+        second_stage::read(&mut setup.partition, &setup.hal, address, &mut bytes).unwrap();
+        bytes
+    };
+    for (flags, to, from) in [
+        (page::ZERO, 0x5800, 0),
+        (page::ZERO, 4 * MIB, 0),
+        (page::COPY, 0x5000, 0x6001),
+        (page::COPY, 0x5000, 4 * MIB),
+        (page::ZERO | 1, 0x5000, 0),
+    ] {
+        setup.expect(Hypercall::PageInit, [flags, to, from, 0], H_PARAMETER);
+    }
+    setup.expect(Hypercall::PageInit, [page::ZERO, 0x6000, 0x123, 0], H_SUCCESS);
+    assert_eq!((read(&mut setup, 0x5000), read(&mut setup, 0x6000)), ([7; 0x1000], [0; 0x1000]));
+    let flags = page::COPY | page::ICACHE_SYNCHRONIZE;
+    setup.expect(Hypercall::PageInit, [flags, 0x6000, 0x7000, 0], H_SUCCESS);
+    assert_eq!(read(&mut setup, 0x6000), [7; 0x1000]);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+}
+
+#[test]
+fn randomness_is_the_machines_or_none() {
+    let mut setup = Setup::new();
+    setup.expect(Hypercall::Random, [0; 4], H_HARDWARE);
+    setup.hal.random.set(Some(0x1234));
+    assert_eq!(setup.call(Hypercall::Random, [0; 4]), Answer::Outputs(H_SUCCESS, [0x1234, 0, 0]));
+}
+
+/// Argument sets for each call. The values that matter are near the borders that the calls check.
+const ARGUMENT_SETS: u32 = 10_000;
+
+fn argument() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        0u64..16,
+        any::<u64>(),
+        (0u64..64).prop_map(|shift| 1 << shift),
+        // Near a page of the memory, its end and the end of everything.
+        (0u64..0x41, -8i64..8).prop_map(|(page, near)| (page << 16).wrapping_add_signed(near)),
+        (0u64..9).prop_map(|near| u64::MAX - near),
+        (0u64..8).prop_map(|function| function << 45),
+    ]
+}
+
+/// No arguments make a call panic, reach memory that is not the partition's, leave a window open, or do
+/// anything to another partition's vCPU.
+#[test]
+fn random_arguments_do_no_harm() {
+    for call in Hypercall::ALL {
+        let mut setup = Setup::new();
+        let other = setup.schedule.queue.add(WEIGHT_DEFAULT);
+        let outside = setup.hal.memory.borrow()[..2 << 20].to_vec();
+        let config = ProptestConfig { cases: ARGUMENT_SETS, ..ProptestConfig::default() };
+        let mut runner = TestRunner::new(config);
+        let setup = RefCell::new(setup);
+        let strategy = (proptest::array::uniform7(argument()), any::<[u32; 6]>(), 0u32..14);
+        runner
+            .run(&strategy, |(arguments, words, token)| {
+                let mut setup = setup.borrow_mut();
+                let mut bytes: std::vec::Vec<u8> = [0x2000 + token, words[0] % 9, words[1] % 18]
+                    .iter()
+                    .chain(&words)
+                    .flat_map(|word| word.to_be_bytes())
+                    .collect();
+                bytes.truncate(36);
+                let Setup { partition, hal, .. } = &mut *setup;
+                // An argument buffer that is not nonsense from its first word on.
+                second_stage::write(partition, hal, GuestRealAddress(0x1_0000), &bytes).unwrap();
+                let [a1, a2, a3, a4, ..] = arguments;
+                let a1 = if words[2] % 2 == 0 { 0x1_0000 } else { a1 };
+                let answer = setup.call(*call, [a1, a2, a3, a4]);
+                if let Answer::Leave(_, _, Leave::Ended(outcome)) = answer {
+                    prop_assert_eq!(outcome, Outcome::PoweredOff);
+                }
+                prop_assert_eq!(setup.hal.open_windows.get(), setup.schedule.pinned_windows);
+                prop_assert!(setup.schedule.pinned_windows <= setup.partition.vcpus.len());
+                Ok(())
+            })
+            .unwrap();
+        let mut setup = setup.into_inner();
+        assert_eq!(setup.hal.memory.borrow()[..2 << 20], outside, "{call:?}");
+        assert!(setup.hal.memory.borrow()[6 << 20..].iter().all(|byte| *byte == 0xA5), "{call:?}");
+        while let Some(id) = setup.schedule.queue.take() {
+            assert_ne!(id, other, "{call:?}");
+        }
+    }
 }

@@ -3,7 +3,8 @@
 //! Nothing here holds a pointer to memory that is not its own, executes a privileged instruction or
 //! is unsafe. The machine is reached through [`hal::Hal`], which the bare-metal `hal` crate
 //! implements and the tests fake. A reading path: [`run`] from firmware's device tree to power-off,
-//! [`load`] for a partition's birth, [`hypercall`] and [`exit`] for its life, [`report`] for its end.
+//! [`load`] for a partition's birth, [`dispatch`], [`hypercall`] and [`exit`] for its life, [`report`]
+//! for its end.
 
 #![no_std]
 
@@ -11,8 +12,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod areas;
 pub mod bundle;
+pub mod calendar;
 pub mod console;
+pub mod dispatch;
 pub mod exit;
 #[cfg(test)]
 mod fake;
@@ -24,7 +28,10 @@ pub mod interrupt;
 pub mod load;
 pub mod memory;
 pub mod partition;
+pub mod presentation;
+pub mod registers;
 pub mod report;
 pub mod run;
+pub mod schedule;
 pub mod second_stage;
 pub mod vcpu;

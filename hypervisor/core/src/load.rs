@@ -6,12 +6,12 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::ALIGNMENT;
 use dtoolkit::fdt::FdtNode;
 
-use crate::bundle::{self, BundleError, Description, HEADER_BYTES};
+use crate::bundle::{self, Bundle, BundleError, Description, HEADER_BYTES};
 use crate::hal::{Hal, HalError, Window};
 use crate::memory::{Range, find_free};
 use crate::partition::{Partition, StopReason};
+use crate::registers::Registers;
 use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2};
-use crate::vcpu::Vcpu;
 use crate::{firmware::Firmware, guest_tree};
 
 /// Why a partition could not be made.
@@ -24,7 +24,7 @@ pub enum LoadError {
     /// A window or a table is missing.
     Hal(HalError),
     /// The copy was refused.
-    Copy(StopReason),
+    Copy(alloc::boxed::Box<StopReason>),
 }
 
 impl fmt::Display for LoadError {
@@ -42,10 +42,7 @@ impl fmt::Display for LoadError {
 ///
 /// # Errors
 /// What is wrong with the bundle, or that it could not be mapped.
-pub fn read_bundle<H: Hal>(
-    hal: &H,
-    file: Range,
-) -> Result<alloc::vec::Vec<Description>, Result<BundleError, HalError>> {
+pub fn read_bundle<H: Hal>(hal: &H, file: Range) -> Result<Bundle, Result<BundleError, HalError>> {
     if file.bytes < HEADER_BYTES {
         return Err(Ok(BundleError::NotATree));
     }
@@ -71,7 +68,7 @@ pub fn find_memory(
     find_free(firmware.memory(), reserved, bytes, alignment_log2).ok_or(LoadError::NoMemory(bytes))
 }
 
-/// Copies payload and device tree into a partition: the vCPU that is ready to start.
+/// Copies payload and device tree into a partition: what its first vCPU starts with.
 ///
 /// # Errors
 /// Why it cannot start.
@@ -81,7 +78,7 @@ pub fn load<H: Hal>(
     description: &Description,
     file: RealAddress,
     processor: &FdtNode<'_>,
-) -> Result<Vcpu, LoadError> {
+) -> Result<Registers, LoadError> {
     let mut chunk = alloc::vec![0; ALIGNMENT as usize];
     for segment in &description.segments {
         let mut done = 0;
@@ -91,14 +88,22 @@ pub fn load<H: Hal>(
             let from = file.wrapping_add(segment.file_offset + done);
             hal.map_window(from, bytes).map_err(LoadError::Hal)?.read(0, piece);
             second_stage::write(partition, hal, segment.address.wrapping_add(done), piece)
-                .map_err(LoadError::Copy)?;
+                .map_err(|reason| LoadError::Copy(reason.into()))?;
             done += bytes;
         }
     }
-    let tree = guest_tree::build(description.memory_bytes, &description.bootargs, processor);
-    let address = tree_address(description, tree.len() as u64).ok_or(LoadError::NoRoomForTree)?;
-    second_stage::write(partition, hal, address, &tree).map_err(LoadError::Copy)?;
-    Ok(Vcpu::at_entry(description.entry, address))
+    let content = guest_tree::Content {
+        memory_bytes: description.memory_bytes,
+        vcpus: description.vcpus,
+        bootargs: &description.bootargs,
+        processor,
+    };
+    let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);
+    let (address, tree) = guest_tree::build(&content, place)?;
+    second_stage::write(partition, hal, address, &tree)
+        .map_err(|reason| LoadError::Copy(reason.into()))?;
+    let guest_time = hal.timebase().wrapping_add(partition.timebase_offset);
+    Ok(Registers::at_entry(description.entry, address, guest_time))
 }
 
 /// The last 64 KiB boundary from which the tree fits, above the payload.

@@ -14,6 +14,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 use super::{LoadError, find_memory, load};
 use crate::bundle::{Description, Segment};
+use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
 use crate::fake::Fake;
 use crate::firmware::Firmware;
@@ -67,6 +68,9 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
     Description {
         name: String::from("test"),
         memory_bytes,
+        vcpus: 1,
+        weight: None,
+        time_limit: None,
         entry: GuestRealAddress(0x100),
         segments,
         bootargs: String::from("x=1"),
@@ -186,14 +190,13 @@ fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
             data_exit(storage::PROTECTION, 0),
             StopReason::Storage { status: storage::PROTECTION, address: GuestRealAddress(0) },
         ),
-        (Exit::FacilityUnavailable { hfscr: 9 << 56 }, StopReason::Facility(9)),
         (Exit::Other(Vector::MachineCheck), StopReason::Interrupt(Vector::MachineCheck)),
     ];
     for (exit, reason) in cases {
         let hal = Fake::new(8 << 20);
         let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
-        assert_eq!(handle(&mut partition, &hal, Door::Real, exit), Action::Leave);
-        assert_eq!(partition.outcome, Some(Outcome::Stopped(reason)));
+        let action = handle(&mut partition, &hal, Door::Real, exit);
+        assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
     }
 }
 
@@ -203,9 +206,9 @@ fn without_tables_the_partition_is_stopped() {
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     hal.tables_left.set(0);
     let exit = data_exit(storage::NO_TRANSLATION, 0);
-    assert_eq!(handle(&mut partition, &hal, Door::Real, exit), Action::Leave);
+    let action = handle(&mut partition, &hal, Door::Real, exit);
     let reason = StopReason::Hypervisor(HalError::OutOfTables);
-    assert_eq!(partition.outcome, Some(Outcome::Stopped(reason)));
+    assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
 }
 
 #[test]
@@ -215,12 +218,15 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
     partition.lpcr |= lpcr::ILE | lpcr::AIL.set(0, 3);
     let interrupted =
         Context { pc: 0x1234, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE | msr::EE };
-    let action =
-        handle(&mut partition, &hal, Door::Virtual, Exit::EmulationAssistance { interrupted });
     let to =
         Context { pc: 0xC000_0000_0000_4700, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE };
     let srr1 = interrupted.msr | program::ILLEGAL;
-    assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
+    for exit in
+        [Exit::EmulationAssistance { interrupted }, Exit::FacilityUnavailable { interrupted }]
+    {
+        let action = handle(&mut partition, &hal, Door::Virtual, exit);
+        assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
+    }
 }
 
 proptest! {

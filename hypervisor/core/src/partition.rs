@@ -1,6 +1,7 @@
 //! A partition: its memory, its second stage, its policy registers, its statistics and its end.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
@@ -8,14 +9,26 @@ use arch::interrupt::Vector;
 use arch::registers::lpcr;
 
 use crate::hal::{Hal, HalError};
+use crate::load::LoadError;
 use crate::memory::Range;
-use crate::second_stage::SecondStage;
+use crate::second_stage::{self, SecondStage};
+use crate::vcpu::Vcpu;
 
-/// LPCR bits that every partition runs with: radix, no hypervisor external interrupts while the
-/// hypervisor runs, and the host's prefetch depth. Source: `powernv-opal.md` 4.
-const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+/// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
+/// decrementer, no external interrupts of the hypervisor while it runs itself, and the host's prefetch
+/// depth. Source: `powernv-opal.md` 4.
+const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4)
+    | lpcr::UPRT
+    | lpcr::HR
+    | lpcr::LD
+    | lpcr::HEIC
+    | lpcr::HVICE
+    | lpcr::HDICE;
 
-/// A partition with one vCPU.
+/// LPCR of a partition that starts.
+const LPCR_AT_START: u64 = LPCR_ALWAYS | lpcr::GTSE;
+
+/// A partition.
 #[derive(Debug)]
 pub struct Partition<H: Hal> {
     /// From the bundle.
@@ -28,6 +41,17 @@ pub struct Partition<H: Hal> {
     pub second_stage: SecondStage<H>,
     /// Its LPCR: the guest changes AIL, ILE and GTSE by hypercall.
     pub lpcr: u64,
+    /// What is added to the machine's time base for its own. Always 0: only a partition that came from
+    /// another machine would need another value.
+    pub timebase_offset: u64,
+    /// Its vCPUs; the place is the number that the guest knows it by.
+    pub vcpus: Vec<Vcpu<H>>,
+    /// Seconds that are added to the machine's clock for its own.
+    pub clock_offset: i64,
+    /// Ticks of the time base that it may run in all.
+    pub time_limit: Option<u64>,
+    /// What it wrote since its last line end, where lines of several partitions share the console.
+    pub unfinished_line: Vec<u8>,
     /// What it did so far.
     pub statistics: Statistics,
     /// Set when it is over.
@@ -35,7 +59,7 @@ pub struct Partition<H: Hal> {
 }
 
 impl<H: Hal> Partition<H> {
-    /// A partition over `memory`, nothing of it mapped.
+    /// A partition over `memory`, nothing of it mapped, without vCPUs.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -45,10 +69,36 @@ impl<H: Hal> Partition<H> {
             lpid,
             memory,
             second_stage: SecondStage::new(hal.new_tables(lpid)?, memory.bytes),
-            lpcr: LPCR_ALWAYS | lpcr::GTSE,
+            lpcr: LPCR_AT_START,
+            timebase_offset: 0,
+            vcpus: Vec::new(),
+            clock_offset: 0,
+            time_limit: None,
+            unfinished_line: Vec::new(),
             statistics: Statistics::default(),
             outcome: None,
         })
+    }
+
+    /// Ticks of the time base that it may still run, if there is a limit.
+    #[must_use]
+    pub fn time_left(&self) -> Option<u64> {
+        self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
+    }
+
+    /// The vCPU that the guest knows by this number.
+    pub fn vcpu_mut(&mut self, server: u64) -> Option<&mut Vcpu<H>> {
+        self.vcpus.get_mut(usize::try_from(server).ok()?)
+    }
+
+    /// Forgets what the guest set: it starts anew, with zeroed memory and all vCPUs stopped.
+    ///
+    /// # Errors
+    /// Why it has to be stopped.
+    pub fn reset(&mut self, hal: &H) -> Result<(), StopReason> {
+        self.lpcr = LPCR_AT_START;
+        hal.set_process_table(self.lpid, None);
+        second_stage::zero(self, hal)
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
@@ -80,8 +130,14 @@ pub enum StopReason {
         /// From ASDR.
         address: GuestRealAddress,
     },
-    /// HFSCR refused a facility; the number is the cause.
-    Facility(u64),
+    /// It ran for as long as it may.
+    TimeLimit,
+    /// All of its vCPUs stopped themselves.
+    AllStopped,
+    /// All of its vCPUs sleep, and nothing will wake one soon.
+    NothingToWake,
+    /// It asked to be started anew, and that failed.
+    Restart(LoadError),
     /// An interrupt that the hypervisor does not handle.
     Interrupt(Vector),
     /// The hypervisor could not do its part.
@@ -100,7 +156,10 @@ impl fmt::Display for StopReason {
                     "access to guest real address {address} refused with status {status:#010x}"
                 )
             }
-            Self::Facility(cause) => write!(f, "facility {cause} is not available to partitions"),
+            Self::TimeLimit => f.write_str("it used up its time limit"),
+            Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
+            Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),
+            Self::Restart(error) => write!(f, "it could not be started anew: {error}"),
             Self::Interrupt(vector) => {
                 write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
             }
@@ -129,6 +188,10 @@ pub struct Exits {
     pub instruction_storage: u64,
     /// Instructions left to the hypervisor.
     pub emulation_assistance: u64,
+    /// Instructions of a facility that partitions do not have.
+    pub facility: u64,
+    /// The hypervisor's decrementer.
+    pub decrementer: u64,
     /// All others.
     pub others: u64,
 }
@@ -142,4 +205,10 @@ pub struct Statistics {
     pub pages_64k: u64,
     /// Second-stage pages of 2 MiB.
     pub pages_2m: u64,
+    /// Ticks of the time base during which its vCPUs ran, exits included.
+    pub ran: u64,
+    /// How often it was started anew.
+    pub restarts: u64,
+    /// How often a vCPU's slice ended while it ran.
+    pub preempted: u64,
 }

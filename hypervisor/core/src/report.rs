@@ -5,25 +5,25 @@ use core::fmt;
 use crate::console::Console;
 use crate::hal::Hal;
 use crate::partition::{Door, Exits, Outcome, Partition};
-use crate::vcpu::Vcpu;
+use crate::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
-pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: &Vcpu) {
+pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: usize) {
     let name = &partition.name;
     if let Some(Outcome::Stopped(reason)) = &partition.outcome {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
-        registers(console, hal, name, vcpu);
+        registers(console, hal, name, &partition.vcpus[vcpu].registers);
     }
 }
 
-fn registers<H: Hal>(console: &Console, hal: &H, name: &str, vcpu: &Vcpu) {
-    let Vcpu { pc, msr, cr, lr, ctr, xer, supervisor, .. } = vcpu;
+fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registers) {
+    let Registers { pc, msr, cr, lr, ctr, xer, supervisor, .. } = registers;
     console.line(
         hal,
         format_args!("partition {name}: pc {pc:016x} msr {msr:016x} cr {cr:08x} xer {xer:08x}"),
     );
     console.line(hal, format_args!("partition {name}: lr {lr:016x} ctr {ctr:016x}"));
-    for (index, quad) in vcpu.gpr.chunks_exact(4).enumerate() {
+    for (index, quad) in registers.gpr.chunks_exact(4).enumerate() {
         let first = 4 * index;
         let [a, b, c, d] = [quad[0], quad[1], quad[2], quad[3]];
         console.line(
@@ -37,6 +37,19 @@ fn registers<H: Hal>(console: &Console, hal: &H, name: &str, vcpu: &Vcpu) {
         hal,
         format_args!(
             "partition {name}: srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}"
+        ),
+    );
+}
+
+/// Writes the line with what depends on the machine's speed.
+pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequency: u64) {
+    let statistics = &partition.statistics;
+    let microseconds = u128::from(statistics.ran) * 1_000_000 / u128::from(frequency);
+    console.line(
+        hal,
+        format_args!(
+            "time: partition {}: ran {microseconds} us, preempted {}",
+            partition.name, statistics.preempted,
         ),
     );
 }
@@ -66,12 +79,20 @@ struct Counted<'a>(&'a Exits);
 
 impl fmt::Display for Counted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Exits { hypercalls, data_storage, instruction_storage, emulation_assistance, others } =
-            self.0;
+        let Exits {
+            hypercalls,
+            data_storage,
+            instruction_storage,
+            emulation_assistance,
+            facility,
+            others,
+            decrementer: _, // a matter of time
+        } = self.0;
         write!(
             f,
             "hypercall {hypercalls}, data storage {data_storage}, instruction storage \
-             {instruction_storage}, emulation assistance {emulation_assistance}, other {others}"
+             {instruction_storage}, emulation assistance {emulation_assistance}, facility {facility}, \
+             other {others}"
         )
     }
 }

@@ -7,13 +7,15 @@ use arch::processor::Processor;
 
 use crate::bundle::Description;
 use crate::console::Console;
+use crate::dispatch::{Dispatcher, Leave, Policy};
 use crate::firmware::{Firmware, FirmwareError};
 use crate::hal::Hal;
 use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::report;
-use crate::vcpu::Vcpu;
+use crate::schedule::WEIGHT_DEFAULT;
+use crate::vcpu::{Schedule, Vcpu};
 
 /// What the hal knows when it hands over.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ pub struct Boot<'a> {
     pub own: [Range; 2],
 }
 
-/// A partition that runs, with what its exits need.
+/// A vCPU that runs, with what its exits need.
 #[derive(Debug)]
 pub struct Guest<'a, H: Hal> {
     /// The machine.
@@ -35,11 +37,17 @@ pub struct Guest<'a, H: Hal> {
     pub console: &'a Console,
     /// The partition.
     pub partition: &'a mut Partition<H>,
-    /// Its vCPU.
-    pub vcpu: &'a mut Vcpu,
+    /// Which of its vCPUs.
+    pub vcpu: usize,
+    /// All vCPUs of the machine.
+    pub schedule: &'a mut Schedule,
+    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
+    pub is_mediated: bool,
+    /// Set by the exit with which the vCPU leaves.
+    pub leave: Option<Leave>,
 }
 
-/// Makes the bundle's partitions, runs them one after the other and switches the machine off.
+/// Makes the bundle's partitions, runs them and switches the machine off.
 pub fn run<H: Hal>(hal: H, boot: Boot<'_>) -> ! {
     let console = Console::default();
     let machine = Processor::from_pvr(boot.pvr).map_or("an unknown processor", Processor::name);
@@ -87,15 +95,18 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
     if own.iter().any(|range| range.overlaps(file)) {
         return Err(Failure::new("bundle", "it lies where the hypervisor lies"));
     }
-    let descriptions = read_bundle(hal, file).map_err(|error| match error {
+    let bundle = read_bundle(hal, file).map_err(|error| match error {
         Ok(error) => Failure::new("bundle", error),
         Err(error) => Failure::new("bundle", error),
     })?;
-    console.line(hal, format_args!("bundle: {} partition(s)", descriptions.len()));
+    console.line(hal, format_args!("bundle: {} partition(s)", bundle.partitions.len()));
 
+    let frequency = firmware.timebase_frequency();
+    let frequency = frequency.map_err(|error| Failure::new("firmware's device tree", error))?;
+    let mut schedule = Schedule::default();
     let mut taken = Vec::from(own);
     let mut partitions = Vec::new();
-    for (lpid, description) in (1..).zip(&descriptions) {
+    for (lpid, description) in (1..).zip(&bundle.partitions) {
         let Description { name, memory_bytes, .. } = description;
         let failed =
             |error: &dyn fmt::Display| Failure::new("partition", format_args!("{name}: {error}"));
@@ -103,26 +114,55 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         taken.push(memory);
         let mut partition =
             Partition::new(hal, name.clone(), lpid, memory).map_err(|error| failed(&error))?;
-        let vcpu = load(&mut partition, hal, description, file.start, &processor)
+        partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
+        let registers = load(&mut partition, hal, description, file.start, &processor)
             .map_err(|error| failed(&error))?;
-        partitions.push((partition, vcpu));
+        for _ in 0..description.vcpus {
+            let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
+            partition.vcpus.push(Vcpu::new(id, registers.clone()));
+        }
+        schedule.start(&mut partition.vcpus[0]);
+        partitions.push(partition);
     }
 
-    for (partition, vcpu) in &mut partitions {
+    console.set_shared(partitions.len() > 1);
+    for partition in &partitions {
         console.line(
             hal,
             format_args!(
-                "partition {}: LPID {}, memory {} KiB, starts",
+                "partition {}: LPID {}, memory {} KiB, vCPUs {}, starts",
                 partition.name,
                 partition.lpid,
                 partition.memory.bytes >> 10,
+                partition.vcpus.len(),
             ),
         );
-        hal.enter_guest(&mut Guest { hal, console, partition, vcpu });
-        report::ended(console, hal, partition, vcpu);
     }
-    for (partition, _) in &partitions {
+    let slice = bundle.slice.unwrap_or(SLICE_DEFAULT);
+    let policy = Policy {
+        slice: ticks(u64::from(slice), frequency),
+        patience: PATIENCE_SECONDS * frequency,
+    };
+    let mut again = |index: usize, partition: &mut Partition<H>| {
+        load(partition, hal, &bundle.partitions[index], file.start, &processor)
+    };
+    let partitions = Dispatcher::new(hal, console, policy, partitions, schedule, &mut again).run();
+    for partition in &partitions {
+        report::times(console, hal, partition, frequency);
+    }
+    for partition in &partitions {
         report::summary(console, hal, partition);
     }
     Ok(())
+}
+
+/// Microseconds that a vCPU runs when others wait.
+const SLICE_DEFAULT: u32 = 1000;
+
+/// How long sleeping partitions are waited for that nothing but their own timers can wake.
+const PATIENCE_SECONDS: u64 = 60;
+
+/// Microseconds in ticks of the time base.
+const fn ticks(microseconds: u64, frequency: u64) -> u64 {
+    (microseconds as u128 * frequency as u128 / 1_000_000) as u64
 }

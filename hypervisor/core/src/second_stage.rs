@@ -85,11 +85,28 @@ pub fn fill<H: Hal>(
     Ok(())
 }
 
+/// Makes all of a partition's memory zero that it may have touched.
+///
+/// # Errors
+/// Why the partition has to be stopped.
+pub fn zero<H: Hal>(partition: &mut Partition<H>, hal: &H) -> Result<(), StopReason> {
+    let mut address = GuestRealAddress(0);
+    while address.0 < partition.memory.bytes {
+        let (page, bytes_log2) = page_of(address, partition.memory.bytes);
+        if partition.second_stage.is_filled(page) {
+            let real = partition.memory.start.wrapping_add(page.0);
+            hal.map_window(real, 1 << bytes_log2).map_err(StopReason::Hypervisor)?.zero();
+        }
+        address = page.wrapping_add(1 << bytes_log2);
+    }
+    Ok(())
+}
+
 /// A window onto a partition's memory, which must not cross a 64 KiB boundary.
 ///
 /// # Errors
 /// Why the partition has to be stopped; [`StopReason::OutsideMemory`] is the guest's mistake.
-fn window<H: Hal>(
+pub(crate) fn window<H: Hal>(
     partition: &mut Partition<H>,
     hal: &H,
     address: GuestRealAddress,

@@ -9,7 +9,6 @@ use crate::partition::Partition;
 
 pub(super) fn set<H: Hal>(
     partition: &mut Partition<H>,
-    hal: &H,
     flags: u64,
     resource: u64,
     value_1: u64,
@@ -29,6 +28,5 @@ pub(super) fn set<H: Hal>(
         return H_P4;
     }
     partition.lpcr = lpcr;
-    hal.set_lpcr(lpcr);
     H_SUCCESS
 }

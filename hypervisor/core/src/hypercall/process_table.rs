@@ -48,7 +48,6 @@ pub(super) fn register<H: Hal>(
         partition.lpcr |= lpcr::GTSE;
     }
     hal.set_process_table(partition.lpid, table);
-    hal.set_lpcr(partition.lpcr);
     H_SUCCESS
 }
 

@@ -2,50 +2,173 @@
 //! `{token, count of arguments, count of results, arguments..., results...}`.
 
 use arch::address::GuestRealAddress;
-use arch::papr::rtas::{PARAMETER, POWER_OFF};
+use arch::papr::rtas::{
+    self, CPU_STATUS_RUNNING, CPU_STATUS_STOPPED, HARDWARE, PARAMETER, SUCCESS,
+};
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
-use super::Answer;
+use super::{Answer, refused};
+use crate::calendar::DateTime;
+use crate::dispatch::Leave;
 use crate::hal::Hal;
-use crate::partition::{Outcome, Partition, StopReason};
+use crate::partition::{Outcome, StopReason};
+use crate::registers::Registers;
+use crate::run::Guest;
 use crate::second_stage;
+use crate::vcpu::Activity;
 
 const WORD: u64 = 4;
-/// PAPR's limit of arguments and results together.
-const WORDS_MAX: u32 = 16;
+/// PAPR's limit of arguments, and of results.
+const WORDS_MAX: usize = 16;
 
-pub(super) fn call<H: Hal>(partition: &mut Partition<H>, hal: &H, buffer: u64) -> Answer {
+/// What a call came to.
+enum Called {
+    /// It is answered with these results; the first is the status.
+    Results([u32; 8]),
+    /// The same, and other vCPUs may have to run first.
+    Changed([u32; 8]),
+    /// It does not return.
+    Leave(Leave),
+}
+
+const fn status(status: i32) -> Called {
+    Called::Results([status as u32, 0, 0, 0, 0, 0, 0, 0])
+}
+
+pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     let buffer = GuestRealAddress(buffer);
-    let mut words = [0; 3];
-    for (index, word) in words.iter_mut().enumerate() {
-        let mut bytes = [0; WORD as usize];
-        let address = buffer.wrapping_add(index as u64 * WORD);
-        if let Err(reason) = second_stage::read(partition, hal, address, &mut bytes) {
-            return refused(reason);
-        }
-        *word = u32::from_be_bytes(bytes);
+    let mut header = [0; 3];
+    if let Err(reason) = read_words(guest, buffer, &mut header) {
+        return refused(reason);
     }
-    let [token, arguments, results] = words;
-    if arguments > WORDS_MAX || results > WORDS_MAX {
+    let [token, arguments, results] = header;
+    let (count, results) = (arguments as usize, results as usize);
+    if count > WORDS_MAX || results > WORDS_MAX {
         return Answer::Status(H_PARAMETER);
     }
+    let mut arguments = [0; WORDS_MAX];
+    if let Err(reason) = read_words(guest, buffer.wrapping_add(3 * WORD), &mut arguments[..count]) {
+        return refused(reason);
+    }
+    // A result that nobody can read must not have had an effect.
+    let place = buffer.wrapping_add((3 + count) as u64 * WORD);
+    if guest.partition.real(place, results as u64 * WORD).is_none() {
+        return Answer::Status(H_PARAMETER);
+    }
+    let (words, has_changed) = match carry_out(guest, token, &arguments[..count], results) {
+        Called::Leave(leave) => return Answer::Leave(H_SUCCESS, [0; 3], leave),
+        Called::Results(words) => (words, false),
+        Called::Changed(words) => (words, true),
+    };
+    let mut bytes = [0; 8 * WORD as usize];
+    for (place, word) in bytes.chunks_exact_mut(WORD as usize).zip(words) {
+        place.copy_from_slice(&word.to_be_bytes());
+    }
+    let bytes = &bytes[..results.min(words.len()) * WORD as usize];
+    match second_stage::write(guest.partition, guest.hal, place, bytes) {
+        Err(reason) => refused(reason),
+        Ok(()) if has_changed => Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed),
+        Ok(()) => Answer::Status(H_SUCCESS),
+    }
+}
+
+fn read_words<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    address: GuestRealAddress,
+    into: &mut [u32],
+) -> Result<(), StopReason> {
+    let mut bytes = [0; WORDS_MAX * WORD as usize];
+    let bytes = &mut bytes[..into.len() * WORD as usize];
+    second_stage::read(guest.partition, guest.hal, address, bytes)?;
+    for (word, bytes) in into.iter_mut().zip(bytes.chunks_exact(WORD as usize)) {
+        *word = u32::from_be_bytes(core::array::from_fn(|index| bytes[index]));
+    }
+    Ok(())
+}
+
+/// Carries a call out. A token that is not known, or a count that is not the call's, is a wrong argument.
+fn carry_out<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    token: u32,
+    arguments: &[u32],
+    results: usize,
+) -> Called {
     match (token, arguments, results) {
-        (POWER_OFF, 2, 1) => Answer::End(Outcome::PoweredOff),
-        (_, _, 0) => Answer::Status(H_PARAMETER),
-        // The first result is the RTAS status; the call itself was carried out.
-        _ => {
-            let status = buffer.wrapping_add(u64::from(3 + arguments) * WORD);
-            match second_stage::write(partition, hal, status, &PARAMETER.to_be_bytes()) {
-                Ok(()) => Answer::Status(H_SUCCESS),
-                Err(reason) => refused(reason),
+        (rtas::POWER_OFF, [_, _], 1) => Called::Leave(Leave::Ended(Outcome::PoweredOff)),
+        (rtas::SYSTEM_REBOOT, [], 1) => Called::Leave(Leave::Restarted),
+        (rtas::START_CPU, [server, entry, argument], 1) => {
+            start_cpu(guest, *server, *entry, *argument)
+        }
+        (rtas::STOP_SELF, [], _) => Called::Leave(Leave::Stopped),
+        (rtas::QUERY_CPU_STOPPED_STATE, [server], 2) => {
+            match guest.partition.vcpu_mut(u64::from(*server)) {
+                None => status(PARAMETER),
+                Some(vcpu) => {
+                    let state = match vcpu.activity {
+                        Activity::Stopped => CPU_STATUS_STOPPED,
+                        _ => CPU_STATUS_RUNNING,
+                    };
+                    Called::Results([SUCCESS as u32, state, 0, 0, 0, 0, 0, 0])
+                }
             }
+        }
+        (rtas::GET_TIME_OF_DAY, [], 8) => time_of_day(guest),
+        (rtas::SET_TIME_OF_DAY, [year, month, day, hour, minute, second, _], 1) => {
+            let [year, month, day] = [*year, *month, *day];
+            let [hour, minute, second] = [*hour, *minute, *second];
+            set_time_of_day(guest, DateTime { year, month, day, hour, minute, second })
+        }
+        (rtas::DISPLAY_CHARACTER, [character], 1) => {
+            guest.console.guest(guest.hal, guest.partition, &[*character as u8]);
+            status(SUCCESS)
+        }
+        // Partitions have no interrupt sources, so that every number is a wrong one:
+        // ibm,set-xive, ibm,get-xive, ibm,int-off and ibm,int-on.
+        _ if results > 0 => status(PARAMETER),
+        _ => Called::Results([0; 8]),
+    }
+}
+
+fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument: u32) -> Called {
+    let guest_time = guest.hal.timebase().wrapping_add(guest.partition.timebase_offset);
+    let Some(vcpu) = guest.partition.vcpu_mut(u64::from(server)) else {
+        return status(PARAMETER);
+    };
+    if vcpu.activity != Activity::Stopped {
+        return status(HARDWARE);
+    }
+    let entry = GuestRealAddress(u64::from(entry));
+    vcpu.registers = Registers::started(entry, u64::from(argument), guest_time);
+    vcpu.is_prodded = false;
+    vcpu.presentation = Default::default();
+    guest.schedule.start(vcpu);
+    Called::Changed([SUCCESS as u32, 0, 0, 0, 0, 0, 0, 0])
+}
+
+/// Seconds of the machine's clock.
+fn seconds<H: Hal>(hal: &H) -> Option<i64> {
+    hal.date_time()?.to_seconds()
+}
+
+fn time_of_day<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
+    let offset = guest.partition.clock_offset;
+    let now = seconds(guest.hal).and_then(|now| DateTime::from_seconds(now.checked_add(offset)?));
+    match now {
+        None => status(HARDWARE),
+        Some(DateTime { year, month, day, hour, minute, second }) => {
+            Called::Results([SUCCESS as u32, year, month, day, hour, minute, second, 0])
         }
     }
 }
 
-fn refused(reason: StopReason) -> Answer {
-    match reason {
-        StopReason::OutsideMemory(_) => Answer::Status(H_PARAMETER),
-        other => Answer::End(Outcome::Stopped(other)),
+/// The partition's clock is the machine's with an offset: nobody else sees that it was set.
+fn set_time_of_day<H: Hal>(guest: &mut Guest<'_, H>, wanted: DateTime) -> Called {
+    match (wanted.to_seconds(), seconds(guest.hal)) {
+        (None, _) => status(PARAMETER),
+        (_, None) => status(HARDWARE),
+        (Some(wanted), Some(now)) => {
+            guest.partition.clock_offset = wanted - now;
+            status(SUCCESS)
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::Answer;
 use crate::console::Console;
 use crate::guest_tree::TERMINAL;
 use crate::hal::Hal;
+use crate::partition::Partition;
 
 const CHARACTERS_MAX: usize = 16;
 
@@ -15,6 +16,7 @@ fn is_ours(terminal: u64) -> bool {
 }
 
 pub(super) fn put<H: Hal>(
+    partition: &mut Partition<H>,
     hal: &H,
     console: &Console,
     terminal: u64,
@@ -24,7 +26,7 @@ pub(super) fn put<H: Hal>(
     if !is_ours(terminal) || length > CHARACTERS_MAX as u64 {
         return Answer::Status(H_PARAMETER);
     }
-    console.guest(hal, &unpack(characters)[..length as usize]);
+    console.guest(hal, partition, &unpack(characters)[..length as usize]);
     Answer::Status(H_SUCCESS)
 }
 

@@ -5,6 +5,7 @@ use core::arch::asm;
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::firmware::Firmware;
@@ -23,6 +24,9 @@ use crate::radix::PAGE_2M;
 /// from the interrupt controller, and no hypervisor decrementer.
 const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+/// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
+const FACILITIES: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;
@@ -69,7 +73,8 @@ unsafe fn translation_on(ptcr: u64) {
         write::<{ spr::LPIDR }>(0);
         write::<{ spr::PIDR }>(0);
         write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(0);
+        write::<{ spr::HFSCR }>(FACILITIES);
+        write::<{ spr::AMOR }>(u64::MAX);
         write::<{ spr::AMR }>(0);
         write::<{ spr::IAMR }>(0);
     }

@@ -8,6 +8,7 @@ use hypervisor_core::exit::{self, Action, Exit};
 use hypervisor_core::hypercall::{self, Answer};
 use hypervisor_core::interrupt::Context;
 use hypervisor_core::partition::Door;
+use hypervisor_core::registers::Registers;
 use hypervisor_core::run::Guest;
 
 use super::machine::Machine;
@@ -75,15 +76,24 @@ extern "C" fn known(
     match hypercall::answer(guest, call, [a1, a2, a3, a4, a5, a6, a7]) {
         Answer::Status(status) => Answered { status, what: What::NoOutputs },
         Answer::Outputs(status, outputs) => {
-            guest.vcpu.gpr[4..10].fill(0);
-            guest.vcpu.gpr[4..7].copy_from_slice(&outputs);
+            registers(guest).answer(outputs);
             Answered { status, what: What::Outputs }
         }
-        Answer::End(outcome) => {
-            guest.partition.outcome = Some(outcome);
-            Answered { status: 0, what: What::Leave }
+        Answer::Leave(status, outputs, leave) => {
+            registers(guest).answer(outputs);
+            guest.leave = Some(leave);
+            Answered { status, what: What::Leave }
         }
     }
+}
+
+fn registers<'a>(guest: &'a mut Guest<'static, Machine>) -> &'a mut Registers {
+    &mut guest.partition.vcpus[guest.vcpu].registers
+}
+
+/// Where the guest stood, at an exit with HSRR0/1.
+fn interrupted() -> Context {
+    Context { pc: read::<{ spr::HSRR0 }>(), msr: read::<{ spr::HSRR1 }>() }
 }
 
 /// Any other exit; 0 resumes the guest, 1 leaves it.
@@ -101,11 +111,11 @@ extern "C" fn hal_exit(code: u64) -> u64 {
             status: read::<{ spr::HSRR1 }>(),
             address: read::<{ spr::ASDR }>(),
         },
-        Vector::HypervisorEmulationAssistance => Exit::EmulationAssistance {
-            interrupted: Context { pc: read::<{ spr::HSRR0 }>(), msr: read::<{ spr::HSRR1 }>() },
-        },
+        Vector::HypervisorEmulationAssistance => {
+            Exit::EmulationAssistance { interrupted: interrupted() }
+        }
         Vector::HypervisorFacilityUnavailable => {
-            Exit::FacilityUnavailable { hfscr: read::<{ spr::HFSCR }>() }
+            Exit::FacilityUnavailable { interrupted: interrupted() }
         }
         other => Exit::Other(other),
     };
@@ -113,7 +123,10 @@ extern "C" fn hal_exit(code: u64) -> u64 {
     let guest = unsafe { guest() };
     match exit::handle(guest.partition, guest.hal, door, exit) {
         Action::Resume => 0,
-        Action::Leave => 1,
+        Action::Leave(leave) => {
+            guest.leave = Some(leave);
+            1
+        }
         Action::Interrupt { to, srr0, srr1 } => {
             // SAFETY: an exit with HSRR0/1 returns through them; `to` has HV and PR clear.
             unsafe {

@@ -6,10 +6,12 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::msr;
+use hypervisor_core::calendar::DateTime;
+use hypervisor_core::dispatch::Leave;
 use hypervisor_core::hal::{Hal, HalError, Page};
 use hypervisor_core::partition::Door;
+use hypervisor_core::registers::{Floating, Registers, Supervisor};
 use hypervisor_core::run::Guest;
-use hypervisor_core::vcpu::{Supervisor, Vcpu};
 
 use super::map::{self, Mapping};
 use super::memory::HeapTables;
@@ -19,7 +21,9 @@ use super::registers::{Scope, invalidate, isync, ptesync, read, spr, write};
 use crate::radix::{MapError, Tree};
 
 unsafe extern "C" {
-    fn hal_enter_guest(vcpu: *mut Vcpu);
+    fn hal_enter_guest(registers: *mut Registers);
+    fn hal_save_floating(into: *mut Floating);
+    fn hal_load_floating(from: *const Floating);
 }
 
 /// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
@@ -66,6 +70,22 @@ impl hypervisor_core::hal::Window for Window {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
+    fn make_fetchable(&mut self) {
+        let first = self.0.pointer as usize & !(BLOCK - 1);
+        let end = self.0.pointer as usize + self.0.bytes;
+        // SAFETY: blocks of the mapping; neither instruction changes memory.
+        unsafe {
+            for block in (first..end).step_by(BLOCK) {
+                asm!("dcbst 0, {}", in(reg) block, options(nostack));
+            }
+            asm!("sync", options(nostack));
+            for block in (first..end).step_by(BLOCK) {
+                asm!("icbi 0, {}", in(reg) block, options(nostack));
+            }
+            asm!("sync", "isync", options(nostack));
+        }
+    }
+
     fn zero(&mut self) {
         let (start, bytes) = (self.0.pointer, self.0.bytes);
         if start.align_offset(BLOCK) != 0 || !bytes.is_multiple_of(BLOCK) {
@@ -79,6 +99,9 @@ impl hypervisor_core::hal::Window for Window {
         }
     }
 }
+
+/// Times that `darn` is asked before it is believed to have no number.
+const RANDOM_TRIES: u32 = 10;
 
 impl Hal for Machine {
     type Window = Window;
@@ -123,43 +146,88 @@ impl Hal for Machine {
         map::set_process_table(lpid, table.map_or(0, TableLocation::to_doubleword));
     }
 
-    fn set_lpcr(&self, lpcr: u64) {
-        // SAFETY: `core` changes AIL, ILE and GTSE only; the hypervisor has both doors, and the
-        // return to the guest synchronises.
-        unsafe { write::<{ spr::LPCR }>(lpcr) };
-    }
-
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>) {
-        let vcpu: *mut Vcpu = guest.vcpu;
+    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave {
+        let registers: *mut Registers = &raw mut guest.partition.vcpus[guest.vcpu].registers;
+        let offset = guest.partition.timebase_offset;
         let area = per_cpu();
-        // SAFETY: `guest` and its vCPU are borrowed for the whole call, and the exits' handlers, which
-        // use these pointers, run within it. MSR[HV] and MSR[PR] of the record are cleared here, so
-        // hrfid enters the partition and nothing else.
+        // SAFETY: `guest` and the record are borrowed for the whole call, and the exits' handlers, which
+        // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
+        // partition and nothing else.
         unsafe {
-            (*vcpu).msr = ((*vcpu).msr & !msr::HV) | msr::ME;
+            (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(guest).cast();
             // Stores of another partition must not drain under this one's LPID.
             ptesync();
             isync();
             write::<{ spr::LPIDR }>(u64::from((*guest.partition).lpid));
-            write::<{ spr::LPCR }>(guest.partition.lpcr);
-            load(&(*vcpu).supervisor);
-            hal_enter_guest(vcpu);
-            (*vcpu).supervisor = save();
+            write::<{ spr::LPCR }>(lpcr);
+            load(&(*registers).supervisor);
+            // The decrementers come after LPCR, which says how wide they are.
+            let now = read::<{ spr::TB }>();
+            let expires = (*registers).supervisor.decrementer_expires;
+            write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(offset)));
+            write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
+            hal_enter_guest(registers);
             (*area).guest = ptr::null_mut();
         }
+        // The handlers had the guest; what was borrowed from it before them is borrowed again.
+        let supervisor = &mut guest.partition.vcpus[guest.vcpu].registers.supervisor;
+        *supervisor = save();
+        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
+        supervisor.decrementer_expires = left.wrapping_add(now.wrapping_add(offset));
         // SAFETY: as above; the counters are not changed outside of a guest.
         let hypercalls = unsafe { (*area).hypercalls };
         for door in [Door::Real, Door::Virtual] {
             guest.partition.statistics.exits[door as usize].hypercalls += hypercalls[door as usize];
         }
+        guest.leave.take().expect("an exit that leaves says why")
+    }
+
+    fn save_floating(&self, into: &mut Floating) {
+        // SAFETY: the record is there for the call.
+        unsafe { hal_save_floating(into) };
+    }
+
+    fn load_floating(&self, from: &Floating) {
+        // SAFETY: the hypervisor uses no floating point.
+        unsafe { hal_load_floating(from) };
+    }
+
+    fn timebase(&self) -> u64 {
+        read::<{ spr::TB }>()
+    }
+
+    fn wait_until(&self, until: u64) {
+        // At low priority, so that the core's other threads have it for themselves.
+        // SAFETY: hints; r31 and r2 are not changed.
+        unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
+        while read::<{ spr::TB }>() < until {}
+        // SAFETY: as above; medium priority.
+        unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
+    }
+
+    fn random(&self) -> Option<u64> {
+        (0..RANDOM_TRIES).find_map(|_| {
+            let number: u64;
+            // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
+            unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
+            (number != u64::MAX).then_some(number)
+        })
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        let (date, time) = opal::clock()?;
+        DateTime::from_digits(date, time)
     }
 
     fn power_off(&self) -> ! {
         opal::power_off()
     }
 }
+
+/// The largest positive value of a decrementer of 56 bits.
+const DECREMENTER_MAX: u64 = (1 << 55) - 1;
 
 fn hal_error(error: MapError) -> HalError {
     match error {
@@ -183,9 +251,21 @@ unsafe fn load(supervisor: &Supervisor) {
         write::<{ spr::DAR }>(supervisor.dar);
         write::<{ spr::DSISR }>(supervisor.dsisr);
         write::<{ spr::PIDR }>(supervisor.pidr);
-        write::<{ spr::DEC }>(supervisor.dec);
         write::<{ spr::AMR }>(supervisor.amr);
         write::<{ spr::IAMR }>(supervisor.iamr);
+        write::<{ spr::UAMOR }>(supervisor.uamor);
+        write::<{ spr::PSPB }>(supervisor.pspb);
+        write::<{ spr::DSCR }>(supervisor.dscr);
+        write::<{ spr::FSCR }>(supervisor.fscr);
+        write::<{ spr::TAR }>(supervisor.tar);
+        write::<{ spr::TIDR }>(supervisor.tidr);
+        write::<{ spr::VRSAVE }>(supervisor.vrsave);
+        write::<{ spr::CTRL_WRITE }>(supervisor.ctrl);
+        write::<{ spr::PPR }>(supervisor.ppr);
+        write::<{ spr::PURR }>(supervisor.purr);
+        write::<{ spr::SPURR }>(supervisor.spurr);
+        write::<{ spr::VTB }>(supervisor.vtb);
+        write::<{ spr::IC }>(supervisor.ic);
     }
 }
 
@@ -202,8 +282,21 @@ fn save() -> Supervisor {
         dar: read::<{ spr::DAR }>(),
         dsisr: read::<{ spr::DSISR }>(),
         pidr: read::<{ spr::PIDR }>(),
-        dec: read::<{ spr::DEC }>(),
+        decrementer_expires: 0, // the caller knows the time
         amr: read::<{ spr::AMR }>(),
         iamr: read::<{ spr::IAMR }>(),
+        uamor: read::<{ spr::UAMOR }>(),
+        pspb: read::<{ spr::PSPB }>(),
+        dscr: read::<{ spr::DSCR }>(),
+        fscr: read::<{ spr::FSCR }>(),
+        tar: read::<{ spr::TAR }>(),
+        tidr: read::<{ spr::TIDR }>(),
+        vrsave: read::<{ spr::VRSAVE }>(),
+        ctrl: read::<{ spr::CTRL_READ }>(),
+        ppr: read::<{ spr::PPR }>(),
+        purr: read::<{ spr::PURR }>(),
+        spurr: read::<{ spr::SPURR }>(),
+        vtb: read::<{ spr::VTB }>(),
+        ic: read::<{ spr::IC }>(),
     }
 }

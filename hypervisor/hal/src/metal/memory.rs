@@ -19,8 +19,8 @@ pub(super) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
 pub(super) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
 /// Where windows are mapped.
 pub(super) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
-/// Length of the heap: eight 2 MiB pages.
-pub(super) const HEAP_BYTES: u64 = 0x100_0000;
+/// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
+pub(super) const HEAP_BYTES: u64 = 0x400_0000;
 
 struct Allocator {
     heap: Single<Heap>,

@@ -17,7 +17,7 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 
 use arch::papr::status::H_PRIVILEGE;
-use hypervisor_core::vcpu::Vcpu;
+use hypervisor_core::registers::{Floating, Registers};
 
 pub use machine::{Machine, Tables, Window};
 use per_cpu::PerCpu;
@@ -77,13 +77,13 @@ core::arch::global_asm!(
     R12 = const offset_of!(PerCpu, r12),
     CTR_SLOT = const offset_of!(PerCpu, ctr),
     CODE = const offset_of!(PerCpu, code),
-    GPR = const offset_of!(Vcpu, gpr),
-    PC = const offset_of!(Vcpu, pc),
-    MSR = const offset_of!(Vcpu, msr),
-    CR = const offset_of!(Vcpu, cr),
-    LR = const offset_of!(Vcpu, lr),
-    CTR = const offset_of!(Vcpu, ctr),
-    XER = const offset_of!(Vcpu, xer),
+    GPR = const offset_of!(Registers, gpr),
+    PC = const offset_of!(Registers, pc),
+    MSR = const offset_of!(Registers, msr),
+    CR = const offset_of!(Registers, cr),
+    LR = const offset_of!(Registers, lr),
+    CTR = const offset_of!(Registers, ctr),
+    XER = const offset_of!(Registers, xer),
     H_PRIVILEGE = const H_PRIVILEGE,
 );
 
@@ -107,13 +107,19 @@ core::arch::global_asm!(
     STACK = const offset_of!(PerCpu, stack),
     TOC = const offset_of!(PerCpu, toc),
     VCPU = const offset_of!(PerCpu, vcpu),
-    GPR = const offset_of!(Vcpu, gpr),
-    PC = const offset_of!(Vcpu, pc),
-    MSR = const offset_of!(Vcpu, msr),
-    CR = const offset_of!(Vcpu, cr),
-    LR = const offset_of!(Vcpu, lr),
-    CTR = const offset_of!(Vcpu, ctr),
-    XER = const offset_of!(Vcpu, xer),
+    GPR = const offset_of!(Registers, gpr),
+    PC = const offset_of!(Registers, pc),
+    MSR = const offset_of!(Registers, msr),
+    CR = const offset_of!(Registers, cr),
+    LR = const offset_of!(Registers, lr),
+    CTR = const offset_of!(Registers, ctr),
+    XER = const offset_of!(Registers, xer),
+);
+
+core::arch::global_asm!(
+    include_str!("floating.S"),
+    FPR = const offset_of!(Floating, fpr),
+    FPSCR = const offset_of!(Floating, fpscr),
 );
 
 core::arch::global_asm!(

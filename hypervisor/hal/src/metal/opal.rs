@@ -29,10 +29,13 @@ const BUFFER_BYTES: usize = 1024;
 #[repr(C, align(128))]
 struct Shared {
     length: u64,
+    date: u32,
+    time: u64,
     buffer: [u8; BUFFER_BYTES],
 }
 
-static SHARED: Single<Shared> = Single::new(Shared { length: 0, buffer: [0; BUFFER_BYTES] });
+static SHARED: Single<Shared> =
+    Single::new(Shared { length: 0, date: 0, time: 0, buffer: [0; BUFFER_BYTES] });
 
 fn call(token: u64, a1: u64, a2: u64, a3: u64) -> i64 {
     // SAFETY: OPAL's base and entry came from firmware; the arguments of the calls in this module are
@@ -100,6 +103,21 @@ pub(super) fn console_read(into: &mut [u8]) -> usize {
         ptr::copy_nonoverlapping(buffer, into.as_mut_ptr(), bytes);
     }
     bytes
+}
+
+/// The clock's digits, if there is a clock: see [`token::RTC_READ`].
+pub(super) fn clock() -> Option<(u32, u64)> {
+    // SAFETY: the addresses of fields; nothing is read.
+    let (date, time) = unsafe { (&raw mut (*SHARED.get()).date, &raw mut (*SHARED.get()).time) };
+    loop {
+        match call(token::RTC_READ, real_of(date as u64).0, real_of(time as u64).0, 0) {
+            status::SUCCESS => break,
+            status::BUSY | status::BUSY_EVENT => poll(),
+            _ => return None,
+        }
+    }
+    // SAFETY: OPAL has written both and does not run now.
+    unsafe { Some((u32::from_be(date.read_volatile()), u64::from_be(time.read_volatile()))) }
 }
 
 /// Sets up the processors: see [`arch::opal::reinit`].

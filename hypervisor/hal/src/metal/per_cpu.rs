@@ -3,8 +3,8 @@
 //! It lies in the image, so the vectors reach it with translation off at the same address.
 
 use arch::registers::msr;
+use hypervisor_core::registers::Registers;
 use hypervisor_core::run::Guest;
-use hypervisor_core::vcpu::Vcpu;
 
 use super::Single;
 use super::machine::Machine;
@@ -29,7 +29,7 @@ pub(super) struct PerCpu {
     /// MSR bits that a hypercall may not come with.
     pub(super) not_a_guest_kernel: u64,
     /// The vCPU that runs.
-    pub(super) vcpu: *mut Vcpu,
+    pub(super) vcpu: *mut Registers,
     /// The partition that runs; null between.
     pub(super) guest: *mut Guest<'static, Machine>,
     /// Hypercalls by door, since the guest was entered.

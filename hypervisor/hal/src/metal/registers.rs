@@ -4,6 +4,7 @@ use core::arch::asm;
 
 /// Numbers of special-purpose registers, as the Power ISA has them.
 pub(super) mod spr {
+    pub(crate) const DSCR: u16 = 17;
     pub(crate) const DSISR: u16 = 18;
     pub(crate) const DAR: u16 = 19;
     pub(crate) const DEC: u16 = 22;
@@ -12,7 +13,15 @@ pub(super) mod spr {
     pub(crate) const AMR: u16 = 29;
     pub(crate) const PIDR: u16 = 48;
     pub(crate) const IAMR: u16 = 61;
+    pub(crate) const CTRL_READ: u16 = 136;
+    pub(crate) const TIDR: u16 = 144;
+    pub(crate) const CTRL_WRITE: u16 = 152;
+    pub(crate) const FSCR: u16 = 153;
+    pub(crate) const UAMOR: u16 = 157;
+    pub(crate) const PSPB: u16 = 159;
     pub(crate) const HFSCR: u16 = 190;
+    pub(crate) const VRSAVE: u16 = 256;
+    pub(crate) const TB: u16 = 268;
     pub(crate) const SPRG0: u16 = 272;
     pub(crate) const SPRG1: u16 = 273;
     pub(crate) const SPRG2: u16 = 274;
@@ -22,12 +31,20 @@ pub(super) mod spr {
     pub(crate) const HSPRG1: u16 = 305;
     pub(crate) const HDSISR: u16 = 306;
     pub(crate) const HDAR: u16 = 307;
+    pub(crate) const SPURR: u16 = 308;
+    pub(crate) const PURR: u16 = 309;
+    pub(crate) const HDEC: u16 = 310;
     pub(crate) const HSRR0: u16 = 314;
     pub(crate) const HSRR1: u16 = 315;
     pub(crate) const LPCR: u16 = 318;
     pub(crate) const LPIDR: u16 = 319;
+    pub(crate) const AMOR: u16 = 349;
     pub(crate) const PTCR: u16 = 464;
+    pub(crate) const TAR: u16 = 815;
     pub(crate) const ASDR: u16 = 816;
+    pub(crate) const IC: u16 = 848;
+    pub(crate) const VTB: u16 = 849;
+    pub(crate) const PPR: u16 = 896;
 }
 
 /// Reads a register. Reading has no effect on memory.

@@ -1,0 +1,116 @@
+//! What a vCPU shares with the hypervisor by H_REGISTER_VPA: its virtual processor area, dispatch trace
+//! log and SLB shadow.
+//!
+//! The virtual processor area stays mapped for as long as it is registered, since it is written at every
+//! dispatch; the number of such windows is limited. The guest may write anything into it at any time.
+//! The SLB shadow is only remembered: with radix translation there is nothing in it.
+//!
+//! Source: `kvm-hv.md` 2.3; layout of the area and of a log entry as in Linux's `lppaca.h`.
+
+use arch::address::GuestRealAddress;
+
+use crate::hal::{Hal, Window};
+
+/// Bytes of the virtual processor area, at least.
+pub const AREA_BYTES: u64 = 640;
+/// Bytes of an entry of the dispatch trace log.
+pub const LOG_ENTRY_BYTES: u64 = 48;
+/// Flags of the area: the processor is shared with others.
+const FLAGS: (usize, u8) = (9, 0x2);
+/// Counts dispatches and the ends of them: odd while the vCPU does not run.
+const YIELD_COUNT: usize = 0x100;
+/// Number of the next entry of the dispatch trace log.
+const LOG_INDEX: usize = 0x218;
+
+/// A registered dispatch trace log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Log {
+    /// Where it is.
+    pub address: GuestRealAddress,
+    /// Its number of entries, at least 1.
+    pub entries: u64,
+    /// How many were written.
+    pub next: u64,
+}
+
+/// A vCPU's areas.
+#[derive(Debug)]
+pub struct Areas<H: Hal> {
+    area: Option<H::Window>,
+    /// The dispatch trace log.
+    pub log: Option<Log>,
+    /// The SLB shadow.
+    pub shadow: Option<GuestRealAddress>,
+}
+
+impl<H: Hal> Default for Areas<H> {
+    fn default() -> Self {
+        Self { area: None, log: None, shadow: None }
+    }
+}
+
+impl<H: Hal> Areas<H> {
+    /// Whether there is a virtual processor area.
+    #[must_use]
+    pub const fn has_area(&self) -> bool {
+        self.area.is_some()
+    }
+
+    /// Registers a window of [`AREA_BYTES`], of a vCPU that runs now or not.
+    pub fn set_area(&mut self, mut window: H::Window, runs: bool) {
+        let mut flags = [0];
+        window.read(FLAGS.0, &mut flags);
+        window.write(FLAGS.0, &[flags[0] | FLAGS.1]);
+        self.area = Some(window);
+        if runs { self.dispatched() } else { self.left() }
+    }
+
+    /// Forgets the virtual processor area; whether there was one.
+    pub fn clear_area(&mut self) -> bool {
+        self.area.take().is_some()
+    }
+
+    /// The yield count: even while the vCPU runs.
+    #[must_use]
+    pub fn yield_count(&self) -> Option<u32> {
+        let mut count = [0; 4];
+        self.area.as_ref()?.read(YIELD_COUNT, &mut count);
+        Some(u32::from_be_bytes(count))
+    }
+
+    /// The vCPU begins to run.
+    pub fn dispatched(&mut self) {
+        self.count(1);
+    }
+
+    /// The vCPU ceases to run.
+    pub fn left(&mut self) {
+        self.count(0);
+    }
+
+    /// Makes the yield count go on to the other parity than `from`, unless it has that already.
+    fn count(&mut self, from: u32) {
+        let Some(count) = self.yield_count() else { return };
+        if count % 2 == from
+            && let Some(area) = &mut self.area
+        {
+            area.write(YIELD_COUNT, &count.wrapping_add(1).to_be_bytes());
+        }
+    }
+
+    /// The guest real address and the bytes of the log's next entry, and counts it.
+    pub fn log_entry(&mut self, time: u64, srr: [u64; 2]) -> Option<(GuestRealAddress, [u8; 48])> {
+        let log = self.log.as_mut()?;
+        let address = log.address.wrapping_add(log.next % log.entries * LOG_ENTRY_BYTES);
+        log.next += 1;
+        let next = log.next;
+        let mut entry = [0; LOG_ENTRY_BYTES as usize];
+        for (offset, value) in [(16, time), (32, srr[0]), (40, srr[1])] {
+            entry[offset..offset + 8].copy_from_slice(&value.to_be_bytes());
+        }
+        if let Some(area) = &mut self.area {
+            area.write(LOG_INDEX, &next.to_be_bytes());
+        }
+        Some((address, entry))
+    }
+}

@@ -1,0 +1,304 @@
+//! Dispatching against the fake machine, whose guests do what a script says.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+use arch::address::GuestRealAddress;
+use arch::registers::{lpcr, msr};
+
+use super::{Dispatcher, Leave, Policy};
+use crate::console::Console;
+use crate::fake::Fake;
+use crate::hal::Hal;
+use crate::memory::Range;
+use crate::partition::{Outcome, Partition, StopReason};
+use crate::registers::Registers;
+use crate::schedule::WEIGHT_DEFAULT;
+use crate::second_stage;
+use crate::vcpu::{Activity, Schedule, Vcpu};
+
+const SLICE: u64 = 1000;
+const PATIENCE: u64 = 1_000_000;
+const ENTRY: GuestRealAddress = GuestRealAddress(0x100);
+const MIB: u64 = 1 << 20;
+
+/// Partitions with so many vCPUs each, all of which are started.
+fn partitions(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
+    let mut schedule = Schedule::default();
+    let make = |(index, vcpus): (usize, &usize)| {
+        let mut partition = hal.partition(Range::new(2 * MIB * index as u64, 2 * MIB));
+        partition.name = index.to_string();
+        for _ in 0..*vcpus {
+            let id = schedule.queue.add(WEIGHT_DEFAULT);
+            let registers = Registers::started(ENTRY, 0, 0);
+            let mut vcpu = Vcpu::new(id, registers);
+            schedule.start(&mut vcpu);
+            partition.vcpus.push(vcpu);
+        }
+        partition
+    };
+    (vcpus.iter().enumerate().map(make).collect(), schedule)
+}
+
+fn run(
+    hal: &Fake,
+    (partitions, schedule): (Vec<Partition<Fake>>, Schedule),
+) -> Vec<Partition<Fake>> {
+    let console = Console::default();
+    console.set_shared(partitions.len() > 1);
+    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let mut load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    Dispatcher::new(hal, &console, policy, partitions, schedule, &mut load).run()
+}
+
+#[test]
+fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
+    let hal = Fake::new(8 << 20);
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let seen = order.clone();
+    hal.play(move |hal, guest, _, until| {
+        let name = guest.partition.name.clone();
+        seen.borrow_mut().push((name.clone(), until - hal.timebase.get()));
+        hal.timebase.set(until);
+        let left = guest.partition.vcpus[0].registers.gpr[3];
+        guest.partition.vcpus[0].registers.gpr[3] += 1;
+        match name.as_str() {
+            // An endless loop, but for the time limit.
+            "0" => Leave::Preempted,
+            _ if left == 2 => Leave::Ended(Outcome::PoweredOff),
+            _ => Leave::Preempted,
+        }
+    });
+    let mut setup = partitions(&hal, &[1, 1, 1]);
+    setup.0[0].time_limit = Some(5 * SLICE + 10);
+    let ended = run(&hal, setup);
+    let stopped = Outcome::Stopped(StopReason::TimeLimit);
+    let outcomes: Vec<_> = ended.iter().map(|p| p.outcome.clone().unwrap()).collect();
+    assert_eq!(outcomes, [stopped, Outcome::PoweredOff, Outcome::PoweredOff]);
+    let order = order.borrow();
+    let names: String = order.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, "0120120120");
+    // Alone, it runs to its limit; the limit ends the last slice early.
+    assert!(order[..9].iter().all(|(_, ticks)| *ticks == SLICE));
+    assert_eq!(order[9].1, 2 * SLICE + 10);
+    assert_eq!(ended[0].statistics.ran, 5 * SLICE + 10);
+}
+
+#[test]
+fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_another() {
+    let hal = Fake::new(8 << 20);
+    let entries = Rc::new(RefCell::new(vec![0u64; 3]));
+    let counted = entries.clone();
+    hal.play(move |hal, guest, _, until| {
+        hal.timebase.set(until);
+        let index = guest.partition.vcpus[guest.vcpu].id.0 as usize;
+        let entry = counted.borrow()[index];
+        // What it finds is what it left.
+        let mine = |entry: u64| (index as u64 + 1) << 32 | entry;
+        let expected = if entry == 0 { 0 } else { mine(entry - 1) };
+        assert_eq!(hal.floating.borrow().fpr, [expected; 32]);
+        assert_eq!(hal.floating.borrow().fpscr, expected);
+        hal.floating.borrow_mut().fpr = [mine(entry); 32];
+        hal.floating.borrow_mut().fpscr = mine(entry);
+        counted.borrow_mut()[index] += 1;
+        if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
+    });
+    let ended = run(&hal, partitions(&hal, &[2, 1]));
+    assert!(ended.iter().all(|partition| partition.outcome == Some(Outcome::PoweredOff)));
+    assert!(entries.borrow().iter().all(|entries| *entries > 10));
+}
+
+#[test]
+fn lines_of_partitions_that_share_the_console_are_whole_and_named() {
+    let hal = Fake::new(8 << 20);
+    hal.play(|hal, guest, _, until| {
+        hal.timebase.set(until);
+        let turn = guest.partition.vcpus[0].registers.gpr[3];
+        guest.partition.vcpus[0].registers.gpr[3] += 1;
+        let text: &[u8] = match turn {
+            0 => b"one",
+            1 => b" line\nnext",
+            _ => b"",
+        };
+        guest.console.guest(hal, guest.partition, text);
+        if turn < 2 { Leave::Preempted } else { Leave::Ended(Outcome::PoweredOff) }
+    });
+    run(&hal, partitions(&hal, &[1, 1]));
+    assert_eq!(hal.text(), "[0] one line\n[1] one line\n[0] next\n[1] next\n");
+}
+
+/// Partitions of which only the first vCPU was started.
+fn with_idle_vcpus(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
+    let (mut partitions, mut schedule) = partitions(hal, vcpus);
+    for vcpu in partitions.iter_mut().flat_map(|partition| &mut partition.vcpus[1..]) {
+        schedule.stop(vcpu);
+    }
+    (partitions, schedule)
+}
+
+const OFF: Leave = Leave::Ended(Outcome::PoweredOff);
+
+#[test]
+fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |hal, guest, _, _| {
+        let now = hal.timebase.get();
+        let registers = &mut guest.partition.vcpus[0].registers;
+        turn.set(turn.get() + 1);
+        match turn.get() {
+            1 => {
+                assert_eq!(registers.msr & msr::EE, 0);
+                registers.supervisor.decrementer_expires = now + 5000;
+                Leave::Ceded
+            }
+            _ => {
+                assert_ne!(registers.msr & msr::EE, 0);
+                assert_eq!(now, 5000);
+                // It has expired already: there is nothing to wait for.
+                if turn.get() == 2 { Leave::Ceded } else { OFF }
+            }
+        }
+    });
+    let ended = run(&hal, partitions(&hal, &[1]));
+    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].statistics.ran, 0, "sleep is not running");
+}
+
+#[test]
+fn a_timer_of_a_sleeper_ends_the_slice_of_one_that_runs_alone() {
+    let hal = Fake::new(8 << 20);
+    let entered = Rc::new(RefCell::new(Vec::new()));
+    let seen = entered.clone();
+    hal.play(move |hal, guest, _, until| {
+        let now = hal.timebase.get();
+        seen.borrow_mut().push((guest.partition.name.clone(), now));
+        if guest.partition.name == "1" {
+            hal.timebase.set(until.min(now + 10_000));
+            return if now < 20_000 { Leave::Preempted } else { OFF };
+        }
+        guest.partition.vcpus[0].registers.supervisor.decrementer_expires = 7000;
+        if now < 7000 { Leave::Ceded } else { OFF }
+    });
+    run(&hal, partitions(&hal, &[1, 1]));
+    let entered = entered.borrow();
+    let sleeper: Vec<_> = entered.iter().filter(|(name, _)| name == "0").map(|x| x.1).collect();
+    assert_eq!(sleeper, [0, 7000]);
+}
+
+#[test]
+fn what_nothing_can_wake_is_stopped_and_said_so() {
+    for (leave, reason) in [
+        (Leave::AwaitsProd, StopReason::NothingToWake),
+        (Leave::Ceded, StopReason::NothingToWake),
+        (Leave::Stopped, StopReason::AllStopped),
+    ] {
+        let hal = Fake::new(8 << 20);
+        let first = leave.clone();
+        hal.play(move |hal, guest, _, until| {
+            hal.timebase.set(until.min(hal.timebase.get() + SLICE));
+            if guest.partition.name == "1" {
+                return OFF;
+            }
+            let supervisor = &mut guest.partition.vcpus[0].registers.supervisor;
+            supervisor.decrementer_expires = hal.timebase.get() + 2 * PATIENCE;
+            first.clone()
+        });
+        let ended = run(&hal, with_idle_vcpus(&hal, &[2, 1]));
+        assert_eq!(ended[0].outcome, Some(Outcome::Stopped(reason)), "{leave:?}");
+        assert_eq!(ended[1].outcome, Some(Outcome::PoweredOff));
+    }
+}
+
+#[test]
+fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
+    for enabled in [true, false] {
+        let hal = Fake::new(8 << 20);
+        let turn = Cell::new(0);
+        hal.play(move |hal, guest, lpcr, until| {
+            turn.set(turn.get() + 1);
+            let vcpu = &mut guest.partition.vcpus[0];
+            match turn.get() {
+                1 => {
+                    vcpu.presentation.set_cppr(0xFF);
+                    vcpu.presentation.set_mfrr(4);
+                    vcpu.registers.pc = 0x1234;
+                    vcpu.registers.msr |= if enabled { msr::EE | msr::FP } else { msr::FP };
+                    return Leave::Changed;
+                }
+                2 if !enabled => {
+                    assert!(guest.is_mediated && lpcr & lpcr::MER != 0);
+                    assert_eq!(vcpu.registers.pc, 0x1234);
+                    // Looked at again soon, and the next time it allows interrupts.
+                    assert!(until < hal.timebase.get() + SLICE * 100);
+                    vcpu.registers.msr |= msr::EE;
+                    return Leave::Changed;
+                }
+                _ => {}
+            }
+            assert!(!guest.is_mediated && lpcr & lpcr::MER == 0);
+            assert_eq!((vcpu.registers.pc, vcpu.registers.msr), (0x500, msr::SF | msr::ME));
+            let supervisor = &vcpu.registers.supervisor;
+            assert_eq!(supervisor.srr0, 0x1234);
+            assert_eq!(supervisor.srr1, msr::SF | msr::ME | msr::EE | msr::FP);
+            OFF
+        });
+        let ended = run(&hal, partitions(&hal, &[1]));
+        assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    }
+}
+
+#[test]
+fn a_partition_that_starts_anew_finds_nothing_of_before() {
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |hal, guest, lpcr, _| {
+        turn.set(turn.get() + 1);
+        let mut bytes = [0xFF; 64];
+        let address = GuestRealAddress(0x8000);
+        second_stage::read(guest.partition, hal, address, &mut bytes).unwrap();
+        assert_eq!(bytes, [0; 64]);
+        assert_eq!(lpcr & lpcr::ILE, 0);
+        assert_eq!(hal.floating.borrow().fpr, [0; 32]);
+        assert_eq!(guest.partition.vcpus[0].registers.gpr[5], 0);
+        assert_eq!(guest.partition.vcpus[1].activity, Activity::Stopped);
+        if turn.get() == 3 {
+            return OFF;
+        }
+        second_stage::write(guest.partition, hal, address, &[7; 64]).unwrap();
+        guest.partition.lpcr |= lpcr::ILE;
+        hal.floating.borrow_mut().fpr = [7; 32];
+        guest.partition.vcpus[0].registers.gpr[5] = 7;
+        guest.schedule.start(&mut guest.partition.vcpus[1]);
+        Leave::Restarted
+    });
+    let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
+    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].statistics.restarts, 2);
+}
+
+#[test]
+fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, mut schedule) = partitions(&hal, &[2]);
+    schedule.pinned_windows = 2;
+    for (index, vcpu) in partitions[0].vcpus.iter_mut().enumerate() {
+        let address = arch::address::RealAddress(MIB + 0x1000 * index as u64);
+        vcpu.areas.set_area(hal.map_window(address, 640).unwrap(), false);
+    }
+    let entries = Cell::new(0);
+    hal.play(move |hal, guest, _, until| {
+        hal.timebase.set(until.min(hal.timebase.get() + SLICE));
+        for (index, vcpu) in guest.partition.vcpus.iter().enumerate() {
+            let count = vcpu.areas.yield_count().unwrap();
+            assert_eq!(count % 2 == 0, index == guest.vcpu, "{count}");
+        }
+        entries.set(entries.get() + 1);
+        if entries.get() < 10 { Leave::Preempted } else { OFF }
+    });
+    run(&hal, (partitions, schedule));
+    assert_eq!(hal.open_windows.get(), 0, "the areas of a partition that is over are forgotten");
+}

@@ -1,0 +1,139 @@
+//! H_REGISTER_VPA: what a vCPU shares with the hypervisor.
+
+use arch::address::GuestRealAddress;
+use arch::papr::area::{self, FUNCTION};
+use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
+
+use super::{Answer, refused};
+use crate::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::hal::Hal;
+use crate::run::Guest;
+use crate::second_stage;
+use crate::vcpu::PINNED_WINDOWS_MAX;
+
+/// No area crosses a page of this size.
+const PAGE: u64 = 0x1000;
+/// The area begins at a cache line.
+const LINE: u64 = 128;
+/// Bytes of the smallest SLB shadow.
+const SHADOW_BYTES: u64 = 8;
+
+pub(super) fn register<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    flags: u64,
+    server: u64,
+    address: u64,
+) -> Answer {
+    let address = GuestRealAddress(address);
+    let Some(vcpu) = guest.partition.vcpu_mut(server) else {
+        return Answer::Status(H_PARAMETER);
+    };
+    let areas = &mut vcpu.areas;
+    let status = match FUNCTION.get(flags) {
+        area::DEREGISTER_AREA if areas.log.is_some() || areas.shadow.is_some() => H_RESOURCE,
+        area::DEREGISTER_AREA => {
+            if areas.clear_area() {
+                guest.schedule.pinned_windows -= 1;
+            }
+            H_SUCCESS
+        }
+        area::DEREGISTER_LOG => {
+            areas.log = None;
+            H_SUCCESS
+        }
+        area::DEREGISTER_SHADOW => {
+            areas.shadow = None;
+            H_SUCCESS
+        }
+        area::REGISTER_AREA | area::REGISTER_LOG | area::REGISTER_SHADOW if address.0 == 0 => {
+            H_HARDWARE
+        }
+        area::REGISTER_AREA => return register_area(guest, server, address),
+        area::REGISTER_LOG | area::REGISTER_SHADOW if !areas.has_area() => H_RESOURCE,
+        area::REGISTER_LOG => return register_log(guest, server, address),
+        area::REGISTER_SHADOW => return register_shadow(guest, server, address),
+        _ => H_PARAMETER,
+    };
+    Answer::Status(status)
+}
+
+/// The big-endian length that an area has at offset 4, of `N` bytes.
+fn length<const N: usize, H: Hal>(
+    guest: &mut Guest<'_, H>,
+    address: GuestRealAddress,
+) -> Result<u64, Answer> {
+    let mut bytes = [0; N];
+    second_stage::read(guest.partition, guest.hal, address.wrapping_add(4), &mut bytes)
+        .map_err(refused)?;
+    Ok(bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
+}
+
+const fn crosses_page(address: GuestRealAddress, bytes: u64) -> bool {
+    address.0 % PAGE + bytes > PAGE
+}
+
+fn register_area<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    server: u64,
+    address: GuestRealAddress,
+) -> Answer {
+    let bytes = match length::<2, H>(guest, address) {
+        Ok(bytes) => bytes,
+        Err(answer) => return answer,
+    };
+    if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
+        return Answer::Status(H_PARAMETER);
+    }
+    let runs = server == guest.vcpu as u64;
+    let is_new = guest.partition.vcpu_mut(server).is_some_and(|vcpu| !vcpu.areas.has_area());
+    if is_new && guest.schedule.pinned_windows == PINNED_WINDOWS_MAX {
+        return Answer::Status(H_RESOURCE);
+    }
+    match second_stage::window(guest.partition, guest.hal, address, AREA_BYTES) {
+        Err(reason) => refused(reason),
+        Ok(window) => {
+            if let Some(vcpu) = guest.partition.vcpu_mut(server) {
+                vcpu.areas.set_area(window, runs);
+                guest.schedule.pinned_windows += usize::from(is_new);
+            }
+            Answer::Status(H_SUCCESS)
+        }
+    }
+}
+
+fn register_log<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    server: u64,
+    address: GuestRealAddress,
+) -> Answer {
+    let bytes = match length::<4, H>(guest, address) {
+        Ok(bytes) => bytes,
+        Err(answer) => return answer,
+    };
+    let entries = bytes / LOG_ENTRY_BYTES;
+    if entries == 0 || guest.partition.real(address, bytes).is_none() {
+        return Answer::Status(H_PARAMETER);
+    }
+    if let Some(vcpu) = guest.partition.vcpu_mut(server) {
+        vcpu.areas.log = Some(Log { address, entries, next: 0 });
+    }
+    Answer::Status(H_SUCCESS)
+}
+
+fn register_shadow<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    server: u64,
+    address: GuestRealAddress,
+) -> Answer {
+    let bytes = match length::<4, H>(guest, address) {
+        Ok(bytes) => bytes,
+        Err(answer) => return answer,
+    };
+    if bytes < SHADOW_BYTES || crosses_page(address, bytes) {
+        return Answer::Status(H_PARAMETER);
+    }
+    if let Some(vcpu) = guest.partition.vcpu_mut(server) {
+        vcpu.areas.shadow = Some(address);
+    }
+    Answer::Status(H_SUCCESS)
+}

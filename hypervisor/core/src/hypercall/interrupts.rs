@@ -1,0 +1,59 @@
+//! H_XIRR, H_CPPR, H_EOI, H_IPI and H_IPOLL: external interrupts of a vCPU.
+
+use arch::papr::status::{H_PARAMETER, H_SUCCESS};
+
+use super::Answer;
+use crate::dispatch::Leave;
+use crate::hal::Hal;
+use crate::presentation::Presentation;
+use crate::run::Guest;
+use crate::vcpu::Activity;
+
+pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
+    let xirr = own(guest).accept();
+    settle(guest, false, [u64::from(xirr), 0, 0])
+}
+
+pub(super) fn set_priority<H: Hal>(guest: &mut Guest<'_, H>, cppr: u64) -> Answer {
+    own(guest).set_cppr(cppr as u8);
+    settle(guest, false, [0; 3])
+}
+
+pub(super) fn end<H: Hal>(guest: &mut Guest<'_, H>, xirr: u64) -> Answer {
+    own(guest).end(xirr as u32);
+    settle(guest, false, [0; 3])
+}
+
+pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) -> Answer {
+    let Some(target) = guest.partition.vcpu_mut(server) else {
+        return Answer::Status(H_PARAMETER);
+    };
+    target.presentation.set_mfrr(mfrr as u8);
+    let is_called =
+        target.presentation.is_pending() && matches!(target.activity, Activity::Ceded { .. });
+    let woke = is_called && guest.schedule.wake(target);
+    settle(guest, woke, [0; 3])
+}
+
+pub(super) fn poll<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
+    match guest.partition.vcpu_mut(server) {
+        None => Answer::Status(H_PARAMETER),
+        Some(vcpu) => {
+            let (xirr, mfrr) = (vcpu.presentation.poll(), vcpu.presentation.mfrr());
+            Answer::Outputs(H_SUCCESS, [u64::from(xirr), u64::from(mfrr), 0])
+        }
+    }
+}
+
+fn own<'a, H: Hal>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
+    &mut guest.partition.vcpus[guest.vcpu].presentation
+}
+
+/// Answers; by way of the dispatcher if another vCPU `woke`, or if the processor was told otherwise
+/// about the vCPU's own interrupt than it is now.
+fn settle<H: Hal>(guest: &mut Guest<'_, H>, woke: bool, outputs: [u64; 3]) -> Answer {
+    if woke || own(guest).is_pending() != guest.is_mediated {
+        return Answer::Leave(H_SUCCESS, outputs, Leave::Changed);
+    }
+    Answer::Outputs(H_SUCCESS, outputs)
+}

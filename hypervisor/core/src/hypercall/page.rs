@@ -1,0 +1,52 @@
+//! H_PAGE_INIT: zeroes or copies a page of the guest's memory.
+
+use arch::address::GuestRealAddress;
+use arch::papr::page::{COPY, ICACHE_INVALIDATE, ICACHE_SYNCHRONIZE, ZERO};
+use arch::papr::status::{H_PARAMETER, H_SUCCESS};
+
+use super::{Answer, refused};
+use crate::hal::{Hal, Window};
+use crate::partition::{Partition, StopReason};
+use crate::second_stage::{read, window};
+
+const PAGE_LOG2: u32 = 12;
+const KNOWN: u64 = ZERO | COPY | ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE;
+
+pub(super) fn initialize<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    flags: u64,
+    to: u64,
+    from: u64,
+) -> Answer {
+    let (to, from) = (GuestRealAddress(to), GuestRealAddress(from));
+    let bad_source = flags & COPY != 0 && !from.is_aligned(PAGE_LOG2);
+    if flags & !KNOWN != 0 || !to.is_aligned(PAGE_LOG2) || bad_source {
+        return Answer::Status(H_PARAMETER);
+    }
+    match initialized(partition, hal, flags, to, from) {
+        Ok(()) => Answer::Status(H_SUCCESS),
+        Err(reason) => refused(reason),
+    }
+}
+
+fn initialized<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    flags: u64,
+    to: GuestRealAddress,
+    from: GuestRealAddress,
+) -> Result<(), StopReason> {
+    let mut page = [0; 1 << PAGE_LOG2];
+    if flags & COPY != 0 {
+        read(partition, hal, from, &mut page)?;
+    }
+    let mut target = window(partition, hal, to, 1 << PAGE_LOG2)?;
+    if flags & (ZERO | COPY) != 0 {
+        target.write(0, &page);
+    }
+    if flags & (ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE) != 0 {
+        target.make_fetchable();
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! H_CEDE, H_PROD and H_CONFER: giving the processor away, and taking it back.
+
+use arch::papr::status::{H_PARAMETER, H_SUCCESS};
+
+use super::Answer;
+use crate::dispatch::Leave;
+use crate::hal::Hal;
+use crate::run::Guest;
+use crate::vcpu::Activity;
+
+/// Waits for an interrupt or a prod, with MSR\[EE\] set. The dispatcher does all of it.
+pub(super) const fn cede() -> Answer {
+    Answer::Leave(H_SUCCESS, [0; 3], Leave::Ceded)
+}
+
+pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
+    let Some(vcpu) = guest.partition.vcpu_mut(server) else {
+        return Answer::Status(H_PARAMETER);
+    };
+    if guest.schedule.wake(vcpu) {
+        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    }
+    vcpu.is_prodded = vcpu.activity != Activity::Stopped;
+    Answer::Status(H_SUCCESS)
+}
+
+/// `server` is -1 for whoever comes next. A vCPU that has run since its yield count was read as `count`,
+/// or runs, needs no help.
+pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
+    if server == u64::MAX || server == 0xFFFF_FFFF {
+        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(None));
+    }
+    let Some(target) = guest.partition.vcpu_mut(server) else {
+        return Answer::Status(H_PARAMETER);
+    };
+    if server == guest.vcpu as u64 {
+        return Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
+    }
+    let current = target.areas.yield_count();
+    if current.is_some_and(|current| u64::from(current) != count || current.is_multiple_of(2)) {
+        return Answer::Status(H_SUCCESS);
+    }
+    Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(Some(target.id)))
+}

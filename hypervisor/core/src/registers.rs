@@ -1,0 +1,166 @@
+//! The complete guest-visible state of a vCPU while it does not run: one versioned record, plain data,
+//! and the layout that the assembly stores into.
+//!
+//! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the
+//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait.
+//!
+//! | register | hypercall | other exit | switch |
+//! |---|---|---|---|
+//! | r0, r3-r12, CTR | status, outputs or 0 | kept | as the call left them |
+//! | r1, r2, r13-r31, LR, CR2-CR4 | kept | kept | kept |
+//! | XER, CR0, CR1, CR5-CR7 | undefined, no addresses | kept | kept or 0 |
+//! | next instruction, MSR | kept; H_CEDE sets EE | kept, or its own interrupt | kept, or its own interrupt |
+//! | SRR0, SRR1 | kept | kept, unless it is given an interrupt | kept, unless it is given an interrupt |
+//! | SPRG0-3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB | kept | kept | kept |
+//! | DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR | kept | kept | kept |
+//! | FPR0-31, FPSCR | kept | kept | kept: owned by one vCPU, moved when another one runs |
+//! | TB | as time does | as time does | as time does |
+//! | DEC | as time does | as time does | as time does: kept as the guest time at which it expires |
+//! | PURR, SPURR, VTB, IC | as time does | as time does | stand still while the vCPU waits |
+//! | CFAR | undefined | undefined | undefined: it names a branch of the hypervisor |
+//! | PSSCR, WORT | kept | kept | not kept, and nothing relies on them |
+//! | vectors, TM, EBB, performance monitor | HFSCR withholds them |||
+
+use arch::address::GuestRealAddress;
+use arch::registers::msr;
+
+/// The version of the layout and of the meaning of [`Registers`].
+pub const VERSION: u64 = 1;
+
+/// The registers of a vCPU. During an exit r14-r31, `pc` and `msr` are still in the processor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Registers {
+    /// [`VERSION`] of who wrote the record.
+    pub version: u64,
+    /// General-purpose registers.
+    pub gpr: [u64; 32],
+    /// Next instruction.
+    pub pc: u64,
+    /// Machine state register; HV is never set in it.
+    pub msr: u64,
+    /// Condition register, in the low word.
+    pub cr: u64,
+    /// Link register.
+    pub lr: u64,
+    /// Count register.
+    pub ctr: u64,
+    /// Fixed-point exception register.
+    pub xer: u64,
+    /// Registers that only a switch of vCPUs moves.
+    pub supervisor: Supervisor,
+    /// Registers that stay in the processor until another vCPU runs.
+    pub floating: Floating,
+}
+
+/// Special-purpose registers of the guest, but for those that every exit moves.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
+pub struct Supervisor {
+    /// SRR0.
+    pub srr0: u64,
+    /// SRR1.
+    pub srr1: u64,
+    /// SPRG0 to SPRG3.
+    pub sprg: [u64; 4],
+    /// Data address register.
+    pub dar: u64,
+    /// Data storage interrupt status.
+    pub dsisr: u64,
+    /// Process identification.
+    pub pidr: u64,
+    /// When the decrementer becomes negative, in the guest's time base.
+    pub decrementer_expires: u64,
+    /// Authority mask.
+    pub amr: u64,
+    /// Instruction authority mask.
+    pub iamr: u64,
+    /// Which of AMR problem state may change.
+    pub uamor: u64,
+    /// Priority boost of problem state.
+    pub pspb: u64,
+    /// Data stream control.
+    pub dscr: u64,
+    /// Facilities of problem state.
+    pub fscr: u64,
+    /// Target address register.
+    pub tar: u64,
+    /// Thread identification.
+    pub tidr: u64,
+    /// Which vector registers are in use, by the guest's own account.
+    pub vrsave: u64,
+    /// The run latch.
+    pub ctrl: u64,
+    /// Program priority.
+    pub ppr: u64,
+    /// Processor utilization of resources.
+    pub purr: u64,
+    /// The same, scaled by frequency.
+    pub spurr: u64,
+    /// Virtual time base.
+    pub vtb: u64,
+    /// Completed instructions.
+    pub ic: u64,
+}
+
+/// Floating-point registers.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
+pub struct Floating {
+    /// FPR0 to FPR31.
+    pub fpr: [u64; 32],
+    /// Floating-point status and control.
+    pub fpscr: u64,
+}
+
+/// Program priority "medium", field 11:13 of PPR.
+const PRIORITY_MEDIUM: u64 = 4 << 50;
+
+impl Registers {
+    /// A vCPU that is started at `entry` with `argument` in r3: big-endian, translation off. Its
+    /// decrementer is as far from expiry as one of 32 bits can be.
+    #[must_use]
+    pub fn started(entry: GuestRealAddress, argument: u64, guest_time: u64) -> Self {
+        let mut gpr = [0; 32];
+        gpr[3] = argument;
+        Self {
+            version: VERSION,
+            gpr,
+            pc: entry.0,
+            msr: msr::SF | msr::ME,
+            cr: 0,
+            lr: 0,
+            ctr: 0,
+            xer: 0,
+            supervisor: Supervisor {
+                decrementer_expires: guest_time.wrapping_add(0x7FFF_FFFF),
+                ctrl: 1,
+                ppr: PRIORITY_MEDIUM,
+                ..Supervisor::default()
+            },
+            floating: Floating::default(),
+        }
+    }
+
+    /// The first vCPU as PAPR starts it: r3 = device tree, r4 = the kernel's address, r5 = 0.
+    /// Source: `kvm-hv.md` 2.5.
+    #[must_use]
+    pub fn at_entry(
+        entry: GuestRealAddress,
+        device_tree: GuestRealAddress,
+        guest_time: u64,
+    ) -> Self {
+        let mut registers = Self::started(entry, device_tree.0, guest_time);
+        registers.gpr[4] = entry.0;
+        registers
+    }
+
+    /// What a hypercall leaves in the volatile registers, when the vCPU does not return from it at once.
+    pub fn answer(&mut self, outputs: [u64; 3]) {
+        self.gpr[0] = 0;
+        self.gpr[4..13].fill(0);
+        self.gpr[4..7].copy_from_slice(&outputs);
+        self.ctr = 0;
+        self.xer = 0;
+    }
+}
