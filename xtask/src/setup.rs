@@ -16,7 +16,7 @@ struct Requirement {
     is_there: fn() -> bool,
 }
 
-const REQUIREMENTS: [Requirement; 5] = [
+const REQUIREMENTS: [Requirement; 6] = [
     Requirement {
         what: "qemu-system-ppc64, the second machine",
         packages: &["qemu-system-ppc"],
@@ -31,6 +31,11 @@ const REQUIREMENTS: [Requirement; 5] = [
         what: "powerpc64le-linux-gnu-objdump, the judge of the disassembler",
         packages: &["binutils-powerpc64le-linux-gnu"],
         is_there: || is_in_path("powerpc64le-linux-gnu-objdump"),
+    },
+    Requirement {
+        what: "powerpc64le-linux-gnu-gcc, which assembles the conformance rules",
+        packages: &["gcc-powerpc64le-linux-gnu"],
+        is_there: || is_in_path("powerpc64le-linux-gnu-gcc"),
     },
     Requirement {
         what: "ld.lld, the linker of the images",
