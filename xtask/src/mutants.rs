@@ -4,16 +4,23 @@
 //! must notice. `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which
 //! changes are excused, with reasons. All mutants take a night and more, so a run takes one sample.
 
+use std::fs;
 use std::str::FromStr;
 use std::time::SystemTime;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::workspace::{Workspace, is_in_path, run};
 
 /// Samples that together are all mutants; one is about 190.
 const SHARDS: u64 = 16;
+/// How `cargo mutants` ends when it worked: every mutant was noticed; some were not; some made a test
+/// run for ever, which is noticed, and does not say whether others were.
+const WORKED: [i32; 3] = [0, 2, 3];
+/// The packages of `test_package` in `.cargo/mutants.toml`.
+const JUDGES: [&str; 6] =
+    ["-p", "powervisor-arch", "-p", "powervisor-simulator", "-p", "differential"];
 
 /// Which mutants.
 #[derive(Args, Clone, Copy, Debug)]
@@ -65,13 +72,25 @@ pub(crate) fn mutants(workspace: &Workspace, arguments: Arguments) -> Result<()>
     if !is_in_path("cargo-mutants") {
         bail!("cargo-mutants is not installed; `cargo install cargo-mutants --locked` does it");
     }
+    // Judges that fail without any mutant would notice every one; `cargo mutants` does not ask them all.
+    run(workspace.cargo(&["test", "--quiet", "--profile", "dev"]).args(JUDGES))?;
     let Shard { index, count } = arguments.shard.unwrap_or_else(Shard::of_today);
     println!("mutants: sample {index}/{count}");
     let mut command = workspace.cargo(&["mutants", "--sharding", "round-robin"]);
     command.args(["--shard", &format!("{index}/{count}")]);
     command.args(["--jobs", &arguments.jobs.to_string()]);
     command.arg("--output").arg(&workspace.target);
-    run(&mut command)
+    let status = command.status().context("cargo cannot be started")?;
+    if !status.code().is_some_and(|code| WORKED.contains(&code)) {
+        bail!("cargo mutants failed with {status}");
+    }
+    let list = workspace.target.join("mutants.out/missed.txt");
+    let survivors =
+        fs::read_to_string(&list).with_context(|| format!("{} cannot be read", list.display()))?;
+    if !survivors.is_empty() {
+        bail!("no test noticed these changes (docs/mutants.md says what to do):\n{survivors}");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
