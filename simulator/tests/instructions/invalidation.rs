@@ -8,7 +8,7 @@ use arch::interrupt::{Vector, program};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
-use simulator::mmu::tlb::{Space, Translation};
+use simulator::mmu::tlb::{Hit, Space, Translation};
 use simulator::thread::trap::{Cause, StopReason};
 
 const LPID: u32 = 5;
@@ -66,7 +66,7 @@ impl Parts {
     fn left(&self) -> Vec<(u32, Option<u32>, u64)> {
         let tlb = &self.shared.cores[0].tlb;
         let all = SPACES.iter().flat_map(|space| [PAGE, LARGE].map(|page| (*space, page)));
-        let there = all.filter(|(space, page)| tlb.find(*space, page | 0x800).is_some());
+        let there = all.filter(|(space, page)| tlb.find(*space, page | 0x800) != Hit::None);
         there.map(|(space, page)| (space.lpid, space.pid, page)).collect()
     }
 
@@ -140,15 +140,18 @@ fn a_wider_scope_takes_what_belongs_to_it() {
 }
 
 #[test]
-fn tlbiel_takes_lpid_and_pid_from_the_registers_and_acts_at_the_first_set() {
+fn tlbiel_takes_lpid_from_its_register_pid_from_rs_and_acts_at_the_first_set() {
     const FIRST_OTHER_SET: u64 = 1 << 12;
-    let other = rs(PID + 1, LPID + 1);
+    let other = rs(PID, LPID + 1);
+    // PIDR has no say.
     let mut parts = Parts::with_translations(HYPERVISOR);
+    parts.thread.set_spr(Spr::Pidr, u64::from(PID) + 1);
     parts.invalidate(Mnemonic::Tlbiel, (IS_PID | FIRST_OTHER_SET, other), ALL, PROCESS).unwrap();
     assert_eq!(parts.left(), without(|_, _, _| false));
     parts.invalidate(Mnemonic::Tlbiel, (IS_PID, other), ALL, PROCESS).unwrap();
     assert_eq!(parts.left(), without(|lpid, pid, _| (lpid, pid) == (LPID, Some(PID))));
     let mut parts = Parts::with_translations(HYPERVISOR);
+    parts.thread.set_spr(Spr::Pidr, u64::from(PID) + 1);
     parts.invalidate(Mnemonic::Tlbiel, (SMALL_AT_PAGE, other), TLB, PROCESS).unwrap();
     assert_eq!(parts.left(), without(|l, p, page| (l, p, page) == (LPID, Some(PID), PAGE)));
 }

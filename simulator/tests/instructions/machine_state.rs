@@ -4,10 +4,9 @@
 use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, interrupt, vector};
 use arch::instruction::Mnemonic;
 use arch::interrupt::{Vector, program};
+use arch::registers::msr;
 use arch::registers::spr::Spr;
-use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
-use simulator::thread::trap::{Cause, StopReason};
 
 /// Every bit that POWER9 keeps, without problem state and transactions.
 const ALL: u64 = msr::POWER9_MASK & !(msr::PR | msr::TM);
@@ -129,10 +128,7 @@ fn system_instructions_are_privileged_and_some_the_hypervisors() {
 }
 
 #[test]
-fn slbia_is_nothing_with_radix_translation_and_not_modelled_without() {
+fn slbia_synchronizes_with_radix_translation() {
     let mut parts = Parts::new(HYPERVISOR);
     assert_eq!(parts.run(Mnemonic::Slbia, &[0]), Ok(Flow::Synchronize));
-    parts.thread.set_spr(Spr::Lpcr, !lpcr::HR);
-    let outcome = parts.run(Mnemonic::Slbia, &[0]);
-    assert!(matches!(outcome, Err(Cause::Stop(StopReason::InstructionNotModelled(_)))));
 }

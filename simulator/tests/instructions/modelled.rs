@@ -11,44 +11,8 @@ use simulator::exec::{Mode, select};
 use simulator::thread::trap::{Cause, StopReason};
 
 /// What is not modelled: it stops the machine with a report that names it. In the order of the table:
-/// system call vectored and event-based branches, the copy facility, waiting, branch history,
-/// transactions, idle states, segments, doorbells.
-const NOT_MODELLED: &[&str] = &[
-    "scv",
-    "rfebb",
-    "copy",
-    "paste.",
-    "cpabort",
-    "wait",
-    "clrbhrb",
-    "mfbhrbe",
-    "tbegin.",
-    "tend.",
-    "tcheck",
-    "tsr.",
-    "tabort.",
-    "tabortwc.",
-    "tabortdc.",
-    "tabortwci.",
-    "tabortdci.",
-    "treclaim.",
-    "trechkpt.",
-    "rfscv",
-    "stop",
-    "slbie",
-    "slbieg",
-    "slbiag",
-    "slbmte",
-    "slbmfev",
-    "slbmfee",
-    "slbfee.",
-    "slbsync",
-    "msgsnd",
-    "msgclr",
-    "msgsndp",
-    "msgclrp",
-    "msgsync",
-];
+/// the copy facility, waiting, broadcast segment invalidation.
+const NOT_MODELLED: &[&str] = &["copy", "paste.", "cpabort", "wait", "slbieg", "slbiag"];
 
 /// A word of the row that is not an invalid form.
 fn valid_word(row: &Row) -> Word {
