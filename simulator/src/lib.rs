@@ -5,7 +5,7 @@
 //! | [`exec`] | what an instruction does; knows no time |
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
-//! | [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
@@ -24,6 +24,7 @@ pub mod memory;
 pub mod mmu;
 pub mod platform;
 pub mod shared;
+pub mod state;
 pub mod thread;
 pub mod trace;
 

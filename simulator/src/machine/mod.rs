@@ -23,6 +23,7 @@ use crate::memory::Memory;
 use crate::platform::kernel::{self, BootError};
 use crate::platform::{Platform, device_tree, layout, opal};
 use crate::shared::{Core, FirmwarePlace, Shared};
+use crate::state::State;
 use crate::thread::Thread;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.
@@ -37,23 +38,6 @@ pub struct Boot {
     pub initrd: Option<Vec<u8>>,
     /// Kernel arguments, `/chosen/bootargs`.
     pub arguments: String,
-}
-
-/// Everything that the machine is: what a snapshot holds.
-#[derive(PartialEq, Debug)]
-pub struct State {
-    /// What it is made of.
-    pub description: Description,
-    /// Decides what the description leaves open.
-    pub seed: u64,
-    /// The hardware threads, by PIR.
-    pub threads: Vec<Thread>,
-    /// What they share.
-    pub shared: Shared,
-    /// Firmware's state and the console.
-    pub platform: Platform,
-    /// [`State::steps`] when the machine last showed progress.
-    pub progress_at: u64,
 }
 
 /// A machine.
@@ -199,20 +183,6 @@ impl Machine {
 fn check_room(what: &'static str, file: &[u8], most: u64) -> Result<(), BootError> {
     let bytes = file.len() as u64;
     if bytes > most { Err(BootError::TooLarge { what, bytes, most }) } else { Ok(()) }
-}
-
-impl State {
-    /// Instructions completed by all threads.
-    #[must_use]
-    pub fn instructions(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.completed).sum()
-    }
-
-    /// Instructions completed and interrupts taken: what every doing of the machine adds to.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.completed + thread.interrupts).sum()
-    }
 }
 
 /// Two machines are equal when their states are; the decoded blocks do not matter.

@@ -7,8 +7,8 @@ use arch::instruction::{Word, disassemble};
 use arch::interrupt::Vector;
 use arch::registers::spr::Spr;
 
-use super::State;
 use crate::mmu;
+use crate::state::State;
 use crate::thread::{Activity, Thread};
 
 /// A report of several lines.

@@ -4,13 +4,14 @@ use arch::address::EffectiveAddress;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
-use super::{Machine, QUANTUM_CYCLES, Report, State, step};
+use super::{Machine, QUANTUM_CYCLES, Report, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt;
 use crate::mmu::{self, Access};
 use crate::platform::{Power, opal};
 use crate::shared::Shared;
+use crate::state::State;
 use crate::thread::trap::{Cause, Interrupt, StopReason};
 use crate::thread::{Activity, Thread};
 use crate::trace::Observer;

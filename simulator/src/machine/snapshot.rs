@@ -5,11 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, State};
+use super::Machine;
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
 use crate::shared::{Core, Signals};
+use crate::state::State;
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.

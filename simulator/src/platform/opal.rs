@@ -13,8 +13,8 @@ use arch::registers::{hid0, msr};
 use super::xics::{FIRMWARE_EVENT, Route};
 use super::{Platform, Power, calendar, layout};
 use crate::exec::FIRMWARE_ENTRY;
-use crate::machine::State;
 use crate::shared::Shared;
+use crate::state::State;
 use crate::thread::trap::StopReason;
 use crate::thread::{Activity, Thread};
 

@@ -1,0 +1,37 @@
+//! The whole state of a machine: plain data, and nothing that could be made again from it.
+
+use crate::description::Description;
+use crate::platform::Platform;
+use crate::shared::Shared;
+use crate::thread::Thread;
+
+/// Everything that the machine is: what a snapshot holds.
+#[derive(PartialEq, Debug)]
+pub struct State {
+    /// What it is made of.
+    pub description: Description,
+    /// Decides what the description leaves open.
+    pub seed: u64,
+    /// The hardware threads, by PIR.
+    pub threads: Vec<Thread>,
+    /// What they share.
+    pub shared: Shared,
+    /// Firmware's state and the console.
+    pub platform: Platform,
+    /// [`State::steps`] when the machine last showed progress.
+    pub progress_at: u64,
+}
+
+impl State {
+    /// Instructions completed by all threads.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.completed).sum()
+    }
+
+    /// Instructions completed and interrupts taken: what every doing of the machine adds to.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.completed + thread.interrupts).sum()
+    }
+}
