@@ -70,7 +70,9 @@ impl FromStr for Shard {
 /// Tries the mutants of one sample; fails if one survives.
 pub(crate) fn mutants(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     if !is_in_path("cargo-mutants") {
-        bail!("cargo-mutants is not installed; `cargo install cargo-mutants --locked` does it");
+        eprintln!("Installing cargo-mutants ...");
+        run(&mut workspace.cargo(&["install", "--quiet", "--locked", "cargo-mutants"]))
+            .context("cargo-mutants is needed; `cargo install cargo-mutants --locked` brings it")?;
     }
     // Judges that fail without any mutant would notice every one; `cargo mutants` does not ask them all.
     run(workspace.cargo(&["test", "--quiet", "--profile", "dev"]).args(JUDGES))?;
