@@ -13,7 +13,8 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 2] = ["hello", "null-hypercall"];
+pub const GUESTS: [&str; 8] =
+    ["hello", "memory-walk", "misbehave", "null-hypercall", "preempt", "registers", "smp", "timer"];
 
 /// The folder with the images.
 #[derive(Clone, Debug)]

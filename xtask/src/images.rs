@@ -16,8 +16,30 @@ use crate::workspace::{Workspace, output, run};
 const TARGET: &str = "powerpc64le-powervisor";
 /// What is built together. Apart, because cargo gives crates that are built together the features that
 /// any of them asks for, and the payloads have no heap.
-const BUILDS: [&[&str]; 2] = [&["hypervisor-image"], &["guest-hello", "guest-null-hypercall"]];
-const PROGRAMS: [&str; 3] = ["hypervisor", "hello", "null-hypercall"];
+const BUILDS: [&[&str]; 2] = [
+    &["hypervisor-image"],
+    &[
+        "guest-hello",
+        "guest-memory-walk",
+        "guest-misbehave",
+        "guest-null-hypercall",
+        "guest-preempt",
+        "guest-registers",
+        "guest-smp",
+        "guest-timer",
+    ],
+];
+const PROGRAMS: [&str; 9] = [
+    "hypervisor",
+    "hello",
+    "memory-walk",
+    "misbehave",
+    "null-hypercall",
+    "preempt",
+    "registers",
+    "smp",
+    "timer",
+];
 
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {
