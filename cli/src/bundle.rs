@@ -1,5 +1,7 @@
 //! Writes bundles, and checks those that a user brings. The format is in [`arch::bundle`].
 
+use std::collections::{HashMap, HashSet};
+
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
     SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
@@ -38,31 +40,45 @@ pub fn is_name(name: &str) -> bool {
         && name.bytes().all(allowed)
 }
 
-/// The bundle of these partitions, each vCPU of which runs for `slice` microseconds when others wait. Their names must be [`is_name`] and differ, and arguments must not
-/// hold a NUL.
+/// The bundle of these partitions, each vCPU of which runs for `slice` microseconds when others wait.
+/// Their names must be [`is_name`] and differ, and arguments must not hold a NUL. What several payloads
+/// have in common is in it once.
 #[must_use]
 pub fn write(partitions: &[Partition], slice: Option<u32>) -> Vec<u8> {
     // All numbers have a fixed width, so the manifest's length does not depend on its contents.
     let manifest_bytes = manifest(partitions, slice, 0).len() as u64;
     let mut file = manifest(partitions, slice, manifest_bytes);
-    for segment in partitions.iter().flat_map(|partition| &partition.payload.segments) {
-        file.resize(file.len().next_multiple_of(ALIGNMENT as usize), 0);
-        file.extend(&segment.bytes);
+    for (bytes, offset) in pieces(partitions, manifest_bytes).0 {
+        file.resize(offset as usize, 0);
+        file.extend(bytes);
     }
     file
 }
 
+/// The different pieces of the payloads with their offsets in the file, in its order, and its end.
+fn pieces(partitions: &[Partition], manifest_bytes: u64) -> (Vec<(&[u8], u64)>, u64) {
+    let mut end = manifest_bytes;
+    let (mut pieces, mut seen) = (Vec::new(), HashSet::new());
+    for segment in partitions.iter().flat_map(|partition| &partition.payload.segments) {
+        if seen.insert(segment.bytes.as_slice()) {
+            let offset = end.next_multiple_of(ALIGNMENT);
+            end = offset + segment.bytes.len() as u64;
+            pieces.push((segment.bytes.as_slice(), offset));
+        }
+    }
+    (pieces, end)
+}
+
 /// The device tree in front of the payloads, if it is itself `manifest_bytes` long.
 fn manifest(partitions: &[Partition], slice: Option<u32>, manifest_bytes: u64) -> Vec<u8> {
-    let mut end = manifest_bytes;
+    let (pieces, end) = pieces(partitions, manifest_bytes);
+    let offsets: HashMap<_, _> = pieces.into_iter().collect();
     let mut nodes = Vec::new();
     for partition in partitions {
         let mut segments =
             Vec::with_capacity(partition.payload.segments.len() * SEGMENT_DOUBLEWORDS * 8);
         for segment in &partition.payload.segments {
-            let offset = end.next_multiple_of(ALIGNMENT);
-            let bytes = segment.bytes.len() as u64;
-            end = offset + bytes;
+            let (offset, bytes) = (offsets[segment.bytes.as_slice()], segment.bytes.len() as u64);
             for value in [segment.address, offset, bytes, segment.memory_bytes] {
                 segments.extend(value.to_be_bytes());
             }
@@ -181,6 +197,7 @@ mod tests {
     fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
         let partitions = [partition("first"), partition("second")];
         let file = write(&partitions, Some(250));
+        assert_eq!(file.len(), write(&partitions[..1], None).len(), "the payloads are the same");
         assert!(looks_like_one(&file));
         assert_eq!(check(&file), Ok(()));
 

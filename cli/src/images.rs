@@ -13,7 +13,17 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 3] = ["hello", "null-hypercall", "compute"];
+pub const GUESTS: [&str; 9] = [
+    "compute",
+    "hello",
+    "memory-walk",
+    "misbehave",
+    "null-hypercall",
+    "preempt",
+    "registers",
+    "smp",
+    "timer",
+];
 
 /// The folder with the images.
 #[derive(Clone, Debug)]

@@ -170,7 +170,11 @@ fn a_full_disk_under_standard_output_is_a_complaint() {
 
 fn interrupt(child: &Child) {
     assert!(
-        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+        Command::new("sh")
+            .args(["-c", &format!("kill -INT {}", child.id())])
+            .status()
+            .unwrap()
+            .success()
     );
 }
 

@@ -15,9 +15,32 @@ use crate::workspace::{Workspace, run};
 const TARGET: &str = "powerpc64le-powervisor";
 /// What is built together. Apart, because cargo gives crates that are built together the features that
 /// any of them asks for, and the payloads have no heap.
-const BUILDS: [&[&str]; 2] =
-    [&["hypervisor-image"], &["guest-hello", "guest-null-hypercall", "guest-compute"]];
-const PROGRAMS: [&str; 4] = ["hypervisor", "hello", "null-hypercall", "compute"];
+const BUILDS: [&[&str]; 2] = [
+    &["hypervisor-image"],
+    &[
+        "guest-compute",
+        "guest-hello",
+        "guest-memory-walk",
+        "guest-misbehave",
+        "guest-null-hypercall",
+        "guest-preempt",
+        "guest-registers",
+        "guest-smp",
+        "guest-timer",
+    ],
+];
+const PROGRAMS: [&str; 10] = [
+    "hypervisor",
+    "compute",
+    "hello",
+    "memory-walk",
+    "misbehave",
+    "null-hypercall",
+    "preempt",
+    "registers",
+    "smp",
+    "timer",
+];
 
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {

@@ -15,7 +15,11 @@ mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod interrupt;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod misbehavior;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod partition;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod registers;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod rtas;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]

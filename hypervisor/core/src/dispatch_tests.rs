@@ -10,6 +10,7 @@ use arch::address::GuestRealAddress;
 use arch::registers::{lpcr, msr};
 
 use super::{Dispatcher, Leave, Policy};
+use crate::areas::Log;
 use crate::console::Console;
 use crate::fake::Fake;
 use crate::hal::Hal;
@@ -301,4 +302,35 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
     });
     run(&hal, (partitions, schedule));
     assert_eq!(hal.open_windows.get(), 0, "the areas of a partition that is over are forgotten");
+}
+
+#[test]
+fn dispatches_are_logged_in_a_ring() {
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, mut schedule) = partitions(&hal, &[1]);
+    schedule.pinned_windows = 1;
+    let areas = &mut partitions[0].vcpus[0].areas;
+    areas.set_area(hal.map_window(arch::address::RealAddress(MIB), 640).unwrap(), false);
+    areas.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });
+    let turn = Cell::new(0);
+    hal.play(move |hal, guest, _, _| {
+        turn.set(turn.get() + 1);
+        hal.timebase.set(hal.timebase.get() + 7);
+        guest.partition.vcpus[0].registers.pc = turn.get();
+        if turn.get() < 3 {
+            return Leave::Changed;
+        }
+        // The third entry is in the first place again: at which time, and where the vCPU went on.
+        let mut entries = [0; 96];
+        let address = GuestRealAddress(0x8000);
+        second_stage::read(guest.partition, hal, address, &mut entries).unwrap();
+        let word = |offset: usize| u64::from_be_bytes(*entries[offset..].first_chunk().unwrap());
+        assert_eq!([word(16), word(32)], [14, 2]);
+        assert_eq!([word(48 + 16), word(48 + 32)], [7, 1]);
+        let memory = hal.memory.borrow();
+        assert_eq!(memory[MIB as usize + 0x218..][..8], 3u64.to_be_bytes());
+        OFF
+    });
+    let ended = run(&hal, (partitions, schedule));
+    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
 }

@@ -10,7 +10,7 @@
 //! | r1, r2, r13-r31, LR, CR2-CR4 | kept | kept | kept |
 //! | XER, CR0, CR1, CR5-CR7 | undefined, no addresses | kept | kept or 0 |
 //! | next instruction, MSR | kept; H_CEDE sets EE | kept, or its own interrupt | kept, or its own interrupt |
-//! | SRR0, SRR1 | kept | kept, unless it is given an interrupt | kept, unless it is given an interrupt |
+//! | SRR0, SRR1 | the address behind the call, and MSR | kept, or its own interrupt's | kept, or its own interrupt's |
 //! | SPRG0-3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB | kept | kept | kept |
 //! | DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR | kept | kept | kept |
 //! | FPR0-31, FPSCR | kept | kept | kept: owned by one vCPU, moved when another one runs |

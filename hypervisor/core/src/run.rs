@@ -111,7 +111,11 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         let failed =
             |error: &dyn fmt::Display| Failure::new("partition", format_args!("{name}: {error}"));
         let memory = find_memory(&firmware, &taken, *memory_bytes).map_err(|e| failed(&e))?;
-        taken.push(memory);
+        // Neighbours become one, so that the search does not take longer for each partition.
+        match taken.last_mut() {
+            Some(last) if last.end() == memory.start.0 => last.bytes += memory.bytes,
+            _ => taken.push(memory),
+        }
         let mut partition =
             Partition::new(hal, name.clone(), lpid, memory).map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));

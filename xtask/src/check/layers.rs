@@ -14,6 +14,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guest-hello", &["powervisor-arch", "guest-rt"]),
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),
     ("guest-compute", &["powervisor-arch", "guest-rt"]),
+    ("guest-memory-walk", &["powervisor-arch", "guest-rt"]),
+    ("guest-misbehave", &["powervisor-arch", "guest-rt"]),
+    ("guest-preempt", &["powervisor-arch", "guest-rt"]),
+    ("guest-registers", &["powervisor-arch", "guest-rt"]),
+    ("guest-smp", &["powervisor-arch", "guest-rt"]),
+    ("guest-timer", &["powervisor-arch", "guest-rt"]),
     ("powervisor", &["powervisor-arch", "powervisor-simulator"]),
     ("differential", &["powervisor-arch", "powervisor-simulator"]),
     // The checksums that a payload must print are computed on the host by the payload's own parts.

@@ -1,0 +1,221 @@
+//! misbehave: does what a partition should not do. The argument `mode=NAME` says what; see [`MODES`].
+//!
+//! Some modes end well for the partition: what they did had no effect. In the others the hypervisor has to
+//! end it.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod payload {
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use arch::address::RealAddress;
+    use arch::interrupt::Vector;
+    use arch::papr::{Hypercall, process_table, rtas};
+    use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
+    use arch::registers::msr;
+    use rt::misbehavior::{execute, jump, load, msr, return_with_msr, set_msr, skip, store};
+
+    rt::main!(misbehave);
+
+    /// What it can do, and with what. "Ends" is that of the partition.
+    const MODES: [(&str, fn(rt::Partition)); 11] = [
+        ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
+        ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
+        ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
+        ("instructions", instructions),
+        ("hypercalls", hypercalls),
+        ("loop", |_| forever()), // ends by its time limit
+        ("sleep", sleep),        // ends
+        ("storm", storm),        // ends by its time limit
+        ("tables", tables),      // ends
+        ("tree", tree),
+        ("restart", |_| _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[])), // ends by its time limit
+    ];
+
+    fn misbehave(partition: rt::Partition) {
+        let wanted = partition.argument("mode").unwrap_or("");
+        let Some((name, action)) = MODES.iter().find(|(name, _)| *name == wanted) else {
+            panic!("mode={wanted}: not one of the modes");
+        };
+        rt::println!("misbehave: {name}");
+        action(partition);
+        rt::println!("misbehave: {name}: still here");
+    }
+
+    fn forever() {
+        loop {
+            core::hint::spin_loop();
+        }
+    }
+
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
+
+    fn refused(frame: &mut rt::Frame) {
+        REFUSED.fetch_add(1, Relaxed);
+        skip(frame);
+    }
+
+    const fn mtspr(number: u32) -> u32 {
+        31 << 26 | 3 << 21 | (number & 31) << 16 | (number >> 5) << 11 | 467 << 1
+    }
+
+    const fn mfspr(number: u32) -> u32 {
+        31 << 26 | 3 << 21 | (number & 31) << 16 | (number >> 5) << 11 | 339 << 1
+    }
+
+    /// Instructions that are illegal, or that only the hypervisor may execute, and MSR bits that are not the
+    /// guest's to set.
+    fn instructions(_: rt::Partition) {
+        rt::on_interrupt(Vector::Program, refused);
+        let mut tried = 0;
+        macro_rules! try_each {
+            ($($word:expr),* $(,)?) => { $( execute::<{ $word }>(u64::MAX); tried += 1; )* };
+        }
+        try_each!(0, 0x0400_0000, 0x4C00_0224, 0x7C00_01CC); // two illegal ones, hrfid, msgclr-like
+        // LPCR, LPIDR, HSRR0, HSRR1, HDEC, HSPRG0, HSPRG1, HFSCR, PTCR, AMOR, HID0
+        try_each!(
+            mtspr(318),
+            mtspr(319),
+            mtspr(314),
+            mtspr(315),
+            mtspr(310),
+            mtspr(304),
+            mtspr(305),
+            mtspr(190),
+            mtspr(464),
+            mtspr(349),
+            mtspr(1008),
+            mfspr(318),
+            mfspr(319),
+            mfspr(314),
+            mfspr(304),
+            mfspr(464),
+            mfspr(310),
+        );
+        let before = msr();
+        for bits in [msr::HV, msr::HV | msr::EE | msr::FP] {
+            set_msr(before | bits);
+            return_with_msr(before | bits);
+            set_msr(before & !msr::ME);
+            return_with_msr(before & !msr::ME);
+        }
+        set_msr(before);
+        // ME is the hypervisor's to decide; QEMU lets a guest clear it.
+        let (refused, kept) = (REFUSED.load(Relaxed), (msr() ^ before) & !msr::ME == 0);
+        rt::println!("misbehave: {refused} of {tried} instructions refused, MSR kept: {kept}");
+    }
+
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+    }
+
+    /// All hypercalls, and numbers that are none, with random arguments; those that point at memory point at
+    /// what the payload does not need. The argument `calls=N` says how many.
+    fn hypercalls(partition: rt::Partition) {
+        rt::on_interrupt(Vector::External, |_| {
+            let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
+            rt::hypercall(Hypercall::Ipi as u64, [0, 0xFF, 0, 0]);
+            rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
+        });
+        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+        let free = partition.free_memory();
+        let mut numbers = Numbers(0x1234_5678_9ABC_DEF1);
+        let mut answered = 0;
+        let calls = partition.argument("calls").and_then(|text| text.parse().ok());
+        for _ in 0..calls.unwrap_or(10_000) {
+            let index = numbers.next() as usize % (Hypercall::ALL.len() + 1);
+            let call = Hypercall::ALL.get(index).copied();
+            let arguments = core::array::from_fn(|_| match numbers.next() % 6 {
+                0 => numbers.next(),
+                1 => numbers.next() % 16,
+                2 => 1 << (numbers.next() % 64),
+                3 => partition.memory_bytes() - numbers.next() % 64,
+                // Never an address below the free memory, where the payload is.
+                _ => free.start + numbers.next() % (free.end - free.start - 0x1_0000),
+            });
+            let is_harmful = match call {
+                // They would change what the payload runs in, silence it, or never return.
+                Some(Hypercall::SetMode | Hypercall::RegisterProcTbl | Hypercall::PutTermChar) => {
+                    true
+                }
+                Some(Hypercall::Confer) => arguments[0] == 0,
+                Some(Hypercall::PageInit | Hypercall::RegisterVpa) => {
+                    arguments[1].min(arguments[2]) < free.start
+                }
+                Some(Hypercall::Rtas) => arguments[0] < free.start,
+                _ => false,
+            };
+            if is_harmful {
+                continue;
+            }
+            if call == Some(Hypercall::Cede) {
+                rt::set_decrementer(1000);
+            }
+            let number = call.map_or(numbers.next() & !3 | 0x10_0000, |call| call as u64);
+            rt::hypercall(number, arguments);
+            rt::allow_interrupts(false);
+            answered += 1;
+        }
+        rt::println!("misbehave: {answered} random calls answered");
+    }
+
+    /// Waits for what will not come.
+    fn sleep(_: rt::Partition) {
+        rt::set_decrementer(1 << 54);
+        rt::hypercall(Hypercall::Cede as u64, [0; 4]);
+    }
+
+    /// An interrupt that is never taken back, so that it comes again at once.
+    fn storm(_: rt::Partition) {
+        rt::on_interrupt(Vector::External, |_| {
+            let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
+            rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
+        });
+        rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
+        rt::hypercall(Hypercall::Ipi as u64, [0, 1, 0, 0]);
+        rt::allow_interrupts(true);
+        forever();
+    }
+
+    /// A tree whose every table lies outside of the memory, each somewhere else.
+    fn tables(partition: rt::Partition) {
+        const TABLE: u64 = 0x1_0000;
+        const FAR: u64 = 1 << 40;
+        let process = partition.free_memory().start.next_multiple_of(TABLE);
+        let base = RealAddress(process + TABLE);
+        let root = Root { space_log2: SPACE_LOG2, base, entries_log2: ROOT_ENTRIES_LOG2 };
+        store(process, root.to_doubleword().to_be());
+        let mut numbers = Numbers(0xFEDC_BA98_7654_3211);
+        for address in (base.0..base.0 + TABLE).step_by(8) {
+            let base = RealAddress(numbers.next() % FAR & !0xFFF | FAR);
+            let entry = Entry::Directory { base, entries_log2: DIRECTORY_ENTRIES_LOG2 };
+            store(address, entry.to_doubleword().to_be());
+        }
+        let flags = process_table::REGISTER | process_table::RADIX | process_table::GTSE;
+        let arguments = [flags, process, 0, 0];
+        assert_eq!(rt::hypercall(Hypercall::RegisterProcTbl as u64, arguments), 0);
+        set_msr(msr() | msr::IR | msr::DR);
+    }
+
+    /// Its own device tree is its own.
+    fn tree(partition: rt::Partition) {
+        let end = partition.memory_bytes();
+        for address in (partition.free_memory().end..end).step_by(8) {
+            store(address, u64::MAX);
+        }
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("misbehave: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}

@@ -1,0 +1,270 @@
+# registers.S: fills every register that a program has, lets something happen, and stores them all.
+#
+# In:   r3 = values to fill in, r4 = where to store them, r5 = how often to spin (rt_registers_spin).
+#       Interrupts are off, MSR[FP] is on.
+# What cannot be kept in a register meanwhile is in SPRG1-3: r1, the address to store at, and r2.
+# SPRG0 is for the moment in which r3 gets that address.
+
+    .set REGISTERS_FRAME, 32 + 36*8
+
+.macro registers_fill count
+    mflr %r0
+    mfcr %r12
+    std %r0, 16(%r1)
+    stw %r12, 8(%r1)
+    stdu %r1, -REGISTERS_FRAME(%r1)
+    std %r14, 32(%r1)
+    std %r15, 40(%r1)
+    std %r16, 48(%r1)
+    std %r17, 56(%r1)
+    std %r18, 64(%r1)
+    std %r19, 72(%r1)
+    std %r20, 80(%r1)
+    std %r21, 88(%r1)
+    std %r22, 96(%r1)
+    std %r23, 104(%r1)
+    std %r24, 112(%r1)
+    std %r25, 120(%r1)
+    std %r26, 128(%r1)
+    std %r27, 136(%r1)
+    std %r28, 144(%r1)
+    std %r29, 152(%r1)
+    std %r30, 160(%r1)
+    std %r31, 168(%r1)
+    stfd %f14, 176(%r1)
+    stfd %f15, 184(%r1)
+    stfd %f16, 192(%r1)
+    stfd %f17, 200(%r1)
+    stfd %f18, 208(%r1)
+    stfd %f19, 216(%r1)
+    stfd %f20, 224(%r1)
+    stfd %f21, 232(%r1)
+    stfd %f22, 240(%r1)
+    stfd %f23, 248(%r1)
+    stfd %f24, 256(%r1)
+    stfd %f25, 264(%r1)
+    stfd %f26, 272(%r1)
+    stfd %f27, 280(%r1)
+    stfd %f28, 288(%r1)
+    stfd %f29, 296(%r1)
+    stfd %f30, 304(%r1)
+    stfd %f31, 312(%r1)
+    mtspr {SPRG1}, %r1
+    mtspr {SPRG2}, %r4
+    mtspr {SPRG3}, %r2
+    lfd %f0, {FPSCR}(%r3)
+    mtfsf 0xFF, %f0, 1, 0
+    lfd %f0, {FPR} + 0*8(%r3)
+    lfd %f1, {FPR} + 1*8(%r3)
+    lfd %f2, {FPR} + 2*8(%r3)
+    lfd %f3, {FPR} + 3*8(%r3)
+    lfd %f4, {FPR} + 4*8(%r3)
+    lfd %f5, {FPR} + 5*8(%r3)
+    lfd %f6, {FPR} + 6*8(%r3)
+    lfd %f7, {FPR} + 7*8(%r3)
+    lfd %f8, {FPR} + 8*8(%r3)
+    lfd %f9, {FPR} + 9*8(%r3)
+    lfd %f10, {FPR} + 10*8(%r3)
+    lfd %f11, {FPR} + 11*8(%r3)
+    lfd %f12, {FPR} + 12*8(%r3)
+    lfd %f13, {FPR} + 13*8(%r3)
+    lfd %f14, {FPR} + 14*8(%r3)
+    lfd %f15, {FPR} + 15*8(%r3)
+    lfd %f16, {FPR} + 16*8(%r3)
+    lfd %f17, {FPR} + 17*8(%r3)
+    lfd %f18, {FPR} + 18*8(%r3)
+    lfd %f19, {FPR} + 19*8(%r3)
+    lfd %f20, {FPR} + 20*8(%r3)
+    lfd %f21, {FPR} + 21*8(%r3)
+    lfd %f22, {FPR} + 22*8(%r3)
+    lfd %f23, {FPR} + 23*8(%r3)
+    lfd %f24, {FPR} + 24*8(%r3)
+    lfd %f25, {FPR} + 25*8(%r3)
+    lfd %f26, {FPR} + 26*8(%r3)
+    lfd %f27, {FPR} + 27*8(%r3)
+    lfd %f28, {FPR} + 28*8(%r3)
+    lfd %f29, {FPR} + 29*8(%r3)
+    lfd %f30, {FPR} + 30*8(%r3)
+    lfd %f31, {FPR} + 31*8(%r3)
+    ld %r6, {CR}(%r3)
+    ld %r7, {LR}(%r3)
+    ld %r8, {XER}(%r3)
+    ld %r9, {CTR}(%r3)
+    mtcrf 0xFF, %r6
+    mtlr %r7
+    mtxer %r8
+    mtctr \count
+    ld %r0, {GPR} + 0*8(%r3)
+    ld %r1, {GPR} + 1*8(%r3)
+    ld %r2, {GPR} + 2*8(%r3)
+    ld %r4, {GPR} + 4*8(%r3)
+    ld %r5, {GPR} + 5*8(%r3)
+    ld %r6, {GPR} + 6*8(%r3)
+    ld %r7, {GPR} + 7*8(%r3)
+    ld %r8, {GPR} + 8*8(%r3)
+    ld %r9, {GPR} + 9*8(%r3)
+    ld %r10, {GPR} + 10*8(%r3)
+    ld %r11, {GPR} + 11*8(%r3)
+    ld %r12, {GPR} + 12*8(%r3)
+    ld %r13, {GPR} + 13*8(%r3)
+    ld %r14, {GPR} + 14*8(%r3)
+    ld %r15, {GPR} + 15*8(%r3)
+    ld %r16, {GPR} + 16*8(%r3)
+    ld %r17, {GPR} + 17*8(%r3)
+    ld %r18, {GPR} + 18*8(%r3)
+    ld %r19, {GPR} + 19*8(%r3)
+    ld %r20, {GPR} + 20*8(%r3)
+    ld %r21, {GPR} + 21*8(%r3)
+    ld %r22, {GPR} + 22*8(%r3)
+    ld %r23, {GPR} + 23*8(%r3)
+    ld %r24, {GPR} + 24*8(%r3)
+    ld %r25, {GPR} + 25*8(%r3)
+    ld %r26, {GPR} + 26*8(%r3)
+    ld %r27, {GPR} + 27*8(%r3)
+    ld %r28, {GPR} + 28*8(%r3)
+    ld %r29, {GPR} + 29*8(%r3)
+    ld %r30, {GPR} + 30*8(%r3)
+    ld %r31, {GPR} + 31*8(%r3)
+    ld %r3, {GPR} + 3*8(%r3)
+.endm
+
+.macro registers_store
+    mtspr {SPRG0}, %r3
+    mfspr %r3, {SPRG2}
+    std %r0, {GPR} + 0*8(%r3)
+    std %r1, {GPR} + 1*8(%r3)
+    std %r2, {GPR} + 2*8(%r3)
+    std %r4, {GPR} + 4*8(%r3)
+    std %r5, {GPR} + 5*8(%r3)
+    std %r6, {GPR} + 6*8(%r3)
+    std %r7, {GPR} + 7*8(%r3)
+    std %r8, {GPR} + 8*8(%r3)
+    std %r9, {GPR} + 9*8(%r3)
+    std %r10, {GPR} + 10*8(%r3)
+    std %r11, {GPR} + 11*8(%r3)
+    std %r12, {GPR} + 12*8(%r3)
+    std %r13, {GPR} + 13*8(%r3)
+    std %r14, {GPR} + 14*8(%r3)
+    std %r15, {GPR} + 15*8(%r3)
+    std %r16, {GPR} + 16*8(%r3)
+    std %r17, {GPR} + 17*8(%r3)
+    std %r18, {GPR} + 18*8(%r3)
+    std %r19, {GPR} + 19*8(%r3)
+    std %r20, {GPR} + 20*8(%r3)
+    std %r21, {GPR} + 21*8(%r3)
+    std %r22, {GPR} + 22*8(%r3)
+    std %r23, {GPR} + 23*8(%r3)
+    std %r24, {GPR} + 24*8(%r3)
+    std %r25, {GPR} + 25*8(%r3)
+    std %r26, {GPR} + 26*8(%r3)
+    std %r27, {GPR} + 27*8(%r3)
+    std %r28, {GPR} + 28*8(%r3)
+    std %r29, {GPR} + 29*8(%r3)
+    std %r30, {GPR} + 30*8(%r3)
+    std %r31, {GPR} + 31*8(%r3)
+    mfspr %r4, {SPRG0}
+    mfcr %r6
+    mflr %r7
+    mfxer %r8
+    mfctr %r9
+    std %r4, {GPR} + 3*8(%r3)
+    std %r6, {CR}(%r3)
+    std %r7, {LR}(%r3)
+    std %r8, {XER}(%r3)
+    std %r9, {CTR}(%r3)
+    stfd %f0, {FPR} + 0*8(%r3)
+    stfd %f1, {FPR} + 1*8(%r3)
+    stfd %f2, {FPR} + 2*8(%r3)
+    stfd %f3, {FPR} + 3*8(%r3)
+    stfd %f4, {FPR} + 4*8(%r3)
+    stfd %f5, {FPR} + 5*8(%r3)
+    stfd %f6, {FPR} + 6*8(%r3)
+    stfd %f7, {FPR} + 7*8(%r3)
+    stfd %f8, {FPR} + 8*8(%r3)
+    stfd %f9, {FPR} + 9*8(%r3)
+    stfd %f10, {FPR} + 10*8(%r3)
+    stfd %f11, {FPR} + 11*8(%r3)
+    stfd %f12, {FPR} + 12*8(%r3)
+    stfd %f13, {FPR} + 13*8(%r3)
+    stfd %f14, {FPR} + 14*8(%r3)
+    stfd %f15, {FPR} + 15*8(%r3)
+    stfd %f16, {FPR} + 16*8(%r3)
+    stfd %f17, {FPR} + 17*8(%r3)
+    stfd %f18, {FPR} + 18*8(%r3)
+    stfd %f19, {FPR} + 19*8(%r3)
+    stfd %f20, {FPR} + 20*8(%r3)
+    stfd %f21, {FPR} + 21*8(%r3)
+    stfd %f22, {FPR} + 22*8(%r3)
+    stfd %f23, {FPR} + 23*8(%r3)
+    stfd %f24, {FPR} + 24*8(%r3)
+    stfd %f25, {FPR} + 25*8(%r3)
+    stfd %f26, {FPR} + 26*8(%r3)
+    stfd %f27, {FPR} + 27*8(%r3)
+    stfd %f28, {FPR} + 28*8(%r3)
+    stfd %f29, {FPR} + 29*8(%r3)
+    stfd %f30, {FPR} + 30*8(%r3)
+    stfd %f31, {FPR} + 31*8(%r3)
+    mffs %f0
+    stfd %f0, {FPSCR}(%r3)
+    mfspr %r1, {SPRG1}
+    mfspr %r2, {SPRG3}
+    ld %r14, 32(%r1)
+    ld %r15, 40(%r1)
+    ld %r16, 48(%r1)
+    ld %r17, 56(%r1)
+    ld %r18, 64(%r1)
+    ld %r19, 72(%r1)
+    ld %r20, 80(%r1)
+    ld %r21, 88(%r1)
+    ld %r22, 96(%r1)
+    ld %r23, 104(%r1)
+    ld %r24, 112(%r1)
+    ld %r25, 120(%r1)
+    ld %r26, 128(%r1)
+    ld %r27, 136(%r1)
+    ld %r28, 144(%r1)
+    ld %r29, 152(%r1)
+    ld %r30, 160(%r1)
+    ld %r31, 168(%r1)
+    lfd %f14, 176(%r1)
+    lfd %f15, 184(%r1)
+    lfd %f16, 192(%r1)
+    lfd %f17, 200(%r1)
+    lfd %f18, 208(%r1)
+    lfd %f19, 216(%r1)
+    lfd %f20, 224(%r1)
+    lfd %f21, 232(%r1)
+    lfd %f22, 240(%r1)
+    lfd %f23, 248(%r1)
+    lfd %f24, 256(%r1)
+    lfd %f25, 264(%r1)
+    lfd %f26, 272(%r1)
+    lfd %f27, 280(%r1)
+    lfd %f28, 288(%r1)
+    lfd %f29, 296(%r1)
+    lfd %f30, 304(%r1)
+    lfd %f31, 312(%r1)
+    addi %r1, %r1, REGISTERS_FRAME
+    ld %r0, 16(%r1)
+    lwz %r12, 8(%r1)
+    mtlr %r0
+    mtcrf 0xFF, %r12
+    blr
+.endm
+
+    .text
+    .globl rt_registers_spin
+    .type rt_registers_spin, @function
+rt_registers_spin:
+    registers_fill %r5
+1:  bdnz 1b
+    registers_store
+    .size rt_registers_spin, . - rt_registers_spin
+
+    .globl rt_registers_call
+    .type rt_registers_call, @function
+rt_registers_call:
+    registers_fill %r9
+    sc 1
+    registers_store
+    .size rt_registers_call, . - rt_registers_call

@@ -1,0 +1,62 @@
+//! timer: sets its decrementer to ever other times, sleeps in H_CEDE or waits for it in a loop, and says
+//! whether it ever expired early or not at all.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod payload {
+    use core::sync::atomic::{AtomicU64, Ordering};
+
+    use arch::interrupt::Vector;
+    use arch::papr::Hypercall;
+
+    rt::main!(timer);
+
+    /// As many of each kind.
+    const TIMES: u64 = 20;
+    /// Ticks of the shortest time.
+    const SHORTEST: u64 = 500;
+    /// So far that it does not expire during the run.
+    const NEVER: u64 = 1 << 50;
+
+    static EXPIRED: AtomicU64 = AtomicU64::new(0);
+
+    fn expired(_: &mut rt::Frame) {
+        EXPIRED.fetch_add(1, Ordering::Relaxed);
+        rt::set_decrementer(NEVER);
+    }
+
+    fn timer(_: rt::Partition) {
+        rt::on_interrupt(Vector::Decrementer, expired);
+        let mut early = [0; 2];
+        for (way, early) in early.iter_mut().enumerate() {
+            for time in 0..TIMES {
+                let (ticks, before) = (SHORTEST << (time % 7), EXPIRED.load(Ordering::Relaxed));
+                let start = rt::timebase();
+                rt::set_decrementer(ticks);
+                // H_CEDE allows interrupts itself.
+                rt::allow_interrupts(way == 1);
+                while EXPIRED.load(Ordering::Relaxed) == before {
+                    if way == 0 {
+                        rt::hypercall(Hypercall::Cede as u64, [0; 4]);
+                    }
+                }
+                *early += u32::from(rt::timebase() - start < ticks);
+                rt::allow_interrupts(false);
+            }
+        }
+        let count = EXPIRED.load(Ordering::Relaxed);
+        rt::println!(
+            "timer: {count} of {} expired, {} early in H_CEDE, {} early in a loop",
+            2 * TIMES,
+            early[0],
+            early[1]
+        );
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("timer: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}

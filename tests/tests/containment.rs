@@ -1,0 +1,79 @@
+//! Whatever a partition does, it is stopped or goes on without effect, the others' output is what it is
+//! without it, and the hypervisor runs to its end. On both machines.
+
+use std::fs;
+use std::time::Duration;
+
+use powervisor::comparison::Transcript;
+use powervisor::system::{Exit, System};
+use powervisor::{on_qemu, on_simulator, workload};
+use system_tests::{SEED, root};
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
+/// it, or well.
+const MODES: [(&str, &str); 11] = [
+    ("wild-load", "stopped: access to guest real address"),
+    ("wild-store", "stopped: access to guest real address"),
+    ("wild-fetch", "stopped: access to guest real address"),
+    ("instructions", "[misbehave] misbehave: 21 of 21 instructions refused, MSR kept: true"),
+    ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),
+    ("loop", "stopped: it used up its time limit"),
+    ("sleep", "stopped: its vCPUs sleep and nothing will wake them"),
+    ("storm", "stopped: it used up its time limit"),
+    ("tables", "stopped: access to guest real address"),
+    ("tree", "[misbehave] misbehave: tree: still here"),
+    ("restart", "stopped: it used up its time limit"),
+];
+
+/// The example with another mode, and time that suits the machine.
+fn system(mode: &str, time_limit_us: u32) -> System {
+    let text = fs::read_to_string(root().join("examples/misbehave.toml")).unwrap();
+    let text = text.replace("mode=wild-store", &format!("mode={mode} calls=1500"));
+    let text = text.replace("time_limit_us = 20000", &format!("time_limit_us = {time_limit_us}"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("misbehave.toml");
+    fs::write(&path, text).unwrap();
+    let mut systems = workload::systems(&path, SEED).unwrap_or_else(|failure| panic!("{failure}"));
+    systems.remove(0).1
+}
+
+/// The lines of the partitions that do no harm.
+fn victims(transcript: &Transcript) -> Vec<String> {
+    let mut lines = transcript.lines();
+    lines.retain(|line| line.starts_with("[registers]") || line.starts_with("[smp]"));
+    lines.sort();
+    lines
+}
+
+fn check(time_limit_us: u32, run: impl Fn(&System) -> Transcript) {
+    let expected = [
+        "[registers] registers: 200 rounds, 0 wrong",
+        "[smp] smp: 3 vCPUs, sum 3000, 30 interrupts passed, 0 spurious",
+    ];
+    for (mode, end) in MODES {
+        let transcript = run(&system(mode, time_limit_us));
+        let text = String::from_utf8_lossy(&transcript.console);
+        assert_eq!(transcript.exit, Exit::PoweredOff, "{mode}:\n{text}");
+        assert_eq!(victims(&transcript), expected, "{mode}:\n{text}");
+        assert!(transcript.lines().iter().any(|line| line.contains(end)), "{mode}:\n{text}");
+        let last = transcript.lines().pop().unwrap();
+        assert_eq!(last, "powervisor: all partitions have ended", "{mode}:\n{text}");
+    }
+}
+
+#[test]
+fn nobody_harms_the_others_on_our_machine() {
+    check(4_000, |system| {
+        on_simulator::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{failure}"))
+    });
+}
+
+#[test]
+fn nobody_harms_the_others_on_qemu() {
+    // QEMU runs fewer instructions in the same time.
+    check(500_000, |system| {
+        on_qemu::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{failure}"))
+    });
+}
