@@ -15,6 +15,7 @@
 //! The machine and the hypervisor meet only in `arch`.
 
 pub mod blocks;
+pub mod cache;
 pub mod description;
 pub mod exec;
 pub mod interrupt;

@@ -3,6 +3,8 @@
 //! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
+pub mod timing;
+
 use std::fmt;
 
 use arch::processor::Processor;
@@ -395,7 +397,7 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 mod tests {
     use super::Description;
 
-    const POWER9: &str = include_str!("../../machines/power9.toml");
+    const POWER9: &str = include_str!("../../../machines/power9.toml");
 
     fn with(from: &str, to: &str) -> String {
         assert!(POWER9.contains(from), "the description has {from:?}");

@@ -1,0 +1,53 @@
+//! The memory hierarchy as time sees it: how long a line takes, where it came from, and who lost one.
+//!
+//! Contents are no business of the caches: memory is always right (the machine is sequentially
+//! consistent). They hold tags.
+
+use crate::ledger::{Cause, Owner};
+
+/// log2 of the bytes of a line, at every level.
+pub const LINE_LOG2: u32 = 7;
+
+/// What an access wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Data, to read.
+    Load,
+    /// Data, to write: the time is that at which the store has drained.
+    Store,
+    /// A line to be zeroed whole: nothing is fetched from memory.
+    Zero,
+    /// Instructions.
+    Fetch,
+    /// A page-table entry.
+    Walk,
+}
+
+/// An access to one line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The hardware thread.
+    pub thread: usize,
+    /// The place in memory, divided by the line's bytes.
+    pub line: u64,
+    /// The effective address: the prefetcher's streams go by it.
+    pub address: u64,
+    /// What it wants.
+    pub kind: Kind,
+    /// The cycle at which it begins.
+    pub at: u64,
+    /// On whose account.
+    pub owner: Owner,
+}
+
+/// What an access took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The cycle at which the data can be used (or the store has drained).
+    pub ready: u64,
+    /// What decided it.
+    pub cause: Cause,
+    /// Whether the thread's side had the line and lost it to a foreign owner
+    /// (see [`Owner::is_foreign_to`]).
+    pub is_refill: bool,
+}
