@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::EXIT_STATUS_HELP;
+use crate::ledger::difference::By;
 use crate::size::Size;
 
 /// A hypervisor for POWER and the POWER9 machine it runs on.
@@ -45,6 +46,8 @@ pub enum Command {
     Bundle(BundleArguments),
     /// Run the same on our machine and on QEMU, and say whether console and exit reason agree.
     Compare(CompareArguments),
+    /// Print what became dearer or cheaper from one report to another, largest change first.
+    Diff(DiffArguments),
 }
 
 /// Arguments of `run`.
@@ -135,6 +138,18 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+}
+
+/// Arguments of `diff`.
+#[derive(Args, Debug)]
+pub struct DiffArguments {
+    /// A report written by `powervisor run --format json`.
+    pub before: PathBuf,
+    /// Another one, of the same experiment.
+    pub after: PathBuf,
+    /// What lines are compared by.
+    #[arg(long, value_enum, default_value_t)]
+    pub by: By,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod boot;
 mod bundle;
 mod compare;
+mod diff;
 mod run;
 
 use crate::arguments::Command;
@@ -15,5 +16,6 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Boot(arguments) => boot::boot(arguments),
         Command::Bundle(arguments) => bundle::bundle(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
     }
 }

@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod failure;
 pub mod images;
 pub mod interruption;
+pub mod ledger;
 pub mod machine_file;
 pub mod on_qemu;
 pub mod on_simulator;

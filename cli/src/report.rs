@@ -2,11 +2,14 @@
 //!
 //! The JSON's form is a promise to programs; [`SCHEMA`] changes when it breaks.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use simulator::trace::Counts;
 
 use crate::experiment::{Experiment, Per};
+use crate::ledger::Ledger;
 
 /// The version of the JSON's form.
 pub const SCHEMA: u32 = 1;
@@ -23,8 +26,8 @@ pub struct Report {
     config_hash: String,
     seed: u64,
     rows: Vec<Row>,
-    /// Per variant; empty, as functional runs have no cycles to charge.
-    ledger: serde_json::Map<String, serde_json::Value>,
+    /// By variant; empty where the machine ran without its timing model.
+    ledger: BTreeMap<String, Ledger>,
     #[serde(skip)]
     question: String,
 }
@@ -145,7 +148,7 @@ impl Report {
             config_hash,
             seed,
             rows: Vec::new(),
-            ledger: serde_json::Map::new(),
+            ledger: BTreeMap::new(),
             question: experiment.question.clone(),
         }
     }
