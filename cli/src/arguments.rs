@@ -48,6 +48,8 @@ pub enum Command {
     Compare(CompareArguments),
     /// Print what became dearer or cheaper from one report to another, largest change first.
     Diff(DiffArguments),
+    /// Run micro-benchmarks and print the timing model's figures beside the published ones.
+    Calibrate(CalibrateArguments),
 }
 
 /// Arguments of `run`.
@@ -150,6 +152,20 @@ pub struct DiffArguments {
     /// What lines are compared by.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Args, Debug)]
+pub struct CalibrateArguments {
+    /// How to print the figures.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Calibrate the machine of this description.
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+    /// Fail if a figure misses what its group demands.
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[cfg(test)]

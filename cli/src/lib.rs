@@ -9,6 +9,7 @@
 
 pub mod arguments;
 pub mod bundle;
+pub mod calibration;
 pub mod commands;
 pub mod comparison;
 pub mod console;
