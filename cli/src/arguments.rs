@@ -66,6 +66,18 @@ pub struct RunArguments {
     /// Decides whatever a run leaves to chance.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Only count instructions: no timing model, no cycles.
+    #[arg(long)]
+    pub functional: bool,
+    /// Print where the cycles went: who, in which function, at which instruction, and why.
+    #[arg(long, conflicts_with = "functional")]
+    pub explain: bool,
+    /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.
+    #[arg(long, conflicts_with = "functional")]
+    pub check_causes: bool,
+    /// Write each variant's folded stacks, flame graph and trace into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "functional")]
+    pub out: Option<PathBuf>,
 }
 
 /// How to print figures.

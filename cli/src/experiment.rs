@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::bundle::{Partition, is_name};
 use crate::failure::Failure;
+use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::partition_file::{read_machine, read_payload};
 use crate::size::Size;
@@ -29,6 +30,8 @@ struct Contents {
     region: RegionTable,
     per: Per,
     #[serde(default)]
+    published: Vec<Published>,
+    #[serde(default)]
     variant: Vec<Spanned<VariantTable>>,
 }
 
@@ -45,6 +48,21 @@ struct VariantTable {
     name: String,
     arguments: String,
     expect: String,
+}
+
+/// A figure that somebody else published for the same question.
+#[derive(Deserialize, serde::Serialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Of which of our metrics.
+    #[serde(skip_serializing)]
+    pub metric: String,
+    /// The figure, in the metric's unit.
+    pub value: f64,
+    /// Of what it is the figure.
+    pub what: String,
+    /// Who published it.
+    pub source: String,
 }
 
 /// What counts are divided by.
@@ -68,6 +86,10 @@ pub struct Experiment {
     pub region: (Region, String),
     /// What counts are divided by.
     pub per: Per,
+    /// What others published.
+    pub published: Vec<Published>,
+    /// The payload's symbols and code, if its file has them.
+    pub program: Program,
     /// At least one.
     pub variants: Vec<Variant>,
 }
@@ -109,7 +131,7 @@ impl Experiment {
             let text = format!("no such region; the number must be at most {}", Region::MAX);
             file.complain(contents.region.number.span(), text)
         })?;
-        let payload = read_payload(&file, &contents.payload, &contents.memory)?;
+        let (payload, program) = read_payload(&file, &contents.payload, &contents.memory)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
@@ -146,6 +168,8 @@ impl Experiment {
             machine: read_machine(&file, &contents.machine)?,
             region: (region, contents.region.name),
             per: contents.per,
+            published: contents.published,
+            program,
             variants,
         })
     }

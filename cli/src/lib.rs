@@ -28,5 +28,6 @@ pub mod progress;
 pub mod report;
 pub mod size;
 pub mod system;
+pub mod timed;
 pub mod toml_file;
 pub mod workload;

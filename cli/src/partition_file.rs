@@ -9,6 +9,7 @@ use toml::Spanned;
 use crate::bundle::{Partition, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
+use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::payload::Payload;
 use crate::size::Size;
@@ -146,7 +147,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         arguments: arguments.to_owned(),
-        payload: read_payload(file, &table.payload, &table.memory)?,
+        payload: read_payload(file, &table.payload, &table.memory)?.0,
     })
 }
 
@@ -156,7 +157,7 @@ pub fn read_payload(
     file: &TomlFile,
     name: &Spanned<String>,
     memory: &Spanned<Size>,
-) -> Result<Payload, Failure> {
+) -> Result<(Payload, Program), Failure> {
     check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
     let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
         (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
@@ -177,5 +178,5 @@ pub fn read_payload(
     payload
         .check_fits(memory.get_ref().0)
         .map_err(|error| file.complain(memory.span(), format_args!("{shown}: {error}")))?;
-    Ok(payload)
+    Ok((payload, Program::of_elf(&bytes)))
 }

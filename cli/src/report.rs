@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use simulator::trace::Counts;
 
-use crate::experiment::{Experiment, Per};
+use crate::experiment::{Experiment, Per, Published};
 use crate::ledger::Ledger;
 
 /// The version of the JSON's form.
@@ -44,7 +44,7 @@ pub struct Row {
     unit: &'static str,
     thread: Option<u32>,
     region: String,
-    published: Vec<serde_json::Value>,
+    published: Vec<Published>,
 }
 
 /// A figure, an integer where it is one.
@@ -68,6 +68,13 @@ impl Figure {
         }
     }
 
+    fn number(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
+
     fn text(self) -> String {
         match self {
             Self::Integer(value) => value.to_string(),
@@ -76,13 +83,35 @@ impl Figure {
     }
 }
 
-/// A figure that is made from a region's counts.
+/// What was measured in a region.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Measured {
+    /// What happened.
+    pub counts: Counts,
+    /// How long it took, where the machine ran with its timing model.
+    pub cycles: Option<Cycles>,
+}
+
+/// Cycles of a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cycles {
+    /// With every value of the machine's description as it is.
+    pub value: u64,
+    /// The least of that and of runs with every guess at an end.
+    pub low: u64,
+    /// The most of them.
+    pub high: u64,
+}
+
+/// A figure that is made from what was measured.
 struct Metric {
     name: &'static str,
     column: &'static str,
     unit: &'static str,
     count: fn(&Counts) -> u64,
 }
+
+const CYCLES: &str = "cycles_per_hypercall";
 
 /// Every metric of an experiment counted per hypercall.
 const PER_HYPERCALL: [Metric; 8] = [
@@ -158,25 +187,33 @@ impl Report {
         &mut self,
         experiment: &Experiment,
         variant: &str,
-        counts: &Counts,
+        measured: &Measured,
     ) -> Result<(), String> {
+        let counts = &measured.counts;
         let per = match experiment.per {
             Per::Hypercall => counts.hypercalls,
         };
         if per == 0 {
             return Err(format!("no hypercall in the region {}", experiment.region.1));
         }
-        self.rows.extend(PER_HYPERCALL.iter().map(|metric| Row {
+        let row = |metric, unit, value, ends: Option<[u64; 2]>| Row {
             variant: variant.to_owned(),
-            metric: metric.name,
-            value: Figure::ratio((metric.count)(counts), per),
-            low: None,
-            high: None,
-            unit: metric.unit,
+            metric,
+            value: Figure::ratio(value, per),
+            low: ends.map(|[low, _]| Figure::ratio(low, per)),
+            high: ends.map(|[_, high]| Figure::ratio(high, per)),
+            unit,
             thread: None,
             region: experiment.region.1.clone(),
-            published: Vec::new(),
-        }));
+            published: of_metric(&experiment.published, metric),
+        };
+        if let Some(Cycles { value, low, high }) = measured.cycles {
+            self.rows.push(row(CYCLES, "cycles", value, Some([low, high])));
+        }
+        let counted = PER_HYPERCALL.iter();
+        self.rows.extend(
+            counted.map(|metric| row(metric.name, metric.unit, (metric.count)(counts), None)),
+        );
         Ok(())
     }
 
@@ -187,30 +224,64 @@ impl Report {
         format!("{text}\n")
     }
 
-    /// A table with a line per variant, no wider than its columns need.
+    /// Adds where a variant's cycles went.
+    pub fn add_ledger(&mut self, variant: &str, ledger: Ledger) {
+        self.ledger.insert(variant.to_owned(), ledger);
+    }
+
+    /// A table with a line per variant, no wider than its columns need, and what others published.
     #[must_use]
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(
-            ["variant"].into_iter().chain(PER_HYPERCALL.iter().map(|metric| metric.column)),
-        );
-        for figures in self.rows.chunks(PER_HYPERCALL.len()) {
-            let values = figures.iter().map(|row| row.value.text());
-            table.add_row([figures[0].variant.clone()].into_iter().chain(values));
+        let is_timed = self.rows.iter().any(|row| row.metric == CYCLES);
+        let cycles = if is_timed { &["cycles", "with guesses"][..] } else { &[] };
+        let counts = PER_HYPERCALL.iter().map(|metric| metric.column);
+        table.set_header(["variant"].into_iter().chain(cycles.iter().copied()).chain(counts));
+        for figures in self.rows.chunks(PER_HYPERCALL.len() + usize::from(is_timed)) {
+            let mut cells = vec![figures[0].variant.clone()];
+            for row in figures {
+                cells.push(row.value.text());
+                if let (Some(low), Some(high)) = (row.low, row.high) {
+                    cells.push(format!("{} to {}", low.text(), high.text()));
+                }
+            }
+            table.add_row(cells);
         }
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         format!(
-            "{}: {}\nmachine {}, seed {}; figures per hypercall in the region {}\n\n{}\n",
+            "{}: {}\nmachine {}, seed {}; figures per hypercall in the region {}\n\n{}\n{}",
             self.experiment,
             self.question,
             self.machine,
             self.seed,
             self.rows.first().map_or("", |row| row.region.as_str()),
-            lines.join("\n")
+            lines.join("\n"),
+            self.published()
         )
     }
+
+    /// What others published, and how our figures stand to it, variant by variant.
+    fn published(&self) -> String {
+        let mut text = String::new();
+        for row in self.rows.iter().filter(|row| !row.published.is_empty()) {
+            text.push_str(&format!("\npublished, and {} as a part of it\n", row.variant));
+            for published in &row.published {
+                let Published { value, what, source, .. } = published;
+                let percent = row.value.number() / value * 100.0;
+                text.push_str(&format!(
+                    "{value:>8} {:<8} {percent:>7.1} %  {what} ({source})\n",
+                    row.unit
+                ));
+            }
+        }
+        text
+    }
+}
+
+fn of_metric(published: &[Published], metric: &str) -> Vec<Published> {
+    published.iter().filter(|published| published.metric == metric).cloned().collect()
 }

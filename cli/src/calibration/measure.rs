@@ -4,19 +4,13 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use arch::instruction::Mnemonic;
-use arch::marker::Mark;
-use simulator::blocks::Op;
 use simulator::description::timing::Bound;
-use simulator::exec::Mode;
-use simulator::thread::Thread;
-use simulator::{Machine, Observer};
 
 use super::cases::Case;
 use crate::failure::Failure;
-use crate::on_simulator;
 use crate::progress::Progress;
 use crate::system::System;
+use crate::timed::{self, RegionCycles, Timing};
 
 /// Cycles an operation, by case.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -27,35 +21,6 @@ pub struct Figures {
     pub low: BTreeMap<String, f64>,
     /// With every guess at its high end.
     pub high: BTreeMap<String, f64>,
-}
-
-/// Notes when regions begin and end.
-#[derive(Clone, Debug, Default)]
-struct RegionCycles {
-    began: BTreeMap<u16, u64>,
-    cycles: BTreeMap<u16, u64>,
-}
-
-impl Observer for RegionCycles {
-    const SEES_INSTRUCTIONS: bool = true;
-
-    fn completed(&mut self, thread: &Thread, op: &Op, _: Mode) {
-        if op.mnemonic != Some(Mnemonic::Tdi) {
-            return;
-        }
-        let now = thread.time_now().cycles();
-        match Mark::from_word(op.word) {
-            Some(Mark::Begin(region)) => {
-                self.began.insert(region.number(), now);
-            }
-            Some(Mark::End(region)) => {
-                if let Some(began) = self.began.remove(&region.number()) {
-                    self.cycles.insert(region.number(), now - began);
-                }
-            }
-            None => {}
-        }
-    }
 }
 
 /// Runs `system`, whose image has these cases, three times at once.
@@ -83,9 +48,8 @@ fn one_run(
 ) -> Result<BTreeMap<String, f64>, Failure> {
     let progress = has_progress.then(|| Progress::new("calibrate"));
     let mut regions = RegionCycles::default();
-    let mut machine = on_simulator::start(system)?;
-    start_timing(&mut machine, bound);
-    let exit = on_simulator::run(&mut machine, &mut regions, |machine| {
+    let timing = Timing { bound, ..Timing::default() };
+    let (exit, _) = timed::run(system, timing, &mut regions, |machine| {
         machine.take_console_output();
         if let Some(progress) = &progress {
             progress.update(machine);
@@ -96,12 +60,10 @@ fn one_run(
     cases
         .iter()
         .map(|case| {
-            let cycles = regions.cycles.get(&case.region).ok_or_else(|| {
+            let cycles = regions.of(case.region).ok_or_else(|| {
                 Failure::Run(format!("the case {} was not run to its end", case.name))
             })?;
-            Ok((case.name.clone(), *cycles as f64 / case.count() as f64))
+            Ok((case.name.clone(), cycles as f64 / case.count() as f64))
         })
         .collect()
 }
-
-fn start_timing(_machine: &mut Machine, _bound: Bound) {}

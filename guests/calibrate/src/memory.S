@@ -92,18 +92,19 @@
     lwz %r4, 4(%r3)
     end_case
 
-    # Independent loads that all miss: as many at once as the load-miss queue holds. A stride of 33 lines
-    # through 64 MiB, which is more than prefetch streams follow.
+    # Independent loads that all miss: as many at once as the load-miss queue holds. The lines follow from
+    # arithmetic alone, in the order of the cycles above, through 64 MiB.
     case independent_misses, 4000, 16
     load_constant %r3, SCRATCH
-    load_constant %r5, 33 * 128
-    load_constant %r6, 0x03FFFFFF
-    li %r4, 0
+    load_constant %r4, 1664525
+    load_constant %r5, 1013904223
+    li %r6, 0
     measured
     .rept 16
-    ldx %r7, %r3, %r4
-    add %r4, %r4, %r5
-    and %r4, %r4, %r6
+    mulld %r6, %r6, %r4
+    add %r6, %r6, %r5
+    clrlsldi %r7, %r6, 45, 7            # 2^19 lines
+    ldx %r8, %r3, %r7
     .endr
     end_case
 

