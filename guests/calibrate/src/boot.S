@@ -6,6 +6,8 @@
     .set OPAL_CONSOLE_WRITE, 1
     .set OPAL_SHUTDOWN, 5
     .set OPAL_POLL_EVENTS, 10
+    .set OPAL_REINIT_CPUS, 70
+    .set HILE_LE, 2
     .set HSRR0, 314
     .set HSRR1, 315
 
@@ -30,6 +32,9 @@ boot_native:
     ori %r3, %r3, 0x2000                # FP
     mtmsrd %r3
     isync
+    li %r3, HILE_LE                     # interrupts arrive little-endian
+    li %r0, OPAL_REINIT_CPUS
+    bl opal
     address_of %r30, calibration_start
     address_of %r31, calibration_end
 next:

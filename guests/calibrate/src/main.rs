@@ -22,6 +22,8 @@ mod program {
         include_str!("memory.S"),
         include_str!("synchronization.S"),
         include_str!("registers.S"),
+        include_str!("real_mode_return.S"),
+        include_str!("exit_ladder.S"),
         include_str!("translation.S"),
         options(raw)
     );

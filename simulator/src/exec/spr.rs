@@ -276,7 +276,8 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
+        Spr::Wort if value != 0 => "a hint for the core's optimisations",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr => "this register",
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
