@@ -105,14 +105,14 @@ fn show() {
     let grouped = each(10, |p, _| {
         p.many(4, |p, _| p.op(M::Mfspr, &[3, 272])).many(4, |p, _| p.op(M::Mtspr, &[272, 4]))
     });
-    let mixed = each(10, |p, _| {
-        p.many(4, |p, _| p.op(M::Mfspr, &[3, 272]).op(M::Mtspr, &[272, 4]))
-    });
+    let mixed =
+        each(10, |p, _| p.many(4, |p, _| p.op(M::Mfspr, &[3, 272]).op(M::Mtspr, &[272, 4])));
     println!("grouped {grouped} mixed {mixed}");
     let tiny = round(|p| p);
     let forward = each(200, |p, _| p.op(M::B, &[8, 0, 0]).op(M::Ori, &[0, 0, 0]));
     println!("tiny {tiny} forward {forward}");
-    let larx = round(|p| p.op(M::Ldarx, &[3, 0, 9, 0]).op(M::Addi, &[3, 3, 1]).op(M::Stdcx, &[3, 0, 9]));
+    let larx =
+        round(|p| p.op(M::Ldarx, &[3, 0, 9, 0]).op(M::Addi, &[3, 3, 1]).op(M::Stdcx, &[3, 0, 9]));
     let ld = round(|p| p.op(M::Ld, &[3, 0, 9]).op(M::Addi, &[3, 3, 1]).op(M::Std, &[3, 0, 9]));
     println!("larx {larx} ld {ld}");
 }

@@ -321,17 +321,43 @@ pub fn class(mnemonic: Option<Mnemonic>, word: Word) -> Class {
         M::Tdi | M::Twi | M::Td | M::Tw if word.to() == 0 => Class::Nothing,
         M::Or if word.rs() == word.ra() && word.ra() == word.rb() && !word.rc() => Class::Nothing,
         M::Ori if word.0 == 0x6000_0000 => Class::Nothing,
-        M::Cntlzw | M::Cntlzd | M::Cnttzw | M::Cnttzd | M::Popcntb | M::Popcntw | M::Popcntd
-        | M::Prtyw | M::Prtyd | M::Bpermd => Class::Count,
-        M::Mulli | M::Mullw | M::Mulhw | M::Mulhwu | M::Mulld | M::Mulhd | M::Mulhdu
-        | M::Maddhd | M::Maddhdu | M::Maddld => Class::Multiply,
+        M::Cntlzw
+        | M::Cntlzd
+        | M::Cnttzw
+        | M::Cnttzd
+        | M::Popcntb
+        | M::Popcntw
+        | M::Popcntd
+        | M::Prtyw
+        | M::Prtyd
+        | M::Bpermd => Class::Count,
+        M::Mulli
+        | M::Mullw
+        | M::Mulhw
+        | M::Mulhwu
+        | M::Mulld
+        | M::Mulhd
+        | M::Mulhdu
+        | M::Maddhd
+        | M::Maddhdu
+        | M::Maddld => Class::Multiply,
         M::Divw | M::Divwu | M::Modsw | M::Moduw => Class::DivideWord,
-        M::Divd | M::Divdu | M::Modsd | M::Modud | M::Divwe | M::Divweu => {
-            Class::DivideDoubleword
-        }
+        M::Divd | M::Divdu | M::Modsd | M::Modud | M::Divwe | M::Divweu => Class::DivideDoubleword,
         M::Divde | M::Divdeu => Class::DivideExtended,
-        M::Crand | M::Crandc | M::Cror | M::Crorc | M::Crxor | M::Creqv | M::Crnand | M::Crnor
-        | M::Mcrf | M::Mtcrf | M::Mtocrf | M::Mfocrf | M::Setb | M::Mcrxrx => Class::Condition,
+        M::Crand
+        | M::Crandc
+        | M::Cror
+        | M::Crorc
+        | M::Crxor
+        | M::Creqv
+        | M::Crnand
+        | M::Crnor
+        | M::Mcrf
+        | M::Mtcrf
+        | M::Mtocrf
+        | M::Mfocrf
+        | M::Setb
+        | M::Mcrxrx => Class::Condition,
         M::Mfcr => Class::ConditionRead,
 
         M::Mfspr | M::Mftb => spr_read(mnemonic, word.spr()),
@@ -350,21 +376,48 @@ pub fn class(mnemonic: Option<Mnemonic>, word: Word) -> Class {
         M::Tlbsync => Class::Tlbsync,
         M::Tlbie => Class::Tlbie,
         M::Tlbiel => Class::Tlbiel,
-        M::Slbie | M::Slbieg | M::Slbia | M::Slbiag | M::Slbmte | M::Slbmfev | M::Slbmfee
-        | M::Slbfee | M::Slbsync => Class::Segment,
+        M::Slbie
+        | M::Slbieg
+        | M::Slbia
+        | M::Slbiag
+        | M::Slbmte
+        | M::Slbmfev
+        | M::Slbmfee
+        | M::Slbfee
+        | M::Slbsync => Class::Segment,
         M::Dcbt | M::Dcbtst | M::Icbt => Class::Touch,
         M::Dcbz => Class::StoreLine,
-        M::Dcbst | M::Dcbf | M::Icbi | M::Darn | M::Wait | M::Clrbhrb | M::Mfbhrbe | M::Msgsnd
-        | M::Msgclr | M::Msgsndp | M::Msgclrp | M::Msgsync | M::Copy | M::Paste | M::Cpabort
-        | M::Tbegin | M::Tend | M::Tcheck | M::Tsr | M::Tabort | M::Tabortwc | M::Tabortdc
-        | M::Tabortwci | M::Tabortdci | M::Treclaim | M::Trechkpt => Class::Management,
+        M::Dcbst
+        | M::Dcbf
+        | M::Icbi
+        | M::Darn
+        | M::Wait
+        | M::Clrbhrb
+        | M::Mfbhrbe
+        | M::Msgsnd
+        | M::Msgclr
+        | M::Msgsndp
+        | M::Msgclrp
+        | M::Msgsync
+        | M::Copy
+        | M::Paste
+        | M::Cpabort
+        | M::Tbegin
+        | M::Tend
+        | M::Tcheck
+        | M::Tsr
+        | M::Tabort
+        | M::Tabortwc
+        | M::Tabortdc
+        | M::Tabortwci
+        | M::Tabortdci
+        | M::Treclaim
+        | M::Trechkpt => Class::Management,
 
         M::Lbarx | M::Lharx | M::Lwarx | M::Ldarx | M::Lqarx => Class::LoadReserve,
         M::Stbcx | M::Sthcx | M::Stwcx | M::Stdcx | M::Stqcx => Class::StoreConditional,
         M::Lwat | M::Ldat | M::Stwat | M::Stdat => Class::Atomic,
-        M::Lha | M::Lhau | M::Lhax | M::Lhaux | M::Lwa | M::Lwax | M::Lwaux => {
-            Class::LoadAlgebraic
-        }
+        M::Lha | M::Lhau | M::Lhax | M::Lhaux | M::Lwa | M::Lwax | M::Lwaux => Class::LoadAlgebraic,
         M::Lfs | M::Lfsu | M::Lfsx | M::Lfsux => Class::LoadSingle,
         M::Lfd | M::Lfdu | M::Lfdx | M::Lfdux | M::Lfiwax | M::Lfiwzx | M::Lfdp | M::Lfdpx => {
             Class::LoadDouble
@@ -433,7 +486,12 @@ mod tests {
             let is_l = row.name.starts_with('l');
             let is_st = row.name.starts_with("st") && row.mnemonic != Mnemonic::Stop;
             assert_eq!(class.is_load(), is_l || class == Class::Atomic, "{}", row.name);
-            assert_eq!(class.is_store() && class != Class::StoreLine, is_st && class != Class::Atomic, "{}", row.name);
+            assert_eq!(
+                class.is_store() && class != Class::StoreLine,
+                is_st && class != Class::Atomic,
+                "{}",
+                row.name
+            );
         }
     }
 }

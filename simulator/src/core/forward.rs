@@ -62,14 +62,7 @@ fn pieces(offset: Offset, bytes: usize) -> impl Iterator<Item = (usize, u8)> {
 
 impl Forwarding {
     /// A store of `bytes` bytes at `offset`, made at cycle `now`.
-    pub fn store(
-        &mut self,
-        offset: Offset,
-        bytes: usize,
-        now: u64,
-        data_at: u64,
-        drained_at: u64,
-    ) {
+    pub fn store(&mut self, offset: Offset, bytes: usize, now: u64, data_at: u64, drained_at: u64) {
         for (doubleword, mask) in pieces(offset, bytes) {
             let entry = &mut self.entries[doubleword % ENTRIES];
             let is_queued = entry.doubleword == doubleword && entry.drained_at > now;

@@ -141,7 +141,10 @@ impl Timing {
             threads_per_core,
             started: threads.iter().map(now).collect(),
             owners: vec![Owner::Host; threads.len()],
-            pipelines: threads.iter().map(|thread| Pipeline::new(&parameters, now(thread))).collect(),
+            pipelines: threads
+                .iter()
+                .map(|thread| Pipeline::new(&parameters, now(thread)))
+                .collect(),
             cores: vec![core; cores],
             memory: Hierarchy::new(description, bound, free),
             charges: Charges::default(),
@@ -272,7 +275,8 @@ impl Timing {
             1 => wake.level_1,
             _ => wake.level_2,
         };
-        let cycles = (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);
+        let cycles =
+            (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);
         let cycles = self.settings.free.cost(Cause::WaitWake, cycles as u64);
         self.wait(thread, Owner::Idle, Cause::WaitWake, cycles);
         if let Owner::Serving { .. } = self.owners[thread.index] {

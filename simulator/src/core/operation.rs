@@ -48,9 +48,8 @@ impl Operation {
         free: CauseSet,
     ) -> Self {
         let class = class(mnemonic, word);
-        let effects = mnemonic.map_or_else(Effects::default, |mnemonic| {
-            Effects::of(mnemonic.row(), word)
-        });
+        let effects =
+            mnemonic.map_or_else(Effects::default, |mnemonic| Effects::of(mnemonic.row(), word));
         let operations = operations(mnemonic, word, class, effects);
         Self {
             class,

@@ -155,8 +155,7 @@ impl Pipeline {
         }
         let before = self.dispatch.last();
         let parameters = &context.parameters.core;
-        let dispatched =
-            self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
+        let dispatched = self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
         let own = &mut context.core.members[context.member];
         own.dispatched(dispatched.at, operation.operations);
 
@@ -295,7 +294,8 @@ impl Pipeline {
     ) -> Latency {
         let operation = executed.operation;
         if operation.class == Class::Isync {
-            let altered = if self.is_context_altered { context.parameters.special.isync } else { 0 };
+            let altered =
+                if self.is_context_altered { context.parameters.special.isync } else { 0 };
             return Latency::new(operation.cause, context.free.cost(operation.cause, altered));
         }
         let mut latency = Latency::new(operation.cause, operation.latency);
@@ -356,12 +356,10 @@ impl Pipeline {
         for (line, address) in lines(access) {
             let Executed { owner, .. } = *executed;
             let thread = context.thread;
-            let request =
-                Request { thread, line, address, kind: Kind::Load, at: issued, owner };
+            let request = Request { thread, line, address, kind: Kind::Load, at: issued, owner };
             let answer = context.memory.access(&request);
             let is_hit = answer.cause == Cause::LoadL1;
-            let wait =
-                if is_hit { 0 } else { context.core.miss(line, issued, answer.ready) };
+            let wait = if is_hit { 0 } else { context.core.miss(line, issued, answer.ready) };
             let wait = context.free.cost(Cause::QueueMiss, wait);
             let ready = answer.ready + wait + crossing;
             if ready > slowest.0 {
@@ -476,8 +474,7 @@ impl Pipeline {
         let entries = (parameters.core.link_stack / self.share.divisor) as usize;
         let tables = &mut context.core.tables;
         let history = &mut self.history;
-        let is_right =
-            tables.predict(history, kind, address, taken_to, operation.is_call, entries);
+        let is_right = tables.predict(history, kind, address, taken_to, operation.is_call, entries);
         if !is_right && !free.contains(Cause::FetchMispredict) {
             let at = issued + parameters.core.mispredict;
             self.front.redirect(Ready::new(at, Cause::FetchMispredict));

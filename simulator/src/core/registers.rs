@@ -188,7 +188,14 @@ impl Effects {
             targets.add(OVERFLOW);
         }
         match row.mnemonic {
-            M::Addic | M::AddicRc | M::Subfic | M::Addc | M::Subfc | M::Sraw | M::Srawi | M::Srad
+            M::Addic
+            | M::AddicRc
+            | M::Subfic
+            | M::Addc
+            | M::Subfc
+            | M::Sraw
+            | M::Srawi
+            | M::Srad
             | M::Sradi => targets.add(CARRY),
             M::Adde | M::Addme | M::Addze | M::Subfe | M::Subfme | M::Subfze => {
                 sources.add(CARRY);

@@ -87,8 +87,9 @@ impl Charges {
     pub fn account(&mut self, owner: Owner, address: u64) -> Account {
         if self.index.0.len() != self.accounts.len() {
             let numbered = self.accounts.iter().zip(0..);
-            self.index.0 =
-                numbered.map(|(head, number)| ((head.owner, head.address), Account(number))).collect();
+            self.index.0 = numbered
+                .map(|(head, number)| ((head.owner, head.address), Account(number)))
+                .collect();
         }
         *self.index.0.entry((owner, address)).or_insert_with(|| {
             self.accounts.push(Head { owner, address, first: END });

@@ -166,8 +166,7 @@ impl Run<'_> {
     /// Completes instruction `index` of the block, which handed over by `flow`, or to an interrupt.
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
         let Self { thread, timing, block, timed, .. } = self;
-        let taken_to =
-            matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
+        let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
         let accesses = std::mem::take(&mut thread.accesses);
         let executed = Executed {
             operation: &timed.operations[index],
