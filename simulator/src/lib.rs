@@ -6,6 +6,7 @@
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
 //! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`core`], [`cache`] | timing mode: how long an instruction takes, and why |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
@@ -16,6 +17,7 @@
 
 pub mod blocks;
 pub mod cache;
+pub mod core;
 pub mod description;
 pub mod exec;
 pub mod interrupt;

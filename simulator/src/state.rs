@@ -1,5 +1,6 @@
 //! The whole state of a machine: plain data, and nothing that could be made again from it.
 
+use crate::core::Timing;
 use crate::description::Description;
 use crate::platform::Platform;
 use crate::shared::Shared;
@@ -20,6 +21,8 @@ pub struct State {
     pub platform: Platform,
     /// [`State::steps`] when the machine last showed progress.
     pub progress_at: u64,
+    /// The timing model, in timing mode.
+    pub timing: Option<Box<Timing>>,
 }
 
 impl State {
@@ -32,6 +35,6 @@ impl State {
     /// Instructions completed and interrupts taken: what every doing of the machine adds to.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.completed + thread.interrupts).sum()
+        self.threads.iter().map(Thread::steps).sum()
     }
 }

@@ -152,6 +152,7 @@ struct File {
     #[serde(default)]
     stop_state: Vec<StopState>,
     switches: SwitchFile,
+    timing: timing::Timing,
 }
 
 /// What a machine is made of, checked.
@@ -250,6 +251,7 @@ impl Description {
                 }
             }
         }
+        self.file.timing.check()?;
         check_memory(memory)
     }
 
@@ -325,6 +327,12 @@ impl Description {
     #[must_use]
     pub fn switches(&self) -> Switches {
         self.file.switches.values()
+    }
+
+    /// What the timing model costs.
+    #[must_use]
+    pub fn timing(&self) -> &timing::Timing {
+        &self.file.timing
     }
 
     /// Instructions without progress after which the watchdog stops the machine.

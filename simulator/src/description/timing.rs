@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::parameters::{CoreFile, LatencyFile, Parameters, SpecialFile, WakeFile};
+
 use super::{Confidence, DescriptionError, error};
 
 /// A value of the timing model with where it comes from.
@@ -16,10 +18,10 @@ pub struct Quantity {
     /// The value, in `unit`.
     pub value: f64,
     /// The least that it may be; a guess has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub low: Option<f64>,
     /// The most that it may be; a guess has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub high: Option<f64>,
     /// Its unit.
     pub unit: String,
@@ -41,6 +43,44 @@ pub enum Bound {
     Low,
     /// Every guess at its high end.
     High,
+}
+
+/// The `[timing]` tables.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// Widths, windows and the front end of a core.
+    pub core: CoreFile,
+    /// Latencies of instructions.
+    pub latency: LatencyFile,
+    /// Registers that are not renamed, barriers, and flushes.
+    pub special: SpecialFile,
+    /// Waking from `stop`.
+    pub wake: WakeFile,
+}
+
+impl Timing {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        self.core.check()?;
+        self.latency.check()?;
+        self.special.check()?;
+        self.wake.check()
+    }
+
+    /// What the core costs, as a run takes it.
+    #[must_use]
+    pub fn parameters(&self, bound: Bound) -> Parameters {
+        Parameters {
+            core: self.core.values(bound),
+            latency: self.latency.values(bound),
+            special: self.special.values(bound),
+            wake: self.wake.values(bound),
+        }
+    }
 }
 
 impl Quantity {
@@ -83,7 +123,6 @@ impl Quantity {
 /// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", }`.
 ///
 /// `Name` has a `u64` a key: the value rounded to the nearest.
-#[allow(unused_macros, reason = "the tables that are declared with it are in other modules")]
 macro_rules! parameters {
     (
         $(#[$doc:meta])*
@@ -120,7 +159,6 @@ macro_rules! parameters {
         }
     };
 }
-#[allow(unused_imports, reason = "the tables that are declared with it are in other modules")]
 pub(crate) use parameters;
 
 #[cfg(test)]

@@ -2,8 +2,11 @@
 //!
 //! Each cycle of each hardware thread is charged once. [`Charges::check`] is asked at the end of every
 //! run, in release builds too.
+//!
+//! An instruction is charged for few causes, and charged often: an account has a chain of lines, in the
+//! order in which they were first needed, and charging walks it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +17,14 @@ use super::{Cause, Owner};
 pub struct Account(u32);
 
 /// One line of the ledger.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Charge {
-    /// The hardware thread.
-    pub thread: usize,
     /// Who.
     pub owner: Owner,
     /// The effective address of the instruction.
     pub address: u64,
+    /// The hardware thread.
+    pub thread: usize,
     /// Why.
     pub cause: Cause,
     /// Whether it is an indirect cost: the owner had the line or translation and lost it to another
@@ -34,21 +37,40 @@ pub struct Charge {
 /// All charges of a machine since timing began or was last [cleared](Charges::clear).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Charges {
-    accounts: Vec<(Owner, u64)>,
-    cycles: BTreeMap<Key, u64>,
+    accounts: Vec<Head>,
+    lines: Vec<Line>,
     /// Cycles charged in all, by thread.
     totals: Vec<u64>,
     #[serde(skip)]
     index: Index,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+/// An account and its first line.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+struct Head {
+    owner: Owner,
+    address: u64,
+    first: u32,
+}
+
+/// What a line is about, beside its account.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Key {
-    account: Account,
     thread: u16,
     cause: Cause,
     is_refill: bool,
 }
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+struct Line {
+    key: Key,
+    /// The account's next line.
+    next: u32,
+    cycles: u64,
+}
+
+/// The end of a chain of lines.
+const END: u32 = u32::MAX;
 
 /// Finds accounts; made again from them.
 #[derive(Clone, Debug, Default)]
@@ -65,15 +87,18 @@ impl Charges {
     pub fn account(&mut self, owner: Owner, address: u64) -> Account {
         if self.index.0.len() != self.accounts.len() {
             let numbered = self.accounts.iter().zip(0..);
-            self.index.0 = numbered.map(|(key, number)| (*key, Account(number))).collect();
+            self.index.0 = numbered
+                .map(|(head, number)| ((head.owner, head.address), Account(number)))
+                .collect();
         }
         *self.index.0.entry((owner, address)).or_insert_with(|| {
-            self.accounts.push((owner, address));
+            self.accounts.push(Head { owner, address, first: END });
             Account(u32::try_from(self.accounts.len() - 1).expect("fewer than 2^32 instructions"))
         })
     }
 
     /// Charges `cycles` of hardware thread `thread`.
+    #[inline]
     pub fn charge(
         &mut self,
         thread: usize,
@@ -85,12 +110,29 @@ impl Charges {
         if cycles == 0 {
             return;
         }
-        let key = Key { account, thread: thread as u16, cause, is_refill };
-        *self.cycles.entry(key).or_default() += cycles;
         if self.totals.len() <= thread {
             self.totals.resize(thread + 1, 0);
         }
         self.totals[thread] += cycles;
+        let key = Key { thread: thread as u16, cause, is_refill };
+        let first = self.accounts[account.0 as usize].first;
+        let mut last = END;
+        let mut at = first;
+        while at != END {
+            let line = &mut self.lines[at as usize];
+            if line.key == key {
+                line.cycles += cycles;
+                return;
+            }
+            last = at;
+            at = line.next;
+        }
+        let number = u32::try_from(self.lines.len()).expect("fewer than 2^32 lines");
+        self.lines.push(Line { key, next: END, cycles });
+        match last {
+            END => self.accounts[account.0 as usize].first = number,
+            last => self.lines[last as usize].next = number,
+        }
     }
 
     /// Cycles charged to thread `thread` in all.
@@ -99,18 +141,30 @@ impl Charges {
         self.totals.get(thread).copied().unwrap_or(0)
     }
 
-    /// Every line, by account.
+    /// Every line, by owner, address, thread and cause.
     pub fn lines(&self) -> impl Iterator<Item = Charge> + '_ {
-        self.cycles.iter().map(|(key, &cycles)| {
-            let (owner, address) = self.accounts[key.account.0 as usize];
-            let Key { thread, cause, is_refill, .. } = *key;
-            Charge { thread: usize::from(thread), owner, address, cause, is_refill, cycles }
-        })
+        let mut charges = Vec::with_capacity(self.lines.len());
+        for head in &self.accounts {
+            let mut at = head.first;
+            while at != END {
+                let Line { key, next, cycles } = self.lines[at as usize];
+                let Key { thread, cause, is_refill } = key;
+                let Head { owner, address, .. } = *head;
+                let thread = usize::from(thread);
+                charges.push(Charge { owner, address, thread, cause, is_refill, cycles });
+                at = next;
+            }
+        }
+        charges.sort_unstable();
+        charges.into_iter()
     }
 
     /// Forgets all charges; accounts stay valid.
     pub fn clear(&mut self) {
-        self.cycles.clear();
+        self.lines.clear();
+        for head in &mut self.accounts {
+            head.first = END;
+        }
         self.totals.fill(0);
     }
 
@@ -140,9 +194,13 @@ mod tests {
         assert_ne!(account, charges.account(Owner::Idle, 0x100));
         charges.charge(1, account, Cause::SprMsr, false, 20);
         charges.charge(1, account, Cause::SprMsr, false, 22);
-        charges.check(1, 42);
+        charges.charge(1, account, Cause::SprLatency, false, 7);
+        charges.check(1, 49);
         charges.check(0, 0);
-        assert_eq!(charges.lines().map(|line| line.cycles).collect::<Vec<_>>(), [42]);
+        assert_eq!(charges.lines().map(|line| line.cycles).collect::<Vec<_>>(), [7, 42]);
+        charges.clear();
+        charges.charge(1, account, Cause::SprMsr, true, 1);
+        assert_eq!(charges.lines().map(|line| line.cycles).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

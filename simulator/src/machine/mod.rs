@@ -9,6 +9,7 @@ mod report;
 mod run;
 mod snapshot;
 mod step;
+mod timed;
 
 pub use report::Report;
 pub use run::RunState;
@@ -18,6 +19,7 @@ use arch::address::RealAddress;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
+use crate::core::block::TimedBlocks;
 use crate::description::Description;
 use crate::memory::Memory;
 use crate::platform::kernel::{self, BootError};
@@ -45,6 +47,7 @@ pub struct Boot {
 pub struct Machine {
     state: State,
     blocks: Blocks,
+    operations: TimedBlocks,
 }
 
 impl Machine {
@@ -85,8 +88,9 @@ impl Machine {
         shared.switches = description.switches();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
-        let state = State { description, seed, threads, shared, platform, progress_at: 0 };
-        Self { state, blocks: Blocks::default() }
+        let state =
+            State { description, seed, threads, shared, platform, progress_at: 0, timing: None };
+        Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
     }
 
     /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the first
@@ -162,6 +166,7 @@ impl Machine {
     /// goes on as it would have, only slower; tests use this to show that it does.
     pub fn forget_shortcuts(&mut self) {
         self.blocks.clear(&mut self.state.shared.memory);
+        self.operations = TimedBlocks::default();
         for thread in &mut self.state.threads {
             thread.forget_shortcuts();
         }

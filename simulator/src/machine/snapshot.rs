@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
+use crate::core::Timing;
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
@@ -14,7 +15,7 @@ use crate::state::State;
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x02";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x03";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -37,6 +38,7 @@ struct Saved {
     signals: Vec<Signals>,
     platform: Platform,
     progress_at: u64,
+    timing: Option<Box<Timing>>,
     frames: Vec<Frame>,
 }
 
@@ -51,7 +53,8 @@ impl Machine {
     /// The machine as bytes.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        let State { description, seed, threads, shared, platform, progress_at } = &self.state;
+        let State { description, seed, threads, shared, platform, progress_at, timing } =
+            &self.state;
         let frames = shared.memory.written_frames().map(|(number, flags, contents)| Frame {
             number,
             // The blocks that were decoded from it are not saved.
@@ -67,6 +70,7 @@ impl Machine {
             signals: shared.all_signals().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
+            timing: timing.clone(),
             frames: frames.collect(),
         };
         postcard::to_extend(&saved, MAGIC.to_vec()).expect("a state can be written as bytes")
@@ -106,6 +110,7 @@ impl Machine {
         state.shared.restore_reservations(&state.threads);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
+        state.timing = saved.timing;
         Ok(machine)
     }
 }

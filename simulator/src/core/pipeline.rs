@@ -1,0 +1,521 @@
+//! One hardware thread's pipeline: when each instruction completes, and what that time is charged to.
+//!
+//! Instructions come one by one, in program order, after they were executed. Each passes fetch, dispatch,
+//! issue and completion; for each stage a cycle is found that fits all constraints. Completion is in
+//! order, and the gap between two completions is charged to what decided the later one:
+//!
+//! 1. cycles in which every unit of the class was busy: `issue.port`;
+//! 2. if operands decided when it issued: its own latency, and beyond it what made the operand late;
+//! 3. if dispatch decided: as many cycles as dispatch came later than that of the instruction before, to
+//!    what held it up; the rest to its own latency.
+//!
+//! With that a cause is charged with what the time would shrink by if it were free, as far as one
+//! instruction can know. The charges of an instruction sum up to its gap.
+
+use serde::{Deserialize, Serialize};
+
+use super::Context;
+use super::class::Class;
+use super::dispatch::{Dispatch, Share};
+use super::forward::{Forwarding, Found};
+use super::front_end::{BLOCK_INSTRUCTIONS, FrontEnd};
+use super::operation::Operation;
+use super::parameters::Parameters;
+use super::predictor::History;
+use super::ready::{Ready, Reason};
+use super::registers::{COUNT, Registers};
+use crate::cache::{Kind, LINE_LOG2, Request};
+use crate::ledger::{Account, Cause, Owner};
+use crate::memory::Offset;
+use crate::thread::accesses::Access;
+
+/// An instruction that was executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Executed<'a> {
+    /// As the pipeline sees it.
+    pub operation: &'a Operation,
+    /// Its effective address.
+    pub address: u64,
+    /// Where it lies in memory.
+    pub offset: Offset,
+    /// Where it went, if not to the next instruction.
+    pub taken_to: Option<u64>,
+    /// What it accessed.
+    pub accesses: &'a [Access],
+    /// Who executed it.
+    pub owner: Owner,
+}
+
+/// A thread's pipeline.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Pipeline {
+    front: FrontEnd,
+    dispatch: Dispatch,
+    history: History,
+    /// When each renamed register's latest value is there.
+    registers: Vec<Ready>,
+    /// The cycle of the last completion: up to here the thread is charged.
+    completed: u64,
+    /// Nothing is dispatched before.
+    hold: Ready,
+    /// No access to memory is made before.
+    order: Ready,
+    /// No register that is not renamed is read before, and no access to one begins.
+    scoreboard: u64,
+    special_unit: u64,
+    /// An operation altered the context since the last `isync` or flush.
+    is_context_altered: bool,
+    /// When the latest broadcast of a `tlbie` is over.
+    broadcast: u64,
+    /// The last store that drained: when it began, and when it had.
+    drain_began: u64,
+    drained: u64,
+    forwarding: Forwarding,
+    /// Physical line of the latest fetch.
+    line: u64,
+    /// The thread's share of the core, and the epoch that it was computed for.
+    share: Share,
+    share_epoch: u64,
+}
+
+/// No line and no epoch.
+const NONE: u64 = u64::MAX;
+
+/// The time from issue to result, by cause; what is beyond the ordinary comes first.
+#[derive(Clone, Copy, Debug)]
+struct Latency {
+    parts: [(Reason, u64); 3],
+}
+
+impl Latency {
+    fn new(cause: Cause, cycles: u64) -> Self {
+        let nothing = (Reason::from(cause), 0);
+        Self { parts: [nothing, nothing, (Reason::from(cause), cycles)] }
+    }
+
+    fn total(&self) -> u64 {
+        self.parts.iter().map(|(_, cycles)| cycles).sum()
+    }
+
+    /// What decided it: the longest part.
+    fn reason(&self) -> Reason {
+        let [first, second, third] = self.parts;
+        let longest = if first.1 > second.1 { first } else { second };
+        if longest.1 > third.1 { longest.0 } else { third.0 }
+    }
+}
+
+impl Pipeline {
+    /// An empty pipeline at cycle `now`.
+    #[must_use]
+    pub fn new(parameters: &Parameters, now: u64) -> Self {
+        let nothing = Ready::new(now, Cause::DispatchWidth);
+        Self {
+            front: FrontEnd::new(&parameters.core, now),
+            dispatch: Dispatch::new(&parameters.core, now),
+            history: History::default(),
+            registers: vec![nothing; COUNT],
+            completed: now,
+            hold: nothing,
+            order: nothing,
+            scoreboard: now,
+            special_unit: now,
+            is_context_altered: false,
+            broadcast: now,
+            drain_began: now,
+            drained: now,
+            forwarding: Forwarding::default(),
+            line: NONE,
+            share: Share { slot: 1, cause: Cause::DispatchWidth, divisor: 1 },
+            share_epoch: NONE,
+        }
+    }
+
+    /// The cycle up to which the thread is charged.
+    #[must_use]
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Passes an instruction through the pipeline and charges what it took to `account`. Gives the cycle
+    /// at which it completes.
+    pub fn complete(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        account: Account,
+    ) -> u64 {
+        let Executed { operation, .. } = *executed;
+        let free = context.free;
+        self.share(context);
+        let fetched = self.fetch(context, executed);
+        let mut ready = self.hold.later(fetched);
+        if operation.waits_to_be_next && !free.contains(operation.cause) {
+            ready = ready.later(Ready::new(self.completed, operation.cause));
+        }
+        let before = self.dispatch.last();
+        let parameters = &context.parameters.core;
+        let dispatched = self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
+        let own = &mut context.core.members[context.member];
+        own.dispatched(dispatched.at, operation.operations);
+
+        let operands = self.operands(context, operation);
+        let bound = dispatched.later(operands);
+        let mut issued = context.core.ports.take(operation.port, bound.at);
+        if is_divide(operation.class) {
+            let busy = free.cost(Cause::IssuePort, parameters.divider_busy);
+            issued = context.core.ports.take_divider(issued, busy);
+        }
+        let issued = if free.contains(Cause::IssuePort) { bound.at } else { issued };
+        let latency = self.latency(context, executed, issued);
+        let finished = issued + latency.total();
+        let completed = finished.max(self.completed);
+
+        let gap = completed - self.completed;
+        if gap > 0 {
+            let mut charge = |reason: Reason, cycles: u64| {
+                let Reason { cause, is_refill } = reason;
+                context.charges.charge(context.thread, account, cause, is_refill, cycles);
+            };
+            let mut left = gap;
+            let mut part = |reason: Reason, cycles: u64| {
+                let cycles = cycles.min(left);
+                left -= cycles;
+                charge(reason, cycles);
+            };
+            part(Cause::IssuePort.into(), issued - bound.at);
+            if operands.at <= dispatched.at {
+                part(dispatched.reason, dispatched.at.saturating_sub(before));
+            }
+            for (reason, cycles) in latency.parts {
+                part(reason, cycles);
+            }
+            part(bound.reason, u64::MAX);
+        }
+        self.completed = completed;
+        self.dispatch.complete(operation, completed);
+        self.finish(context, executed, issued, finished, latency.reason());
+        self.go_on(context, executed, issued);
+        completed
+    }
+
+    /// Brings the thread's share of the core up to date.
+    fn share(&mut self, context: &Context<'_>) {
+        let epoch = self.dispatch.last() / super::sharing::EPOCH;
+        if epoch != self.share_epoch {
+            self.share_epoch = epoch;
+            let parameters = &context.parameters.core;
+            let cycle = self.dispatch.last();
+            self.share = context.core.share(context.member, cycle, parameters, context.free);
+        }
+    }
+
+    /// The core's SMT mode changes, which takes `cycles`.
+    pub fn change_mode(&mut self, cycles: u64) {
+        self.hold = self.hold.later(Ready::new(self.completed + cycles, Cause::WaitMode));
+        self.forget_share();
+    }
+
+    /// The share is no longer what it was: the mode or a priority changed.
+    fn forget_share(&mut self) {
+        self.share_epoch = NONE;
+    }
+
+    /// When the instruction comes out of the instruction buffer.
+    fn fetch(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> Ready {
+        if let Some(ready) = self.front.at_hand(executed.address) {
+            return ready;
+        }
+        let blocks =
+            context.parameters.core.instruction_buffer / BLOCK_INSTRUCTIONS / self.share.divisor;
+        let asked = self.front.begin(self.dispatch.last(), blocks);
+        let line = (executed.offset >> LINE_LOG2) as u64;
+        let mut there = asked;
+        if line != self.line {
+            self.line = line;
+            let Executed { address, owner, .. } = *executed;
+            let thread = context.thread;
+            let request = Request { thread, line, address, kind: Kind::Fetch, at: asked.at, owner };
+            let answer = context.memory.access(&request);
+            let Reason { cause, is_refill } =
+                Reason { cause: answer.cause, is_refill: answer.is_refill };
+            there = there.later(Ready::new(answer.ready, Reason { cause, is_refill }));
+        }
+        self.front.arrive(executed.address, there);
+        there
+    }
+
+    /// When everything is there that the instruction needs, beside its place in the window.
+    fn operands(&self, context: &Context<'_>, operation: &Operation) -> Ready {
+        let mut ready = Ready::default();
+        for register in operation.effects.sources {
+            ready = ready.later(self.registers[register]);
+        }
+        if operation.class == Class::Branch {
+            let extra = context.parameters.latency.condition_to_branch;
+            let extra = context.free.cost(Cause::LatencyCondition, extra);
+            for register in operation.effects.sources.and(Registers::CONDITION) {
+                let Ready { at, reason } = self.registers[register];
+                ready = ready.later(Ready { at: at + extra, reason });
+            }
+        }
+        let free = context.free;
+        let mut wait = |at: u64, cause: Cause| {
+            if !free.contains(cause) {
+                ready = ready.later(Ready::new(at, cause));
+            }
+        };
+        match operation.class {
+            Class::SprRead => {
+                wait(self.special_unit, Cause::SprLatency);
+                wait(self.scoreboard, Cause::SprScoreboard);
+            }
+            Class::MsrRead => wait(self.scoreboard, Cause::SprMsr),
+            Class::SprWrite => wait(self.special_unit, Cause::SprLatency),
+            Class::Hwsync | Class::Ptesync => {
+                wait(self.drained, Cause::StoreDrain);
+                if operation.class == Class::Ptesync {
+                    wait(self.broadcast, Cause::TlbInvalidate);
+                }
+            }
+            Class::Tlbsync | Class::Tlbie => wait(self.broadcast, Cause::TlbInvalidate),
+            class if class.is_access() => ready = ready.later(self.order),
+            _ => {}
+        }
+        ready
+    }
+
+    /// How long the instruction takes from its issue on.
+    fn latency(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        issued: u64,
+    ) -> Latency {
+        let operation = executed.operation;
+        if operation.class == Class::Isync {
+            let altered =
+                if self.is_context_altered { context.parameters.special.isync } else { 0 };
+            return Latency::new(operation.cause, context.free.cost(operation.cause, altered));
+        }
+        let mut latency = Latency::new(operation.cause, operation.latency);
+        if !operation.class.is_load() {
+            return latency;
+        }
+        let mut slowest = issued;
+        for access in executed.accesses.iter().filter(|access| !access.is_store) {
+            let (ready, parts) = self.load(context, executed, access, issued);
+            if ready > slowest {
+                slowest = ready;
+                latency.parts[0] = parts[0];
+                latency.parts[1] = parts[1];
+            }
+        }
+        latency
+    }
+
+    /// When a load's data is there, and the parts of the time from its issue: a wait, and the access.
+    fn load(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        access: &Access,
+        issued: u64,
+    ) -> (u64, [(Reason, u64); 2]) {
+        let Context { parameters, free, .. } = *context;
+        let latency = &parameters.latency;
+        let crossing = if crosses(access) { latency.crossing } else { 0 };
+        let (cause, ready) =
+            match self.forwarding.find(access.offset, access.bytes as usize, issued) {
+                Found::Forwarded(data_at) => {
+                    let cycles = free.cost(Cause::LoadForward, latency.forward);
+                    (Cause::LoadForward, issued.max(data_at) + cycles + crossing)
+                }
+                Found::Scattered(drained_at) if !free.contains(Cause::LoadForwardFailed) => {
+                    let ready = drained_at.max(issued) + latency.forward_failed;
+                    (Cause::LoadForwardFailed, ready)
+                }
+                Found::Scattered(_) | Found::Nothing => {
+                    return self.load_from_cache(context, executed, access, issued, crossing);
+                }
+            };
+        let nothing = (Reason::from(cause), 0);
+        (ready, [nothing, (cause.into(), ready - issued)])
+    }
+
+    fn load_from_cache(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        access: &Access,
+        issued: u64,
+        crossing: u64,
+    ) -> (u64, [(Reason, u64); 2]) {
+        let nothing = (Reason::from(Cause::LoadL1), 0);
+        let mut slowest = (issued, [nothing; 2]);
+        for (line, address) in lines(access) {
+            let Executed { owner, .. } = *executed;
+            let thread = context.thread;
+            let request = Request { thread, line, address, kind: Kind::Load, at: issued, owner };
+            let answer = context.memory.access(&request);
+            let is_hit = answer.cause == Cause::LoadL1;
+            let wait = if is_hit { 0 } else { context.core.miss(line, issued, answer.ready) };
+            let wait = context.free.cost(Cause::QueueMiss, wait);
+            let ready = answer.ready + wait + crossing;
+            if ready > slowest.0 {
+                let Reason { cause, is_refill } =
+                    Reason { cause: answer.cause, is_refill: answer.is_refill };
+                let access = (Reason { cause, is_refill }, ready - wait - issued);
+                slowest = (ready, [(Cause::QueueMiss.into(), wait), access]);
+            }
+        }
+        slowest
+    }
+
+    /// What an instruction leaves for those behind it.
+    fn finish(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        issued: u64,
+        finished: u64,
+        reason: Reason,
+    ) {
+        let Executed { operation, .. } = *executed;
+        let Context { parameters, free, .. } = *context;
+        for register in operation.effects.targets {
+            self.registers[register] = Ready { at: finished, reason };
+        }
+        if !operation.effects.base.is_empty() {
+            let at = issued + parameters.latency.fixed;
+            for register in operation.effects.base {
+                self.registers[register] = Ready::new(at, Cause::LatencyFixed);
+            }
+        }
+        for register in operation.effects.targets.and(Registers::CARRY) {
+            if operation.class == Class::Fixed {
+                let cycles = free.cost(Cause::LatencyFixed, parameters.latency.carry);
+                self.registers[register] = Ready::new(issued + cycles, Cause::LatencyFixed);
+            }
+        }
+        if executed.accesses.iter().any(|access| access.is_store) {
+            self.store(context, executed, finished);
+        } else if operation.class.is_store() {
+            // A store conditional that did not store.
+            self.dispatch.stores.push(self.completed);
+        }
+        self.is_context_altered |= operation.alters_context;
+        match operation.class {
+            Class::SprRead => self.special_unit = finished,
+            Class::SprWrite => {
+                self.special_unit = finished;
+                self.set_scoreboard(context, finished);
+                self.forget_share();
+            }
+            Class::Nothing => self.forget_share(),
+            Class::MsrEnable => self.set_scoreboard(context, finished),
+            Class::ContextWrite | Class::MsrWrite => {
+                self.set_scoreboard(context, finished);
+                self.hold = Ready::new(self.completed, operation.cause);
+            }
+            Class::Isync => self.is_context_altered = false,
+            Class::Hwsync | Class::Lwsync | Class::Ptesync => {
+                self.order = Ready::new(finished, operation.cause);
+            }
+            Class::Tlbie => {
+                let cycles = parameters.special.tlbie_broadcast;
+                self.broadcast = finished + free.cost(Cause::TlbInvalidate, cycles);
+            }
+            Class::StoreConditional | Class::Atomic => {
+                self.order = Ready::new(finished, operation.cause);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_scoreboard(&mut self, context: &Context<'_>, finished: u64) {
+        self.scoreboard = finished + context.parameters.special.scoreboard;
+    }
+
+    /// Queues the stores of an instruction; they drain in order.
+    fn store(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, data_at: u64) {
+        let mut drained = self.drained;
+        for access in executed.accesses.iter().filter(|access| access.is_store) {
+            let kind = match executed.operation.class {
+                Class::StoreLine => Kind::Zero,
+                _ => Kind::Store,
+            };
+            for (line, address) in lines(access) {
+                let at = self.completed.max(self.drain_began + 1);
+                self.drain_began = at;
+                let Executed { owner, .. } = *executed;
+                let thread = context.thread;
+                let request = Request { thread, line, address, kind, at, owner };
+                drained = drained.max(context.memory.access(&request).ready);
+            }
+            let now = self.completed;
+            let bytes = access.bytes as usize;
+            self.forwarding.store(access.offset, bytes, now, data_at, drained);
+        }
+        self.drained = drained;
+        self.dispatch.stores.push(drained);
+    }
+
+    /// Where fetch goes on.
+    fn go_on(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, issued: u64) {
+        let Executed { operation, address, taken_to, .. } = *executed;
+        let Context { parameters, free, .. } = *context;
+        let Some(kind) = operation.branch else {
+            if taken_to.is_some() {
+                self.flush(operation.cause);
+            }
+            return;
+        };
+        let entries = (parameters.core.link_stack / self.share.divisor) as usize;
+        let tables = &mut context.core.tables;
+        let history = &mut self.history;
+        let is_right = tables.predict(history, kind, address, taken_to, operation.is_call, entries);
+        if !is_right && !free.contains(Cause::FetchMispredict) {
+            let at = issued + parameters.core.mispredict;
+            self.front.redirect(Ready::new(at, Cause::FetchMispredict));
+        } else if let Some(target) = taken_to {
+            let is_alone = self.share.divisor == 1;
+            self.front.taken(address, target, is_alone, &parameters.core, free);
+        }
+    }
+
+    /// Everything behind the last completed instruction is fetched anew.
+    fn flush(&mut self, cause: Cause) {
+        let now = Ready::new(self.completed, cause);
+        self.front.redirect(now);
+        self.hold = self.hold.later(now);
+        self.is_context_altered = false;
+    }
+
+    /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited.
+    /// The cycles up to `now` are charged to `account` and `cause`.
+    pub fn wait(&mut self, context: &mut Context<'_>, now: u64, account: Account, cause: Cause) {
+        let cycles = now.saturating_sub(self.completed);
+        context.charges.charge(context.thread, account, cause, false, cycles);
+        self.completed += cycles;
+        self.flush(cause);
+    }
+}
+
+fn is_divide(class: Class) -> bool {
+    matches!(class, Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended)
+}
+
+/// Whether an access crosses a 32-byte boundary.
+fn crosses(access: &Access) -> bool {
+    let last = access.address + u64::from(access.bytes) - 1;
+    access.address >> 5 != last >> 5
+}
+
+/// The lines that an access lies in, and the effective address in each.
+fn lines(access: &Access) -> impl Iterator<Item = (u64, u64)> {
+    let first = (access.offset >> LINE_LOG2) as u64;
+    let last = ((access.offset + access.bytes as usize - 1) >> LINE_LOG2) as u64;
+    let address = access.address;
+    (first..=last).map(move |line| (line, address + ((line - first) << LINE_LOG2)))
+}
