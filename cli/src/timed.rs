@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arch::instruction::Mnemonic;
 use arch::marker::{Mark, Region};
 use simulator::blocks::Op;
+use simulator::core::Settings;
 use simulator::description::timing::Bound;
 use simulator::exec::Mode;
 use simulator::ledger::{CauseSet, Charges};
@@ -74,9 +75,10 @@ pub fn run<O: Observer>(
     between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<(Exit, Charges), Failure> {
     let mut machine = on_simulator::start(system)?;
-    start(&mut machine, timing);
+    let Timing { bound, free, region } = timing;
+    let region = region.map(Region::number);
+    machine.start_timing(Settings { bound, free, region, ..Settings::default() });
     let exit = on_simulator::run(&mut machine, observer, between)?;
-    Ok((exit, Charges::default()))
+    let charges = machine.charges().expect("the machine runs with timing").clone();
+    Ok((exit, charges))
 }
-
-fn start(_machine: &mut Machine, _timing: Timing) {}

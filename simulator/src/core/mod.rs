@@ -34,6 +34,7 @@ pub mod registers;
 pub mod sharing;
 
 use arch::bits::Field;
+use arch::marker::Mark;
 use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
@@ -58,11 +59,13 @@ pub struct Settings {
     pub free: CauseSet,
     /// How many cycles a thread may go ahead of the others.
     pub quantum: u64,
+    /// The marked region whose charges are kept, the last time that it is entered; all charges, if none.
+    pub region: Option<u16>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: 100 }
+        Self { bound: Bound::Value, free: CauseSet::default(), quantum: 100, region: None }
     }
 }
 
@@ -92,6 +95,8 @@ pub struct Timing {
     cores: Vec<Core>,
     memory: Hierarchy,
     charges: Charges,
+    /// The charges of the region that was asked for, as it ended.
+    of_region: Option<Charges>,
     /// Whose turn it is.
     pub turn: Option<Turn>,
 }
@@ -148,6 +153,7 @@ impl Timing {
             cores: vec![core; cores],
             memory: Hierarchy::new(description, bound, free),
             charges: Charges::default(),
+            of_region: None,
             turn: None,
             parameters,
         };
@@ -169,10 +175,24 @@ impl Timing {
         &self.parameters
     }
 
-    /// The account.
+    /// The account: of the region that was asked for, if it has ended.
     #[must_use]
     pub fn charges(&self) -> &Charges {
-        &self.charges
+        self.of_region.as_ref().unwrap_or(&self.charges)
+    }
+
+    /// A thread completed `mark`.
+    pub fn marked(&mut self, mark: Mark) {
+        match mark {
+            Mark::Begin(region) if Some(region.number()) == self.settings.region => {
+                self.charges.clear();
+                self.started = self.pipelines.iter().map(Pipeline::completed).collect();
+            }
+            Mark::End(region) if Some(region.number()) == self.settings.region => {
+                self.of_region = Some(self.charges.clone());
+            }
+            Mark::Begin(_) | Mark::End(_) => {}
+        }
     }
 
     /// Cycles of `thread` since timing began or was last cleared.

@@ -4,6 +4,9 @@
 //! furthest behind, or until what it does next must come behind what others do. The turn is part of the
 //! state, so where somebody stops the machine to look makes no difference.
 
+use arch::instruction::Mnemonic;
+use arch::marker::Mark;
+
 use super::Machine;
 use super::run::{Leave, completes, find_block, next_at};
 use crate::blocks::Block;
@@ -147,6 +150,11 @@ impl Run<'_> {
                 observer.completed(self.thread, op, mode);
             }
             self.complete(index, outcome.ok());
+            if op.mnemonic == Some(Mnemonic::Tdi)
+                && let Some(mark) = Mark::from_word(op.word)
+            {
+                self.timing.marked(mark);
+            }
             let leave = match outcome {
                 Ok(Flow::Next) => None,
                 Ok(Flow::Branch) => Some(Leave::Straight),
