@@ -2,12 +2,13 @@
 //! why.
 //!
 //! The simulator charges addresses; [`names`] knows the programs behind them. [`explain`] prints a ledger
-//! top-down, [`difference`] compares two, [`export`] writes them for other tools.
+//! top-down, [`difference`] compares two, [`export`] and [`spans`] write files for other tools.
 
 pub mod difference;
 pub mod explain;
 pub mod export;
 pub mod names;
+pub mod spans;
 
 use std::collections::BTreeMap;
 

@@ -14,6 +14,7 @@ use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
 use crate::ledger::names::{Names, Program};
+use crate::ledger::spans::Spans;
 use crate::ledger::{Ledger, explain, export};
 use crate::machine_file::MachineFile;
 use crate::on_simulator;
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             more.push_str(&trial.check_causes(&outcome.ledger)?);
         }
         if let Some(folder) = &arguments.out {
-            write_out(folder, &experiment.name, &variant.name, &outcome.ledger)?;
+            trial.write_out(folder, &outcome.ledger)?;
         }
         report.add_ledger(&variant.name, outcome.ledger);
     }
@@ -207,25 +208,25 @@ impl<'a> Trial<'a> {
         }
         Ok(text)
     }
-}
 
-/// Writes what other tools read.
-fn write_out(
-    folder: &Path,
-    experiment: &str,
-    variant: &str,
-    ledger: &Ledger,
-) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::input(
-            folder.display(),
-            format_args!("cannot be made: {error}; name a folder that can be written"),
-        )
-    })?;
-    let file = |suffix: &str| folder.join(format!("{experiment}-{variant}.{suffix}"));
-    write_file(&file("folded"), export::folded(ledger).as_bytes())?;
-    let title = format!("{experiment}, {variant}: cycles");
-    let graph =
-        export::flame_graph(ledger, &title).map_err(|error| Failure::Run(error.to_string()))?;
-    write_file(&file("svg"), &graph)
+    /// Writes what other tools read; the trace takes a run of its own.
+    fn write_out(&self, folder: &Path, ledger: &Ledger) -> Result<(), Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let text = format!("cannot be made: {error}; name a folder that can be written");
+            Failure::input(folder.display(), text)
+        })?;
+        let (experiment, variant) = (&self.experiment.name, &self.variant.name);
+        let file = |suffix: &str| folder.join(format!("{experiment}-{variant}.{suffix}"));
+        write_file(&file("folded"), export::folded(ledger).as_bytes())?;
+        let title = format!("{experiment}, {variant}: cycles");
+        let graph =
+            export::flame_graph(ledger, &title).map_err(|error| Failure::Run(error.to_string()))?;
+        write_file(&file("svg"), &graph)?;
+        let clock = self.experiment.machine.describe()?.clock();
+        let region = self.experiment.region.0.number();
+        let mut spans = Spans::new(&self.names, region, clock.core_hz);
+        let (exit, _) = timed::run(&self.system, Timing::default(), &mut spans, |_| Ok(()))?;
+        exit.require_power_off()?;
+        write_file(&file("trace.json"), spans.json().as_bytes())
+    }
 }

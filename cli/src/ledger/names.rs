@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use arch::instruction::{Word, decode, disassemble};
-use arch::interrupt::Vector;
+use arch::interrupt::{AIL3_BASE, Vector};
 use arch::processor::Processor;
 use arch::registers::spr::SprRow;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
@@ -74,6 +74,23 @@ impl Program {
             None => Place { function: format!("{address:#x}"), offset: 0, instruction },
         }
     }
+
+    /// What lies at `address` of a program that interrupts come to, where its symbols do not tell: the
+    /// vector.
+    fn place_of_host(&self, address: u64) -> Place {
+        let place = self.place(address);
+        let address = address & COMMON;
+        let is_relocated = (AIL3_BASE & COMMON..AIL3_BASE & COMMON | 0x1FFF).contains(&address);
+        let from_base = if is_relocated { address - (AIL3_BASE & COMMON) } else { address };
+        let vector = Vector::ALL.iter().rev().find(|vector| vector.offset() <= from_base);
+        let is_named = !place.function.starts_with("0x");
+        let Some(vector) = vector.filter(|_| !is_named && from_base < 0x2000) else {
+            return place;
+        };
+        let door = if is_relocated { ", relocation on" } else { "" };
+        let function = format!("vector of {}{door}", vector.name());
+        Place { function, offset: from_base - vector.offset(), ..place }
+    }
 }
 
 /// `word` in assembly, with the name of the register that `mfspr` and `mtspr` have by number.
@@ -140,7 +157,7 @@ impl Names {
                 Some((_, program)) => program.place(address),
                 None => Program::default().place(address),
             },
-            Owner::Serving { .. } | Owner::Host => self.host.place(address),
+            Owner::Serving { .. } | Owner::Host => self.host.place_of_host(address),
             Owner::Firmware => named("OPAL"),
             Owner::Idle => named("waiting"),
         }
@@ -172,6 +189,18 @@ mod tests {
         assert_eq!(place.instruction, "mfspr r3,318 (LPCR)");
         assert_eq!(program.place(0x1FC).function, "enter");
         assert_eq!(program.place(0x300).function, "0x300", "beyond the code");
+    }
+
+    #[test]
+    fn vectors_have_the_names_of_their_interrupts() {
+        let names = Names::default();
+        let place = names.place(Owner::Host, 0xC000_0000_0000_4C04);
+        assert_eq!(
+            (place.function.as_str(), place.offset),
+            ("vector of System Call, relocation on", 4)
+        );
+        assert_eq!(names.place(Owner::Host, 0xC08).function, "vector of System Call");
+        assert_eq!(names.place(Owner::Host, 0x9000).function, "0x9000");
     }
 
     #[test]
