@@ -27,7 +27,8 @@ struct Contents {
     machine: Spanned<String>,
     payload: Spanned<String>,
     memory: Spanned<Size>,
-    region: RegionTable,
+    /// Of every variant that names none of its own.
+    region: Option<RegionTable>,
     per: Per,
     #[serde(default)]
     published: Vec<Published>,
@@ -42,11 +43,22 @@ struct RegionTable {
     number: Spanned<u16>,
 }
 
+impl RegionTable {
+    fn check(&self, file: &TomlFile) -> Result<(Region, String), Failure> {
+        let region = Region::new(*self.number.get_ref()).ok_or_else(|| {
+            let text = format!("no such region; the number must be at most {}", Region::MAX);
+            file.complain(self.number.span(), text)
+        })?;
+        Ok((region, self.name.clone()))
+    }
+}
+
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct VariantTable {
     name: String,
     arguments: String,
+    region: Option<RegionTable>,
     expect: String,
 }
 
@@ -71,6 +83,8 @@ pub struct Published {
 pub enum Per {
     /// By the hypercalls that the guest made in the region.
     Hypercall,
+    /// By the instructions completed in the region.
+    Instruction,
 }
 
 /// An experiment, read and checked.
@@ -82,8 +96,6 @@ pub struct Experiment {
     pub question: String,
     /// The machine to run on.
     pub machine: MachineFile,
-    /// The marked part of the payload that is counted, and its name.
-    pub region: (Region, String),
     /// What counts are divided by.
     pub per: Per,
     /// What others published.
@@ -99,6 +111,8 @@ pub struct Experiment {
 pub struct Variant {
     /// Unique in the experiment.
     pub name: String,
+    /// The marked part of the payload that is counted, and its name.
+    pub region: (Region, String),
     /// What runs.
     pub partition: Partition,
     /// A line that the console must show, or the run went wrong.
@@ -127,10 +141,6 @@ impl Experiment {
             );
             return Err(file.complain(contents.name.span(), text));
         }
-        let region = Region::new(*contents.region.number.get_ref()).ok_or_else(|| {
-            let text = format!("no such region; the number must be at most {}", Region::MAX);
-            file.complain(contents.region.number.span(), text)
-        })?;
         let (payload, program) = read_payload(&file, &contents.payload, &contents.memory)?;
 
         let mut names = BTreeSet::new();
@@ -153,8 +163,16 @@ impl Experiment {
                 arguments: variant.arguments.clone(),
                 payload: payload.clone(),
             };
+            let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
+                let text = format!(
+                    "the variant `{}` has no region; add one to it or to the file",
+                    variant.name
+                );
+                file.complain(table.span(), text)
+            })?;
             variants.push(Variant {
                 name: variant.name.clone(),
+                region: region.check(&file)?,
                 partition,
                 expect: variant.expect.clone(),
             });
@@ -166,7 +184,6 @@ impl Experiment {
             name: name.clone(),
             question: contents.question,
             machine: read_machine(&file, &contents.machine)?,
-            region: (region, contents.region.name),
             per: contents.per,
             published: contents.published,
             program,

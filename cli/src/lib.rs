@@ -19,6 +19,7 @@ pub mod images;
 pub mod interruption;
 pub mod ledger;
 pub mod machine_file;
+pub mod metric;
 pub mod on_qemu;
 pub mod on_simulator;
 pub mod output;

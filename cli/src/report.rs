@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
-use simulator::trace::Counts;
 
-use crate::experiment::{Experiment, Per, Published};
+use crate::experiment::{Experiment, Per, Published, Variant};
 use crate::ledger::Ledger;
+use crate::metric::{Interval, Measured, metrics};
 
 /// The version of the JSON's form.
 pub const SCHEMA: u32 = 1;
@@ -30,6 +30,8 @@ pub struct Report {
     ledger: BTreeMap<String, Ledger>,
     #[serde(skip)]
     question: String,
+    #[serde(skip)]
+    per: Per,
 }
 
 /// One figure of one variant.
@@ -83,88 +85,6 @@ impl Figure {
     }
 }
 
-/// What was measured in a region.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Measured {
-    /// What happened.
-    pub counts: Counts,
-    /// How long it took, where the machine ran with its timing model.
-    pub cycles: Option<Cycles>,
-}
-
-/// Cycles of a region.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cycles {
-    /// With every value of the machine's description as it is.
-    pub value: u64,
-    /// The least of that and of runs with every guess at an end.
-    pub low: u64,
-    /// The most of them.
-    pub high: u64,
-}
-
-/// A figure that is made from what was measured.
-struct Metric {
-    name: &'static str,
-    column: &'static str,
-    unit: &'static str,
-    count: fn(&Counts) -> u64,
-}
-
-const CYCLES: &str = "cycles_per_hypercall";
-
-/// Every metric of an experiment counted per hypercall.
-const PER_HYPERCALL: [Metric; 8] = [
-    Metric {
-        name: "instructions_per_hypercall",
-        column: "instructions",
-        unit: "instructions",
-        count: |counts| counts.guest_instructions + counts.hypervisor_instructions,
-    },
-    Metric {
-        name: "hypervisor_instructions_per_hypercall",
-        column: "hypervisor",
-        unit: "instructions",
-        count: |counts| counts.hypervisor_instructions,
-    },
-    Metric {
-        name: "guest_instructions_per_hypercall",
-        column: "guest",
-        unit: "instructions",
-        count: |counts| counts.guest_instructions,
-    },
-    Metric {
-        name: "spr_reads_per_hypercall",
-        column: "SPR reads",
-        unit: "reads",
-        count: |counts| counts.spr_reads,
-    },
-    Metric {
-        name: "spr_writes_per_hypercall",
-        column: "SPR writes",
-        unit: "writes",
-        count: |counts| counts.spr_writes,
-    },
-    Metric {
-        name: "exits_per_hypercall",
-        column: "exits",
-        unit: "exits",
-        count: |counts| counts.exits_translated + counts.exits_real,
-    },
-    Metric {
-        name: "translated_exits_per_hypercall",
-        column: "translated",
-        unit: "exits",
-        count: |counts| counts.exits_translated,
-    },
-    Metric {
-        name: "real_exits_per_hypercall",
-        column: "real",
-        unit: "exits",
-        count: |counts| counts.exits_real,
-    },
-];
-
 impl Report {
     /// A report without rows; the machine's name and the hash come from its description.
     #[must_use]
@@ -179,6 +99,7 @@ impl Report {
             rows: Vec::new(),
             ledger: BTreeMap::new(),
             question: experiment.question.clone(),
+            per: experiment.per,
         }
     }
 
@@ -186,34 +107,30 @@ impl Report {
     pub fn add(
         &mut self,
         experiment: &Experiment,
-        variant: &str,
+        variant: &Variant,
         measured: &Measured,
     ) -> Result<(), String> {
-        let counts = &measured.counts;
-        let per = match experiment.per {
-            Per::Hypercall => counts.hypercalls,
-        };
+        let per = experiment.per.of(&measured.counts);
+        let region = &variant.region.1;
         if per == 0 {
-            return Err(format!("no hypercall in the region {}", experiment.region.1));
+            return Err(format!("no {} in the region {region}", experiment.per.noun()));
         }
-        let row = |metric, unit, value, ends: Option<[u64; 2]>| Row {
-            variant: variant.to_owned(),
-            metric,
-            value: Figure::ratio(value, per),
-            low: ends.map(|[low, _]| Figure::ratio(low, per)),
-            high: ends.map(|[_, high]| Figure::ratio(high, per)),
-            unit,
-            thread: None,
-            region: experiment.region.1.clone(),
-            published: of_metric(&experiment.published, metric),
-        };
-        if let Some(Cycles { value, low, high }) = measured.cycles {
-            self.rows.push(row(CYCLES, "cycles", value, Some([low, high])));
+        for metric in metrics(experiment.per) {
+            let Some(Interval { value, ends }) = (metric.of)(measured) else { continue };
+            let divisor = if metric.is_whole { 1 } else { per };
+            let [low, high] = [0, 1].map(|end| ends.map(|ends| Figure::ratio(ends[end], divisor)));
+            self.rows.push(Row {
+                variant: variant.name.clone(),
+                metric: metric.name,
+                value: Figure::ratio(value, divisor),
+                low,
+                high,
+                unit: metric.unit,
+                thread: None,
+                region: region.clone(),
+                published: of_metric(&experiment.published, metric.name),
+            });
         }
-        let counted = PER_HYPERCALL.iter();
-        self.rows.extend(
-            counted.map(|metric| row(metric.name, metric.unit, (metric.count)(counts), None)),
-        );
         Ok(())
     }
 
@@ -234,11 +151,17 @@ impl Report {
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let is_timed = self.rows.iter().any(|row| row.metric == CYCLES);
-        let cycles = if is_timed { &["cycles", "with guesses"][..] } else { &[] };
-        let counts = PER_HYPERCALL.iter().map(|metric| metric.column);
-        table.set_header(["variant"].into_iter().chain(cycles.iter().copied()).chain(counts));
-        for figures in self.rows.chunks(PER_HYPERCALL.len() + usize::from(is_timed)) {
+        let first = self.rows.first().map(|row| &row.variant);
+        let mut header = vec!["variant"];
+        for row in self.rows.iter().filter(|row| Some(&row.variant) == first) {
+            let known = metrics(self.per).iter().find(|metric| metric.name == row.metric);
+            header.push(known.map_or(row.metric, |metric| metric.column));
+            if row.low.is_some() {
+                header.push("with guesses");
+            }
+        }
+        table.set_header(header);
+        for figures in self.rows.chunk_by(|one, other| one.variant == other.variant) {
             let mut cells = vec![figures[0].variant.clone()];
             for row in figures {
                 cells.push(row.value.text());
@@ -253,12 +176,12 @@ impl Report {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         format!(
-            "{}: {}\nmachine {}, seed {}; figures per hypercall in the region {}\n\n{}\n{}",
+            "{}: {}\nmachine {}, seed {}; figures per {} of the marked region\n\n{}\n{}",
             self.experiment,
             self.question,
             self.machine,
             self.seed,
-            self.rows.first().map_or("", |row| row.region.as_str()),
+            self.per.noun(),
             lines.join("\n"),
             self.published()
         )

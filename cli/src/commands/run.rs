@@ -17,10 +17,11 @@ use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
 use crate::ledger::{Ledger, explain, export};
 use crate::machine_file::MachineFile;
+use crate::metric::{Interval, Measured};
 use crate::on_simulator;
 use crate::output::{print, write_file};
 use crate::progress::Progress;
-use crate::report::{Cycles, Measured, Report};
+use crate::report::Report;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
@@ -41,14 +42,14 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         let wrong = |text: String| trial.wrong(&text);
         if arguments.functional {
             let measured = Measured { counts: trial.count()?, cycles: None };
-            report.add(&experiment, &variant.name, &measured).map_err(wrong)?;
+            report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
         }
         let outcome = trial.time()?;
-        report.add(&experiment, &variant.name, &outcome.measured).map_err(wrong)?;
+        report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
         if arguments.explain {
-            let per = outcome.measured.counts.hypercalls;
-            let text = explain::explain(&outcome.ledger, per, "hypercall");
+            let per = experiment.per.of(&outcome.measured.counts);
+            let text = explain::explain(&outcome.ledger, per, experiment.per.noun());
             more.push_str(&format!("\n{}, where the cycles went\n\n{text}", variant.name));
         }
         if arguments.check_causes {
@@ -121,7 +122,7 @@ impl<'a> Trial<'a> {
                 let (_, cycles, _) = joined?;
                 (low, high) = (low.min(cycles), high.max(cycles));
             }
-            let cycles = Some(Cycles { value: cycles, low, high });
+            let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
             let ledger = Ledger::new(&charges, &self.names);
             Ok(Outcome { measured: Measured { counts, cycles }, ledger })
         })
@@ -133,7 +134,7 @@ impl<'a> Trial<'a> {
         free: CauseSet,
         has_progress: bool,
     ) -> Result<(simulator::Counts, u64, Charges), Failure> {
-        let region = self.experiment.region.0;
+        let region = self.variant.region.0;
         let mut observer = (RegionCounts::new(), RegionCycles::default());
         let mut console = Vec::new();
         let progress = has_progress.then(|| self.progress());
@@ -172,7 +173,7 @@ impl<'a> Trial<'a> {
     }
 
     fn of_region(&self, counts: &RegionCounts) -> Result<simulator::Counts, Failure> {
-        let number = self.experiment.region.0.number();
+        let number = self.variant.region.0.number();
         let found = counts.regions().find(|(region, _)| *region == number);
         found
             .map(|(_, counts)| counts.clone())
@@ -223,7 +224,7 @@ impl<'a> Trial<'a> {
             export::flame_graph(ledger, &title).map_err(|error| Failure::Run(error.to_string()))?;
         write_file(&file("svg"), &graph)?;
         let clock = self.experiment.machine.describe()?.clock();
-        let region = self.experiment.region.0.number();
+        let region = self.variant.region.0.number();
         let mut spans = Spans::new(&self.names, region, clock.core_hz);
         let (exit, _) = timed::run(&self.system, Timing::default(), &mut spans, |_| Ok(()))?;
         exit.require_power_off()?;
