@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Region};
 use crate::platform::calendar;
+use timing::TimingFile;
 
 /// How far a value is to be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -152,6 +153,7 @@ struct File {
     #[serde(default)]
     stop_state: Vec<StopState>,
     switches: SwitchFile,
+    timing: TimingFile,
 }
 
 /// What a machine is made of, checked.
@@ -178,7 +180,7 @@ impl fmt::Display for DescriptionError {
     }
 }
 
-fn error(message: impl Into<String>) -> DescriptionError {
+pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
 
@@ -249,6 +251,13 @@ impl Description {
                     )));
                 }
             }
+        }
+        self.file.timing.check()?;
+        if let Some(region) = memory.iter().find(|region| region.node >= topology.chips) {
+            let (MemoryRegion { base, node, .. }, chips) = (region, topology.chips);
+            return Err(error(format!(
+                "memory at {base:#x} is of node {node}; every chip is a node, and there are {chips} from 0"
+            )));
         }
         check_memory(memory)
     }
@@ -325,6 +334,12 @@ impl Description {
     #[must_use]
     pub fn switches(&self) -> Switches {
         self.file.switches.values()
+    }
+
+    /// What the timing model costs, and what it is made of.
+    #[must_use]
+    pub fn timing(&self) -> &TimingFile {
+        &self.file.timing
     }
 
     /// Instructions without progress after which the watchdog stops the machine.

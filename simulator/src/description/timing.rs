@@ -8,6 +8,37 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Confidence, DescriptionError, error};
+use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile};
+
+/// The `[timing]` tables. Each is declared where it is used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingFile {
+    /// Sizes and latencies of the caches.
+    pub cache: CacheFile,
+    /// What is fetched ahead.
+    pub prefetch: PrefetchFile,
+    /// The memory behind them.
+    pub memory: MemoryFile,
+}
+
+impl TimingFile {
+    /// Checks every value, and the tables with every guess at each of its ends.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        self.cache.check()?;
+        self.prefetch.check()?;
+        self.memory.check()?;
+        for bound in [Bound::Value, Bound::Low, Bound::High] {
+            self.cache.values(bound).check()?;
+            self.prefetch.values(bound).check()?;
+            self.memory.values(bound).check()?;
+        }
+        Ok(())
+    }
+}
 
 /// A value of the timing model with where it comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -16,10 +47,10 @@ pub struct Quantity {
     /// The value, in `unit`.
     pub value: f64,
     /// The least that it may be; a guess has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub low: Option<f64>,
     /// The most that it may be; a guess has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub high: Option<f64>,
     /// Its unit.
     pub unit: String,
@@ -83,7 +114,6 @@ impl Quantity {
 /// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", }`.
 ///
 /// `Name` has a `u64` a key: the value rounded to the nearest.
-#[allow(unused_macros, reason = "the tables that are declared with it are in other modules")]
 macro_rules! parameters {
     (
         $(#[$doc:meta])*
@@ -120,7 +150,6 @@ macro_rules! parameters {
         }
     };
 }
-#[allow(unused_imports, reason = "the tables that are declared with it are in other modules")]
 pub(crate) use parameters;
 
 #[cfg(test)]
