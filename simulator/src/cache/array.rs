@@ -1,80 +1,69 @@
-//! One cache as tags: which lines are in it, in true order of use.
+//! One cache as tags: what is in it, in true order of use.
 //!
-//! A set is full before a line leaves it; the one that leaves was used longest ago. A foreign owner's
-//! displacements are remembered in [`Displaced`].
+//! A set is full before an entry leaves it; the one that leaves was used longest ago. A foreign owner's
+//! displacements are remembered in [`Displaced`]. ERATs and TLBs are such arrays too.
 
 use serde::{Deserialize, Serialize};
 
 use super::displaced::Displaced;
-use super::latency::Level;
 
-/// Which side uses a line: see [`Owner::side`](crate::ledger::Owner::side).
+/// Which side uses an entry: see [`Owner::side`](crate::ledger::Owner::side).
 pub type Side = Option<u32>;
 
-/// No core.
-pub const NOBODY: u16 = u16::MAX;
-
-/// What a cache knows of a line besides its place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Line {
-    /// Orders uses: the larger, the later. [`Array`] sets it.
-    pub(super) stamp: u64,
-    /// The cycle from which it can be used here.
-    pub ready: u64,
-    /// The side that used it last.
-    pub side: Side,
-    /// The core that wrote it last, if none but it has read it since; [`NOBODY`] otherwise.
-    pub writer: u16,
-    /// In an L2: which first-level caches above may have it, a bit each.
-    pub above: u8,
-    /// Where it came from.
-    pub from: Level,
-    /// Memory does not have it.
-    pub is_dirty: bool,
-    /// No other pair of cores has it.
-    pub is_exclusive: bool,
-    /// It was fetched ahead, and nothing has used it.
-    pub is_prefetched: bool,
-    /// It had been lost to a foreign owner before it came.
-    pub is_refill: bool,
-}
-
-impl Line {
-    /// A clean line that `side` fetches from `from` and can use at cycle `ready`.
-    #[must_use]
-    pub fn new(side: Side, from: Level, ready: u64) -> Self {
-        Self {
-            stamp: 0,
-            ready,
-            side,
-            writer: NOBODY,
-            above: 0,
-            from,
-            is_dirty: false,
-            is_exclusive: false,
-            is_prefetched: false,
-            is_refill: false,
-        }
-    }
-}
-
-/// No line has this number: addresses have 60 bits.
+/// No entry has this tag: addresses have fewer bits.
 const EMPTY: u64 = u64::MAX;
 
-/// The tags of one cache.
+/// The tags of one cache, each with a `T`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Array {
+pub struct Array<T> {
     ways: usize,
     /// Sets less one; they are a power of two.
     set_mask: u64,
-    /// Line numbers, set by set; apart from the rest, since a look-up reads nothing else.
+    /// Set by set; apart from the rest, since a look-up reads nothing else.
     tags: Vec<u64>,
-    lines: Vec<Line>,
+    slots: Vec<Slot<T>>,
     uses: u64,
     displaced: Displaced,
+    #[serde(skip)]
+    hints: Hints,
 }
 
-impl Array {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Slot<T> {
+    /// Orders uses: the larger, the later.
+    stamp: u64,
+    /// The side that used it last.
+    side: Side,
+    entry: T,
+}
+
+/// What had to leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Victim<T> {
+    /// Its tag.
+    pub tag: u64,
+    /// The side that used it last.
+    pub side: Side,
+    /// The rest of it.
+    pub entry: T,
+}
+
+/// Where a tag was found last, by its low bits: spares the search. Not state: made again by use.
+#[derive(Clone, Debug, Default)]
+struct Hints(Vec<u32>);
+
+impl PartialEq for Hints {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Hints {}
+
+/// Hints of one array.
+const HINTS: usize = 256;
+
+impl<T: Copy + Default> Array<T> {
     /// An empty cache. `sets` is a power of two.
     #[must_use]
     pub fn new(sets: u64, ways: u64) -> Self {
@@ -85,102 +74,146 @@ impl Array {
             ways,
             set_mask: sets - 1,
             tags: vec![EMPTY; entries],
-            lines: vec![Line::new(None, Level::L1, 0); entries],
+            slots: vec![Slot::default(); entries],
             uses: 0,
             displaced: Displaced::new(sets, ways),
+            hints: Hints::default(),
         }
     }
 
     #[inline]
-    fn first(&self, line: u64) -> usize {
-        (line & self.set_mask) as usize * self.ways
+    fn first(&self, tag: u64) -> usize {
+        (tag & self.set_mask) as usize * self.ways
     }
 
     #[inline]
-    fn index(&self, line: u64) -> Option<usize> {
-        let first = self.first(line);
-        let way = self.tags[first..first + self.ways].iter().position(|&tag| tag == line)?;
+    fn search(&self, tag: u64) -> Option<usize> {
+        let first = self.first(tag);
+        let way = self.tags[first..first + self.ways].iter().position(|&other| other == tag)?;
         Some(first + way)
     }
 
-    /// `line`, if it is here. It does not count as a use.
+    #[inline]
+    fn hinted(&self, tag: u64) -> Option<usize> {
+        let index = *self.hints.0.get(tag as usize % HINTS)? as usize;
+        (self.tags[index] == tag).then_some(index)
+    }
+
+    /// What is at `tag`, if anything. It does not count as a use.
     #[inline]
     #[must_use]
-    pub fn find(&self, line: u64) -> Option<&Line> {
-        self.index(line).map(|index| &self.lines[index])
+    pub fn find(&self, tag: u64) -> Option<&T> {
+        let index = self.hinted(tag).or_else(|| self.search(tag))?;
+        Some(&self.slots[index].entry)
     }
 
-    /// `line`, if it is here, to change. It does not count as a use.
+    /// What is at `tag`, if anything, to change. It does not count as a use.
     #[inline]
-    pub fn find_mut(&mut self, line: u64) -> Option<&mut Line> {
-        self.index(line).map(|index| &mut self.lines[index])
+    pub fn find_mut(&mut self, tag: u64) -> Option<&mut T> {
+        let index = self.hinted(tag).or_else(|| self.search(tag))?;
+        Some(&mut self.slots[index].entry)
     }
 
-    /// Uses `line`, if it is here.
+    /// Uses what is at `tag`, if anything.
     #[inline]
-    pub fn touch(&mut self, line: u64, side: Side) -> Option<&mut Line> {
-        let index = self.index(line)?;
+    pub fn touch(&mut self, tag: u64, side: Side) -> Option<&mut T> {
+        let index = match self.hinted(tag) {
+            Some(index) => index,
+            None => {
+                let index = self.search(tag)?;
+                self.hints.0.resize(HINTS, 0);
+                self.hints.0[tag as usize % HINTS] = index as u32;
+                index
+            }
+        };
+        Some(self.mark(index, side))
+    }
+
+    /// Uses what is at `tag` if it was found at once; it may be there if this is `None`.
+    #[inline]
+    pub fn touch_hinted(&mut self, tag: u64, side: Side) -> Option<&mut T> {
+        let index = self.hinted(tag)?;
+        Some(self.mark(index, side))
+    }
+
+    #[inline]
+    fn mark(&mut self, index: usize, side: Side) -> &mut T {
         self.uses += 1;
-        let entry = &mut self.lines[index];
-        entry.stamp = self.uses;
-        entry.side = side;
+        let slot = &mut self.slots[index];
+        slot.stamp = self.uses;
+        slot.side = side;
+        &mut slot.entry
+    }
+
+    /// Puts in what is not here, used by `side`; `evictor` is the side that makes it so. Returns what had
+    /// to leave.
+    pub fn install(&mut self, tag: u64, side: Side, entry: T, evictor: Side) -> Option<Victim<T>> {
+        let first = self.first(tag);
+        let age = |index: &usize| match self.tags[*index] {
+            EMPTY => 0,
+            _ => self.slots[*index].stamp,
+        };
+        let index = (first..first + self.ways).min_by_key(age)?;
+        self.uses += 1;
+        let old = std::mem::replace(&mut self.tags[index], tag);
+        let slot = Slot { stamp: self.uses, side, entry };
+        let Slot { side, entry, .. } = std::mem::replace(&mut self.slots[index], slot);
+        if old == EMPTY {
+            return None;
+        }
+        self.note_loss(old, side, evictor);
+        Some(Victim { tag: old, side, entry })
+    }
+
+    /// Takes out what is at `tag`, if anything.
+    pub fn remove(&mut self, tag: u64) -> Option<T> {
+        let index = self.search(tag)?;
+        self.tags[index] = EMPTY;
+        Some(self.slots[index].entry)
+    }
+
+    /// Takes out what is at `tag`, if anything, because `evictor` wants it elsewhere.
+    pub fn displace(&mut self, tag: u64, evictor: Side) -> Option<T> {
+        let index = self.search(tag)?;
+        self.tags[index] = EMPTY;
+        let Slot { side, entry, .. } = self.slots[index];
+        self.note_loss(tag, side, evictor);
         Some(entry)
     }
 
-    /// Puts `line`, which is not here, in; `evictor` is the side that makes it do so. Returns the line
-    /// that had to leave.
-    pub fn install(&mut self, line: u64, entry: Line, evictor: Side) -> Option<(u64, Line)> {
-        let first = self.first(line);
-        let ways = first..first + self.ways;
-        let oldest = |index: &usize| match self.tags[*index] {
-            EMPTY => 0,
-            _ => self.lines[*index].stamp,
-        };
-        let index = ways.min_by_key(oldest)?;
-        let victim = (self.tags[index], self.lines[index]);
-        self.uses += 1;
-        self.tags[index] = line;
-        self.lines[index] = Line { stamp: self.uses, ..entry };
-        if victim.0 == EMPTY {
-            return None;
+    /// Takes out everything for which `is_gone` says so.
+    pub fn remove_if(&mut self, is_gone: impl Fn(u64, &T) -> bool) {
+        for (tag, slot) in self.tags.iter_mut().zip(&self.slots) {
+            if *tag != EMPTY && is_gone(*tag, &slot.entry) {
+                *tag = EMPTY;
+            }
         }
-        self.note_loss(victim.0, victim.1.side, evictor);
-        Some(victim)
     }
 
-    /// Takes `line` out, if it is here.
-    pub fn remove(&mut self, line: u64) -> Option<Line> {
-        let index = self.index(line)?;
-        self.tags[index] = EMPTY;
-        Some(self.lines[index])
-    }
-
-    /// Remembers that `side` lost `line` to `evictor`, if they are foreign to each other.
-    pub fn note_loss(&mut self, line: u64, side: Side, evictor: Side) {
+    fn note_loss(&mut self, tag: u64, side: Side, evictor: Side) {
         if side != evictor {
-            self.displaced.record(line & self.set_mask, line, side);
+            self.displaced.record(tag & self.set_mask, tag, side);
         }
     }
 
-    /// Whether `side` lost `line` to a foreign side since it was here last; forgets it.
-    pub fn take_loss(&mut self, line: u64, side: Side) -> bool {
-        self.displaced.take(line & self.set_mask, line, side)
+    /// Whether `side` lost what is at `tag` to a foreign side since it was here last; forgets it.
+    pub fn take_loss(&mut self, tag: u64, side: Side) -> bool {
+        self.displaced.take(tag & self.set_mask, tag, side)
     }
 
-    /// Every line, from the one used longest ago to the one used last.
+    /// Every tag, from the one used longest ago to the one used last.
     #[must_use]
-    pub fn lines_by_age(&self) -> Vec<u64> {
-        let mut lines: Vec<_> = self.tags.iter().zip(&self.lines).collect();
-        lines.retain(|(tag, _)| **tag != EMPTY);
-        lines.sort_by_key(|(_, line)| line.stamp);
-        lines.into_iter().map(|(tag, _)| *tag).collect()
+    pub fn tags_by_age(&self) -> Vec<u64> {
+        let mut tags: Vec<_> = self.tags.iter().zip(&self.slots).collect();
+        tags.retain(|(tag, _)| **tag != EMPTY);
+        tags.sort_by_key(|(_, slot)| slot.stamp);
+        tags.into_iter().map(|(tag, _)| *tag).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Array, Line};
-    use crate::cache::latency::Level;
+    use super::Array;
     use proptest::prelude::{any, prop_assert_eq, prop_oneof, proptest};
     use proptest::strategy::Strategy;
 
@@ -242,30 +275,31 @@ mod tests {
                         let victim = if is_there {
                             None
                         } else {
-                            array.install(line, Line::new(None, Level::L2, 0), None)
+                            array.install(line, None, line, None)
                         };
-                        prop_assert_eq!(victim.map(|(line, _)| line), naive.use_line(line));
+                        prop_assert_eq!(victim.map(|victim| victim.tag), naive.use_line(line));
                     }
                     Step::Look(line) => {
-                        prop_assert_eq!(array.find(line).is_some(), naive.uses.contains(&line));
+                        let found = naive.uses.contains(&line).then_some(&line);
+                        prop_assert_eq!(array.find(line), found);
                     }
                     Step::Remove(line) => {
                         prop_assert_eq!(array.remove(line).is_some(), naive.remove(line));
                     }
                 }
-                prop_assert_eq!(array.lines_by_age(), naive.uses.clone());
+                prop_assert_eq!(array.tags_by_age(), naive.uses.clone());
             }
         }
 
         #[test]
         fn only_a_loss_to_a_foreigner_is_remembered(evictor in any::<bool>()) {
-            let mut array = Array::new(1, 1);
+            let mut array = Array::<()>::new(1, 1);
             let (owner, evictor) = (Some(1), if evictor { Some(2) } else { Some(1) });
-            array.install(8, Line::new(owner, Level::L2, 0), owner);
-            array.install(9, Line::new(evictor, Level::L2, 0), evictor);
+            array.install(8, owner, (), owner);
+            array.install(9, evictor, (), evictor);
             prop_assert_eq!(array.take_loss(8, None), false, "nobody else lost it");
-            array.install(8, Line::new(owner, Level::L2, 0), owner);
-            array.install(9, Line::new(evictor, Level::L2, 0), evictor);
+            array.install(8, owner, (), owner);
+            array.install(9, evictor, (), evictor);
             prop_assert_eq!(array.take_loss(8, owner), owner != evictor);
             prop_assert_eq!(array.take_loss(8, owner), false, "it came back");
         }

@@ -8,24 +8,26 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::array::Side;
+
 /// The losses of one cache.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Displaced<Who = Option<u32>> {
+pub struct Displaced {
     /// A queue per set, the latest loss last; none before the first loss.
-    sets: Vec<VecDeque<(u64, Who)>>,
+    sets: Vec<VecDeque<(u64, Side)>>,
     count: u64,
     ways: usize,
 }
 
-impl<Who: Copy + PartialEq> Displaced<Who> {
+impl Displaced {
     /// For a cache of `sets` sets of `ways` ways.
     #[must_use]
     pub fn new(sets: u64, ways: usize) -> Self {
         Self { sets: Vec::new(), count: sets, ways }
     }
 
-    /// `who` lost `line` of `set` to somebody foreign.
-    pub fn record(&mut self, set: u64, line: u64, who: Who) {
+    /// `side` lost `tag` of `set` to somebody foreign.
+    pub fn record(&mut self, set: u64, tag: u64, side: Side) {
         if self.sets.is_empty() {
             self.sets.resize_with(self.count as usize, VecDeque::new);
         }
@@ -33,16 +35,16 @@ impl<Who: Copy + PartialEq> Displaced<Who> {
         if losses.len() == self.ways {
             losses.pop_front();
         }
-        losses.push_back((line, who));
+        losses.push_back((tag, side));
     }
 
-    /// Whether `who` lost `line` of `set`. All losses of the line are forgotten: it comes back.
-    pub fn take(&mut self, set: u64, line: u64, who: Who) -> bool {
+    /// Whether `side` lost `tag` of `set`. All losses of the tag are forgotten: it comes back.
+    pub fn take(&mut self, set: u64, tag: u64, side: Side) -> bool {
         let Some(losses) = self.sets.get_mut(set as usize) else {
             return false;
         };
-        let is_lost = losses.contains(&(line, who));
-        losses.retain(|(lost, _)| *lost != line);
+        let is_lost = losses.contains(&(tag, side));
+        losses.retain(|(lost, _)| *lost != tag);
         is_lost
     }
 }

@@ -12,9 +12,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::array::{Array, Line, NOBODY, Side};
+use super::array::{Array, Side, Victim};
 use super::calendar::Calendar;
 use super::latency::{Latencies, Level};
+use super::line::{Line, NOBODY};
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, Kind, LINE_LOG2, Request};
@@ -24,13 +25,13 @@ use crate::ledger::CauseSet;
 
 /// The first level of one core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Core {
-    pair: usize,
+pub(super) struct Core {
+    pub(super) pair: usize,
     /// The bits that say in [`Line::above`] that the data and the instruction cache may have a line.
-    data_bit: u8,
-    instruction_bit: u8,
-    data: Array,
-    instructions: Array,
+    pub(super) data_bit: u8,
+    pub(super) instruction_bit: u8,
+    pub(super) data: Array<Line>,
+    pub(super) instructions: Array<Line>,
     streams: Streams,
     fetches_ahead: bool,
 }
@@ -40,8 +41,8 @@ struct Core {
 pub(super) struct Pair {
     pub(super) chip: usize,
     cores: Range<usize>,
-    pub(super) l2: Array,
-    pub(super) l3: Array,
+    pub(super) l2: Array<Line>,
+    pub(super) l3: Array<Line>,
     l2_port: Calendar,
     l3_port: Calendar,
 }
@@ -50,7 +51,7 @@ pub(super) struct Pair {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hierarchy {
     threads_per_core: usize,
-    cores: Vec<Core>,
+    pub(super) cores: Vec<Core>,
     pub(super) pairs: Vec<Pair>,
     /// The channels of each chip's memory.
     pub(super) memories: Vec<Vec<Calendar>>,
@@ -182,7 +183,7 @@ impl Hierarchy {
     pub fn flush(&mut self, line: u64, at: u64) -> u64 {
         let mut is_dirty = false;
         for pair in 0..self.pairs.len() {
-            if let Some(entry) = self.take(pair, line) {
+            if let Some(entry) = self.take(pair, line, None) {
                 is_dirty |= entry.is_dirty;
             }
         }
@@ -194,7 +195,7 @@ impl Hierarchy {
 
     /// A core's data cache, or its instruction cache.
     #[inline]
-    fn first_level(&mut self, core: usize, kind: Kind) -> &mut Array {
+    fn first_level(&mut self, core: usize, kind: Kind) -> &mut Array<Line> {
         let core = &mut self.cores[core];
         if kind == Kind::Fetch { &mut core.instructions } else { &mut core.data }
     }
@@ -259,8 +260,8 @@ impl Hierarchy {
         let cache = self.first_level(core, want.kind);
         let is_lost = cache.take_loss(line, side);
         let is_refill = arrival.is_refill || arrival.is_in_l2 && is_lost;
-        let entry = Line { is_refill, ..Line::new(side, arrival.level, arrival.ready) };
-        cache.install(line, entry, side);
+        let entry = Line { is_refill, ..Line::new(arrival.level, arrival.ready) };
+        cache.install(line, side, entry, side);
         Some(entry)
     }
 
@@ -417,7 +418,6 @@ impl Hierarchy {
             entry.is_refill = arrival.is_refill;
             entry.from = arrival.level;
             entry.ready = arrival.ready;
-            entry.side = side;
             want.note_use(&mut entry);
             self.install_l2(pair, line, entry, want);
             return Some(arrival);
@@ -440,22 +440,24 @@ impl Hierarchy {
             let caches = &mut self.pairs[pair];
             let is_lost = caches.l2.take_loss(line, want.side);
             let is_refill = caches.l3.take_loss(line, want.side) || is_lost;
-            self.install_l3(pair, line, Line { is_refill, ..entry }, want);
+            self.install_l3(pair, line, want.side, Line { is_refill, ..entry }, want);
         }
     }
 
     fn install_l2(&mut self, pair: usize, line: u64, entry: Line, want: &Want) {
-        let Some((victim, entry)) = self.pairs[pair].l2.install(line, entry, want.side) else {
+        let side = want.side;
+        let Some(victim) = self.pairs[pair].l2.install(line, side, entry, side) else {
             return;
         };
-        self.take_above(pair, victim, entry.above, None);
-        self.install_l3(pair, victim, Line { above: 0, ..entry }, want);
+        let Victim { tag, side, entry } = victim;
+        self.take_above(pair, tag, entry.above, None);
+        self.install_l3(pair, tag, side, Line { above: 0, ..entry }, want);
     }
 
-    fn install_l3(&mut self, pair: usize, line: u64, entry: Line, want: &Want) {
-        let victim = self.pairs[pair].l3.install(line, entry, want.side);
-        if let Some((victim, Line { is_dirty: true, .. })) = victim {
-            self.write_back(victim, want.at);
+    fn install_l3(&mut self, pair: usize, line: u64, side: Side, entry: Line, want: &Want) {
+        let victim = self.pairs[pair].l3.install(line, side, entry, want.side);
+        if let Some(Victim { tag, entry: Line { is_dirty: true, .. }, .. }) = victim {
+            self.write_back(tag, want.at);
         }
     }
 
@@ -468,12 +470,13 @@ impl Hierarchy {
             let caches =
                 [(core.data_bit, &mut core.data), (core.instruction_bit, &mut core.instructions)];
             for (bit, cache) in caches {
-                if above & bit != 0
-                    && let Some(entry) = cache.remove(line)
-                    && let Some(evictor) = evictor
-                {
-                    cache.note_loss(line, entry.side, evictor);
+                if above & bit == 0 {
+                    continue;
                 }
+                match evictor {
+                    Some(evictor) => cache.displace(line, evictor),
+                    None => cache.remove(line),
+                };
             }
         }
     }

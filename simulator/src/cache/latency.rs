@@ -10,9 +10,10 @@ use super::parameters::{CacheParameters, MemoryParameters};
 use crate::ledger::{Cause, CauseSet, Clock};
 
 /// Where a line comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Level {
     /// The core's own first-level cache.
+    #[default]
     L1,
     /// The L2 of the core's pair.
     L2,

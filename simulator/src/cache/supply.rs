@@ -5,9 +5,10 @@
 //! memory. Transfers between chips take time but no bandwidth.
 
 use super::Kind;
-use super::array::{Line, NOBODY, Side};
-use super::hierarchy::{Hierarchy, Want};
+use super::array::Side;
+use super::hierarchy::{Hierarchy, Pair, Want};
 use super::latency::Level;
+use super::line::{Line, NOBODY};
 
 /// Another pair that has a line.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl Hierarchy {
             }
         }
         let mut entry = match supplier {
-            _ if kind == Kind::Zero => Line::new(side, Level::L2, at + self.latencies.claim()),
+            _ if kind == Kind::Zero => Line::new(Level::L2, at + self.latencies.claim()),
             Some(holder) => {
                 let level = match (holder.is_dirty, holder.chip == chip) {
                     (false, _) => Level::Remote,
@@ -53,7 +54,7 @@ impl Hierarchy {
                 };
                 // A line on its way to the other pair goes on from there.
                 let begin = at.max(holder.ready);
-                Line::new(side, level, begin + self.latencies.of(kind, level))
+                Line::new(level, begin + self.latencies.of(kind, level))
             }
             None => self.read_memory(chip, want)?,
         };
@@ -72,7 +73,7 @@ impl Hierarchy {
     }
 
     fn read_memory(&mut self, chip: usize, want: &Want) -> Option<Line> {
-        let Want { line, kind, at, side, patience, .. } = *want;
+        let Want { line, kind, at, patience, .. } = *want;
         // What lies outside of all regions is as far as the chip's own memory.
         let home = self.home(line).unwrap_or(chip);
         let level = if home == chip { Level::Memory } else { Level::ChipMemory };
@@ -80,7 +81,7 @@ impl Hierarchy {
         let wait = self.latencies.wait(kind, Level::Bandwidth, begin - at);
         let way = self.latencies.of(kind, level);
         let decided = if wait > way { Level::Bandwidth } else { level };
-        Some(Line::new(side, decided, at + wait + way))
+        Some(Line::new(decided, at + wait + way))
     }
 
     /// Takes a slot of the memory channel that has `line`. Which channel a line lies in is not published;
@@ -100,16 +101,17 @@ impl Hierarchy {
     /// Takes a line out of every pair but `pair`, for a store of `evictor`.
     pub(super) fn take_from_others(&mut self, pair: usize, line: u64, evictor: Side) {
         for other in (0..self.pairs.len()).filter(|other| *other != pair) {
-            if let Some(entry) = self.take(other, line) {
-                self.pairs[other].l2.note_loss(line, entry.side, evictor);
-            }
+            self.take(other, line, Some(evictor));
         }
     }
 
-    /// Takes a line out of all caches of `pair`.
-    pub(super) fn take(&mut self, pair: usize, line: u64) -> Option<Line> {
-        let caches = &mut self.pairs[pair];
-        let entry = caches.l2.remove(line).or_else(|| caches.l3.remove(line))?;
+    /// Takes a line out of all caches of `pair`; a foreign `evictor` is remembered.
+    pub(super) fn take(&mut self, pair: usize, line: u64, evictor: Option<Side>) -> Option<Line> {
+        let Pair { l2, l3, .. } = &mut self.pairs[pair];
+        let entry = match evictor {
+            Some(evictor) => l2.displace(line, evictor).or_else(|| l3.displace(line, evictor)),
+            None => l2.remove(line).or_else(|| l3.remove(line)),
+        }?;
         self.take_above(pair, line, entry.above, None);
         Some(entry)
     }

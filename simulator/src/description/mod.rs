@@ -409,10 +409,11 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Description;
+pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
 
-    const POWER9: &str = include_str!("../../../machines/power9.toml");
+#[cfg(test)]
+mod tests {
+    use super::{Description, POWER9};
 
     fn with(from: &str, to: &str) -> String {
         assert!(POWER9.contains(from), "the description has {from:?}");
@@ -439,6 +440,10 @@ mod tests {
         assert!(with("month = 1", "month = 13").contains("no day"));
         assert!(with("psscr = 0x30_0332", "psscr = 0x30_0335").contains("4 or more"));
         assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
+        assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
+        assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
+        assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
+        assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
     }
 
     #[test]
