@@ -8,7 +8,8 @@
 //! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
 //! | [`prefetch`] | streams of loads, and the lines to fetch ahead of them |
-//! | [`parameters`] | `[timing.cache]`, `[timing.prefetch]` and `[timing.memory]` of a description |
+//! | [`translation`] | ERATs, TLBs and table walks |
+//! | [`parameters`] | `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]`, `[timing.translation]` |
 //!
 //! Contents are no business of the caches: memory is always right (the machine is sequentially
 //! consistent). They hold tags. `icbi` does nothing here: instruction caches see stores themselves.
@@ -24,10 +25,12 @@ pub mod line;
 pub mod parameters;
 pub mod prefetch;
 pub mod supply;
+pub mod translation;
 
 use crate::ledger::{Cause, Owner};
 
 pub use hierarchy::Hierarchy;
+pub use translation::{TranslationRequest, Translations};
 
 /// log2 of the bytes of a line, at every level.
 pub const LINE_LOG2: u32 = 7;

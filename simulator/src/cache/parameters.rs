@@ -1,4 +1,4 @@
-//! `[timing.cache]`, `[timing.prefetch]` and `[timing.memory]` of a description.
+//! `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]` and `[timing.translation]` of a description.
 
 use super::LINE_LOG2;
 use crate::description::timing::parameters;
@@ -83,6 +83,58 @@ parameters! {
         channels: "channels",
         /// What a chip's channels pass together.
         bandwidth: "MB/s",
+    }
+}
+
+parameters! {
+    /// ERATs, TLB and table walks of a core.
+    pub struct TranslationParameters / TranslationFile in "timing.translation" {
+        /// The instruction ERAT.
+        ierat_entries: "entries",
+        /// A data ERAT.
+        derat_entries: "entries",
+        /// Data ERATs; each has its own threads.
+        derat_arrays: "arrays",
+        /// The TLB.
+        tlb_entries: "entries",
+        /// Its ways.
+        tlb_ways: "ways",
+        /// The walk cache of one level of directories.
+        walk_cache_entries: "entries",
+        /// Its ways.
+        walk_cache_ways: "ways",
+        /// A miss of the ERAT that hits the TLB.
+        erat_miss: "cycles",
+        /// What a walk takes beyond that and its reads.
+        walk_overhead: "cycles",
+        /// Walks that go on at a time.
+        walkers: "walks",
+    }
+}
+
+impl TranslationParameters {
+    /// Checks that there is one of each, and that sets are a power of two.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let arrays = [
+            ("ierat", self.ierat_entries, 1),
+            ("derat", self.derat_entries, 1),
+            ("tlb", self.tlb_entries, self.tlb_ways),
+            ("walk_cache", self.walk_cache_entries, self.walk_cache_ways),
+        ];
+        for (name, entries, ways) in arrays {
+            if ways == 0 || entries % ways != 0 || !(entries / ways).is_power_of_two() {
+                return Err(error(format!(
+                    "timing.translation.{name}_entries = {entries}: with {ways} ways the sets are no power of two"
+                )));
+            }
+        }
+        if self.derat_arrays == 0 || self.walkers == 0 {
+            return Err(error("timing.translation: derat_arrays and walkers must be positive"));
+        }
+        Ok(())
     }
 }
 

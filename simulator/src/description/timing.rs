@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Confidence, DescriptionError, error};
-use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile};
+use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
 
 /// The `[timing]` tables. Each is declared where it is used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct TimingFile {
     pub prefetch: PrefetchFile,
     /// The memory behind them.
     pub memory: MemoryFile,
+    /// ERATs, TLBs and table walks.
+    pub translation: TranslationFile,
 }
 
 impl TimingFile {
@@ -31,10 +33,12 @@ impl TimingFile {
         self.cache.check()?;
         self.prefetch.check()?;
         self.memory.check()?;
+        self.translation.check()?;
         for bound in [Bound::Value, Bound::Low, Bound::High] {
             self.cache.values(bound).check()?;
             self.prefetch.values(bound).check()?;
             self.memory.values(bound).check()?;
+            self.translation.values(bound).check()?;
         }
         Ok(())
     }
