@@ -5,15 +5,13 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 
 use arch::instruction::Mnemonic as M;
 use arch::marker::{Mark, Region};
 use simulator::core::Settings;
 use simulator::exec::Mode;
-use simulator::ledger::Cause;
 use simulator::thread::Thread;
-use simulator::{Machine, NoObserver, Observer, RunState, blocks::Op};
+use simulator::{Machine, Observer, RunState, blocks::Op};
 use support::Program;
 
 const REGION: Region = Region::new(1).unwrap();

@@ -1,9 +1,36 @@
 //! The memory hierarchy as time sees it: how long a line takes, where it came from, and who lost one.
 //!
+//! | file | what it is |
+//! |---|---|
+//! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
+//! | [`supply`] | where a line comes from that a pair of cores does not have; who loses it |
+//! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
+//! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
+//! | [`latency`] | the levels, what each costs and which cause it is charged to |
+//! | [`prefetch`] | streams of loads, and the lines to fetch ahead of them |
+//! | [`translation`] | ERATs, TLBs and table walks |
+//! | [`parameters`] | `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]`, `[timing.translation]` |
+//!
 //! Contents are no business of the caches: memory is always right (the machine is sequentially
-//! consistent). They hold tags.
+//! consistent). They hold tags. `icbi` does nothing here: instruction caches see stores themselves.
+
+pub mod array;
+pub mod calendar;
+pub mod displaced;
+pub mod hierarchy;
+#[cfg(test)]
+mod invariants;
+pub mod latency;
+pub mod line;
+pub mod parameters;
+pub mod prefetch;
+pub mod supply;
+pub mod translation;
 
 use crate::ledger::{Cause, Owner};
+
+pub use hierarchy::Hierarchy;
+pub use translation::{TranslationRequest, Translations};
 
 /// log2 of the bytes of a line, at every level.
 pub const LINE_LOG2: u32 = 7;

@@ -15,15 +15,15 @@
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`sharing`] | slots, windows and queues; what the threads of a core share |
 //! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
-//! | [`ready`] | a cycle with its reason |
+//! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
 //! | [`parameters`] | what it all costs |
 
 pub mod block;
 pub mod class;
+pub mod context;
 pub mod dispatch;
 pub mod forward;
 pub mod front_end;
-mod memory;
 pub mod operation;
 pub mod parameters;
 pub mod pipeline;
@@ -39,13 +39,16 @@ use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
+use crate::cache::Hierarchy;
+use crate::cache::translation::Translations;
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::interrupt::Taken;
 use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
-use crate::shared::FirmwarePlace;
+use crate::memory::Offset;
+use crate::shared::{FirmwarePlace, Shared};
 use crate::thread::{Activity, Thread};
-use memory::Hierarchy;
+use context::Context;
 use parameters::Parameters;
 use pipeline::{Executed, Pipeline};
 use sharing::Core;
@@ -94,30 +97,12 @@ pub struct Timing {
     pipelines: Vec<Pipeline>,
     cores: Vec<Core>,
     memory: Hierarchy,
+    translations: Translations,
     charges: Charges,
     /// The charges of the region that was asked for, as it ended.
     of_region: Option<Charges>,
     /// Whose turn it is.
     pub turn: Option<Turn>,
-}
-
-/// What a thread's pipeline works with.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// The hardware thread.
-    pub thread: usize,
-    /// Its place in its core.
-    pub member: usize,
-    /// What things cost.
-    pub parameters: &'a Parameters,
-    /// What costs nothing.
-    pub free: CauseSet,
-    /// What it shares.
-    pub core: &'a mut Core,
-    /// The caches.
-    pub memory: &'a mut Hierarchy,
-    /// The account.
-    pub charges: &'a mut Charges,
 }
 
 /// Program priority in PPR.
@@ -133,7 +118,7 @@ impl Timing {
         settings: Settings,
     ) -> Self {
         let Settings { bound, free, .. } = settings;
-        let parameters = description.timing().parameters(bound);
+        let parameters = Parameters::new(description.timing(), bound);
         let (_, _, threads_per_core) = description.topology();
         let threads_per_core = threads_per_core as usize;
         let cores = threads.len().div_ceil(threads_per_core);
@@ -152,6 +137,7 @@ impl Timing {
                 .collect(),
             cores: vec![core; cores],
             memory: Hierarchy::new(description, bound, free),
+            translations: Translations::new(description, bound, free),
             charges: Charges::default(),
             of_region: None,
             turn: None,
@@ -223,18 +209,35 @@ impl Timing {
     }
 
     #[inline]
-    fn parts(&mut self, thread: usize) -> (&mut Pipeline, Context<'_>) {
+    fn parts<'a>(
+        &'a mut self,
+        thread: &'a Thread,
+        shared: &'a Shared,
+    ) -> (&'a mut Pipeline, Context<'a>) {
         let threads = self.threads_per_core;
         let context = Context {
             thread,
-            member: thread % threads,
+            shared,
+            member: thread.index % threads,
             parameters: &self.parameters,
             free: self.settings.free,
-            core: &mut self.cores[thread / threads],
+            core: &mut self.cores[thread.index / threads],
             memory: &mut self.memory,
+            translations: &mut self.translations,
             charges: &mut self.charges,
+            is_contended: false,
         };
-        (&mut self.pipelines[thread], context)
+        (&mut self.pipelines[thread.index], context)
+    }
+
+    /// `thread` is about to execute the instruction at `thread.cia`, which lies at `offset`, in the state
+    /// in which it is fetched.
+    #[inline]
+    pub fn fetch(&mut self, thread: &Thread, shared: &Shared, offset: Offset, owner: Owner) {
+        if !self.pipelines[thread.index].has_fetched(thread.cia) {
+            let (pipeline, mut context) = self.parts(thread, shared);
+            pipeline.fetch(&mut context, offset, owner);
+        }
     }
 
     /// Who executes at `thread.nia`.
@@ -256,20 +259,28 @@ impl Timing {
     pub fn complete(
         &mut self,
         thread: &Thread,
+        shared: &Shared,
         account: &mut Option<Account>,
         executed: &Executed<'_>,
     ) -> u64 {
         let account =
             *account.get_or_insert_with(|| self.charges.account(executed.owner, executed.address));
-        let (pipeline, mut context) = self.parts(thread.index);
+        let (pipeline, mut context) = self.parts(thread, shared);
         context.core.members[context.member].priority = PRIORITY.get(thread.spr(Spr::Ppr));
-        pipeline.complete(&mut context, executed, account)
+        let cycle = pipeline.complete(&mut context, executed, account);
+        if context.is_contended {
+            self.turn = None;
+        }
+        for (core, invalidation) in executed.invalidations {
+            self.translations.invalidate(*core, invalidation);
+        }
+        cycle
     }
 
     /// Whether `thread` must let others come as far before it executes what orders threads.
     #[must_use]
     pub fn must_wait(&self, thread: &Thread) -> bool {
-        self.turn.is_some_and(|turn| thread.time.cycles() > turn.others)
+        self.turn.is_none_or(|turn| thread.time.cycles() > turn.others)
     }
 
     /// `thread` took an interrupt.
@@ -314,9 +325,10 @@ impl Timing {
     /// Lets `cycles` more pass for `thread`, and charges them with what has passed before to `owner`.
     fn wait(&mut self, thread: &mut Thread, owner: Owner, cause: Cause, cycles: u64) {
         let account = self.charges.account(owner, thread.nia);
-        let (pipeline, mut context) = self.parts(thread.index);
+        let pipeline = &mut self.pipelines[thread.index];
         let now = thread.time.cycles().max(pipeline.completed() + cycles);
-        pipeline.wait(&mut context, now, account, cause);
+        let cycles = pipeline.wait(now, cause);
+        self.charges.charge(thread.index, account, cause, false, cycles);
         thread.time.charge_completion(now);
     }
 

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::timing::parameters;
+use crate::description::timing::{Bound, TimingFile, parameters};
+use crate::description::{DescriptionError, error};
 
 parameters! {
     /// Widths, windows and the front end.
@@ -182,4 +183,52 @@ pub struct Parameters {
     pub special: SpecialParameters,
     /// `[timing.wake]`.
     pub wake: WakeParameters,
+}
+
+impl Parameters {
+    /// What `file` says, at the end of the guesses that `bound` names.
+    #[must_use]
+    pub fn new(file: &TimingFile, bound: Bound) -> Self {
+        Self {
+            core: file.core.values(bound),
+            latency: file.latency.values(bound),
+            special: file.special.values(bound),
+            wake: file.wake.values(bound),
+        }
+    }
+}
+
+impl CoreParameters {
+    /// Checks that a core can be made of it.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let ranges = [
+            ("dispatch_width", self.dispatch_width, 1..=16),
+            ("dispatch_branches", self.dispatch_branches, 1..=16),
+            ("dispatch_width_pair", self.dispatch_width_pair, 1..=16),
+            ("window", self.window, 32..=4096),
+            ("instruction_buffer", self.instruction_buffer, 32..=4096),
+            ("slices", self.slices, 1..=16),
+            ("address_generators", self.address_generators, 1..=16),
+            ("branch_units", self.branch_units, 1..=16),
+            ("dividers", self.dividers, 1..=16),
+            ("load_queue", self.load_queue, 4..=4096),
+            ("store_queue", self.store_queue, 4..=4096),
+            ("miss_queue", self.miss_queue, 1..=256),
+            ("link_stack", self.link_stack, 4..=4096),
+            ("very_low_priority", self.very_low_priority, 1..=1_000_000),
+            ("priority_weight", self.priority_weight, 1..=16),
+        ];
+        for (name, value, range) in ranges {
+            if !range.contains(&value) {
+                let (low, high) = (range.start(), range.end());
+                return Err(error(format!(
+                    "timing.core.{name} = {value} is out of range; {low} to {high} is not"
+                )));
+            }
+        }
+        Ok(())
+    }
 }

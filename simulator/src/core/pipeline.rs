@@ -24,10 +24,12 @@ use super::parameters::Parameters;
 use super::predictor::History;
 use super::ready::{Ready, Reason};
 use super::registers::{COUNT, Registers};
-use crate::cache::{Kind, LINE_LOG2, Request};
+use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Owner};
 use crate::memory::Offset;
-use crate::thread::accesses::Access;
+use crate::mmu::Access;
+use crate::mmu::invalidation::Invalidation;
+use crate::thread::accesses;
 
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +38,12 @@ pub struct Executed<'a> {
     pub operation: &'a Operation,
     /// Its effective address.
     pub address: u64,
-    /// Where it lies in memory.
-    pub offset: Offset,
     /// Where it went, if not to the next instruction.
     pub taken_to: Option<u64>,
     /// What it accessed.
-    pub accesses: &'a [Access],
+    pub accesses: &'a [accesses::Access],
+    /// Translations that it removed, with the core that lost them.
+    pub invalidations: &'a [(usize, Invalidation)],
     /// Who executed it.
     pub owner: Owner,
 }
@@ -84,13 +86,31 @@ const NONE: u64 = u64::MAX;
 /// The time from issue to result, by cause; what is beyond the ordinary comes first.
 #[derive(Clone, Copy, Debug)]
 struct Latency {
-    parts: [(Reason, u64); 3],
+    parts: [(Reason, u64); 4],
+}
+
+/// When each step of a load is done.
+struct Steps([Ready; 3]);
+
+impl Steps {
+    fn last(&self) -> Ready {
+        self.0[2]
+    }
 }
 
 impl Latency {
+    /// Adds the steps of a load that was issued at cycle `issued`, in place of those of another.
+    fn add(&mut self, issued: u64, steps: &Steps) {
+        let mut before = issued;
+        for (part, step) in self.parts.iter_mut().zip(&steps.0) {
+            *part = (step.reason, step.at - before);
+            before = step.at;
+        }
+    }
+
     fn new(cause: Cause, cycles: u64) -> Self {
         let nothing = (Reason::from(cause), 0);
-        Self { parts: [nothing, nothing, (Reason::from(cause), cycles)] }
+        Self { parts: [nothing, nothing, nothing, (Reason::from(cause), cycles)] }
     }
 
     fn total(&self) -> u64 {
@@ -99,9 +119,8 @@ impl Latency {
 
     /// What decided it: the longest part.
     fn reason(&self) -> Reason {
-        let [first, second, third] = self.parts;
-        let longest = if first.1 > second.1 { first } else { second };
-        if longest.1 > third.1 { longest.0 } else { third.0 }
+        let longest = self.parts.iter().rev().max_by_key(|(_, cycles)| *cycles);
+        longest.expect("there are parts").0
     }
 }
 
@@ -148,7 +167,7 @@ impl Pipeline {
         let Executed { operation, .. } = *executed;
         let free = context.free;
         self.share(context);
-        let fetched = self.fetch(context, executed);
+        let fetched = self.front.at_hand(executed.address).unwrap_or_default();
         let mut ready = self.hold.later(fetched);
         if operation.waits_to_be_next && !free.contains(operation.cause) {
             ready = ready.later(Ready::new(self.completed, operation.cause));
@@ -175,7 +194,7 @@ impl Pipeline {
         if gap > 0 {
             let mut charge = |reason: Reason, cycles: u64| {
                 let Reason { cause, is_refill } = reason;
-                context.charges.charge(context.thread, account, cause, is_refill, cycles);
+                context.charges.charge(context.thread.index, account, cause, is_refill, cycles);
             };
             let mut left = gap;
             let mut part = |reason: Reason, cycles: u64| {
@@ -221,28 +240,28 @@ impl Pipeline {
         self.share_epoch = NONE;
     }
 
-    /// When the instruction comes out of the instruction buffer.
-    fn fetch(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> Ready {
-        if let Some(ready) = self.front.at_hand(executed.address) {
-            return ready;
-        }
+    /// Whether the instruction at `address` is in the block at hand.
+    #[inline]
+    #[must_use]
+    pub fn has_fetched(&self, address: u64) -> bool {
+        self.front.at_hand(address).is_some()
+    }
+
+    /// Fetches the block of the instruction that the thread is about to execute, which lies at `offset`.
+    pub fn fetch(&mut self, context: &mut Context<'_>, offset: Offset, owner: Owner) {
+        let address = context.thread.cia;
         let blocks =
             context.parameters.core.instruction_buffer / BLOCK_INSTRUCTIONS / self.share.divisor;
-        let asked = self.front.begin(self.dispatch.last(), blocks);
-        let line = (executed.offset >> LINE_LOG2) as u64;
-        let mut there = asked;
+        let mut there = self.front.begin(self.dispatch.last(), blocks);
+        let line = (offset >> LINE_LOG2) as u64;
         if line != self.line {
             self.line = line;
-            let Executed { address, owner, .. } = *executed;
-            let thread = context.thread;
-            let request = Request { thread, line, address, kind: Kind::Fetch, at: asked.at, owner };
-            let answer = context.memory.access(&request);
-            let Reason { cause, is_refill } =
-                Reason { cause: answer.cause, is_refill: answer.is_refill };
-            there = there.later(Ready::new(answer.ready, Reason { cause, is_refill }));
+            let translated = context.translate(address, Access::Fetch, there.at, owner);
+            there = there.later(translated);
+            let answer = context.access(Kind::Fetch, line, address, there.at, owner);
+            there = there.later(answer);
         }
-        self.front.arrive(executed.address, there);
-        there
+        self.front.arrive(address, there);
     }
 
     /// When everything is there that the instruction needs, beside its place in the window.
@@ -302,74 +321,56 @@ impl Pipeline {
         if !operation.class.is_load() {
             return latency;
         }
-        let mut slowest = issued;
+        let mut slowest = 0;
         for access in executed.accesses.iter().filter(|access| !access.is_store) {
-            let (ready, parts) = self.load(context, executed, access, issued);
-            if ready > slowest {
-                slowest = ready;
-                latency.parts[0] = parts[0];
-                latency.parts[1] = parts[1];
+            let steps = self.load(context, executed.owner, access, issued);
+            if steps.last().at > slowest {
+                slowest = steps.last().at;
+                latency.add(issued, &steps);
             }
         }
         latency
     }
 
-    /// When a load's data is there, and the parts of the time from its issue: a wait, and the access.
+    /// A load's way from its issue: the translation, the wait for a place among the misses, the data.
     fn load(
         &mut self,
         context: &mut Context<'_>,
-        executed: &Executed<'_>,
-        access: &Access,
+        owner: Owner,
+        access: &accesses::Access,
         issued: u64,
-    ) -> (u64, [(Reason, u64); 2]) {
+    ) -> Steps {
         let Context { parameters, free, .. } = *context;
         let latency = &parameters.latency;
-        let crossing = if crosses(access) { latency.crossing } else { 0 };
-        let (cause, ready) =
-            match self.forwarding.find(access.offset, access.bytes as usize, issued) {
-                Found::Forwarded(data_at) => {
-                    let cycles = free.cost(Cause::LoadForward, latency.forward);
-                    (Cause::LoadForward, issued.max(data_at) + cycles + crossing)
-                }
-                Found::Scattered(drained_at) if !free.contains(Cause::LoadForwardFailed) => {
-                    let ready = drained_at.max(issued) + latency.forward_failed;
-                    (Cause::LoadForwardFailed, ready)
-                }
-                Found::Scattered(_) | Found::Nothing => {
-                    return self.load_from_cache(context, executed, access, issued, crossing);
-                }
-            };
-        let nothing = (Reason::from(cause), 0);
-        (ready, [nothing, (cause.into(), ready - issued)])
-    }
-
-    fn load_from_cache(
-        &mut self,
-        context: &mut Context<'_>,
-        executed: &Executed<'_>,
-        access: &Access,
-        issued: u64,
-        crossing: u64,
-    ) -> (u64, [(Reason, u64); 2]) {
-        let nothing = (Reason::from(Cause::LoadL1), 0);
-        let mut slowest = (issued, [nothing; 2]);
-        for (line, address) in lines(access) {
-            let Executed { owner, .. } = *executed;
-            let thread = context.thread;
-            let request = Request { thread, line, address, kind: Kind::Load, at: issued, owner };
-            let answer = context.memory.access(&request);
-            let is_hit = answer.cause == Cause::LoadL1;
-            let wait = if is_hit { 0 } else { context.core.miss(line, issued, answer.ready) };
-            let wait = context.free.cost(Cause::QueueMiss, wait);
-            let ready = answer.ready + wait + crossing;
-            if ready > slowest.0 {
-                let Reason { cause, is_refill } =
-                    Reason { cause: answer.cause, is_refill: answer.is_refill };
-                let access = (Reason { cause, is_refill }, ready - wait - issued);
-                slowest = (ready, [(Cause::QueueMiss.into(), wait), access]);
+        let crossing = if crosses(access) { free.cost(Cause::LoadL1, latency.crossing) } else { 0 };
+        let translated = context.translate(access.address, Access::Load, issued, owner);
+        let begin = translated.at;
+        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
+        let (ready, cause) = match found {
+            Found::Forwarded(data_at) => {
+                let cycles = free.cost(Cause::LoadForward, latency.forward);
+                (begin.max(data_at) + cycles + crossing, Cause::LoadForward)
             }
-        }
-        slowest
+            Found::Scattered(drained_at) if !free.contains(Cause::LoadForwardFailed) => {
+                (begin.max(drained_at) + latency.forward_failed, Cause::LoadForwardFailed)
+            }
+            Found::Scattered(_) | Found::Nothing => {
+                let mut slowest = Steps([translated; 3]);
+                for (line, address) in lines(access) {
+                    let answer = context.access(Kind::Load, line, address, begin, owner);
+                    let is_hit = answer.reason.cause == Cause::LoadL1;
+                    let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at) };
+                    let wait = free.cost(Cause::QueueMiss, wait);
+                    let queued = Ready::new(begin + wait, Cause::QueueMiss);
+                    let data = Ready { at: answer.at + wait + crossing, ..answer };
+                    if data.at > slowest.last().at {
+                        slowest = Steps([translated, queued, data]);
+                    }
+                }
+                return slowest;
+            }
+        };
+        Steps([translated, translated, Ready::new(ready, cause)])
     }
 
     /// What an instruction leaves for those behind it.
@@ -448,10 +449,8 @@ impl Pipeline {
             for (line, address) in lines(access) {
                 let at = self.completed.max(self.drain_began + 1);
                 self.drain_began = at;
-                let Executed { owner, .. } = *executed;
-                let thread = context.thread;
-                let request = Request { thread, line, address, kind, at, owner };
-                drained = drained.max(context.memory.access(&request).ready);
+                let answer = context.access(kind, line, address, at, executed.owner);
+                drained = drained.max(answer.at);
             }
             let now = self.completed;
             let bytes = access.bytes as usize;
@@ -492,13 +491,13 @@ impl Pipeline {
         self.is_context_altered = false;
     }
 
-    /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited.
-    /// The cycles up to `now` are charged to `account` and `cause`.
-    pub fn wait(&mut self, context: &mut Context<'_>, now: u64, account: Account, cause: Cause) {
+    /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited. Gives the
+    /// cycles that passed.
+    pub fn wait(&mut self, now: u64, cause: Cause) -> u64 {
         let cycles = now.saturating_sub(self.completed);
-        context.charges.charge(context.thread, account, cause, false, cycles);
         self.completed += cycles;
         self.flush(cause);
+        cycles
     }
 }
 
@@ -507,13 +506,13 @@ fn is_divide(class: Class) -> bool {
 }
 
 /// Whether an access crosses a 32-byte boundary.
-fn crosses(access: &Access) -> bool {
+fn crosses(access: &accesses::Access) -> bool {
     let last = access.address + u64::from(access.bytes) - 1;
     access.address >> 5 != last >> 5
 }
 
 /// The lines that an access lies in, and the effective address in each.
-fn lines(access: &Access) -> impl Iterator<Item = (u64, u64)> {
+fn lines(access: &accesses::Access) -> impl Iterator<Item = (u64, u64)> {
     let first = (access.offset >> LINE_LOG2) as u64;
     let last = ((access.offset + access.bytes as usize - 1) >> LINE_LOG2) as u64;
     let address = access.address;

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Region};
 use crate::platform::calendar;
+use timing::TimingFile;
 
 /// How far a value is to be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -152,7 +153,7 @@ struct File {
     #[serde(default)]
     stop_state: Vec<StopState>,
     switches: SwitchFile,
-    timing: timing::Timing,
+    timing: TimingFile,
 }
 
 /// What a machine is made of, checked.
@@ -179,7 +180,7 @@ impl fmt::Display for DescriptionError {
     }
 }
 
-fn error(message: impl Into<String>) -> DescriptionError {
+pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
 
@@ -252,6 +253,12 @@ impl Description {
             }
         }
         self.file.timing.check()?;
+        if let Some(region) = memory.iter().find(|region| region.node >= topology.chips) {
+            let (MemoryRegion { base, node, .. }, chips) = (region, topology.chips);
+            return Err(error(format!(
+                "memory at {base:#x} is of node {node}; every chip is a node, and there are {chips} from 0"
+            )));
+        }
         check_memory(memory)
     }
 
@@ -329,9 +336,9 @@ impl Description {
         self.file.switches.values()
     }
 
-    /// What the timing model costs.
+    /// What the timing model costs, and what it is made of.
     #[must_use]
-    pub fn timing(&self) -> &timing::Timing {
+    pub fn timing(&self) -> &TimingFile {
         &self.file.timing
     }
 
@@ -402,10 +409,11 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Description;
+pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
 
-    const POWER9: &str = include_str!("../../../machines/power9.toml");
+#[cfg(test)]
+mod tests {
+    use super::{Description, POWER9};
 
     fn with(from: &str, to: &str) -> String {
         assert!(POWER9.contains(from), "the description has {from:?}");
@@ -432,6 +440,10 @@ mod tests {
         assert!(with("month = 1", "month = 13").contains("no day"));
         assert!(with("psscr = 0x30_0332", "psscr = 0x30_0335").contains("4 or more"));
         assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
+        assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
+        assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
+        assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
+        assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
     }
 
     #[test]

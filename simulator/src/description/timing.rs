@@ -7,9 +7,56 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::parameters::{CoreFile, LatencyFile, Parameters, SpecialFile, WakeFile};
-
 use super::{Confidence, DescriptionError, error};
+use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
+use crate::core::parameters::{CoreFile, LatencyFile, SpecialFile, WakeFile};
+
+/// The `[timing]` tables. Each is declared where it is used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingFile {
+    /// Widths, windows and the front end of a core.
+    pub core: CoreFile,
+    /// Latencies of instructions.
+    pub latency: LatencyFile,
+    /// Registers that are not renamed, barriers, and flushes.
+    pub special: SpecialFile,
+    /// Waking from `stop`.
+    pub wake: WakeFile,
+    /// Sizes and latencies of the caches.
+    pub cache: CacheFile,
+    /// What is fetched ahead.
+    pub prefetch: PrefetchFile,
+    /// The memory behind them.
+    pub memory: MemoryFile,
+    /// ERATs, TLBs and table walks.
+    pub translation: TranslationFile,
+}
+
+impl TimingFile {
+    /// Checks every value, and the tables with every guess at each of its ends.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        self.core.check()?;
+        self.latency.check()?;
+        self.special.check()?;
+        self.wake.check()?;
+        self.cache.check()?;
+        self.prefetch.check()?;
+        self.memory.check()?;
+        self.translation.check()?;
+        for bound in [Bound::Value, Bound::Low, Bound::High] {
+            self.core.values(bound).check()?;
+            self.cache.values(bound).check()?;
+            self.prefetch.values(bound).check()?;
+            self.memory.values(bound).check()?;
+            self.translation.values(bound).check()?;
+        }
+        Ok(())
+    }
+}
 
 /// A value of the timing model with where it comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,44 +90,6 @@ pub enum Bound {
     Low,
     /// Every guess at its high end.
     High,
-}
-
-/// The `[timing]` tables.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Timing {
-    /// Widths, windows and the front end of a core.
-    pub core: CoreFile,
-    /// Latencies of instructions.
-    pub latency: LatencyFile,
-    /// Registers that are not renamed, barriers, and flushes.
-    pub special: SpecialFile,
-    /// Waking from `stop`.
-    pub wake: WakeFile,
-}
-
-impl Timing {
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// [`DescriptionError`] that names the key.
-    pub fn check(&self) -> Result<(), DescriptionError> {
-        self.core.check()?;
-        self.latency.check()?;
-        self.special.check()?;
-        self.wake.check()
-    }
-
-    /// What the core costs, as a run takes it.
-    #[must_use]
-    pub fn parameters(&self, bound: Bound) -> Parameters {
-        Parameters {
-            core: self.core.values(bound),
-            latency: self.latency.values(bound),
-            special: self.special.values(bound),
-            wake: self.wake.values(bound),
-        }
-    }
 }
 
 impl Quantity {

@@ -141,7 +141,9 @@ impl Run<'_> {
             if self.timed.operations[index].orders_threads && self.timing.must_wait(self.thread) {
                 return Leave::Turn;
             }
-            self.thread.accesses.clear();
+            let Self { thread, shared, timing, block, timed } = self;
+            timing.fetch(thread, shared, block.offset(index), timed.owner());
+            thread.accesses.clear();
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
                 return Leave::Trap;
@@ -164,6 +166,9 @@ impl Run<'_> {
             if let Some(leave) = leave {
                 return leave;
             }
+            if self.timing.turn.is_none() {
+                return Leave::Turn;
+            }
             if self.thread.time.cycles() >= deadline || self.thread.steps() >= limit {
                 break;
             }
@@ -173,18 +178,18 @@ impl Run<'_> {
 
     /// Completes instruction `index` of the block, which handed over by `flow`, or to an interrupt.
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
-        let Self { thread, timing, block, timed, .. } = self;
+        let Self { thread, shared, timing, timed, .. } = self;
         let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
         let accesses = std::mem::take(&mut thread.accesses);
         let executed = Executed {
             operation: &timed.operations[index],
             address: thread.cia,
-            offset: block.offset(index),
             taken_to,
             accesses: accesses.list(),
+            invalidations: accesses.invalidations(),
             owner: timed.owner(),
         };
-        let cycle = timing.complete(thread, &mut timed.accounts[index], &executed);
+        let cycle = timing.complete(thread, shared, &mut timed.accounts[index], &executed);
         thread.accesses = accesses;
         thread.time.charge_completion(cycle);
         thread.completed += 1;

@@ -1,10 +1,13 @@
-//! The accesses to memory of the instruction that executes, for the timing model.
+//! What the instruction that executes did to memory and to translations, for the timing model.
 //!
 //! Nothing is recorded in functional mode: then accesses go the quick way, past here.
 
 use arch::address::EffectiveAddress;
 
 use crate::memory::Offset;
+use crate::mmu::invalidation::Invalidation;
+use crate::shared::Shared;
+use crate::thread::Thread;
 
 /// Bytes that an instruction loaded or stored, in one piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +28,8 @@ pub struct Accesses {
     /// Whether anybody wants to know.
     pub is_on: bool,
     list: Vec<Access>,
+    /// Translations removed, with the core that lost them.
+    invalidations: Vec<(usize, Invalidation)>,
 }
 
 impl Accesses {
@@ -38,6 +43,13 @@ impl Accesses {
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
+        self.invalidations.clear();
+    }
+
+    /// Translations that were removed, with the core that lost them.
+    #[must_use]
+    pub fn invalidations(&self) -> &[(usize, Invalidation)] {
+        &self.invalidations
     }
 
     /// Records an access.
@@ -62,5 +74,20 @@ impl Accesses {
             return;
         }
         self.list.push(Access { address, offset, bytes: bytes as u32, is_store });
+    }
+}
+
+impl Thread {
+    /// Removes translations from core `core`.
+    pub(crate) fn invalidate(
+        &mut self,
+        shared: &mut Shared,
+        core: usize,
+        invalidation: Invalidation,
+    ) {
+        invalidation.apply(&mut shared.cores[core]);
+        if self.accesses.is_on {
+            self.accesses.invalidations.push((core, invalidation));
+        }
     }
 }
