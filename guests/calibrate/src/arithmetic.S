@@ -40,18 +40,20 @@
     chain adde_chain, adde %r3, %r4, %r5
 
     case divd_chain, 200, 16
-    measured
     li %r4, -3
+    li %r5, 1
+    measured
     .rept 16
-    divd %r4, %r4, %r4
+    divd %r4, %r4, %r5
     .endr
     end_case
 
     case divw_chain, 200, 16
-    measured
     li %r4, -3
+    li %r5, 1
+    measured
     .rept 16
-    divw %r4, %r4, %r4
+    divw %r4, %r4, %r5
     .endr
     end_case
 

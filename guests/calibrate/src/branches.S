@@ -38,30 +38,29 @@
     bit_branch steady_branch, 0
     bit_branch random_branch, 1
 
-    # One indirect branch to the same place, and two of them in a block of 32 bytes.
-    case steady_bctr, 4000, 1
-    address_of %r3, 1f
-    mtctr %r3
-    measured_by_gpr
-    bctr
-    .balign 32
-1:
-    end_case_by_gpr
-
-    case two_bctr, 4000, 1
-    measured_by_gpr
+    # Indirect branches, each always to the same place, the block of 32 bytes behind it.
+    case steady_bctr, 1000, 12
     bcl 20, 31, .+4
-2:
-    mflr %r3
-    addi %r4, %r3, 3f - 2b
-    addi %r5, %r3, 4f - 2b
-    mtctr %r4
-    bctr
 3:
-    mtctr %r5
+    mflr %r3
+    .irp place, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    addi %r\place, %r3, 4f - 3b + 32 * (\place - 4)
+    .endr
+    measured_by_gpr
+    b 5f
+    .balign 32
+5:
+    .irp place, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
+    mtctr %r\place
     bctr
     .balign 32
+    .if \place == 4
 4:
+    .endif
+    .endr
+    mtctr %r15
+    bctr
+    .balign 32
     end_case_by_gpr
 
     # A call and its return.

@@ -26,9 +26,9 @@
 2:
     .endm
 
-    .macro chase name, log2, iterations
+    .macro chase name, log2, stride_log2, iterations
     case \name, \iterations, 16
-    build_cycle \log2, 7
+    build_cycle \log2, \stride_log2
     measured
     .rept 16
     ld %r3, 0(%r3)
@@ -36,10 +36,11 @@
     end_case
     .endm
 
-    chase chase_16k, 7, 200             # L1
-    chase chase_256k, 11, 400           # L2
-    chase chase_4m, 15, 4200            # L3
-    chase chase_64m, 19, 8000           # memory: 16 MB of it, beyond what the caches keep
+    chase chase_16k, 7, 7, 200          # L1
+    chase chase_256k, 11, 7, 400        # L2
+    chase chase_4m, 15, 7, 4200         # L3
+    # Memory: lines 1 KiB apart, so that the lines behind each, which scattered misses bring, are of no use.
+    chase chase_memory, 16, 10, 4100
 
     case load_sign_extended_chain
     load_constant %r3, SCRATCH

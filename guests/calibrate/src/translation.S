@@ -22,6 +22,59 @@
     addi \table, \table, 8
     .endm
 
+    # A cycle of pointers through a line in each of `count` pages, no two in a row in the same places of the
+    # caches. It goes through the numbers below 2^log2 as in memory.S and passes over those from `count` on.
+    # r3 = where the pages begin.
+    .macro chase_lines log2, count
+    cmpdi %r24, 0
+    bne 4f
+    load_constant %r4, 1664525
+    load_constant %r5, 1013904223
+    li %r6, (1 << \log2) - 1
+    li %r7, 0
+    li %r10, \count
+    mtctr %r10
+1:  mr %r8, %r7
+2:  mulld %r8, %r8, %r4
+    add %r8, %r8, %r5
+    and %r8, %r8, %r6
+    cmpdi %r8, \count
+    bge 2b
+    sldi %r9, %r8, 16                   # where the next one lies
+    clrlsldi %r11, %r8, 55, 7
+    add %r9, %r9, %r11
+    add %r9, %r9, %r3
+    sldi %r12, %r7, 16                  # where this one lies
+    clrlsldi %r11, %r7, 55, 7
+    add %r12, %r12, %r11
+    stdx %r9, %r3, %r12
+    mr %r7, %r8
+    bdnz 1b
+4:
+    measured
+    .rept 16
+    ld %r3, 0(%r3)
+    .endr
+    end_case
+    .endm
+
+    .macro line_chase name, log2, count
+    case \name, 400, 16
+    load_constant %r3, SCRATCH
+    chase_lines \log2, \count
+    .endm
+
+    .macro page_chase name, log2, count
+    case \name, 400, 16
+    bl translation_on
+    load_constant %r3, WINDOW
+    chase_lines \log2, \count
+    .endm
+
+    line_chase lines_32, 5, 32
+    line_chase lines_384, 9, 384
+    line_chase lines_2048, 11, 2048
+
     .section .cases, "ax"
 translation_on:
     mfspr %r3, PTCR
@@ -94,47 +147,7 @@ translation_on:
     isync
     blr
 
-    # A cycle of pointers through `count` pages of the window, one line of each, no two in a row in the
-    # same places of the caches. It goes through the numbers below 2^log2 as in memory.S and passes over
-    # those from `count` on.
-    .macro page_chase name, log2, count
-    case \name, 400, 16
-    bl translation_on
-    load_constant %r3, WINDOW
-    cmpdi %r24, 0
-    bne 4f
-    load_constant %r4, 1664525
-    load_constant %r5, 1013904223
-    li %r6, (1 << \log2) - 1
-    li %r7, 0
-    li %r10, \count
-    mtctr %r10
-1:  mr %r8, %r7
-2:  mulld %r8, %r8, %r4
-    add %r8, %r8, %r5
-    and %r8, %r8, %r6
-    cmpdi %r8, \count
-    bge 2b
-    sldi %r9, %r8, 16                   # where the next one lies
-    clrlsldi %r11, %r8, 55, 7
-    add %r9, %r9, %r11
-    add %r9, %r9, %r3
-    sldi %r12, %r7, 16                  # where this one lies
-    clrlsldi %r11, %r7, 55, 7
-    add %r12, %r12, %r11
-    stdx %r9, %r3, %r12
-    mr %r7, %r8
-    bdnz 1b
-4:
-    measured
-    .rept 16
-    ld %r3, 0(%r3)
-    .endr
-    end_case
-    .endm
-
     page_chase pages_32, 5, 32
-    page_chase pages_192, 8, 192
     page_chase pages_384, 9, 384
     page_chase pages_2048, 11, 2048
 
