@@ -54,7 +54,7 @@
     end_case
 
     # A value through memory: stored, loaded, and stored again.
-    case store_forward
+    case store_forward, 1000, 16
     load_constant %r3, SCRATCH
     li %r4, 1
     measured
