@@ -47,11 +47,16 @@ pub struct Row {
     pub case: String,
     /// The case to take off.
     pub minus: Option<String>,
+    /// The case to divide by.
+    pub over: Option<String>,
     /// What to multiply with.
     #[serde(default = "one")]
     pub times: f64,
-    /// The published figure, or its low end, in cycles.
+    /// The published figure, or its low end.
     pub published: f64,
+    /// Of what.
+    #[serde(default = "cycles")]
+    pub unit: String,
     /// Its high end.
     pub published_high: Option<f64>,
     /// How near the model is to come.
@@ -66,10 +71,38 @@ fn one() -> f64 {
     1.0
 }
 
-#[derive(Deserialize)]
+fn cycles() -> String {
+    "cycles".to_owned()
+}
+
+/// What other hardware threads do while one is measured: see `guests/calibrate/src/siblings.S`.
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
-struct File {
-    row: Vec<Row>,
+pub struct Setup {
+    /// Rows name a case of it as `CASE, NAME`.
+    pub name: String,
+    /// 1: they spin, or wait in `stop`; 2: one answers.
+    pub role: u8,
+    /// How many.
+    pub others: u8,
+    /// Their priority, 1 very low to 4 medium; 0 for `stop`.
+    pub priority: u8,
+    /// Distance of their PIRs.
+    pub distance: u32,
+    /// Chips, cores of each, threads of each core.
+    pub topology: [u32; 3],
+}
+
+/// The rows, and the set-ups that they need.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Set-ups with more than one thread.
+    #[serde(rename = "setup")]
+    pub setups: Vec<Setup>,
+    /// What is published.
+    #[serde(rename = "row")]
+    pub rows: Vec<Row>,
 }
 
 /// The rows that come with the command.
@@ -77,14 +110,14 @@ struct File {
 /// # Panics
 /// If the file, which is part of the command, is wrong; a test sees to that.
 #[must_use]
-pub fn power9() -> Vec<Row> {
+pub fn power9() -> Published {
     let text = include_str!("../../../calibration/power9.toml");
-    let file: File = toml::from_str(text).expect("calibration/power9.toml is right");
+    let published: Published = toml::from_str(text).expect("calibration/power9.toml is right");
     let mut names = BTreeSet::new();
-    for row in &file.row {
+    for row in &published.rows {
         assert!(names.insert(&row.name), "calibration/power9.toml: {} is there twice", row.name);
     }
-    file.row
+    published
 }
 
 impl Row {
@@ -95,7 +128,11 @@ impl Row {
             Some(case) => cycles(case)?,
             None => 0.0,
         };
-        Some((cycles(&self.case)? - minus) * self.times)
+        let over = match &self.over {
+            Some(case) => cycles(case)?,
+            None => 1.0,
+        };
+        Some((cycles(&self.case)? - minus) / over * self.times)
     }
 
     /// How far `model` is from the published figure, as a fraction of its nearer end: 0 within an interval.
@@ -121,7 +158,9 @@ mod tests {
             name: "a".to_owned(),
             case: "one".to_owned(),
             minus: Some("two".to_owned()),
+            over: None,
             times: 2.0,
+            unit: "cycles".to_owned(),
             published: 10.0,
             published_high: Some(20.0),
             group: Group::B,
@@ -132,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_rows_in_the_tree_are_right() {
-        for row in power9() {
+        for row in power9().rows {
             assert!(row.published > 0.0 && row.times > 0.0, "{}", row.name);
             assert!(row.published_high.is_none_or(|high| high > row.published), "{}", row.name);
             assert!(!row.source.is_empty(), "{}", row.name);

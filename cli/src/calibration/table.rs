@@ -33,7 +33,7 @@ struct Line {
     published: f64,
     /// The ends of a published interval.
     published_range: Option<[f64; 2]>,
-    unit: &'static str,
+    unit: String,
     /// As a fraction of the published figure, of the nearer end of an interval.
     error: f64,
     /// `published`, or `guess` where the model's figure moves with the guesses.
@@ -76,7 +76,7 @@ impl Comparison {
                     .published_high
                     .map_or(row.published, |high| (row.published + high) / 2.0),
                 published_range: row.published_high.map(|high| [row.published, high]),
-                unit: "cycles",
+                unit: row.unit.clone(),
                 error,
                 confidence: if leans_on_guesses { "guess" } else { "published" },
                 role: row.role,
@@ -130,7 +130,11 @@ impl Comparison {
             };
             table.add_row([
                 format!("{:?}", row.group),
-                row.name.clone(),
+                if row.unit == "cycles" {
+                    row.name.clone()
+                } else {
+                    format!("{} ({})", row.name, row.unit)
+                },
                 format!("{:.2}", row.model),
                 interval,
                 published,
@@ -146,7 +150,7 @@ impl Comparison {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         format!(
-            "machine {}, cycles an operation\n\n{}\n\n{}\n",
+            "machine {}, in cycles but where another unit is named\n\n{}\n\n{}\n",
             self.machine,
             lines.join("\n"),
             self.summary()
@@ -184,7 +188,9 @@ mod tests {
             name: name.to_owned(),
             case: "case".to_owned(),
             minus: None,
+            over: None,
             times: 1.0,
+            unit: "cycles".to_owned(),
             published,
             published_high: None,
             group,

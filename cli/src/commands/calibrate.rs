@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::images::Images;
 use crate::machine_file::MachineFile;
 use crate::output::print;
-use crate::system::System;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
@@ -16,19 +15,11 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     };
     let description = machine.describe()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
-    let cases = cases::of_image(&image)?;
-    let system = System {
-        name: cases::IMAGE.to_owned(),
-        kernel: image,
-        initrd: None,
-        arguments: String::new(),
-        machine,
-        seed: 1,
-    };
-    let figures = measure::measure(&system, &cases)?;
+    let published = rows::power9();
+    let figures = measure::measure(&image, &machine, &published.setups)?;
+    let (name, hash) = (description.name(), description.config_hash());
     let comparison =
-        Comparison::new(description.name(), description.config_hash(), &rows::power9(), &figures)
-            .map_err(Failure::Run)?;
+        Comparison::new(name, hash, &published.rows, &figures).map_err(Failure::Run)?;
     let text = match arguments.format {
         Format::Text => comparison.text(),
         Format::Json => comparison.json(),

@@ -37,9 +37,15 @@ boot_native:
     bl opal
     address_of %r30, calibration_start
     address_of %r31, calibration_end
+    bl start_siblings
 next:
     cmpld %r30, %r31
     bge finished
+    address_of %r3, mode
+    lbz %r3, 0(%r3)
+    lwz %r4, 56(%r30)
+    cmpd %r3, %r4
+    bne other
     addi %r4, %r30, 12
     lwa %r3, 0(%r4)
     add %r3, %r3, %r4
@@ -47,6 +53,7 @@ next:
     bctrl
     sub %r26, %r23, %r22
     bl print_case
+other:
     addi %r30, %r30, 64
     b next
 

@@ -1,6 +1,6 @@
 # case.S: how a case is written.
 #
-#     case name, iterations=1000, operations=64
+#     case name, iterations=1000, operations=64, role=0
 #         ... set-up, run before each of the two passes ...
 #     measured
 #         ... the body, executed `iterations` times; `operations` is how many things of interest one has ...
@@ -8,6 +8,8 @@
 #
 # A body may use r3-r19, CR, XER, LR and FPRs. CTR counts the iterations; a body that needs it says
 # `measured_by_gpr` and `end_case_by_gpr`, and r21 counts instead. Label numbers 8 and 9 are the macros'.
+# A case with a role runs only where the image's mode asks for that role (siblings.S).
+#
 # r24 is the pass: 0 warms up, 1 is between the marks, with the time base read outside of them.
 
     .set MARK_BEGIN, 0x08004000
@@ -16,6 +18,9 @@
 
     .set LPCR, 318
     .set SCRATCH, 0x04000000            # real address of 320 MiB that nobody uses under OPAL
+
+    .section .calibration, "a"
+description_start:
 
     .macro load_constant register, value
     lis \register, (\value) >> 16
@@ -31,11 +36,12 @@
     addi \register, \register, (\label - .Lhere\@)@l
     .endm
 
-    .macro case name, iterations=1000, operations=64
+    .macro case name, iterations=1000, operations=64, role=0
     .section .calibration, "a"
     .long next_case, \iterations, \operations, \name - .
     .asciz "\name"
-    .balign 64
+    .org description_start + (next_case - 1) * 64 + 56
+    .long \role, 0
     .section .cases, "ax"
     .balign 128
     .globl \name

@@ -281,6 +281,21 @@ impl Description {
         (chips, cores_per_chip, threads_per_core)
     }
 
+    /// Replaces chips, cores of each and threads of each core.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if a number is out of range.
+    pub fn set_topology(
+        &mut self,
+        chips: u32,
+        cores_per_chip: u32,
+        threads_per_core: u32,
+    ) -> Result<(), DescriptionError> {
+        let topology = Topology { chips, cores_per_chip, threads_per_core };
+        let before = std::mem::replace(&mut self.file.topology, topology);
+        self.check().inspect_err(|_| self.file.topology = before)
+    }
+
     /// The machine's memory.
     #[must_use]
     pub fn memory(&self) -> Vec<Region> {
