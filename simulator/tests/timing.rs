@@ -5,7 +5,6 @@
 
 mod support;
 
-
 use arch::instruction::Mnemonic as M;
 use arch::marker::{Mark, Region};
 use simulator::core::Settings;

@@ -69,6 +69,17 @@ impl Default for Settings {
     }
 }
 
+/// What to do when a mark is passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Plan {
+    /// Go on in timing mode.
+    Start(Settings),
+    /// Forget all charges.
+    Clear,
+    /// Go on in functional mode and keep the ledger.
+    Stop,
+}
+
 /// A thread's turn to be simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Turn {
@@ -251,7 +262,7 @@ impl Timing {
         if context.is_contended {
             self.turn = None;
         }
-        for (core, invalidation) in executed.invalidations {
+        for (core, invalidation) in executed.accesses.invalidations() {
             self.translations.invalidate(*core, invalidation);
         }
         cycle

@@ -139,18 +139,23 @@ impl Machine {
         }
     }
 
-    /// Finds out anew when each waiting thread wakes, after something happened that may have changed it.
+    /// Looks at what happened: finds out anew when each waiting thread wakes, and does what is planned for
+    /// the marks that were passed.
     fn pay_attention(&mut self) {
-        let State { threads, shared, timing, .. } = &mut self.state;
+        let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
-            if let Some(timing) = timing {
-                timing.turn = None;
-            }
             for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
+            for mark in shared.take_marks() {
+                self.pass_mark(mark);
+            }
+            if let Some(timing) = &mut self.state.timing {
+                timing.turn = None;
+            }
         }
+        let State { threads, timing, .. } = &mut self.state;
         if let Some(timing) = timing {
             timing.look(threads);
         }
