@@ -80,6 +80,11 @@ impl Dispatch {
         }
     }
 
+    /// Nothing is in flight at cycle `now`.
+    pub fn drain(&mut self, now: u64) {
+        self.last = self.last.max(now);
+    }
+
     /// The cycle of the last dispatch.
     #[must_use]
     pub fn last(&self) -> u64 {

@@ -495,6 +495,7 @@ impl Pipeline {
     pub fn wait(&mut self, now: u64, cause: Cause) -> u64 {
         let cycles = now.saturating_sub(self.completed);
         self.completed += cycles;
+        self.dispatch.drain(self.completed);
         self.flush(cause);
         cycles
     }

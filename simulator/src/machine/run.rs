@@ -288,6 +288,9 @@ impl Machine {
                     self.state.progress_at = self.state.steps();
                 }
                 opal::call(&mut self.state, index)?;
+                if let Some(timing) = &mut self.state.timing {
+                    timing.turn = None;
+                }
                 Ok(true)
             }
             Cause::Stop(reason) => Err(reason),
