@@ -113,10 +113,8 @@ impl Dispatch {
         } else if operation.class.is_store() {
             room(&self.stores, share.stores, Cause::QueueStore);
         }
-        if operation.branch.is_some() {
-            if self.branches >= parameters.dispatch_branches {
-                at = at.later(Ready::new(self.last + 1, Cause::DispatchWidth));
-            }
+        if operation.branch.is_some() && self.branches >= parameters.dispatch_branches {
+            at = at.later(Ready::new(self.last + 1, Cause::DispatchWidth));
         }
         let mut start = at.at() * PARTS;
         if self.slot > start {

@@ -289,7 +289,7 @@ mod tests {
     use arch::instruction::{Mnemonic, decode, encode};
 
     fn effects(mnemonic: Mnemonic, operands: &[i64], record: bool) -> [Vec<usize>; 3] {
-        let word = encode(mnemonic, operands, false, record).unwrap();
+        let word = encode(mnemonic, operands, record, false).unwrap();
         let Effects { sources, targets, base } = Effects::of(decode(word).unwrap(), word);
         [sources, targets, base].map(Registers::collect)
     }

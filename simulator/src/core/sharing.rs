@@ -84,7 +84,7 @@ impl Core {
     /// Lets a miss of `line` at cycle `at` that would be `ready` wait for its turn, and says how long it
     /// has to.
     pub fn miss(&mut self, line: u64, at: u64, ready: u64) -> u64 {
-        if self.misses.iter().any(|miss| *miss == (line, ready)) {
+        if self.misses.contains(&(line, ready)) {
             return 0;
         }
         let first = self.misses.iter_mut().min_by_key(|miss| miss.1).expect("there is an entry");
