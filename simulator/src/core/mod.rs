@@ -59,13 +59,16 @@ pub struct Settings {
     pub bound: Bound,
     /// Causes that cost nothing.
     pub free: CauseSet,
-    /// How many cycles a thread may go ahead of the others.
+    /// How many cycles a thread may go ahead of the others, 1 to 100.
     pub quantum: u64,
 }
 
+/// Further ahead a thread would not see what others do in time.
+const LONGEST_QUANTUM: u64 = 100;
+
 impl Default for Settings {
     fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: 100 }
+        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM }
     }
 }
 
@@ -97,6 +100,7 @@ pub struct Timing {
     settings: Settings,
     parameters: Parameters,
     clock: Clock,
+    /// The address of firmware's entry.
     firmware: u64,
     threads_per_core: usize,
     /// Each thread's cycle when timing began or was last cleared.
@@ -111,6 +115,9 @@ pub struct Timing {
     pub turn: Option<Turn>,
 }
 
+/// The firmware's entry word and the return behind it.
+const FIRMWARE_BYTES: u64 = 8;
+
 /// Program priority in PPR.
 const PRIORITY: Field = Field::new(11, 13);
 
@@ -121,8 +128,9 @@ impl Timing {
         description: &Description,
         firmware: FirmwarePlace,
         threads: &[Thread],
-        settings: Settings,
+        mut settings: Settings,
     ) -> Self {
+        settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
         let Settings { bound, free, .. } = settings;
         let parameters = Parameters::new(description.timing(), bound);
         let (_, _, threads_per_core) = description.topology();
@@ -133,7 +141,7 @@ impl Timing {
         let mut timing = Self {
             settings,
             clock: description.clock(),
-            firmware: firmware.base,
+            firmware: firmware.entry,
             threads_per_core,
             started: threads.iter().map(now).collect(),
             owners: vec![Owner::Host; threads.len()],
@@ -239,7 +247,7 @@ impl Timing {
             *owner = Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
         } else if let Owner::Partition { .. } = owner {
             *owner = Owner::Host;
-        } else if thread.nia.wrapping_sub(self.firmware) < 0x1000 {
+        } else if thread.nia.wrapping_sub(self.firmware) < FIRMWARE_BYTES {
             return Owner::Firmware;
         }
         *owner

@@ -138,7 +138,7 @@ fn a_line_that_another_core_wrote_comes_from_there() {
 fn a_stopped_thread_waits_on_nobodys_account() {
     // DEC in 1000 ticks ends a stop that gives nothing up.
     let stop = |p: Program| p.op(M::Addi, &[3, 0, 1000]).op(M::Mtspr, &[22, 3]).op(M::Stop, &[]);
-    let machine = &mut boot(1, 1, |p| stop(p), |p| p);
+    let machine = &mut boot(1, 1, stop, |p| p);
     finish(machine, 1000);
     let of = |cause| {
         let lines = machine.charges().unwrap().lines();
