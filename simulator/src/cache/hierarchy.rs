@@ -122,16 +122,18 @@ impl Hierarchy {
         let lines_per_second = memory.bandwidth as f64 * 1e6 / (1 << LINE_LOG2) as f64;
         let channel = clock.core_hz as f64 * memory.channels as f64 / lines_per_second;
         let channels = vec![Calendar::new(channel); memory.channels as usize];
-        let home = |region: crate::memory::Region| {
-            let end = region.base + region.bytes;
-            (region.base >> LINE_LOG2, end >> LINE_LOG2, region.node as usize)
-        };
+        // Places in memory leave the holes between regions out.
+        let homes = description.memory().into_iter().scan(0, |end, region| {
+            let begin = *end;
+            *end += region.bytes >> LINE_LOG2;
+            Some((begin, *end, region.node as usize))
+        });
         Self {
             threads_per_core: threads_per_core as usize,
             cores,
             pairs,
             memories: vec![channels; chips],
-            homes: description.memory().into_iter().map(home).collect(),
+            homes: homes.collect(),
             latencies: Latencies::new(&cache, &memory, clock, free),
             prefetch,
         }
