@@ -328,7 +328,7 @@ fn saved_translations_go_on_as_those_they_were_saved_from() {
         for index in from..from + 3000 {
             bench.owner = Owner::Partition { lpid: (index % 3) as u32 };
             let space = if index % 5 == 0 { HOST } else { GUEST };
-            let address = index.wrapping_mul(0x9E37_79B9) % 1500 << 16;
+            let address = (index.wrapping_mul(0x9E37_79B9) % 1500) << 16;
             let thread = (index / 8) as usize % 4;
             let (answer, _) = bench.ask(&bench.request(thread, space, address, 40 * index), 16);
             sum = sum.wrapping_mul(31).wrapping_add(answer.ready + u64::from(answer.is_refill));
