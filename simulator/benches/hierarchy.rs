@@ -74,7 +74,7 @@ fn translate(hierarchy: &mut Hierarchy, translations: &mut Translations, pages: 
         let request = TranslationRequest {
             thread: 0,
             space: Some(Space { lpid: 0, pid: Some(0) }),
-            address: index % pages << 16,
+            address: (index % pages) << 16,
             is_fetch: false,
             at: index,
             owner: Owner::Host,

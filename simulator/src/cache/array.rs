@@ -21,6 +21,8 @@ pub struct Array<T> {
     set_mask: u64,
     /// Set by set; apart from the rest, since a look-up reads nothing else.
     tags: Vec<u64>,
+    /// Orders uses: the larger, the later; 0 where nothing is. All that is read to find a victim.
+    stamps: Vec<u64>,
     slots: Vec<Slot<T>>,
     uses: u64,
     displaced: Displaced,
@@ -30,8 +32,6 @@ pub struct Array<T> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct Slot<T> {
-    /// Orders uses: the larger, the later.
-    stamp: u64,
     /// The side that used it last.
     side: Side,
     entry: T,
@@ -74,6 +74,7 @@ impl<T: Copy + Default> Array<T> {
             ways,
             set_mask: sets - 1,
             tags: vec![EMPTY; entries],
+            stamps: vec![0; entries],
             slots: vec![Slot::default(); entries],
             uses: 0,
             displaced: Displaced::new(sets, ways),
@@ -139,8 +140,8 @@ impl<T: Copy + Default> Array<T> {
     #[inline]
     fn mark(&mut self, index: usize, side: Side) -> &mut T {
         self.uses += 1;
+        self.stamps[index] = self.uses;
         let slot = &mut self.slots[index];
-        slot.stamp = self.uses;
         slot.side = side;
         &mut slot.entry
     }
@@ -149,15 +150,11 @@ impl<T: Copy + Default> Array<T> {
     /// to leave.
     pub fn install(&mut self, tag: u64, side: Side, entry: T, evictor: Side) -> Option<Victim<T>> {
         let first = self.first(tag);
-        let age = |index: &usize| match self.tags[*index] {
-            EMPTY => 0,
-            _ => self.slots[*index].stamp,
-        };
-        let index = (first..first + self.ways).min_by_key(age)?;
+        let index = (first..first + self.ways).min_by_key(|&index| self.stamps[index])?;
         self.uses += 1;
+        self.stamps[index] = self.uses;
         let old = std::mem::replace(&mut self.tags[index], tag);
-        let slot = Slot { stamp: self.uses, side, entry };
-        let Slot { side, entry, .. } = std::mem::replace(&mut self.slots[index], slot);
+        let Slot { side, entry } = std::mem::replace(&mut self.slots[index], Slot { side, entry });
         if old == EMPTY {
             return None;
         }
@@ -167,25 +164,29 @@ impl<T: Copy + Default> Array<T> {
 
     /// Takes out what is at `tag`, if anything.
     pub fn remove(&mut self, tag: u64) -> Option<T> {
-        let index = self.search(tag)?;
-        self.tags[index] = EMPTY;
-        Some(self.slots[index].entry)
+        self.clear(tag).map(|slot| slot.entry)
     }
 
     /// Takes out what is at `tag`, if anything, because `evictor` wants it elsewhere.
     pub fn displace(&mut self, tag: u64, evictor: Side) -> Option<T> {
-        let index = self.search(tag)?;
-        self.tags[index] = EMPTY;
-        let Slot { side, entry, .. } = self.slots[index];
+        let Slot { side, entry } = self.clear(tag)?;
         self.note_loss(tag, side, evictor);
         Some(entry)
     }
 
+    fn clear(&mut self, tag: u64) -> Option<Slot<T>> {
+        let index = self.search(tag)?;
+        self.tags[index] = EMPTY;
+        self.stamps[index] = 0;
+        Some(self.slots[index])
+    }
+
     /// Takes out everything for which `is_gone` says so.
     pub fn remove_if(&mut self, is_gone: impl Fn(u64, &T) -> bool) {
-        for (tag, slot) in self.tags.iter_mut().zip(&self.slots) {
-            if *tag != EMPTY && is_gone(*tag, &slot.entry) {
+        for (index, tag) in self.tags.iter_mut().enumerate() {
+            if *tag != EMPTY && is_gone(*tag, &self.slots[index].entry) {
                 *tag = EMPTY;
+                self.stamps[index] = 0;
             }
         }
     }
@@ -204,10 +205,10 @@ impl<T: Copy + Default> Array<T> {
     /// Every tag, from the one used longest ago to the one used last.
     #[must_use]
     pub fn tags_by_age(&self) -> Vec<u64> {
-        let mut tags: Vec<_> = self.tags.iter().zip(&self.slots).collect();
-        tags.retain(|(tag, _)| **tag != EMPTY);
-        tags.sort_by_key(|(_, slot)| slot.stamp);
-        tags.into_iter().map(|(tag, _)| *tag).collect()
+        let mut tags: Vec<_> = self.stamps.iter().zip(&self.tags).collect();
+        tags.retain(|(_, tag)| **tag != EMPTY);
+        tags.sort_unstable();
+        tags.into_iter().map(|(_, tag)| *tag).collect()
     }
 }
 
