@@ -26,8 +26,8 @@ pub struct Array<T> {
     slots: Vec<Slot<T>>,
     uses: u64,
     displaced: Displaced,
-    #[serde(skip)]
-    hints: Hints,
+    /// Where a tag was found last, by its low bits: spares the search.
+    hints: Vec<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -48,18 +48,6 @@ pub struct Victim<T> {
     pub entry: T,
 }
 
-/// Where a tag was found last, by its low bits: spares the search. Not state: made again by use.
-#[derive(Clone, Debug, Default)]
-struct Hints(Vec<u32>);
-
-impl PartialEq for Hints {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Hints {}
-
 /// Hints of one array.
 const HINTS: usize = 256;
 
@@ -78,7 +66,7 @@ impl<T: Copy + Default> Array<T> {
             slots: vec![Slot::default(); entries],
             uses: 0,
             displaced: Displaced::new(sets, ways),
-            hints: Hints::default(),
+            hints: vec![0; HINTS],
         }
     }
 
@@ -96,7 +84,7 @@ impl<T: Copy + Default> Array<T> {
 
     #[inline]
     fn hinted(&self, tag: u64) -> Option<usize> {
-        let index = *self.hints.0.get(tag as usize % HINTS)? as usize;
+        let index = self.hints[tag as usize % HINTS] as usize;
         (self.tags[index] == tag).then_some(index)
     }
 
@@ -122,8 +110,7 @@ impl<T: Copy + Default> Array<T> {
             Some(index) => index,
             None => {
                 let index = self.search(tag)?;
-                self.hints.0.resize(HINTS, 0);
-                self.hints.0[tag as usize % HINTS] = index as u32;
+                self.hints[tag as usize % HINTS] = index as u32;
                 index
             }
         };

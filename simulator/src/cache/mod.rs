@@ -3,7 +3,6 @@
 //! | file | what it is |
 //! |---|---|
 //! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
-//! | [`supply`] | where a line comes from that a pair of cores does not have; who loses it |
 //! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
 //! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
@@ -18,13 +17,10 @@ pub mod array;
 pub mod calendar;
 pub mod displaced;
 pub mod hierarchy;
-#[cfg(test)]
-mod invariants;
 pub mod latency;
 pub mod line;
 pub mod parameters;
 pub mod prefetch;
-pub mod supply;
 pub mod translation;
 
 use crate::ledger::{Cause, Owner};
