@@ -281,6 +281,14 @@ impl Description {
         (chips, cores_per_chip, threads_per_core)
     }
 
+    /// The core of each hardware thread, over all chips.
+    #[must_use]
+    pub fn core_of_threads(&self) -> Vec<usize> {
+        let Topology { chips, cores_per_chip, threads_per_core } = self.file.topology;
+        let threads = chips * cores_per_chip * threads_per_core;
+        (0..threads).map(|thread| (thread / threads_per_core) as usize).collect()
+    }
+
     /// The machine's memory.
     #[must_use]
     pub fn memory(&self) -> Vec<Region> {
