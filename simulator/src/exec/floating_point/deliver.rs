@@ -5,7 +5,9 @@ use arch::instruction::Word;
 use arch::interrupt::program;
 use arch::registers::msr;
 
-use super::fpscr::{EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, ZE, ZX, with_summaries};
+use super::fpscr::{
+    EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, VXSNAN, VXVC, ZE, ZX, with_summaries,
+};
 use super::round::Computed;
 use crate::exec::{Flow, Outcome};
 use crate::thread::Thread;
@@ -25,13 +27,26 @@ pub(super) fn deliver_integer(thread: &mut Thread, i: Word, computed: Computed) 
 #[inline]
 fn deliver_replacing(thread: &mut Thread, i: Word, computed: Computed, replaced: u64) -> Outcome {
     let Computed { value, status } = computed;
+    deliver_by(thread, i, status, replaced, |thread| thread.set_fpr(i.frt(), value))
+}
+
+/// Delivers by `put`, unless an enabled exception leaves no result, and `status` to FPSCR in place of
+/// the bits `replaced`.
+#[inline]
+pub(in crate::exec) fn deliver_by(
+    thread: &mut Thread,
+    i: Word,
+    status: u64,
+    replaced: u64,
+    put: impl FnOnce(&mut Thread),
+) -> Outcome {
     let before = thread.fpscr;
     let exceptions = status & EXCEPTIONS;
     if exceptions & (INVALID | ZX) != 0 && is_suppressed(exceptions, before) {
         // The target and FPRF keep what they have.
         thread.fpscr = before & !(FR | FI);
     } else {
-        thread.set_fpr(i.frt(), value);
+        put(thread);
         thread.fpscr = before & !replaced | status & !EXCEPTIONS;
     }
     raise(thread, exceptions);
@@ -52,6 +67,20 @@ pub(super) fn raise(thread: &mut Thread, exceptions: u64) {
     }
 }
 
+/// Sets the exception bits of a comparison with a NaN. With VE set, one that signals hides that the
+/// comparison was ordered.
+pub(in crate::exec) fn raise_unordered(thread: &mut Thread, signals: bool, is_ordered: bool) {
+    raise(
+        thread,
+        match (signals, is_ordered) {
+            (true, true) if thread.fpscr & VE == 0 => VXSNAN | VXVC,
+            (true, _) => VXSNAN,
+            (false, true) => VXVC,
+            (false, false) => 0,
+        },
+    );
+}
+
 /// Ends an instruction that wrote FPSCR: CR1 of the record forms, and the interrupt.
 #[inline]
 pub(super) fn conclude(thread: &mut Thread, i: Word) -> Outcome {
@@ -61,7 +90,7 @@ pub(super) fn conclude(thread: &mut Thread, i: Word) -> Outcome {
 
 /// Copies FX, FEX, VX and OX to CR1 if the instruction is a record form.
 #[inline]
-pub(super) fn record(thread: &mut Thread, i: Word) {
+pub(in crate::exec) fn record(thread: &mut Thread, i: Word) {
     if i.rc() {
         thread.set_cr_field(1, (thread.fpscr >> 28) as u32 & 0xF);
     }
@@ -69,7 +98,7 @@ pub(super) fn record(thread: &mut Thread, i: Word) {
 
 /// The program interrupt that is due while FEX is set and MSR\[FE0\] or MSR\[FE1\] is.
 #[inline]
-pub(super) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
+pub(in crate::exec) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
     if thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0 {
         return Err(thread.program_interrupt(program::FLOATING_POINT));
     }
