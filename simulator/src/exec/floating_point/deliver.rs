@@ -2,7 +2,7 @@
 //! exception: Power ISA 3.0B Book I 4.4.
 
 use arch::instruction::Word;
-use arch::interrupt::program;
+use arch::interrupt::{Vector, program};
 use arch::registers::msr;
 
 use super::fpscr::{
@@ -11,6 +11,7 @@ use super::fpscr::{
 use super::round::Computed;
 use crate::exec::{Flow, Outcome};
 use crate::thread::Thread;
+use crate::thread::trap::{Interrupt, Trap};
 
 /// Delivers a floating-point result to FRT.
 #[inline]
@@ -96,10 +97,30 @@ pub(in crate::exec) fn record(thread: &mut Thread, i: Word) {
     }
 }
 
+/// The same behind an instruction that wrote the MSR: the thread's `nia` is set.
+#[inline]
+pub(in crate::exec) fn interrupt_if_allowed(thread: &mut Thread) -> Result<(), Trap> {
+    if is_pending(thread) {
+        let status = program::FLOATING_POINT | program::IMPRECISE;
+        let interrupt = Interrupt::new(Vector::Program);
+        return Err(thread.interrupt(Interrupt {
+            status,
+            is_after_instruction: true,
+            ..interrupt
+        }));
+    }
+    Ok(())
+}
+
+#[inline]
+fn is_pending(thread: &Thread) -> bool {
+    thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0
+}
+
 /// The program interrupt that is due while FEX is set and MSR\[FE0\] or MSR\[FE1\] is.
 #[inline]
 pub(in crate::exec) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
-    if thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0 {
+    if is_pending(thread) {
         return Err(thread.program_interrupt(program::FLOATING_POINT));
     }
     Ok(Flow::Next)

@@ -22,7 +22,8 @@
 //!   32:63, as Microwatt has it.
 //! - Operands of single-precision arithmetic that single format cannot hold are taken as they are, and
 //!   the result is rounded once; of a NaN the low 29 bits become zero.
-//! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set.
+//! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set, and
+//!   behind one that writes the MSR and leaves FE0 or FE1 set. Only the latter is imprecise.
 
 mod arithmetic;
 pub(super) mod class;
