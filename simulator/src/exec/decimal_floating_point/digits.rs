@@ -40,19 +40,16 @@ const UNSIGNED_PLUS: u128 = 0xF;
 
 fn ddedpd(thread: &mut Thread, i: Word, format: &Format) -> Outcome {
     let Decimal { negative, coefficient, .. } = datum(thread, i.frb(), format);
-    let digits = |count: u32| {
-        (0..count).fold(0, |bcd, place| {
-            // 34 digits are fewer than 10^38, whose power u128 holds.
-            let digit = coefficient / power(place) % 10;
-            bcd | digit << (4 * place)
-        })
-    };
-    let places = register_digits(format);
+    let digits = (0..register_digits(format)).fold(0, |bcd, place| {
+        let digit = coefficient / power(place) % 10;
+        bcd | digit << (4 * place)
+    });
+    // A sign moves the digits up, the highest out of the register.
     let value = match i.sp() {
-        0 | 1 => digits(places),
-        _ if negative => digits(places - 1) << 4 | MINUS,
-        2 => digits(places - 1) << 4 | PLUS,
-        _ => digits(places - 1) << 4 | UNSIGNED_PLUS,
+        0 | 1 => digits,
+        _ if negative => digits << 4 | MINUS,
+        2 => digits << 4 | PLUS,
+        _ => digits << 4 | UNSIGNED_PLUS,
     };
     put(thread, i, format, value)
 }
