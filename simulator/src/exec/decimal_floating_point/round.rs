@@ -136,8 +136,7 @@ impl Exact {
         if rest == 0 && !self.has_more {
             return (whole, 0);
         }
-        // Without places nothing is left to compare, and what is beyond is less than a unit; that does
-        // not happen, as `has_more` comes with more digits than a format has.
+        // `has_more` comes with more digits than a format has, and so with places: `half` is not zero.
         let order = match rest.cmp(&half) {
             Ordering::Equal if self.has_more => Ordering::Greater,
             order => order,
