@@ -46,6 +46,8 @@ pub enum Class {
     FloatingRootSingle,
     #[expect(missing_docs, reason = "named for the instructions")]
     FloatingRoot,
+    /// Decimal floating-point arithmetic.
+    Decimal,
     /// A branch.
     Branch,
     /// A load into GPRs.
@@ -108,7 +110,7 @@ pub enum Class {
     Return,
     /// `scv`: an interrupt by another way.
     VectoredCall,
-    /// `sc`, `stop`, and words that nothing is: what they cost comes after them.
+    /// `sc`, `stop`, `wait`, and words that nothing is: what they cost comes after them.
     Leave,
 }
 
@@ -236,6 +238,7 @@ impl Class {
             | Self::FloatingDivide
             | Self::FloatingRootSingle
             | Self::FloatingRoot => Cause::LatencyFloating,
+            Self::Decimal => Cause::LatencyDecimal,
             Self::Branch => Cause::LatencyBranch,
             Self::Load | Self::LoadAlgebraic | Self::LoadSingle | Self::LoadDouble => Cause::LoadL1,
             Self::Store | Self::StoreLine => Cause::StoreDrain,
@@ -282,6 +285,7 @@ impl Class {
             Self::FloatingDivide => latency.floating_divide,
             Self::FloatingRootSingle => latency.floating_root_single,
             Self::FloatingRoot => latency.floating_root,
+            Self::Decimal => latency.decimal,
             Self::Branch => latency.branch,
             Self::Load => 0,
             Self::LoadAlgebraic => latency.load_algebraic,
@@ -341,6 +345,11 @@ classes! {
     FloatingDivide: Fdiv;
     FloatingRootSingle: Fsqrts;
     FloatingRoot: Fsqrt;
+    Decimal: Dadd Daddq Dsub Dsubq Dmul Dmulq Ddiv Ddivq Dcmpo Dcmpoq Dcmpu Dcmpuq Dtstdc
+        Dtstdcq Dtstdg Dtstdgq Dtstex Dtstexq Dtstsf Dtstsfq Dtstsfi Dtstsfiq Dquai Dquaiq Dqua
+        Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
+        Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
+        Dscriq;
     Branch: B Bc Bclr Bcctr Bctar;
     Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx
         Lwbrx Ldbrx Lmw Lswi Lswx Lbzcix Lhzcix Lwzcix Ldcix;
@@ -363,12 +372,12 @@ classes! {
     Tlbie: Tlbie;
     Tlbiel: Tlbiel;
     Segment: Slbie Slbieg Slbia Slbiag Slbmte Slbmfev Slbmfee Slbfee Slbsync;
-    Management: Dcbst Icbi Darn Wait Clrbhrb Mfbhrbe Msgsnd Msgclr Msgsndp Msgclrp Msgsync Copy
+    Management: Dcbst Icbi Darn Clrbhrb Mfbhrbe Msgsnd Msgclr Msgsndp Msgclrp Msgsync Copy
         Paste Cpabort Tbegin Tend Tcheck Tsr Tabort Tabortwc Tabortdc Tabortwci Tabortdci
         Treclaim Trechkpt;
     Return: Rfid Hrfid Rfscv Rfebb;
     VectoredCall: Scv;
-    Leave: Sc Stop Doze Nap Sleep Rvwinkle;
+    Leave: Sc Stop Wait Doze Nap Sleep Rvwinkle;
     // By their operands, in `class`.
     Nothing: Mfspr Mftb Mtspr Mtmsr Mtmsrd Sync;
 }

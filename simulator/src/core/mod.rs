@@ -294,12 +294,14 @@ impl Timing {
         self.wait(thread, owner, Cause::FlushInterrupt, cost);
     }
 
-    /// `thread` woke from `stop`: it waited until its time.
-    pub fn woke(&mut self, thread: &mut Thread) {
+    /// `thread` woke from where it was asleep: it waited until its time.
+    pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
         self.settle(thread, Cause::WaitStop);
         let psscr = thread.spr(Spr::Psscr);
         let wake = &self.parameters.wake;
         let nanoseconds = match psscr::PLS.get(psscr) {
+            // `wait` is part of the pipeline.
+            _ if from != Activity::Stopped => 0,
             _ if psscr & psscr::EC == 0 => wake.lite,
             0 => wake.level_0,
             1 => wake.level_1,
@@ -356,11 +358,11 @@ impl Timing {
     }
 }
 
-/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `stop` that gives nothing
-/// up.
+/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `wait` or a `stop` that
+/// gives nothing up.
 fn is_awake(thread: &Thread) -> bool {
     match thread.activity {
-        Activity::Running => true,
+        Activity::Running | Activity::Waiting => true,
         Activity::Stopped => thread.spr(Spr::Psscr) & (psscr::ESL | psscr::EC) == 0,
         Activity::InFirmware => false,
     }
