@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arch::instruction::Mnemonic;
 use arch::marker::{Mark, Region};
 use simulator::blocks::Op;
-use simulator::core::Settings;
+use simulator::core::{Plan, Settings};
 use simulator::description::timing::Bound;
 use simulator::exec::Mode;
 use simulator::ledger::{CauseSet, Charges};
@@ -23,7 +23,8 @@ pub struct Timing {
     pub bound: Bound,
     /// What costs nothing.
     pub free: CauseSet,
-    /// The region whose charges are kept; all of them if there is none.
+    /// The region whose charges are kept, and behind which the run goes on without timing; if there is
+    /// none, all are kept.
     pub region: Option<Region>,
 }
 
@@ -32,6 +33,7 @@ pub struct Timing {
 pub struct RegionCycles {
     began: BTreeMap<(usize, u16), u64>,
     cycles: BTreeMap<u16, u64>,
+    threads: BTreeMap<u16, usize>,
 }
 
 impl RegionCycles {
@@ -39,6 +41,12 @@ impl RegionCycles {
     #[must_use]
     pub fn of(&self, region: u16) -> Option<u64> {
         self.cycles.get(&region).copied()
+    }
+
+    /// The thread that marked a region.
+    #[must_use]
+    pub fn thread_of(&self, region: u16) -> Option<usize> {
+        self.threads.get(&region).copied()
     }
 }
 
@@ -57,6 +65,7 @@ impl Observer for RegionCycles {
             Some(Mark::End(region)) => {
                 if let Some(began) = self.began.remove(&(thread.index, region.number())) {
                     self.cycles.insert(region.number(), now - began);
+                    self.threads.insert(region.number(), thread.index);
                 }
             }
             None => {}
@@ -76,8 +85,11 @@ pub fn run<O: Observer>(
 ) -> Result<(Exit, Charges), Failure> {
     let mut machine = on_simulator::start(system)?;
     let Timing { bound, free, region } = timing;
-    let region = region.map(Region::number);
-    machine.start_timing(Settings { bound, free, region, ..Settings::default() });
+    machine.start_timing(Settings { bound, free, ..Settings::default() });
+    if let Some(region) = region {
+        machine.plan(Mark::Begin(region), Plan::Clear);
+        machine.plan(Mark::End(region), Plan::Stop);
+    }
     let exit = on_simulator::run(&mut machine, observer, between)?;
     let charges = machine.charges().expect("the machine runs with timing").clone();
     Ok((exit, charges))

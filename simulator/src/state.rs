@@ -1,6 +1,8 @@
 //! The whole state of a machine: plain data, and nothing that could be made again from it.
 
-use crate::core::Timing;
+use arch::marker::Mark;
+
+use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::platform::Platform;
 use crate::shared::Shared;
@@ -23,6 +25,10 @@ pub struct State {
     pub progress_at: u64,
     /// The timing model, in timing mode.
     pub timing: Option<Box<Timing>>,
+    /// The timing model as it was when timing mode was last left.
+    pub timed: Option<Box<Timing>>,
+    /// What to do at marks.
+    pub plans: Vec<(Mark, Plan)>,
 }
 
 impl State {

@@ -82,16 +82,15 @@ fn a_pointer_chase_shows_the_levels() {
     assert!((found / 258.4 - 1.0).abs() < 0.1, "{found} cycles");
 }
 
-/// GB/s of `cores` cores that each load lines one after another, with `outstanding` loads at a time.
-fn stream(hierarchy: &mut Hierarchy, cores: usize, outstanding: usize) -> f64 {
+/// GB/s of `cores` cores that each access lines one after another, with `outstanding` ones at a time.
+fn stream(hierarchy: &mut Hierarchy, kind: Kind, cores: usize, outstanding: usize) -> f64 {
     const LINES: usize = 20_000;
     let mut ends = vec![vec![0; outstanding]; cores];
     for index in 0..LINES {
         for (core, ends) in ends.iter_mut().enumerate() {
             let at = ends[index % outstanding];
             let line = (core << 20 | index) as u64;
-            ends[index % outstanding] =
-                hierarchy.access(&request(core, line, Kind::Load, at)).ready;
+            ends[index % outstanding] = hierarchy.access(&request(core, line, kind, at)).ready;
         }
     }
     let end = ends.iter().flatten().max().unwrap();
@@ -100,14 +99,27 @@ fn stream(hierarchy: &mut Hierarchy, cores: usize, outstanding: usize) -> f64 {
 
 #[test]
 fn bandwidth_is_bounded_by_misses_and_by_channels() {
-    let one = stream(&mut machine(1, 1), 1, 12);
+    let one = stream(&mut machine(1, 1), Kind::Load, 1, 12);
     assert!((one / 22.6 - 1.0).abs() < 0.05, "12 misses of 68 ns pass 22.6 GB/s, not {one}");
-    let many = stream(&mut machine(1, 16), 16, 12);
+    let many = stream(&mut machine(1, 16), Kind::Load, 16, 12);
     assert!((many / 120.0 - 1.0).abs() < 0.05, "the memory passes 120 GB/s, not {many}");
-    let ahead = stream(&mut hierarchy(&description(1, 1, 1, false), &[]), 1, 12);
+    let ahead = stream(&mut hierarchy(&description(1, 1, 1, false), &[]), Kind::Load, 1, 12);
     assert!(ahead > 1.5 * one, "fetching ahead brings {ahead} GB/s over {one}");
-    let two = stream(&mut machine(2, 4), 4, 12);
+    let two = stream(&mut machine(2, 4), Kind::Load, 4, 12);
     assert!((two / one / 4.0 - 1.0).abs() < 0.05, "4 cores are still below the channels: {two}");
+}
+
+#[test]
+fn what_is_written_back_takes_the_channels_too() {
+    let text = POWER9
+        .replace("cores_per_chip = 1", "cores_per_chip = 16")
+        .replace("l3_bytes = { value = 10_485_760", "l3_bytes = { value = 655_360");
+    let mut small = hierarchy(&Description::from_toml(&text).unwrap(), &[]);
+    let found = stream(&mut small, Kind::Store, 16, 12);
+    assert!(
+        (50.0..80.0).contains(&found),
+        "lines come and go at 120 GB/s together, not at {found}"
+    );
 }
 
 #[test]
@@ -150,6 +162,40 @@ fn a_line_that_two_cores_write_wanders() {
     // The other's changed line (75 ns), then the other's copy has to go (30 ns).
     assert_eq!(pairs, 285 + 114);
     assert_eq!(chips, 570 + 114);
+}
+
+#[test]
+fn a_line_is_contended_until_somebody_has_read_it() {
+    let mut hierarchy = machine(1, 4);
+    hierarchy.access(&request(0, 7, Kind::Store, 0));
+    assert_eq!([0, 1, 2].map(|core| hierarchy.is_contended(core, 7)), [false, true, true]);
+    hierarchy.access(&request(2, 7, Kind::Load, 1000));
+    assert_eq!([0, 1, 2].map(|core| hierarchy.is_contended(core, 7)), [false; 3]);
+    hierarchy.access(&request(0, 7, Kind::Store, 2000));
+    hierarchy.access(&request(1, 7, Kind::Load, 3000));
+    // Out of the reader's L1.
+    for way in 1..9 {
+        hierarchy.access(&request(1, 7 + 32 * way, Kind::Load, 4000));
+    }
+    assert!(!hierarchy.is_contended(1, 7));
+}
+
+#[test]
+fn a_line_goes_on_when_it_has_come() {
+    let mut hierarchy = machine(1, 4);
+    assert_eq!(hierarchy.access(&request(0, 7, Kind::Store, 0)).ready, 258);
+    assert_eq!(hierarchy.access(&request(2, 7, Kind::Load, 10)).ready, 258 + 285);
+    assert_eq!(hierarchy.access(&request(0, 7, Kind::Store, 2000)).ready, 2000 + 114);
+    assert_eq!(hierarchy.access(&request(1, 7, Kind::Load, 2010)).ready, 2000 + 114);
+}
+
+#[test]
+fn nothing_is_fetched_ahead_beyond_a_page() {
+    let mut hierarchy = hierarchy(&description(1, 1, 1, false), &[]);
+    let mut cause = |line, at| hierarchy.access(&request(0, line, Kind::Load, at)).cause;
+    assert_eq!(cause(8 * 512 + 509, 0), Cause::LoadMemory);
+    assert_eq!(cause(8 * 512 + 511, 1000), Cause::LoadL3);
+    assert_eq!(cause(9 * 512, 2000), Cause::LoadMemory);
 }
 
 #[test]

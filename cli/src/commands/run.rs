@@ -149,9 +149,9 @@ impl<'a> Trial<'a> {
         drop(progress);
         self.check_end(console, exit)?;
         let counts = self.of_region(&observer.0)?;
-        let cycles = observer.1.of(region.number());
-        let cycles = cycles.ok_or_else(|| self.wrong("the payload never ended its region"))?;
-        Ok((counts, cycles, charges))
+        let thread = observer.1.thread_of(region.number());
+        let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
+        Ok((counts, charges.total(thread), charges))
     }
 
     fn progress(&self) -> Progress {

@@ -21,17 +21,17 @@ pub struct Array<T> {
     set_mask: u64,
     /// Set by set; apart from the rest, since a look-up reads nothing else.
     tags: Vec<u64>,
+    /// Orders uses: the larger, the later; 0 where nothing is. All that is read to find a victim.
+    stamps: Vec<u64>,
     slots: Vec<Slot<T>>,
     uses: u64,
     displaced: Displaced,
-    #[serde(skip)]
-    hints: Hints,
+    /// Where a tag was found last, by its low bits: spares the search.
+    hints: Vec<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct Slot<T> {
-    /// Orders uses: the larger, the later.
-    stamp: u64,
     /// The side that used it last.
     side: Side,
     entry: T,
@@ -48,18 +48,6 @@ pub struct Victim<T> {
     pub entry: T,
 }
 
-/// Where a tag was found last, by its low bits: spares the search. Not state: made again by use.
-#[derive(Clone, Debug, Default)]
-struct Hints(Vec<u32>);
-
-impl PartialEq for Hints {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Hints {}
-
 /// Hints of one array.
 const HINTS: usize = 256;
 
@@ -74,10 +62,11 @@ impl<T: Copy + Default> Array<T> {
             ways,
             set_mask: sets - 1,
             tags: vec![EMPTY; entries],
+            stamps: vec![0; entries],
             slots: vec![Slot::default(); entries],
             uses: 0,
             displaced: Displaced::new(sets, ways),
-            hints: Hints::default(),
+            hints: vec![0; HINTS],
         }
     }
 
@@ -95,7 +84,7 @@ impl<T: Copy + Default> Array<T> {
 
     #[inline]
     fn hinted(&self, tag: u64) -> Option<usize> {
-        let index = *self.hints.0.get(tag as usize % HINTS)? as usize;
+        let index = self.hints[tag as usize % HINTS] as usize;
         (self.tags[index] == tag).then_some(index)
     }
 
@@ -121,8 +110,7 @@ impl<T: Copy + Default> Array<T> {
             Some(index) => index,
             None => {
                 let index = self.search(tag)?;
-                self.hints.0.resize(HINTS, 0);
-                self.hints.0[tag as usize % HINTS] = index as u32;
+                self.hints[tag as usize % HINTS] = index as u32;
                 index
             }
         };
@@ -139,8 +127,8 @@ impl<T: Copy + Default> Array<T> {
     #[inline]
     fn mark(&mut self, index: usize, side: Side) -> &mut T {
         self.uses += 1;
+        self.stamps[index] = self.uses;
         let slot = &mut self.slots[index];
-        slot.stamp = self.uses;
         slot.side = side;
         &mut slot.entry
     }
@@ -149,15 +137,11 @@ impl<T: Copy + Default> Array<T> {
     /// to leave.
     pub fn install(&mut self, tag: u64, side: Side, entry: T, evictor: Side) -> Option<Victim<T>> {
         let first = self.first(tag);
-        let age = |index: &usize| match self.tags[*index] {
-            EMPTY => 0,
-            _ => self.slots[*index].stamp,
-        };
-        let index = (first..first + self.ways).min_by_key(age)?;
+        let index = (first..first + self.ways).min_by_key(|&index| self.stamps[index])?;
         self.uses += 1;
+        self.stamps[index] = self.uses;
         let old = std::mem::replace(&mut self.tags[index], tag);
-        let slot = Slot { stamp: self.uses, side, entry };
-        let Slot { side, entry, .. } = std::mem::replace(&mut self.slots[index], slot);
+        let Slot { side, entry } = std::mem::replace(&mut self.slots[index], Slot { side, entry });
         if old == EMPTY {
             return None;
         }
@@ -167,25 +151,29 @@ impl<T: Copy + Default> Array<T> {
 
     /// Takes out what is at `tag`, if anything.
     pub fn remove(&mut self, tag: u64) -> Option<T> {
-        let index = self.search(tag)?;
-        self.tags[index] = EMPTY;
-        Some(self.slots[index].entry)
+        self.clear(tag).map(|slot| slot.entry)
     }
 
     /// Takes out what is at `tag`, if anything, because `evictor` wants it elsewhere.
     pub fn displace(&mut self, tag: u64, evictor: Side) -> Option<T> {
-        let index = self.search(tag)?;
-        self.tags[index] = EMPTY;
-        let Slot { side, entry, .. } = self.slots[index];
+        let Slot { side, entry } = self.clear(tag)?;
         self.note_loss(tag, side, evictor);
         Some(entry)
     }
 
+    fn clear(&mut self, tag: u64) -> Option<Slot<T>> {
+        let index = self.search(tag)?;
+        self.tags[index] = EMPTY;
+        self.stamps[index] = 0;
+        Some(self.slots[index])
+    }
+
     /// Takes out everything for which `is_gone` says so.
     pub fn remove_if(&mut self, is_gone: impl Fn(u64, &T) -> bool) {
-        for (tag, slot) in self.tags.iter_mut().zip(&self.slots) {
-            if *tag != EMPTY && is_gone(*tag, &slot.entry) {
+        for (index, tag) in self.tags.iter_mut().enumerate() {
+            if *tag != EMPTY && is_gone(*tag, &self.slots[index].entry) {
                 *tag = EMPTY;
+                self.stamps[index] = 0;
             }
         }
     }
@@ -204,10 +192,10 @@ impl<T: Copy + Default> Array<T> {
     /// Every tag, from the one used longest ago to the one used last.
     #[must_use]
     pub fn tags_by_age(&self) -> Vec<u64> {
-        let mut tags: Vec<_> = self.tags.iter().zip(&self.slots).collect();
-        tags.retain(|(tag, _)| **tag != EMPTY);
-        tags.sort_by_key(|(_, slot)| slot.stamp);
-        tags.into_iter().map(|(tag, _)| *tag).collect()
+        let mut tags: Vec<_> = self.stamps.iter().zip(&self.tags).collect();
+        tags.retain(|(_, tag)| **tag != EMPTY);
+        tags.sort_unstable();
+        tags.into_iter().map(|(_, tag)| *tag).collect()
     }
 }
 

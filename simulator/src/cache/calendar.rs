@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Slots in one word of the calendar.
 const SLOTS: u64 = u64::BITS as u64;
 /// Words that are kept: a request may come that many slots behind the latest one.
-const WORDS: usize = 16;
+const WORDS: usize = 64;
 /// Slots have a length in parts of a cycle.
 const PARTS: u64 = 256;
 

@@ -48,3 +48,17 @@ impl Displaced {
         is_lost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Displaced;
+
+    #[test]
+    fn a_set_remembers_as_many_losses_as_it_has_ways() {
+        let mut displaced = Displaced::new(2, 8);
+        (0..9).for_each(|tag| displaced.record(1, tag, Some(5)));
+        assert!(!displaced.take(1, 0, Some(5)), "the oldest is forgotten");
+        assert!(!displaced.take(0, 1, Some(5)), "another set has none");
+        assert!(displaced.take(1, 1, Some(5)));
+    }
+}

@@ -142,7 +142,7 @@ impl Latencies {
                 // The store has reached the L2, which has the line for it.
                 (Kind::Store, Level::L1 | Level::L2) => cache.store_latency,
                 // What a hit takes is in the front end's own stages.
-                (Kind::Fetch, level) => plain(level) - plain(Level::L1),
+                (Kind::Fetch, level) => plain(level).saturating_sub(plain(Level::L1)),
                 (_, level) => plain(level),
             }
         };

@@ -3,7 +3,6 @@
 //! | file | what it is |
 //! |---|---|
 //! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
-//! | [`supply`] | where a line comes from that a pair of cores does not have; who loses it |
 //! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
 //! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
@@ -18,13 +17,10 @@ pub mod array;
 pub mod calendar;
 pub mod displaced;
 pub mod hierarchy;
-#[cfg(test)]
-mod invariants;
 pub mod latency;
 pub mod line;
 pub mod parameters;
 pub mod prefetch;
-pub mod supply;
 pub mod translation;
 
 use crate::ledger::{Cause, Owner};
@@ -55,7 +51,7 @@ pub enum Kind {
 pub struct Request {
     /// The hardware thread.
     pub thread: usize,
-    /// The place in memory, divided by the line's bytes.
+    /// The place in memory ([`Offset`](crate::memory::Offset)), divided by the line's bytes.
     pub line: u64,
     /// The effective address: the prefetcher's streams go by it.
     pub address: u64,

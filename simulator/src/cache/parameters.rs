@@ -119,8 +119,6 @@ impl TranslationParameters {
     /// [`DescriptionError`] that names the key.
     pub fn check(&self) -> Result<(), DescriptionError> {
         let arrays = [
-            ("ierat", self.ierat_entries, 1),
-            ("derat", self.derat_entries, 1),
             ("tlb", self.tlb_entries, self.tlb_ways),
             ("walk_cache", self.walk_cache_entries, self.walk_cache_ways),
         ];
@@ -131,8 +129,9 @@ impl TranslationParameters {
                 )));
             }
         }
-        if self.derat_arrays == 0 || self.walkers == 0 {
-            return Err(error("timing.translation: derat_arrays and walkers must be positive"));
+        let counts = [self.ierat_entries, self.derat_entries, self.derat_arrays, self.walkers];
+        if counts.contains(&0) {
+            return Err(error("timing.translation: there is none of something; there must be one"));
         }
         Ok(())
     }

@@ -66,5 +66,5 @@ impl Context<'_> {
 
 fn ready(answer: Answer) -> Ready {
     let Answer { ready, cause, is_refill } = answer;
-    Ready { at: ready, reason: Reason { cause, is_refill } }
+    Ready::new(ready, Reason::new(cause, is_refill))
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::front_end::BLOCK_INSTRUCTIONS;
 use super::operation::Operation;
 use super::parameters::CoreParameters;
 use super::ready::{Ready, Ring};
@@ -22,6 +23,31 @@ pub struct Share {
     pub cause: Cause,
     /// The thread's part of what is divided statically is one in so many.
     pub divisor: u64,
+    /// Its part of the window.
+    pub window: u64,
+    /// Its part of the load queue.
+    pub loads: u64,
+    /// Its part of the store queue.
+    pub stores: u64,
+    /// Its part of the instruction buffer, in blocks.
+    pub blocks: u64,
+}
+
+impl Share {
+    /// One part in `divisor` of what is divided statically, and all dispatch slots.
+    #[must_use]
+    pub fn whole(parameters: &CoreParameters, divisor: u64) -> Self {
+        let part = |entries: u64| (entries / divisor).max(1);
+        Self {
+            slot: PARTS / parameters.dispatch_width,
+            cause: Cause::DispatchWidth,
+            divisor,
+            window: part(parameters.window),
+            loads: part(parameters.load_queue),
+            stores: part(parameters.store_queue),
+            blocks: part(parameters.instruction_buffer / BLOCK_INSTRUCTIONS),
+        }
+    }
 }
 
 /// A thread's way into the window.
@@ -54,6 +80,11 @@ impl Dispatch {
         }
     }
 
+    /// Nothing is in flight at cycle `now`.
+    pub fn drain(&mut self, now: u64) {
+        self.last = self.last.max(now);
+    }
+
     /// The cycle of the last dispatch.
     #[must_use]
     pub fn last(&self) -> u64 {
@@ -73,21 +104,19 @@ impl Dispatch {
         let mut at = ready;
         let mut room = |ring: &Ring, entries: u64, cause: Cause| {
             if !free.contains(cause) {
-                at = at.later(Ready::new(ring.room(entries / share.divisor), cause));
+                at = at.later(Ready::new(ring.room(entries), cause));
             }
         };
-        room(&self.window, parameters.window, Cause::WindowFull);
+        room(&self.window, share.window, Cause::WindowFull);
         if operation.class.is_load() {
-            room(&self.loads, parameters.load_queue, Cause::QueueLoad);
+            room(&self.loads, share.loads, Cause::QueueLoad);
         } else if operation.class.is_store() {
-            room(&self.stores, parameters.store_queue, Cause::QueueStore);
+            room(&self.stores, share.stores, Cause::QueueStore);
         }
-        if operation.branch.is_some() {
-            if self.branches >= parameters.dispatch_branches {
-                at = at.later(Ready::new(self.last + 1, Cause::DispatchWidth));
-            }
+        if operation.branch.is_some() && self.branches >= parameters.dispatch_branches {
+            at = at.later(Ready::new(self.last + 1, Cause::DispatchWidth));
         }
-        let mut start = at.at * PARTS;
+        let mut start = at.at() * PARTS;
         if self.slot > start {
             start = self.slot;
             at = at.later(Ready::new(start / PARTS, share.cause));
@@ -98,11 +127,11 @@ impl Dispatch {
             last += free.cost(Cause::DispatchMicrocode, parameters.microcode) * PARTS;
         }
         self.slot = last + share.slot;
-        if last / PARTS > at.at {
+        if last / PARTS > at.at() {
             at = Ready::new(last / PARTS, Cause::DispatchMicrocode);
         }
-        if at.at > self.last {
-            self.last = at.at;
+        if at.at() > self.last {
+            self.last = at.at();
             self.branches = 0;
         }
         self.branches += u64::from(operation.branch.is_some());

@@ -66,7 +66,7 @@ impl FrontEnd {
     pub fn arrive(&mut self, address: u64, there: Ready) {
         self.current = there;
         self.block = address >> BLOCK_LOG2;
-        self.next = Ready::new(there.at + 1, Cause::DispatchWidth);
+        self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 
     /// A branch at `address` was predicted to go to `target`, and does.
@@ -80,7 +80,7 @@ impl FrontEnd {
     ) {
         let latency =
             if is_alone { parameters.taken_branch } else { parameters.taken_branch_shared };
-        let mut at = self.current.at + free.cost(Cause::FetchTaken, latency);
+        let mut at = self.current.at() + free.cost(Cause::FetchTaken, latency);
         if target <= address {
             let (last_target, last_at) = self.last_loop;
             if last_target == target {

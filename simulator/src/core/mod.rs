@@ -34,7 +34,6 @@ pub mod registers;
 pub mod sharing;
 
 use arch::bits::Field;
-use arch::marker::Mark;
 use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
@@ -60,16 +59,28 @@ pub struct Settings {
     pub bound: Bound,
     /// Causes that cost nothing.
     pub free: CauseSet,
-    /// How many cycles a thread may go ahead of the others.
+    /// How many cycles a thread may go ahead of the others, 1 to 100.
     pub quantum: u64,
-    /// The marked region whose charges are kept, the last time that it is entered; all charges, if none.
-    pub region: Option<u16>,
 }
+
+/// Further ahead a thread would not see what others do in time.
+const LONGEST_QUANTUM: u64 = 100;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: 100, region: None }
+        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM }
     }
+}
+
+/// What to do when a mark is passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Plan {
+    /// Go on in timing mode.
+    Start(Settings),
+    /// Forget all charges.
+    Clear,
+    /// Go on in functional mode and keep the ledger.
+    Stop,
 }
 
 /// A thread's turn to be simulated.
@@ -89,6 +100,7 @@ pub struct Timing {
     settings: Settings,
     parameters: Parameters,
     clock: Clock,
+    /// The address of firmware's entry.
     firmware: u64,
     threads_per_core: usize,
     /// Each thread's cycle when timing began or was last cleared.
@@ -99,11 +111,12 @@ pub struct Timing {
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
-    /// The charges of the region that was asked for, as it ended.
-    of_region: Option<Charges>,
     /// Whose turn it is.
     pub turn: Option<Turn>,
 }
+
+/// The firmware's entry word and the return behind it.
+const FIRMWARE_BYTES: u64 = 8;
 
 /// Program priority in PPR.
 const PRIORITY: Field = Field::new(11, 13);
@@ -115,8 +128,9 @@ impl Timing {
         description: &Description,
         firmware: FirmwarePlace,
         threads: &[Thread],
-        settings: Settings,
+        mut settings: Settings,
     ) -> Self {
+        settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
         let Settings { bound, free, .. } = settings;
         let parameters = Parameters::new(description.timing(), bound);
         let (_, _, threads_per_core) = description.topology();
@@ -127,7 +141,7 @@ impl Timing {
         let mut timing = Self {
             settings,
             clock: description.clock(),
-            firmware: firmware.base,
+            firmware: firmware.entry,
             threads_per_core,
             started: threads.iter().map(now).collect(),
             owners: vec![Owner::Host; threads.len()],
@@ -139,7 +153,6 @@ impl Timing {
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
-            of_region: None,
             turn: None,
             parameters,
         };
@@ -161,24 +174,10 @@ impl Timing {
         &self.parameters
     }
 
-    /// The account: of the region that was asked for, if it has ended.
+    /// The account.
     #[must_use]
     pub fn charges(&self) -> &Charges {
-        self.of_region.as_ref().unwrap_or(&self.charges)
-    }
-
-    /// A thread completed `mark`.
-    pub fn marked(&mut self, mark: Mark) {
-        match mark {
-            Mark::Begin(region) if Some(region.number()) == self.settings.region => {
-                self.charges.clear();
-                self.started = self.pipelines.iter().map(Pipeline::completed).collect();
-            }
-            Mark::End(region) if Some(region.number()) == self.settings.region => {
-                self.of_region = Some(self.charges.clone());
-            }
-            Mark::Begin(_) | Mark::End(_) => {}
-        }
+        &self.charges
     }
 
     /// Cycles of `thread` since timing began or was last cleared.
@@ -248,7 +247,7 @@ impl Timing {
             *owner = Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
         } else if let Owner::Partition { .. } = owner {
             *owner = Owner::Host;
-        } else if thread.nia.wrapping_sub(self.firmware) < 0x1000 {
+        } else if thread.nia.wrapping_sub(self.firmware) < FIRMWARE_BYTES {
             return Owner::Firmware;
         }
         *owner
@@ -271,7 +270,7 @@ impl Timing {
         if context.is_contended {
             self.turn = None;
         }
-        for (core, invalidation) in executed.invalidations {
+        for (core, invalidation) in executed.accesses.invalidations() {
             self.translations.invalidate(*core, invalidation);
         }
         cycle
@@ -295,12 +294,14 @@ impl Timing {
         self.wait(thread, owner, Cause::FlushInterrupt, cost);
     }
 
-    /// `thread` woke from `stop`: it waited until its time.
-    pub fn woke(&mut self, thread: &mut Thread) {
+    /// `thread` woke from where it was asleep: it waited until its time.
+    pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
         self.settle(thread, Cause::WaitStop);
         let psscr = thread.spr(Spr::Psscr);
         let wake = &self.parameters.wake;
         let nanoseconds = match psscr::PLS.get(psscr) {
+            // `wait` is part of the pipeline.
+            _ if from != Activity::Stopped => 0,
             _ if psscr & psscr::EC == 0 => wake.lite,
             0 => wake.level_0,
             1 => wake.level_1,
@@ -357,11 +358,11 @@ impl Timing {
     }
 }
 
-/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `stop` that gives nothing
-/// up.
+/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `wait` or a `stop` that
+/// gives nothing up.
 fn is_awake(thread: &Thread) -> bool {
     match thread.activity {
-        Activity::Running => true,
+        Activity::Running | Activity::Waiting => true,
         Activity::Stopped => thread.spr(Spr::Psscr) & (psscr::ESL | psscr::EC) == 0,
         Activity::InFirmware => false,
     }

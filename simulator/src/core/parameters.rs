@@ -97,6 +97,8 @@ parameters! {
         floating_root_single: "cycles",
         /// `fsqrt`.
         floating_root: "cycles",
+        /// Decimal floating point, in the one unit of its kind.
+        decimal: "cycles",
         /// A load that extends the sign, beyond another load.
         load_algebraic: "cycles",
         /// A load of a single into an FPR, beyond a load into a GPR.

@@ -18,7 +18,7 @@ use super::Context;
 use super::class::Class;
 use super::dispatch::{Dispatch, Share};
 use super::forward::{Forwarding, Found};
-use super::front_end::{BLOCK_INSTRUCTIONS, FrontEnd};
+use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
 use super::predictor::History;
@@ -28,8 +28,7 @@ use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Owner};
 use crate::memory::Offset;
 use crate::mmu::Access;
-use crate::mmu::invalidation::Invalidation;
-use crate::thread::accesses;
+use crate::thread::accesses::{self, Accesses};
 
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]
@@ -40,10 +39,8 @@ pub struct Executed<'a> {
     pub address: u64,
     /// Where it went, if not to the next instruction.
     pub taken_to: Option<u64>,
-    /// What it accessed.
-    pub accesses: &'a [accesses::Access],
-    /// Translations that it removed, with the core that lost them.
-    pub invalidations: &'a [(usize, Invalidation)],
+    /// What it did to memory and to translations.
+    pub accesses: &'a Accesses,
     /// Who executed it.
     pub owner: Owner,
 }
@@ -55,7 +52,7 @@ pub struct Pipeline {
     dispatch: Dispatch,
     history: History,
     /// When each renamed register's latest value is there.
-    registers: Vec<Ready>,
+    registers: Box<[Ready]>,
     /// The cycle of the last completion: up to here the thread is charged.
     completed: u64,
     /// Nothing is dispatched before.
@@ -83,43 +80,39 @@ pub struct Pipeline {
 /// No line and no epoch.
 const NONE: u64 = u64::MAX;
 
-/// The time from issue to result, by cause; what is beyond the ordinary comes first.
+/// The time from issue to result: the steps of a load, and the unit's own latency.
 #[derive(Clone, Copy, Debug)]
 struct Latency {
-    parts: [(Reason, u64); 4],
-}
-
-/// When each step of a load is done.
-struct Steps([Ready; 3]);
-
-impl Steps {
-    fn last(&self) -> Ready {
-        self.0[2]
-    }
+    issued: u64,
+    /// When the address is translated, when there is a place for a miss, and when the data is there.
+    steps: [Ready; 3],
+    /// What the unit takes beyond it.
+    own: u64,
+    cause: Cause,
 }
 
 impl Latency {
-    /// Adds the steps of a load that was issued at cycle `issued`, in place of those of another.
-    fn add(&mut self, issued: u64, steps: &Steps) {
-        let mut before = issued;
-        for (part, step) in self.parts.iter_mut().zip(&steps.0) {
-            *part = (step.reason, step.at - before);
-            before = step.at;
-        }
+    fn finished(&self) -> u64 {
+        self.steps[2].at() + self.own
     }
 
-    fn new(cause: Cause, cycles: u64) -> Self {
-        let nothing = (Reason::from(cause), 0);
-        Self { parts: [nothing, nothing, nothing, (Reason::from(cause), cycles)] }
-    }
-
-    fn total(&self) -> u64 {
-        self.parts.iter().map(|(_, cycles)| cycles).sum()
+    /// Its parts, what is beyond the ordinary first.
+    fn parts(&self) -> [(Reason, u64); 4] {
+        let [translated, queued, data] = self.steps;
+        [
+            (translated.reason(), translated.at() - self.issued),
+            (queued.reason(), queued.at() - translated.at()),
+            (data.reason(), data.at() - queued.at()),
+            (self.cause.into(), self.own),
+        ]
     }
 
     /// What decided it: the longest part.
     fn reason(&self) -> Reason {
-        let longest = self.parts.iter().rev().max_by_key(|(_, cycles)| *cycles);
+        if self.steps[2].at() == self.issued {
+            return self.cause.into();
+        }
+        let longest = self.parts().into_iter().rev().max_by_key(|(_, cycles)| *cycles);
         longest.expect("there are parts").0
     }
 }
@@ -133,7 +126,7 @@ impl Pipeline {
             front: FrontEnd::new(&parameters.core, now),
             dispatch: Dispatch::new(&parameters.core, now),
             history: History::default(),
-            registers: vec![nothing; COUNT],
+            registers: vec![nothing; COUNT].into(),
             completed: now,
             hold: nothing,
             order: nothing,
@@ -145,7 +138,7 @@ impl Pipeline {
             drained: now,
             forwarding: Forwarding::default(),
             line: NONE,
-            share: Share { slot: 1, cause: Cause::DispatchWidth, divisor: 1 },
+            share: Share::whole(&parameters.core, 1),
             share_epoch: NONE,
         }
     }
@@ -175,26 +168,33 @@ impl Pipeline {
         let before = self.dispatch.last();
         let parameters = &context.parameters.core;
         let dispatched = self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
-        let own = &mut context.core.members[context.member];
-        own.dispatched(dispatched.at, operation.operations);
+        if let [_, _, ..] = context.core.members[..] {
+            let own = &mut context.core.members[context.member];
+            own.dispatched(dispatched.at(), operation.operations);
+        }
 
         let operands = self.operands(context, operation);
         let bound = dispatched.later(operands);
-        let mut issued = context.core.ports.take(operation.port, bound.at);
+        let mut issued = context.core.ports.take(operation.port, bound.at());
         if is_divide(operation.class) {
             let busy = free.cost(Cause::IssuePort, parameters.divider_busy);
             issued = context.core.ports.take_divider(issued, busy);
         }
-        let issued = if free.contains(Cause::IssuePort) { bound.at } else { issued };
+        let issued = if free.contains(Cause::IssuePort) { bound.at() } else { issued };
         let latency = self.latency(context, executed, issued);
-        let finished = issued + latency.total();
+        let finished = latency.finished();
         let completed = finished.max(self.completed);
 
         let gap = completed - self.completed;
         if gap > 0 {
             let mut charge = |reason: Reason, cycles: u64| {
-                let Reason { cause, is_refill } = reason;
-                context.charges.charge(context.thread.index, account, cause, is_refill, cycles);
+                context.charges.charge(
+                    context.thread.index,
+                    account,
+                    reason.cause(),
+                    reason.is_refill(),
+                    cycles,
+                );
             };
             let mut left = gap;
             let mut part = |reason: Reason, cycles: u64| {
@@ -202,14 +202,14 @@ impl Pipeline {
                 left -= cycles;
                 charge(reason, cycles);
             };
-            part(Cause::IssuePort.into(), issued - bound.at);
-            if operands.at <= dispatched.at {
-                part(dispatched.reason, dispatched.at.saturating_sub(before));
+            part(Cause::IssuePort.into(), issued - bound.at());
+            if operands.at() <= dispatched.at() {
+                part(dispatched.reason(), dispatched.at().saturating_sub(before));
             }
-            for (reason, cycles) in latency.parts {
+            for (reason, cycles) in latency.parts() {
                 part(reason, cycles);
             }
-            part(bound.reason, u64::MAX);
+            part(bound.reason(), u64::MAX);
         }
         self.completed = completed;
         self.dispatch.complete(operation, completed);
@@ -250,15 +250,13 @@ impl Pipeline {
     /// Fetches the block of the instruction that the thread is about to execute, which lies at `offset`.
     pub fn fetch(&mut self, context: &mut Context<'_>, offset: Offset, owner: Owner) {
         let address = context.thread.cia;
-        let blocks =
-            context.parameters.core.instruction_buffer / BLOCK_INSTRUCTIONS / self.share.divisor;
-        let mut there = self.front.begin(self.dispatch.last(), blocks);
+        let mut there = self.front.begin(self.dispatch.last(), self.share.blocks);
         let line = (offset >> LINE_LOG2) as u64;
         if line != self.line {
             self.line = line;
-            let translated = context.translate(address, Access::Fetch, there.at, owner);
+            let translated = context.translate(address, Access::Fetch, there.at(), owner);
             there = there.later(translated);
-            let answer = context.access(Kind::Fetch, line, address, there.at, owner);
+            let answer = context.access(Kind::Fetch, line, address, there.at(), owner);
             there = there.later(answer);
         }
         self.front.arrive(address, there);
@@ -274,8 +272,7 @@ impl Pipeline {
             let extra = context.parameters.latency.condition_to_branch;
             let extra = context.free.cost(Cause::LatencyCondition, extra);
             for register in operation.effects.sources.and(Registers::CONDITION) {
-                let Ready { at, reason } = self.registers[register];
-                ready = ready.later(Ready { at: at + extra, reason });
+                ready = ready.later(self.registers[register].after(extra));
             }
         }
         let free = context.free;
@@ -311,22 +308,18 @@ impl Pipeline {
         executed: &Executed<'_>,
         issued: u64,
     ) -> Latency {
-        let operation = executed.operation;
-        if operation.class == Class::Isync {
-            let altered =
-                if self.is_context_altered { context.parameters.special.isync } else { 0 };
-            return Latency::new(operation.cause, context.free.cost(operation.cause, altered));
+        let Operation { class, cause, latency: own, .. } = *executed.operation;
+        let steps = [Ready::new(issued, cause); 3];
+        let mut latency = Latency { issued, steps, own, cause };
+        if class == Class::Isync && self.is_context_altered {
+            latency.own = context.free.cost(cause, context.parameters.special.isync);
         }
-        let mut latency = Latency::new(operation.cause, operation.latency);
-        if !operation.class.is_load() {
-            return latency;
-        }
-        let mut slowest = 0;
-        for access in executed.accesses.iter().filter(|access| !access.is_store) {
-            let steps = self.load(context, executed.owner, access, issued);
-            if steps.last().at > slowest {
-                slowest = steps.last().at;
-                latency.add(issued, &steps);
+        if class.is_load() {
+            for access in executed.accesses.list().iter().filter(|access| !access.is_store) {
+                let steps = self.load(context, executed.owner, access, issued);
+                if steps[2].at() > latency.steps[2].at() {
+                    latency.steps = steps;
+                }
             }
         }
         latency
@@ -339,12 +332,12 @@ impl Pipeline {
         owner: Owner,
         access: &accesses::Access,
         issued: u64,
-    ) -> Steps {
+    ) -> [Ready; 3] {
         let Context { parameters, free, .. } = *context;
         let latency = &parameters.latency;
         let crossing = if crosses(access) { free.cost(Cause::LoadL1, latency.crossing) } else { 0 };
         let translated = context.translate(access.address, Access::Load, issued, owner);
-        let begin = translated.at;
+        let begin = translated.at();
         let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
         let (ready, cause) = match found {
             Found::Forwarded(data_at) => {
@@ -355,22 +348,22 @@ impl Pipeline {
                 (begin.max(drained_at) + latency.forward_failed, Cause::LoadForwardFailed)
             }
             Found::Scattered(_) | Found::Nothing => {
-                let mut slowest = Steps([translated; 3]);
+                let mut slowest = [translated; 3];
                 for (line, address) in lines(access) {
                     let answer = context.access(Kind::Load, line, address, begin, owner);
-                    let is_hit = answer.reason.cause == Cause::LoadL1;
-                    let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at) };
+                    let is_hit = answer.reason().cause() == Cause::LoadL1;
+                    let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
                     let wait = free.cost(Cause::QueueMiss, wait);
                     let queued = Ready::new(begin + wait, Cause::QueueMiss);
-                    let data = Ready { at: answer.at + wait + crossing, ..answer };
-                    if data.at > slowest.last().at {
-                        slowest = Steps([translated, queued, data]);
+                    let data = answer.after(wait + crossing);
+                    if data.at() > slowest[2].at() {
+                        slowest = [translated, queued, data];
                     }
                 }
                 return slowest;
             }
         };
-        Steps([translated, translated, Ready::new(ready, cause)])
+        [translated, translated, Ready::new(ready, cause)]
     }
 
     /// What an instruction leaves for those behind it.
@@ -385,7 +378,7 @@ impl Pipeline {
         let Executed { operation, .. } = *executed;
         let Context { parameters, free, .. } = *context;
         for register in operation.effects.targets {
-            self.registers[register] = Ready { at: finished, reason };
+            self.registers[register] = Ready::new(finished, reason);
         }
         if !operation.effects.base.is_empty() {
             let at = issued + parameters.latency.fixed;
@@ -399,7 +392,7 @@ impl Pipeline {
                 self.registers[register] = Ready::new(issued + cycles, Cause::LatencyFixed);
             }
         }
-        if executed.accesses.iter().any(|access| access.is_store) {
+        if executed.accesses.list().iter().any(|access| access.is_store) {
             self.store(context, executed, finished);
         } else if operation.class.is_store() {
             // A store conditional that did not store.
@@ -427,6 +420,12 @@ impl Pipeline {
                 let cycles = parameters.special.tlbie_broadcast;
                 self.broadcast = finished + free.cost(Cause::TlbInvalidate, cycles);
             }
+            Class::FlushLine => {
+                for access in executed.accesses.list() {
+                    let line = (access.offset >> LINE_LOG2) as u64;
+                    self.drained = self.drained.max(context.memory.flush(line, finished));
+                }
+            }
             Class::StoreConditional | Class::Atomic => {
                 self.order = Ready::new(finished, operation.cause);
             }
@@ -441,7 +440,7 @@ impl Pipeline {
     /// Queues the stores of an instruction; they drain in order.
     fn store(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, data_at: u64) {
         let mut drained = self.drained;
-        for access in executed.accesses.iter().filter(|access| access.is_store) {
+        for access in executed.accesses.list().iter().filter(|access| access.is_store) {
             let kind = match executed.operation.class {
                 Class::StoreLine => Kind::Zero,
                 _ => Kind::Store,
@@ -450,7 +449,7 @@ impl Pipeline {
                 let at = self.completed.max(self.drain_began + 1);
                 self.drain_began = at;
                 let answer = context.access(kind, line, address, at, executed.owner);
-                drained = drained.max(answer.at);
+                drained = drained.max(answer.at());
             }
             let now = self.completed;
             let bytes = access.bytes as usize;
@@ -496,6 +495,7 @@ impl Pipeline {
     pub fn wait(&mut self, now: u64, cause: Cause) -> u64 {
         let cycles = now.saturating_sub(self.completed);
         self.completed += cycles;
+        self.dispatch.drain(self.completed);
         self.flush(cause);
         cycles
     }

@@ -9,7 +9,7 @@ use super::class::Port;
 use super::parameters::CoreParameters;
 
 /// Cycles that the table tells apart.
-const CYCLES: usize = 4096;
+const CYCLES: usize = 1024;
 
 /// Kinds of units.
 const KINDS: usize = 3;

@@ -148,6 +148,8 @@ impl Effects {
             O::FRS => sources.add(fpr(word.frs())),
             O::FRTp => targets.pair(fpr(word.frt())),
             O::FRSp => sources.pair(fpr(word.frs())),
+            O::FRAp => sources.pair(fpr(word.fra())),
+            O::FRBp => sources.pair(fpr(word.frb())),
             O::FRA => sources.add(fpr(word.fra())),
             O::FRB => sources.add(fpr(word.frb())),
             O::FRC => sources.add(fpr(word.frc())),
@@ -180,7 +182,8 @@ impl Effects {
     fn implied(&mut self, row: &Row, word: Word) {
         use Mnemonic as M;
         let Self { sources, targets, .. } = self;
-        let is_floating = matches!(row.operands, [Operand::FRT, ..]);
+        let is_target = |operand: &Operand| matches!(operand, Operand::FRT | Operand::FRTp);
+        let is_floating = row.operands.iter().any(is_target);
         if row.has_rc && word.rc() || row.name.ends_with('.') {
             targets.add(cr(if is_floating { 1 } else { 0 }));
         }
@@ -289,7 +292,7 @@ mod tests {
     use arch::instruction::{Mnemonic, decode, encode};
 
     fn effects(mnemonic: Mnemonic, operands: &[i64], record: bool) -> [Vec<usize>; 3] {
-        let word = encode(mnemonic, operands, false, record).unwrap();
+        let word = encode(mnemonic, operands, record, false).unwrap();
         let Effects { sources, targets, base } = Effects::of(decode(word).unwrap(), word);
         [sources, targets, base].map(Registers::collect)
     }

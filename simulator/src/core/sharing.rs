@@ -84,7 +84,7 @@ impl Core {
     /// Lets a miss of `line` at cycle `at` that would be `ready` wait for its turn, and says how long it
     /// has to.
     pub fn miss(&mut self, line: u64, at: u64, ready: u64) -> u64 {
-        if self.misses.iter().any(|miss| *miss == (line, ready)) {
+        if self.misses.contains(&(line, ready)) {
             return 0;
         }
         let first = self.misses.iter_mut().min_by_key(|miss| miss.1).expect("there is an entry");
@@ -103,8 +103,7 @@ impl Core {
         free: CauseSet,
     ) -> Share {
         let divisor = self.divisor();
-        let full = PARTS / parameters.dispatch_width;
-        let whole = Share { slot: full, cause: Cause::DispatchWidth, divisor };
+        let whole = Share::whole(parameters, divisor);
         let is_paired = divisor >= 4;
         let width =
             if is_paired { parameters.dispatch_width_pair } else { parameters.dispatch_width };
@@ -134,7 +133,11 @@ impl Core {
         } else {
             fair(me).max(capacity - taken)
         };
-        let slot = (PARTS * EPOCH / mine.max(1)).max(full);
-        if slot == full || free.contains(cause) { whole } else { Share { slot, cause, divisor } }
+        let slot = (PARTS * EPOCH / mine.max(1)).max(whole.slot);
+        if slot == whole.slot || free.contains(cause) {
+            whole
+        } else {
+            Share { slot, cause, ..whole }
+        }
     }
 }

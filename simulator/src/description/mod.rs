@@ -132,6 +132,8 @@ switches! {
     /// Each thread is a partition of its own as far as privileged doorbells go: `msgsndp`, DPDES and
     /// TIR know one thread. Otherwise they know the threads of the core.
     privileged_doorbells_stay_in_thread;
+    /// An exception ends a `wait` even where its interrupt is masked.
+    masked_exceptions_end_wait;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -294,6 +296,14 @@ impl Description {
         let topology = Topology { chips, cores_per_chip, threads_per_core };
         let before = std::mem::replace(&mut self.file.topology, topology);
         self.check().inspect_err(|_| self.file.topology = before)
+    }
+
+    /// The core of each hardware thread, over all chips.
+    #[must_use]
+    pub fn core_of_threads(&self) -> Vec<usize> {
+        let Topology { chips, cores_per_chip, threads_per_core } = self.file.topology;
+        let threads = chips * cores_per_chip * threads_per_core;
+        (0..threads).map(|thread| (thread / threads_per_core) as usize).collect()
     }
 
     /// The machine's memory.

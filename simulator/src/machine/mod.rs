@@ -88,8 +88,17 @@ impl Machine {
         shared.switches = description.switches();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
-        let state =
-            State { description, seed, threads, shared, platform, progress_at: 0, timing: None };
+        let state = State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at: 0,
+            timing: None,
+            timed: None,
+            plans: Vec::new(),
+        };
         Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
     }
 

@@ -78,7 +78,7 @@ impl Machine {
             let Some(index) = self.next_thread() else {
                 return self.stopped(0, self.deadlock());
             };
-            if self.state.threads[index].activity == Activity::Stopped {
+            if self.state.threads[index].activity.is_asleep() {
                 self.wake(index, observer);
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
@@ -92,15 +92,16 @@ impl Machine {
         RunState::Stopped(Box::new(Report::new(&self.state, index, reason.to_string())))
     }
 
-    /// Ends the wait of the stopped thread `index`.
+    /// Ends the sleep of thread `index`.
     fn wake<O: Observer>(&mut self, index: usize, observer: &mut O) {
         let State { threads, shared, timing, .. } = &mut self.state;
+        let from = threads[index].activity;
         let taken = interrupt::wake::wake(&mut threads[index], shared);
         if let Some(taken) = taken {
             observer.interrupted(&threads[index], taken);
         }
         if let Some(timing) = timing {
-            timing.woke(&mut threads[index]);
+            timing.woke(&mut threads[index], from);
             timing.look(threads);
         }
     }
@@ -115,7 +116,7 @@ impl Machine {
     }
 
     /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
-    /// `stop` is where it will wake. In timing mode turns decide instead.
+    /// `stop` or `wait` is where it will wake. In timing mode turns decide instead.
     fn next_thread(&mut self) -> Option<usize> {
         if self.state.timing.is_some() {
             return self.next_turn();
@@ -139,29 +140,34 @@ impl Machine {
         }
     }
 
-    /// Finds out anew when each waiting thread wakes, after something happened that may have changed it.
+    /// Looks at what happened: finds out anew when each waiting thread wakes, and does what is planned for
+    /// the marks that were passed.
     fn pay_attention(&mut self) {
-        let State { threads, shared, timing, .. } = &mut self.state;
+        let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
-            if let Some(timing) = timing {
-                timing.turn = None;
-            }
-            for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
+            for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
+            for mark in shared.take_marks() {
+                self.pass_mark(mark);
+            }
+            if let Some(timing) = &mut self.state.timing {
+                timing.turn = None;
+            }
         }
+        let State { threads, timing, .. } = &mut self.state;
         if let Some(timing) = timing {
             timing.look(threads);
         }
     }
 
     fn deadlock(&self) -> String {
-        let is_stopped = |thread: &&Thread| thread.activity == Activity::Stopped;
-        match self.state.threads.iter().filter(is_stopped).count() {
+        let is_asleep = |thread: &&Thread| thread.activity.is_asleep();
+        match self.state.threads.iter().filter(is_asleep).count() {
             0 => "every thread waits inside firmware".to_owned(),
-            stopped => format!(
-                "every thread waits for ever: {stopped} in stop, with nothing left that could wake \
+            asleep => format!(
+                "every thread waits for ever: {asleep} in stop or wait, with nothing left that could wake \
                  them, the others inside firmware"
             ),
         }
@@ -283,6 +289,9 @@ impl Machine {
                     self.state.progress_at = self.state.steps();
                 }
                 opal::call(&mut self.state, index)?;
+                if let Some(timing) = &mut self.state.timing {
+                    timing.turn = None;
+                }
                 Ok(true)
             }
             Cause::Stop(reason) => Err(reason),
@@ -313,10 +322,10 @@ pub(super) fn find_block(
 pub(super) fn next_at(thread: &Thread) -> Option<u64> {
     match thread.activity {
         Activity::Running => Some(thread.time.cycles()),
-        Activity::Stopped if thread.wakes_at != u64::MAX => {
+        activity if activity.is_asleep() && thread.wakes_at != u64::MAX => {
             Some(thread.wakes_at.max(thread.time.cycles()))
         }
-        Activity::Stopped | Activity::InFirmware => None,
+        _ => None,
     }
 }
 

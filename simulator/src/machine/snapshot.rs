@@ -3,10 +3,11 @@
 //! A snapshot is the whole [`State`]: running to a point, saving, restoring and running on is the same
 //! as running on. Only frames of memory that were ever written are in it.
 
+use arch::marker::Mark;
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
-use crate::core::Timing;
+use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
@@ -39,6 +40,8 @@ struct Saved {
     platform: Platform,
     progress_at: u64,
     timing: Option<Box<Timing>>,
+    timed: Option<Box<Timing>>,
+    plans: Vec<(Mark, Plan)>,
     frames: Vec<Frame>,
 }
 
@@ -53,8 +56,17 @@ impl Machine {
     /// The machine as bytes.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        let State { description, seed, threads, shared, platform, progress_at, timing } =
-            &self.state;
+        let State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at,
+            timing,
+            timed,
+            plans,
+        } = &self.state;
         let frames = shared.memory.written_frames().map(|(number, flags, contents)| Frame {
             number,
             // The blocks that were decoded from it are not saved.
@@ -71,6 +83,8 @@ impl Machine {
             platform: platform.clone(),
             progress_at: *progress_at,
             timing: timing.clone(),
+            timed: timed.clone(),
+            plans: plans.clone(),
             frames: frames.collect(),
         };
         postcard::to_extend(&saved, MAGIC.to_vec()).expect("a state can be written as bytes")
@@ -111,6 +125,8 @@ impl Machine {
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
         state.timing = saved.timing;
+        state.timed = saved.timed;
+        state.plans = saved.plans;
         Ok(machine)
     }
 }

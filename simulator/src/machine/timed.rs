@@ -4,15 +4,14 @@
 //! furthest behind, or until what it does next must come behind what others do. The turn is part of the
 //! state, so where somebody stops the machine to look makes no difference.
 
-use arch::instruction::Mnemonic;
 use arch::marker::Mark;
 
 use super::Machine;
 use super::run::{Leave, completes, find_block, next_at};
 use crate::blocks::Block;
-use crate::core::block::TimedBlock;
+use crate::core::block::{TimedBlock, TimedBlocks};
 use crate::core::pipeline::Executed;
-use crate::core::{Settings, Timing, Turn};
+use crate::core::{Plan, Settings, Timing, Turn};
 use crate::exec::{Flow, Mode};
 use crate::ledger::Charges;
 use crate::shared::Shared;
@@ -25,19 +24,35 @@ impl Machine {
     pub fn start_timing(&mut self, settings: Settings) {
         let State { description, threads, shared, timing, .. } = &mut self.state;
         *timing = Some(Box::new(Timing::new(description, shared.firmware, threads, settings)));
-        self.operations = Default::default();
+        self.operations = TimedBlocks::default();
     }
 
-    /// Goes on in functional mode. The model's state is given away, with the ledger in it.
-    pub fn stop_timing(&mut self) -> Option<Box<Timing>> {
-        self.operations = Default::default();
-        self.state.timing.take()
+    /// Goes on in functional mode. The ledger stays as it is.
+    pub fn stop_timing(&mut self) {
+        let State { threads, timing, timed, .. } = &mut self.state;
+        if let Some(mut model) = timing.take() {
+            model.look(threads);
+            model.check(threads);
+            *timed = Some(model);
+        }
+        self.operations = TimedBlocks::default();
     }
 
-    /// The ledger, in timing mode.
+    /// Does `plan` whenever `mark` is passed.
+    pub fn plan(&mut self, mark: Mark, plan: Plan) {
+        self.state.plans.push((mark, plan));
+    }
+
+    /// The timing model, in timing mode; after it, as it was when that was last left.
+    #[must_use]
+    pub fn timing(&self) -> Option<&Timing> {
+        self.state.timing.as_deref().or(self.state.timed.as_deref())
+    }
+
+    /// The ledger, if the machine is or was in timing mode.
     #[must_use]
     pub fn charges(&self) -> Option<&Charges> {
-        self.state.timing.as_ref().map(|timing| timing.charges())
+        self.timing().map(Timing::charges)
     }
 
     /// Forgets all charges; the caches stay as they are.
@@ -46,6 +61,17 @@ impl Machine {
         if let Some(timing) = timing {
             timing.look(threads);
             timing.clear(threads);
+        }
+    }
+
+    /// A thread passed `mark`.
+    pub(super) fn pass_mark(&mut self, mark: Mark) {
+        for (_, plan) in self.state.plans.clone().into_iter().filter(|(at, _)| *at == mark) {
+            match plan {
+                Plan::Start(settings) => self.start_timing(settings),
+                Plan::Clear => self.clear_charges(),
+                Plan::Stop => self.stop_timing(),
+            }
         }
     }
 
@@ -152,11 +178,6 @@ impl Run<'_> {
                 observer.completed(self.thread, op, mode);
             }
             self.complete(index, outcome.ok());
-            if op.mnemonic == Some(Mnemonic::Tdi)
-                && let Some(mark) = Mark::from_word(op.word)
-            {
-                self.timing.marked(mark);
-            }
             let leave = match outcome {
                 Ok(Flow::Next) => None,
                 Ok(Flow::Branch) => Some(Leave::Straight),
@@ -180,17 +201,14 @@ impl Run<'_> {
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
         let Self { thread, shared, timing, timed, .. } = self;
         let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
-        let accesses = std::mem::take(&mut thread.accesses);
         let executed = Executed {
             operation: &timed.operations[index],
             address: thread.cia,
             taken_to,
-            accesses: accesses.list(),
-            invalidations: accesses.invalidations(),
+            accesses: &thread.accesses,
             owner: timed.owner(),
         };
         let cycle = timing.complete(thread, shared, &mut timed.accounts[index], &executed);
-        thread.accesses = accesses;
         thread.time.charge_completion(cycle);
         thread.completed += 1;
         if matches!(flow, Some(Flow::Next | Flow::Synchronize)) {

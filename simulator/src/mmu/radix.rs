@@ -9,7 +9,7 @@ use arch::interrupt::storage;
 use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
 
 use super::walk_cache::{WalkCache, WalkKey, Words};
-use crate::memory::{Memory, NoMemory};
+use crate::memory::{Memory, NoMemory, Offset};
 
 /// Why a walk found no page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,7 +106,7 @@ impl Walk {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Read {
     /// Where it lies.
-    pub place: RealAddress,
+    pub place: Offset,
     /// Whether it belongs to the process-scoped stage: the process table and its trees.
     pub is_process: bool,
     /// What a walk cache may remember it as; nothing for a leaf.
@@ -122,6 +122,12 @@ struct PartitionEntry {
     root: Root,
     /// Process table, in guest real (for LPID 0: real) memory.
     process_table: TableLocation,
+}
+
+/// A doubleword of a table, and where it lies.
+fn read_entry(memory: &Memory, address: RealAddress) -> Result<(Offset, u64), NoMemory> {
+    let place = memory.locate(address).ok_or(NoMemory(address))?;
+    Ok((place, u64::from_be_bytes(memory.read(place))))
 }
 
 /// Walks the trees of one LPID.
@@ -159,8 +165,10 @@ impl<'a> Walker<'a> {
                     return Ok(None);
                 }
                 let at = table.base.wrapping_add(offset);
-                let words = [memory.read_be64(at)?, memory.read_be64(at.wrapping_add(8))?];
-                reads.push(Read { place: at, is_process: false, key: Some(key), words });
+                let (place, first) = read_entry(memory, at)?;
+                let (_, second) = read_entry(memory, at.wrapping_add(8))?;
+                let words = [first, second];
+                reads.push(Read { place, is_process: false, key: Some(key), words });
                 words
             }
         };
@@ -180,8 +188,8 @@ impl<'a> Walker<'a> {
     }
 
     /// Reads the first doubleword of an entry.
-    fn read(&mut self, place: RealAddress, is_process: bool) -> Result<u64, NoMemory> {
-        let word = self.memory.read_be64(place)?;
+    fn read(&mut self, address: RealAddress, is_process: bool) -> Result<u64, NoMemory> {
+        let (place, word) = read_entry(self.memory, address)?;
         self.reads.push(Read { place, is_process, key: None, words: [word, 0] });
         Ok(word)
     }

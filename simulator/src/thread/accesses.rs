@@ -42,8 +42,13 @@ impl Accesses {
     /// Nothing was accessed yet.
     #[inline]
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.invalidations.clear();
+        // Mostly there is nothing.
+        if !self.list.is_empty() {
+            self.list.clear();
+        }
+        if !self.invalidations.is_empty() {
+            self.invalidations.clear();
+        }
     }
 
     /// Translations that were removed, with the core that lost them.

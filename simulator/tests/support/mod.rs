@@ -75,4 +75,13 @@ impl Program {
         let end = machine.run(10_000_000, &mut NoObserver);
         (machine, end)
     }
+
+    /// Stays in `stop` and loses its state; the decrementer would end it after four seconds.
+    pub(crate) fn forever_stopped(self) -> Self {
+        self.set(3, 0x7FFF_FFFF)
+            .op(Mnemonic::Mtspr, &[22, 3])
+            .set(3, 0x30_0330)
+            .op(Mnemonic::Mtspr, &[855, 3])
+            .op(Mnemonic::Stop, &[])
+    }
 }

@@ -80,7 +80,8 @@ struct Core {
 /// The ERATs, TLBs and walkers of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Translations {
-    threads_per_core: usize,
+    /// Each thread's core, and its data ERAT there.
+    places: Vec<(usize, usize)>,
     cores: Vec<Core>,
     spaces: Spaces,
     parameters: TranslationParameters,
@@ -107,6 +108,8 @@ impl Translations {
     pub fn new(description: &Description, bound: Bound, free: CauseSet) -> Self {
         let parameters = description.timing().translation.values(bound);
         let (chips, cores_per_chip, threads_per_core) = description.topology();
+        let erat_of =
+            |thread: usize| thread % threads_per_core as usize % parameters.derat_arrays as usize;
         let erat = |entries| Array::new(1, entries);
         let core = Core {
             instructions: erat(parameters.ierat_entries),
@@ -115,10 +118,12 @@ impl Translations {
             walker: Walker::new(&parameters),
         };
         let cores = (chips * cores_per_chip) as usize;
+        let core_of = description.core_of_threads().into_iter().enumerate();
+        let places: Vec<_> = core_of.map(|(thread, core)| (core, erat_of(thread))).collect();
         Self {
-            threads_per_core: threads_per_core as usize,
+            spaces: Spaces::new(places.len()),
+            places,
             cores: vec![core; cores],
-            spaces: Spaces::new(cores * threads_per_core as usize),
             parameters,
             free,
         }
@@ -139,7 +144,7 @@ impl Translations {
         };
         let number = self.spaces.current(request.thread, space);
         let side = request.owner.side();
-        let erat = erat(&mut self.cores, self.threads_per_core, request);
+        let erat = erat(&mut self.cores, &self.places, request);
         for size in 0..PAGE_SIZES_LOG2.len() {
             if let Some(known) = erat.touch_hinted(tag(number, size, request.address), side) {
                 return known.answer(request);
@@ -157,14 +162,15 @@ impl Translations {
         walk: &mut dyn FnMut() -> Option<Path>,
     ) -> Answer {
         let TranslationRequest { thread, address, at, owner, .. } = *request;
+        let (core, _) = self.places[thread];
         let side = owner.side();
         let tags = [0, 1, 2, 3].map(|size| tag(space, size, address));
-        let erat = erat(&mut self.cores, self.threads_per_core, request);
+        let erat = erat(&mut self.cores, &self.places, request);
         if let Some(known) = find(erat, &tags, side) {
             return known.answer(request);
         }
         let erat_cost = self.free.cost(request.cause(false), self.parameters.erat_miss);
-        let core = &mut self.cores[thread / self.threads_per_core];
+        let core = &mut self.cores[core];
         if let Some((tag, known)) = find_tag(&mut core.tlb, &tags, side) {
             let soonest = at + erat_cost;
             let is_walked = known.is_walked && known.ready > soonest;
@@ -176,7 +182,7 @@ impl Translations {
             return Answer { ready: at + erat_cost, cause: request.cause(false), is_refill: false };
         };
         let begin = at + self.parameters.erat_miss;
-        let core = &mut self.cores[thread / self.threads_per_core];
+        let core = &mut self.cores[self.places[thread].0];
         let end = core.walker.walk(hierarchy, &mut self.spaces, request, &path, begin);
         let is_free = self.free.contains(request.cause(true));
         let size = PAGE_SIZES_LOG2.iter().position(|&log2| log2 == path.page_log2).unwrap_or(0);
@@ -193,7 +199,7 @@ impl Translations {
     /// Puts a page into the ERAT that missed it.
     fn keep(&mut self, request: &TranslationRequest, tag: u64, known: Known) -> Answer {
         let side = request.owner.side();
-        let erat = erat(&mut self.cores, self.threads_per_core, request);
+        let erat = erat(&mut self.cores, &self.places, request);
         let is_lost = erat.take_loss(tag, side);
         let is_refill = if known.is_walked { known.is_refill } else { is_lost };
         let known = Known { is_refill, ..known };
@@ -228,14 +234,14 @@ impl Translations {
 #[inline]
 fn erat<'a>(
     cores: &'a mut [Core],
-    threads_per_core: usize,
+    places: &[(usize, usize)],
     request: &TranslationRequest,
 ) -> &'a mut Array<Known> {
-    let core = &mut cores[request.thread / threads_per_core];
+    let (core, index) = places[request.thread];
+    let core = &mut cores[core];
     if request.is_fetch {
         return &mut core.instructions;
     }
-    let index = request.thread % threads_per_core % core.data.len();
     &mut core.data[index]
 }
 

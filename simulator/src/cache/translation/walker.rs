@@ -165,7 +165,7 @@ impl Walk<'_> {
 
     fn read(&mut self, read: &Read) {
         let TranslationRequest { thread, address, owner, .. } = *self.request;
-        let line = read.place.0 >> LINE_LOG2;
+        let line = (read.place >> LINE_LOG2) as u64;
         let request = Request { thread, line, address, kind: Kind::Walk, at: self.time, owner };
         self.time = self.hierarchy.access(&request).ready;
         if let Some(key) = read.key {

@@ -4,11 +4,12 @@
 //! that changed a line supplies it, from whichever chip; otherwise a pair of the same chip; otherwise the
 //! memory. Transfers between chips take time but no bandwidth.
 
-use super::Kind;
-use super::array::Side;
-use super::hierarchy::{Hierarchy, Pair, Want};
-use super::latency::Level;
-use super::line::{Line, NOBODY};
+use super::Hierarchy;
+use super::pair::{Pair, Want};
+use crate::cache::Kind;
+use crate::cache::array::Side;
+use crate::cache::latency::Level;
+use crate::cache::line::{Line, NOBODY};
 
 /// Another pair that has a line.
 #[derive(Clone, Copy)]
@@ -69,6 +70,9 @@ impl Hierarchy {
                 self.share(pair, line);
             }
         }
+        let Pair { l2, l3, .. } = &mut self.pairs[pair];
+        let is_lost = [l2.take_loss(line, side), l3.take_loss(line, side)];
+        entry.is_refill = is_lost.contains(&true);
         Some(entry)
     }
 

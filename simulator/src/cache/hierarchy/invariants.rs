@@ -4,8 +4,9 @@ use proptest::prelude::{Strategy, any, prop_assert, prop_oneof, proptest};
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
-use super::line::Line;
-use super::{Hierarchy, Kind, LINE_LOG2, Request};
+use super::Hierarchy;
+use crate::cache::line::Line;
+use crate::cache::{Kind, LINE_LOG2, Request};
 use crate::description::timing::Bound;
 use crate::ledger::{CauseSet, Owner};
 use crate::{Description, description};
