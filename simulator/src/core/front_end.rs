@@ -69,19 +69,23 @@ impl FrontEnd {
         self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 
-    /// A branch at `address` was predicted to go to `target`, and does.
+    /// A branch at `address` was predicted to go to `target`, and does. The branch target cache helps a
+    /// thread that has the core for itself, and no indirect branch.
     pub fn taken(
         &mut self,
         address: u64,
         target: u64,
-        is_alone: bool,
+        has_target_cache: bool,
         parameters: &CoreParameters,
         free: CauseSet,
     ) {
-        let latency =
-            if is_alone { parameters.taken_branch } else { parameters.taken_branch_shared };
+        let latency = if has_target_cache {
+            parameters.taken_branch
+        } else {
+            parameters.taken_branch_shared
+        };
         let mut at = self.current.at() + free.cost(Cause::FetchTaken, latency);
-        if target <= address {
+        if target <= address && (address - target) / 4 < parameters.tiny_loop {
             let (last_target, last_at) = self.last_loop;
             if last_target == target {
                 at = at.max(last_at + free.cost(Cause::FetchTaken, parameters.loop_floor));

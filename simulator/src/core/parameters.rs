@@ -43,8 +43,10 @@ parameters! {
         taken_branch: "cycles",
         /// The same with several threads.
         taken_branch_shared: "cycles",
-        /// Least time between two fetches of the target of a loop's back edge.
+        /// Least time between two fetches of the target of a tiny loop's back edge.
         loop_floor: "cycles",
+        /// The longest loop that is tiny.
+        tiny_loop: "instructions",
         /// From the execution of a mispredicted branch to the dispatch of the right path.
         mispredict: "cycles",
         /// A thread of very low priority has a dispatch slot once in so many cycles.
@@ -119,8 +121,10 @@ parameters! {
 parameters! {
     /// Registers that are not renamed, barriers, and flushes.
     pub struct SpecialParameters / SpecialFile in "timing.special" {
-        /// Moving to or from a register that is not renamed.
-        spr: "cycles",
+        /// Reading a register that is not renamed.
+        spr_read: "cycles",
+        /// Writing one.
+        spr_write: "cycles",
         /// How long after the completion of a write a read waits.
         scoreboard: "cycles",
         /// Reading a register that counts time.

@@ -21,7 +21,7 @@ use super::forward::{Forwarding, Found};
 use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
-use super::predictor::History;
+use super::predictor::{self, History};
 use super::ready::{Ready, Reason};
 use super::registers::{COUNT, Registers};
 use crate::cache::{Kind, LINE_LOG2};
@@ -477,8 +477,9 @@ impl Pipeline {
             let at = issued + parameters.core.mispredict;
             self.front.redirect(Ready::new(at, Cause::FetchMispredict));
         } else if let Some(target) = taken_to {
-            let is_alone = self.share.divisor == 1;
-            self.front.taken(address, target, is_alone, &parameters.core, free);
+            let is_indirect = matches!(kind, predictor::Kind::Indirect { .. });
+            let has_target_cache = self.share.divisor == 1 && !is_indirect;
+            self.front.taken(address, target, has_target_cache, &parameters.core, free);
         }
     }
 
