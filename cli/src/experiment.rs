@@ -9,7 +9,7 @@ use arch::marker::Region;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::bundle::{Partition, is_name};
+use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
@@ -124,7 +124,7 @@ impl Experiment {
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
         System::with_partitions(
             slice::from_ref(&variant.partition),
-            None,
+            &Sharing::default(),
             self.machine.clone(),
             seed,
         )
@@ -141,7 +141,7 @@ impl Experiment {
             );
             return Err(file.complain(contents.name.span(), text));
         }
-        let (payload, program) = read_payload(&file, &contents.payload, &contents.memory)?;
+        let (payload, program) = read_payload(&file, &contents.payload, None, &contents.memory)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();

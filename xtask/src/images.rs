@@ -19,6 +19,7 @@ const BUILDS: [&[&str]; 2] = [
     &["hypervisor-image", "guest-calibrate"],
     &[
         "guest-compute",
+        "guest-echo",
         "guest-hello",
         "guest-memory-walk",
         "guest-misbehave",
@@ -33,6 +34,7 @@ const PROGRAMS: [&str; 11] = [
     "hypervisor",
     "calibrate",
     "compute",
+    "echo",
     "hello",
     "memory-walk",
     "misbehave",

@@ -150,6 +150,32 @@ impl Class {
         }
     }
 
+    /// Whether it has to do with renamed registers only.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        matches!(
+            self,
+            Self::Fixed
+                | Self::Count
+                | Self::Multiply
+                | Self::DivideWord
+                | Self::DivideDoubleword
+                | Self::DivideExtended
+                | Self::Condition
+                | Self::ConditionRead
+                | Self::RenamedWrite
+                | Self::RenamedRead
+                | Self::XerRead
+                | Self::Floating
+                | Self::FloatingDivideSingle
+                | Self::FloatingDivide
+                | Self::FloatingRootSingle
+                | Self::FloatingRoot
+                | Self::Decimal
+                | Self::Branch
+        )
+    }
+
     /// Whether it loads.
     #[must_use]
     pub fn is_load(self) -> bool {

@@ -6,7 +6,7 @@ use arch::registers::spr::{Spr, SprRow};
 use super::class::{Class, Port, class};
 use super::parameters::Parameters;
 use super::predictor::Kind;
-use super::registers::Effects;
+use super::registers::{Effects, Registers};
 use crate::ledger::{Cause, CauseSet};
 
 /// An instruction as the pipeline sees it.
@@ -22,6 +22,10 @@ pub struct Operation {
     pub latency: u64,
     /// Why the result takes so long.
     pub cause: Cause,
+    /// Whether it has to do with renamed registers only.
+    pub is_plain: bool,
+    /// Whether it makes a carry, which takes its own time.
+    pub carries: bool,
     /// Internal operations: more than one if it is cracked.
     pub operations: u64,
     /// Whether the sequencer makes them: more than three.
@@ -57,6 +61,8 @@ impl Operation {
             port: class.port(),
             latency: free.cost(class.cause(), class.latency(parameters)),
             cause: class.cause(),
+            is_plain: class.is_plain(),
+            carries: class == Class::Fixed && !effects.targets.and(Registers::CARRY).is_empty(),
             operations,
             is_microcode: operations > 3,
             branch: branch(mnemonic, word),

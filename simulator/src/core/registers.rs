@@ -55,22 +55,10 @@ impl Registers {
         self.add(number | 1);
     }
 
-    /// Whether `number` is in the set.
-    #[must_use]
-    pub fn contains(self, number: usize) -> bool {
-        self.0 >> number & 1 != 0
-    }
-
     /// What is in this set and in `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
-    }
-
-    /// What is in this set and not in `other`.
-    #[must_use]
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
     }
 
     /// Whether nothing is in it.

@@ -12,12 +12,15 @@
 //! With that a cause is charged with what the time would shrink by if it were free, as far as one
 //! instruction can know. The charges of an instruction sum up to its gap.
 
+mod special;
+mod storage;
+
 use serde::{Deserialize, Serialize};
 
 use super::Context;
 use super::class::Class;
 use super::dispatch::{Dispatch, Share};
-use super::forward::{Forwarding, Found};
+use super::forward::Forwarding;
 use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
@@ -28,7 +31,7 @@ use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Owner};
 use crate::memory::Offset;
 use crate::mmu::Access;
-use crate::thread::accesses::{self, Accesses};
+use crate::thread::accesses::Accesses;
 
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]
@@ -275,30 +278,10 @@ impl Pipeline {
                 ready = ready.later(self.registers[register].after(extra));
             }
         }
-        let free = context.free;
-        let mut wait = |at: u64, cause: Cause| {
-            if !free.contains(cause) {
-                ready = ready.later(Ready::new(at, cause));
-            }
-        };
-        match operation.class {
-            Class::SprRead => {
-                wait(self.special_unit, Cause::SprLatency);
-                wait(self.scoreboard, Cause::SprScoreboard);
-            }
-            Class::MsrRead => wait(self.scoreboard, Cause::SprMsr),
-            Class::SprWrite => wait(self.special_unit, Cause::SprLatency),
-            Class::Hwsync | Class::Ptesync => {
-                wait(self.drained, Cause::StoreDrain);
-                if operation.class == Class::Ptesync {
-                    wait(self.broadcast, Cause::TlbInvalidate);
-                }
-            }
-            Class::Tlbsync | Class::Tlbie => wait(self.broadcast, Cause::TlbInvalidate),
-            class if class.is_access() => ready = ready.later(self.order),
-            _ => {}
+        if operation.is_plain {
+            return ready;
         }
-        ready
+        self.special_constraints(context, operation, ready)
     }
 
     /// How long the instruction takes from its issue on.
@@ -311,6 +294,9 @@ impl Pipeline {
         let Operation { class, cause, latency: own, .. } = *executed.operation;
         let steps = [Ready::new(issued, cause); 3];
         let mut latency = Latency { issued, steps, own, cause };
+        if executed.operation.is_plain {
+            return latency;
+        }
         if class == Class::Isync && self.is_context_altered {
             latency.own = context.free.cost(cause, context.parameters.special.isync);
         }
@@ -323,47 +309,6 @@ impl Pipeline {
             }
         }
         latency
-    }
-
-    /// A load's way from its issue: the translation, the wait for a place among the misses, the data.
-    fn load(
-        &mut self,
-        context: &mut Context<'_>,
-        owner: Owner,
-        access: &accesses::Access,
-        issued: u64,
-    ) -> [Ready; 3] {
-        let Context { parameters, free, .. } = *context;
-        let latency = &parameters.latency;
-        let crossing = if crosses(access) { free.cost(Cause::LoadL1, latency.crossing) } else { 0 };
-        let translated = context.translate(access.address, Access::Load, issued, owner);
-        let begin = translated.at();
-        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
-        let (ready, cause) = match found {
-            Found::Forwarded(data_at) => {
-                let cycles = free.cost(Cause::LoadForward, latency.forward);
-                (begin.max(data_at) + cycles + crossing, Cause::LoadForward)
-            }
-            Found::Scattered(drained_at) if !free.contains(Cause::LoadForwardFailed) => {
-                (begin.max(drained_at) + latency.forward_failed, Cause::LoadForwardFailed)
-            }
-            Found::Scattered(_) | Found::Nothing => {
-                let mut slowest = [translated; 3];
-                for (line, address) in lines(access) {
-                    let answer = context.access(Kind::Load, line, address, begin, owner);
-                    let is_hit = answer.reason().cause() == Cause::LoadL1;
-                    let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
-                    let wait = free.cost(Cause::QueueMiss, wait);
-                    let queued = Ready::new(begin + wait, Cause::QueueMiss);
-                    let data = answer.after(wait + crossing);
-                    if data.at() > slowest[2].at() {
-                        slowest = [translated, queued, data];
-                    }
-                }
-                return slowest;
-            }
-        };
-        [translated, translated, Ready::new(ready, cause)]
     }
 
     /// What an instruction leaves for those behind it.
@@ -386,77 +331,15 @@ impl Pipeline {
                 self.registers[register] = Ready::new(at, Cause::LatencyFixed);
             }
         }
-        for register in operation.effects.targets.and(Registers::CARRY) {
-            if operation.class == Class::Fixed {
-                let cycles = free.cost(Cause::LatencyFixed, parameters.latency.carry);
+        if operation.carries {
+            let cycles = free.cost(Cause::LatencyFixed, parameters.latency.carry);
+            for register in Registers::CARRY {
                 self.registers[register] = Ready::new(issued + cycles, Cause::LatencyFixed);
             }
         }
-        if executed.accesses.list().iter().any(|access| access.is_store) {
-            self.store(context, executed, finished);
-        } else if operation.class.is_store() {
-            // A store conditional that did not store.
-            self.dispatch.stores.push(self.completed);
+        if !operation.is_plain {
+            self.special_effects(context, executed, finished);
         }
-        self.is_context_altered |= operation.alters_context;
-        match operation.class {
-            Class::SprRead => self.special_unit = finished,
-            Class::SprWrite => {
-                self.special_unit = finished;
-                self.set_scoreboard(context, finished);
-                self.forget_share();
-            }
-            Class::Nothing => self.forget_share(),
-            Class::MsrEnable => self.set_scoreboard(context, finished),
-            Class::ContextWrite | Class::MsrWrite => {
-                self.set_scoreboard(context, finished);
-                self.hold = Ready::new(self.completed, operation.cause);
-            }
-            Class::Isync => self.is_context_altered = false,
-            Class::Hwsync | Class::Lwsync | Class::Ptesync => {
-                self.order = Ready::new(finished, operation.cause);
-            }
-            Class::Tlbie => {
-                let cycles = parameters.special.tlbie_broadcast;
-                self.broadcast = finished + free.cost(Cause::TlbInvalidate, cycles);
-            }
-            Class::FlushLine => {
-                for access in executed.accesses.list() {
-                    let line = (access.offset >> LINE_LOG2) as u64;
-                    self.drained = self.drained.max(context.memory.flush(line, finished));
-                }
-            }
-            Class::StoreConditional | Class::Atomic => {
-                self.order = Ready::new(finished, operation.cause);
-            }
-            _ => {}
-        }
-    }
-
-    fn set_scoreboard(&mut self, context: &Context<'_>, finished: u64) {
-        self.scoreboard = finished + context.parameters.special.scoreboard;
-    }
-
-    /// Queues the stores of an instruction; they drain in order.
-    fn store(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, data_at: u64) {
-        let mut drained = self.drained;
-        for access in executed.accesses.list().iter().filter(|access| access.is_store) {
-            let kind = match executed.operation.class {
-                Class::StoreLine => Kind::Zero,
-                _ => Kind::Store,
-            };
-            for (line, address) in lines(access) {
-                let at = self.completed.max(self.drain_began + 1);
-                self.drain_began = at;
-                let answer = context.access(kind, line, address, at, executed.owner);
-                drained = drained.max(answer.at());
-            }
-            let now = self.completed;
-            let bytes = access.bytes as usize;
-            self.forwarding.store(access.offset, bytes, now, data_at, drained);
-        }
-        self.drained = drained;
-        self.dispatch.stores.push(drained);
     }
 
     /// Where fetch goes on.
@@ -486,6 +369,7 @@ impl Pipeline {
     /// Everything behind the last completed instruction is fetched anew.
     fn flush(&mut self, cause: Cause) {
         let now = Ready::new(self.completed, cause);
+        self.dispatch.drain(self.completed);
         self.front.redirect(now);
         self.hold = self.hold.later(now);
         self.is_context_altered = false;
@@ -496,7 +380,6 @@ impl Pipeline {
     pub fn wait(&mut self, now: u64, cause: Cause) -> u64 {
         let cycles = now.saturating_sub(self.completed);
         self.completed += cycles;
-        self.dispatch.drain(self.completed);
         self.flush(cause);
         cycles
     }
@@ -504,18 +387,4 @@ impl Pipeline {
 
 fn is_divide(class: Class) -> bool {
     matches!(class, Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended)
-}
-
-/// Whether an access crosses a 32-byte boundary.
-fn crosses(access: &accesses::Access) -> bool {
-    let last = access.address + u64::from(access.bytes) - 1;
-    access.address >> 5 != last >> 5
-}
-
-/// The lines that an access lies in, and the effective address in each.
-fn lines(access: &accesses::Access) -> impl Iterator<Item = (u64, u64)> {
-    let first = (access.offset >> LINE_LOG2) as u64;
-    let last = ((access.offset + access.bytes as usize - 1) >> LINE_LOG2) as u64;
-    let address = access.address;
-    (first..=last).map(move |line| (line, address + ((line - first) << LINE_LOG2)))
 }
