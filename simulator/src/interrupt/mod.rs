@@ -5,7 +5,8 @@
 pub mod wake;
 
 use arch::interrupt::{
-    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SaveRestore, Vector,
+    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SYSTEM_RESET_FROM_OUTSIDE,
+    SaveRestore, Vector,
 };
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
@@ -193,7 +194,9 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     // What belongs to the hypervisor interrupts a partition whatever its EE.
     let for_hypervisor = has_ee || is_guest;
     let enabled = |bit: u64| for_hypervisor && lpcr & bit != 0;
-    if enabled(lpcr::HDICE) && timers.is_hdec_negative {
+    if signals.system_reset {
+        Some(Vector::SystemReset)
+    } else if enabled(lpcr::HDICE) && timers.is_hdec_negative {
         Some(Vector::HypervisorDecrementer)
     } else if enabled(lpcr::HVICE) && signals.virtualization {
         Some(Vector::HypervisorVirtualization)
@@ -210,13 +213,17 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     }
 }
 
-/// Takes what is [`pending`], if anything is. A doorbell is over when its interrupt is taken; the
+/// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is taken; the
 /// decrementers and the interrupt controller go on until software does something about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);
     let now = thread.time.cycles();
     match vector {
+        Vector::SystemReset => {
+            shared.signal(thread.index, now, |signals| signals.system_reset = false);
+            interrupt.status = SYSTEM_RESET_FROM_OUTSIDE;
+        }
         Vector::DirectedPrivilegedDoorbell => {
             shared.signal(thread.index, now, |signals| signals.privileged_doorbell = false);
         }

@@ -5,6 +5,7 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod power;
 mod report;
 mod run;
 mod snapshot;
@@ -83,14 +84,15 @@ impl Machine {
         let mut shared =
             Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
         shared.switches = description.switches();
+        shared.power_saving = description.power_saving();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
         let state = State { description, seed, threads, shared, platform, progress_at: 0 };
         Self { state, blocks: Blocks::default() }
     }
 
-    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the first
-    /// thread.
+    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the thread
+    /// that boots; the others wait inside firmware.
     ///
     /// # Errors
     /// [`BootError`] if firmware would refuse the files; the machine is unchanged then.
@@ -100,7 +102,8 @@ impl Machine {
         let initrd = boot.initrd.as_deref().unwrap_or_default();
         check_room("initrd", initrd, layout::INITRD_BYTES)?;
         let State { description, threads, shared, .. } = &mut self.state;
-        let pir = threads[0].spr(Spr::Pir) as u32;
+        let first = description.boot_thread();
+        let pir = threads[first].spr(Spr::Pir) as u32;
         let initrd_end = layout::INITRD + initrd.len() as u64;
         let chosen = device_tree::Chosen {
             arguments: &boot.arguments,
@@ -121,7 +124,7 @@ impl Machine {
                 .copy_in(RealAddress(address), bytes)
                 .expect("a description has memory where firmware puts its files");
         }
-        opal::enter_payload(&mut threads[0], entry);
+        opal::enter_payload(&mut threads[first], entry);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use arch::address::EffectiveAddress;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
-use super::{Machine, QUANTUM_CYCLES, Report, step};
+use super::{Machine, QUANTUM_CYCLES, Report, power, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt;
@@ -69,9 +69,9 @@ impl Machine {
                 return self.stopped(0, self.deadlock());
             };
             if self.state.threads[index].activity == Activity::Stopped {
-                let State { threads, shared, .. } = &mut self.state;
-                if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
-                    observer.interrupted(&threads[index], taken);
+                let taken = power::wake(&mut self.state, index);
+                if let Some(taken) = taken {
+                    observer.interrupted(&self.state.threads[index], taken);
                 }
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
@@ -109,6 +109,7 @@ impl Machine {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
+            power::settle(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
@@ -227,6 +228,10 @@ impl Machine {
                 Ok(false)
             }
             Cause::Firmware => {
+                if opal::hold(&mut self.state, index) {
+                    return Ok(true);
+                }
+                let thread = &self.state.threads[index];
                 observer.firmware_called(thread, thread.gpr[0]);
                 if thread.gpr[0] != token::POLL_EVENTS {
                     self.state.progress_at = self.state.steps();
