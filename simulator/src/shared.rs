@@ -268,11 +268,16 @@ impl Shared {
         thread.reservation = None;
     }
 
+    /// The granules that are still reserved, by thread index: a thread does not know yet that its own is
+    /// broken.
+    #[must_use]
+    pub fn all_reservations(&self) -> &[Option<usize>] {
+        &self.reservations
+    }
+
     /// Puts the reservations of restored threads back.
-    pub fn restore_reservations(&mut self, threads: &[Thread]) {
-        for thread in threads {
-            self.reservations[thread.index] = thread.reservation.map(|held| held.granule);
-        }
+    pub fn restore_reservations(&mut self, reservations: Vec<Option<usize>>) {
+        self.reservations = reservations;
     }
 
     /// Whether a thread's reservation is still unbroken.

@@ -35,6 +35,7 @@ struct Saved {
     cores: Vec<Core>,
     random: u64,
     signals: Vec<Signals>,
+    reservations: Vec<Option<usize>>,
     platform: Platform,
     progress_at: u64,
     frames: Vec<Frame>,
@@ -65,6 +66,7 @@ impl Machine {
             cores: shared.cores.clone(),
             random: shared.random,
             signals: shared.all_signals().to_vec(),
+            reservations: shared.all_reservations().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
             frames: frames.collect(),
@@ -86,6 +88,7 @@ impl Machine {
         let has_same_shape = saved.threads.len() == state.threads.len()
             && saved.cores.len() == state.shared.cores.len()
             && saved.signals.len() == state.threads.len()
+            && saved.reservations.len() == state.threads.len()
             && saved
                 .threads
                 .iter()
@@ -103,7 +106,7 @@ impl Machine {
         state.shared.cores = saved.cores;
         state.shared.random = saved.random;
         state.shared.restore_signals(saved.signals);
-        state.shared.restore_reservations(&state.threads);
+        state.shared.restore_reservations(saved.reservations);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
         Ok(machine)
