@@ -49,7 +49,11 @@ enum Task {
         arguments: Vec<String>,
     },
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
-    Bench,
+    Bench {
+        /// Only how the rate depends on the number of hardware threads.
+        #[arg(long)]
+        threads: bool,
+    },
     /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
     Mutants(mutants::Arguments),
     /// All tests, with many more random cases, and a sample of mutants.
@@ -66,7 +70,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(&workspace),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
-        Task::Bench => bench::bench(&workspace),
+        Task::Bench { threads } => bench::bench(&workspace, threads),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
         Task::Nightly => test::nightly(&workspace)
             .and_then(|()| mutants::mutants(&workspace, mutants::Arguments::default())),
