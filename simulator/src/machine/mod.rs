@@ -194,3 +194,14 @@ impl PartialEq for Machine {
         self.state == other.state
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_room;
+
+    #[test]
+    fn a_file_may_fill_its_place_and_no_more() {
+        let fits = |bytes: usize| check_room("kernel", &vec![0; bytes], 16).is_ok();
+        assert!(fits(15) && fits(16) && !fits(17) && !fits(100));
+    }
+}

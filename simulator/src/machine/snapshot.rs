@@ -112,3 +112,30 @@ impl Machine {
         Ok(machine)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAGIC, Saved};
+    use crate::{Description, Machine};
+
+    /// Whether a snapshot of two threads is restored that was changed so.
+    fn is_restored(change: impl FnOnce(&mut Saved)) -> bool {
+        let text = include_str!("../../../machines/power9.toml")
+            .replace("threads_per_core = 1", "threads_per_core = 2");
+        let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
+        let mut saved: Saved = postcard::from_bytes(&machine.snapshot()[MAGIC.len()..]).unwrap();
+        change(&mut saved);
+        Machine::restore(&postcard::to_extend(&saved, MAGIC.to_vec()).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn what_does_not_fit_the_description_is_refused() {
+        assert!(is_restored(|_| {}));
+        assert!(!is_restored(|saved| saved.threads.truncate(saved.threads.len() - 1)));
+        assert!(!is_restored(|saved| saved.cores.truncate(saved.cores.len() - 1)));
+        assert!(!is_restored(|saved| saved.signals.truncate(saved.signals.len() - 1)));
+        assert!(!is_restored(|saved| saved.reservations.truncate(saved.reservations.len() - 1)));
+        assert!(!is_restored(|saved| saved.threads.swap(0, 1)));
+        assert!(!is_restored(|saved| saved.threads[1].core = 1));
+    }
+}

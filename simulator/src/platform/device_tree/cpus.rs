@@ -147,6 +147,9 @@ mod tests {
             assert_eq!(cells(&flat, &node, "d-cache-sets"), [512]);
             assert_eq!(cells(&flat, &l3, "d-cache-sets"), [4096]);
         }
+        let two_chips = tree(&description_with(2, 1, 1));
+        assert_eq!(cells(&two_chips, "/cpus/PowerPC,POWER9@100", "ibm,chip-id"), [1]);
+        assert_eq!(cells(&flat, "/cpus/PowerPC,POWER9@8", "ibm,chip-id"), [0]);
         let servers = cells(&flat, "/cpus/PowerPC,POWER9@8", "ibm,ppc-interrupt-server#s");
         assert_eq!(servers, [8, 9, 10, 11]);
     }

@@ -62,6 +62,8 @@ mod tests {
         assert_eq!(flags, [0x0010_0000, light, light, light, deep, deep]);
         let levels = cells(&flat, "/ibm,opal/power-mgt", "ibm,enabled-stop-levels");
         assert_eq!(levels, [0xEC00_0000]);
+        let masks = cells(&flat, "/ibm,opal/power-mgt", "ibm,cpu-idle-state-psscr-mask");
+        assert_eq!(masks, [0, 0x0030_03FF].repeat(6));
         description.set_enabled_stop_levels(vec![0, 11]).unwrap();
         let flat = tree(&description);
         let flags = cells(&flat, "/ibm,opal/power-mgt", "ibm,cpu-idle-state-flags");

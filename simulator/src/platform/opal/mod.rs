@@ -2,7 +2,7 @@
 //!
 //! The payload really branches to the firmware's entry, in big-endian real mode, and really returns
 //! through LR; only what skiboot would do in between happens at once. What skiboot does not survive
-//! (MSR\[LE\], relocation or external interrupts on at the call) stops the machine, and what a call may
+//! (relocation of data or external interrupts on at the call) stops the machine, and what a call may
 //! lose is poisoned. Source: `powernv-opal.md` section 2.
 //!
 //! | module | what it is |
@@ -72,8 +72,8 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     let State { threads, shared, platform, description, .. } = state;
     let thread = &threads[index];
     let now = thread.time_now().cycles();
-    let unwanted = thread.msr() & (msr::LE | msr::IR | msr::DR | msr::EE);
-    if unwanted != 0 {
+    // With LE or IR the entry's word is another one, or no call: an illegal instruction, as under skiboot.
+    if thread.msr() & (msr::DR | msr::EE) != 0 {
         return Err(StopReason::FirmwareMisused(format!(
             "MSR = {:#x}: LE, IR, DR and EE must be 0",
             thread.msr()
