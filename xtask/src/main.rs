@@ -54,7 +54,7 @@ enum Task {
         #[arg(long)]
         threads: bool,
     },
-    /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
+    /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
     /// All tests, with many more random cases, and a sample of mutants.
     Nightly,
