@@ -158,6 +158,8 @@ switches! {
     privileged_doorbells_stay_in_thread;
     /// After a `stop` that lost the hypervisor's state SRR1\[46:47\] says only that the thread's was lost.
     deep_stop_says_only_thread_lost;
+    /// An exception ends a `wait` even where its interrupt is masked.
+    masked_exceptions_end_wait;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -226,8 +226,8 @@ sprs! {
      823 PSSCR   Psscr  Privileged Privileged Thread 64 Power9;
      848 IC      Ic     Privileged Hypervisor Thread 64 Both;
      849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
-     851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
      850 LDBAR   Ldbar  Hypervisor Hypervisor Thread 64 Power9;
+     851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
      855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
      880 TRIG0   Trig0  Hypervisor Hypervisor Thread 64 Both;
      881 TRIG1   Trig1  Hypervisor Hypervisor Thread 64 Both;

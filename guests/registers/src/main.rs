@@ -52,7 +52,7 @@ mod payload {
         };
         let mut numbers = Numbers(number("seed", 1) << 32);
         let rounds = number("rounds", 200);
-        rt::registers::allow_floating_point();
+        rt::floating_point::allow();
         let mut wrong = 0;
         for round in 0..rounds {
             let expected_special = set_special(core::array::from_fn(|_| numbers.next()));

@@ -6,6 +6,7 @@
 
 #![cfg_attr(target_os = "none", no_std)]
 
+pub mod floating_point;
 pub mod terminal;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]

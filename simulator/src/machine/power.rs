@@ -27,7 +27,7 @@ pub(super) fn settle(threads: &mut [Thread], shared: &mut Shared) {
     for siblings in threads.chunk_by_mut(|one, other| one.core == other.core) {
         let levels = siblings.iter().map(|thread| match thread.activity {
             Activity::Stopped => requested(thread, &shared.power_saving),
-            Activity::Running | Activity::InFirmware => 0,
+            Activity::Running | Activity::Waiting | Activity::InFirmware => 0,
         });
         let together = levels.min().filter(|&level| level >= shared.power_saving.core_from);
         shared.cores[siblings[0].core].power_saving_level = together.unwrap_or(0);
@@ -44,9 +44,19 @@ pub(super) fn settle(threads: &mut [Thread], shared: &mut Shared) {
     }
 }
 
-/// Wakes the stopped thread `index` at its `wakes_at`.
+/// Wakes the sleeping thread `index` at its `wakes_at`.
 pub(super) fn wake(state: &mut State, index: usize) -> Option<Taken> {
     let State { threads, shared, platform, .. } = state;
+    let reason = interrupt::wake::reason(&threads[index], shared);
+    if threads[index].activity == Activity::Waiting {
+        return interrupt::wake::wake(
+            &mut threads[index],
+            shared,
+            reason,
+            0,
+            &platform.self_restore,
+        );
+    }
     let number = threads[index].core;
     let woken = threads[index].wakes_at;
     // The last of its siblings stopped at a later cycle: the core did not sleep yet.
@@ -56,7 +66,6 @@ pub(super) fn wake(state: &mut State, index: usize) -> Option<Taken> {
         }
     }
     let Reached { level, since } = threads[index].reached;
-    let reason = interrupt::wake::reason(&threads[index], shared);
     let mut siblings = threads.iter().filter(|thread| thread.core == number);
     let first = siblings.clone().map(|thread| thread.index).min().unwrap_or(index);
     let is_first_awake = siblings.all(is_stopped);

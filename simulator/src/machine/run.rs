@@ -68,7 +68,7 @@ impl Machine {
             let Some(index) = self.next_thread() else {
                 return self.stopped(0, self.deadlock());
             };
-            if self.state.threads[index].activity == Activity::Stopped {
+            if self.state.threads[index].activity.is_asleep() {
                 let taken = power::wake(&mut self.state, index);
                 if let Some(taken) = taken {
                     observer.interrupted(&self.state.threads[index], taken);
@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
-    /// `stop` is where it will wake.
+    /// `stop` or `wait` is where it will wake.
     fn next_thread(&self) -> Option<usize> {
         let next = self.state.threads.iter().filter_map(|thread| Some((next_at(thread)?, thread)));
         next.min_by_key(|(cycle, _)| cycle / QUANTUM_CYCLES).map(|(_, thread)| thread.index)
@@ -110,18 +110,18 @@ impl Machine {
         if shared.needs_attention() {
             shared.clear_attention();
             power::settle(threads, shared);
-            for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
+            for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
         }
     }
 
     fn deadlock(&self) -> String {
-        let is_stopped = |thread: &&Thread| thread.activity == Activity::Stopped;
-        match self.state.threads.iter().filter(is_stopped).count() {
+        let is_asleep = |thread: &&Thread| thread.activity.is_asleep();
+        match self.state.threads.iter().filter(is_asleep).count() {
             0 => "every thread waits inside firmware".to_owned(),
-            stopped => format!(
-                "every thread waits for ever: {stopped} in stop, with nothing left that could wake \
+            asleep => format!(
+                "every thread waits for ever: {asleep} in stop or wait, with nothing left that could wake \
                  them, the others inside firmware"
             ),
         }
@@ -248,10 +248,10 @@ impl Machine {
 fn next_at(thread: &Thread) -> Option<u64> {
     match thread.activity {
         Activity::Running => Some(thread.time.cycles()),
-        Activity::Stopped if thread.wakes_at != u64::MAX => {
+        activity if activity.is_asleep() && thread.wakes_at != u64::MAX => {
             Some(thread.wakes_at.max(thread.time.cycles()))
         }
-        Activity::Stopped | Activity::InFirmware => None,
+        _ => None,
     }
 }
 

@@ -154,7 +154,7 @@ fn firmwares_event_can_be_routed_and_asked_for() {
     machine.run(1_000_000, &mut NoObserver);
     let gpr = machine.state().threads[0].gpr;
     // The server with two bits below it, and the priority.
-    assert_eq!((gpr[31] as i64, gpr[30] >> 40), (status::SUCCESS, 0x0004_05));
+    assert_eq!((gpr[31] as i64, gpr[30] >> 40), (status::SUCCESS, 0x405));
 }
 
 #[test]

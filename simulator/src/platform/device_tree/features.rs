@@ -3,9 +3,8 @@
 //! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
 //! what the machine models; POWER9 has these besides, and an operating system that is told of them would
 //! use them: `vector`, `vector-scalar`, `vector-crypto`, `vector-v3`, `vector-scalar-v3`,
-//! `vector-binary128`, `vector-binary16`, `decimal-integer-v3`, `decimal-floating-point`,
-//! `decimal-floating-point-v3`, `branch-history-rolling-buffer`, `event-based-branch`,
-//! `event-based-branch-v3`, `performance-monitor-power9`, `mmu-hash-v3`, `wait-v3`, `copy-paste`,
+//! `vector-binary128`, `vector-binary16`, `decimal-integer-v3`, `branch-history-rolling-buffer`, `event-based-branch`,
+//! `event-based-branch-v3`, `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`,
 //! `tm-suspend-hypervisor-assist`.
 
 use super::{FIRST_FEATURE_HANDLE, Node};
@@ -77,6 +76,11 @@ const FEATURES: &[Feature] = &[
     free("quadword-load-store", BASE, ALL),
     free("decimal-integer", BASE, ALL),
     Feature {
+        capability: Some(10),
+        on: &["floating-point"],
+        ..plain("decimal-floating-point", BASE, ALL)
+    },
+    Feature {
         hfscr: Some(2),
         fscr: Some(2),
         capability: Some(61),
@@ -91,6 +95,7 @@ const FEATURES: &[Feature] = &[
     plain("control-register", BASE, PRIVILEGED),
     plain("processor-utilization-of-resources-register", BASE, PRIVILEGED),
     plain("mmu-radix", V3, PRIVILEGED),
+    free("wait-v3", V3, ALL),
     plain("idle-stop", V3, PRIVILEGED),
     plain("hypervisor-virtualization-interrupt", V3, HYPERVISOR),
     plain("machine-check-power9", V3, PRIVILEGED),
@@ -110,6 +115,10 @@ const FEATURES: &[Feature] = &[
     Feature { capability: Some(53), ..free("random-number-generator", V3, ALL) },
     free("fixed-point-v3", V3, ALL),
     Feature { on: &["floating-point"], ..free("floating-point-v3", V3, ALL) },
+    Feature {
+        on: &["floating-point-v3", "decimal-floating-point"],
+        ..free("decimal-floating-point-v3", V3, ALL)
+    },
     free("atomic-memory-operations", V3, ALL),
 ];
 
@@ -172,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in ["vector", "wait", "copy", "mmu-hash", "performance", "event", "tm-"] {
+        for missing in ["vector", "copy", "mmu-hash", "performance", "event", "tm-"] {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn query_status(shared: &mut Shared, threads: &[Thread], server: u64,
     let Some(index) = find_server(threads, server) else { return status::PARAMETER };
     let byte = match threads[index].activity {
         Activity::InFirmware => cpu_status::IN_OPAL,
-        Activity::Running | Activity::Stopped => cpu_status::STARTED,
+        _ => cpu_status::STARTED,
     };
     answer(shared, at, &[byte])
 }
