@@ -1,7 +1,6 @@
 //! A rule's run with several threads is the same run however it is done: again, watched, in pieces, without
 //! shortcuts, or saved and restored on the way.
 
-use arch::interrupt::Vector;
 use conformance::assemble;
 use conformance::rule::{self, Rule};
 use conformance::simulator::{PATIENCE, machine};
@@ -16,7 +15,8 @@ use simulator::{Machine, NoObserver, Observer, RegionCounts, RunState};
 struct Witness {
     digest: u64,
     instructions: u64,
-    interrupts: Vec<(usize, Vector)>,
+    /// Threads, and offsets of vectors.
+    interrupts: Vec<(usize, u64)>,
     calls: Vec<(usize, u64)>,
 }
 
@@ -30,7 +30,7 @@ impl Observer for Witness {
     }
 
     fn interrupted(&mut self, thread: &Thread, taken: Taken) {
-        self.interrupts.push((thread.index, taken.vector));
+        self.interrupts.push((thread.index, taken.vector.offset()));
     }
 
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
@@ -98,10 +98,10 @@ fn the_storm_has_interrupts_and_stops_of_every_kind() {
         let (rule, image) = storm(threads);
         let mut witness = Witness::default();
         finish(&mut machine(&rule, &image), &mut witness);
-        for vector in [Vector::Decrementer, Vector::DirectedHypervisorDoorbell, Vector::SystemReset]
-        {
+        // Decrementer, directed hypervisor doorbell, system reset.
+        for vector in [0x900, 0xE80, 0x100] {
             let taken = witness.interrupts.iter().filter(|(_, taken)| *taken == vector).count();
-            assert!(taken > 10, "{}: {taken} times {vector:?}", rule.name);
+            assert!(taken > 10, "{}: {taken} times {vector:#x}", rule.name);
         }
     }
 }

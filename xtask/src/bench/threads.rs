@@ -85,7 +85,7 @@ impl Load {
             .arg(workspace.root.join("tests/conformance/include"))
             .arg("-o")
             .arg(&object)
-            .arg(workspace.root.join("xtask/src/bench/threads.S")))?;
+            .arg(workspace.root.join("tests/conformance/bench/threads.S")))?;
         run(Command::new("powerpc64le-linux-gnu-ld")
             .args(["-m", "elf64ppc", "--oformat", "binary", "-e", "_start", "-Ttext", "0x20000000"])
             .arg("-o")
