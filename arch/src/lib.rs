@@ -21,3 +21,4 @@ pub mod papr;
 pub mod processor;
 pub mod radix;
 pub mod registers;
+pub mod tag;

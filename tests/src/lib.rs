@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use powervisor::system::System;
-use powervisor::workload;
+use powervisor::{on_simulator, workload};
+use simulator::{Observer, RunState};
 
 /// Every seed is as good as another; the tests that need two say so.
 pub const SEED: u64 = 1;
@@ -42,4 +43,13 @@ const SYSTEMS: [&str; 9] = [
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
     SYSTEMS.iter().flat_map(|file| systems(file)).collect()
+}
+
+/// Runs a system on our machine from start to end, with an observer.
+///
+/// # Panics
+/// If the system cannot be started.
+pub fn run_watched<O: Observer>(system: &System, observer: &mut O) -> RunState {
+    let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
+    machine.run(u64::MAX, observer)
 }

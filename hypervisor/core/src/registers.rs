@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | r0, r3-r12, CTR | status, outputs or 0 | kept | as the call left them |
 //! | r1, r2, r13-r31, LR, CR2-CR4 | kept | kept | kept |
-//! | XER, CR0, CR1, CR5-CR7 | undefined, no addresses | kept | kept or 0 |
+//! | XER, CR0, CR1, CR5-CR7 | 0 | kept | as the call left them |
 //! | next instruction, MSR | kept; H_CEDE sets EE | kept, or its own interrupt | kept, or its own interrupt |
 //! | SRR0, SRR1 | the address behind the call, and MSR | kept, or its own interrupt's | kept, or its own interrupt's |
 //! | SPRG0-3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB | kept | kept | kept |

@@ -71,7 +71,7 @@ impl Machine {
             if self.state.threads[index].activity == Activity::Stopped {
                 let State { threads, shared, .. } = &mut self.state;
                 if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
-                    observer.interrupted(&threads[index], taken);
+                    observer.interrupted(&threads[index], shared, taken);
                 }
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
@@ -164,7 +164,7 @@ impl Machine {
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
         if let Some(taken) = interrupt::take_pending(thread, shared) {
-            observer.interrupted(thread, taken);
+            observer.interrupted(thread, shared, taken);
         }
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
@@ -220,7 +220,7 @@ impl Machine {
         match cause {
             Cause::Interrupt(interrupt) => {
                 let taken = interrupt::take(thread, &self.state.shared, &interrupt);
-                observer.interrupted(thread, taken);
+                observer.interrupted(thread, &self.state.shared, taken);
                 if taken.is_exit() && taken.vector == Vector::SystemCall {
                     self.state.progress_at = self.state.steps();
                 }
@@ -276,6 +276,7 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Straight;
             }
             Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
                 retire(thread, 1);
                 return Leave::Synchronize;
             }

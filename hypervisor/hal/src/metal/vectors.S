@@ -7,7 +7,8 @@
 # Known at entry: r13 = HSPRG0 is the per-CPU area; HSPRG1 keeps the interrupted r13.
 #
 # sc 1        guest r14-r31, CR2-CR4 and LR survive (Rust's ABI or a slot); r0, r3-r12, CTR, XER
-#             and the other CR fields are the caller's to lose. SRR0 and SRR1 are not touched.
+#             and the other CR fields are the caller's to lose: results or zero. SRR0 and SRR1 are
+#             not touched.
 # all others  everything survives: r0-r13, CR, LR, CTR, XER go to the vCPU's record, r14-r31 stay
 #             in the registers, SRR0/1 or HSRR0/1 stay as the interrupt left them.
 #
@@ -15,6 +16,7 @@
 
     .set REAL, 1
     .set HSRR, 2
+    .set VOLATILE_CR, 0xC7              # CR0, CR1, CR5-CR7
 
 .macro door_stub offset, vector, flags, target
     .org \offset - 0x100
@@ -113,6 +115,8 @@ hypercall_answered:
     li %r11, 0
     li %r12, 0
     mtctr %r0
+    mtxer %r0
+    mtcrf VOLATILE_CR, %r0
     mfspr %r13, {HSPRG1}
     rfid
 
@@ -136,6 +140,8 @@ hypercall_with_outputs:
     mtlr %r0
     li %r0, 0
     mtctr %r0
+    mtxer %r0
+    mtcrf VOLATILE_CR, %r0
     ld %r10, {VCPU}(%r13)
     ld %r4, {GPR} + 4*8(%r10)
     ld %r5, {GPR} + 5*8(%r10)
@@ -161,6 +167,8 @@ hypercall_leave:                        # r0-r2 are the guest's LR, r1 and r2; r
     std %r4, {GPR} + 13*8(%r11)
     std %r5, {PC}(%r11)
     std %r6, {MSR}(%r11)
+    li %r0, 0
+    mtcrf VOLATILE_CR, %r0
     mfcr %r4
     std %r4, {CR}(%r11)
     b guest_left
