@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 9] = [
+pub const GUESTS: [&str; 10] = [
     "compute",
     "hello",
     "memory-walk",
@@ -22,6 +22,7 @@ pub const GUESTS: [&str; 9] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

@@ -2,6 +2,7 @@
 //!
 //! They need the images; `make images` builds them, and every test says so if it has not been done.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use powervisor::system::System;
@@ -26,8 +27,27 @@ pub fn systems(file: &str) -> Vec<(String, System)> {
     workload::systems(&root().join(file), SEED).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// The system that one of the project's files asks for, once each of these texts in it is replaced by the
+/// other.
+///
+/// # Panics
+/// If a text is not in the file, the file is wrong then, or there are no images.
+#[must_use]
+pub fn changed_system(file: &str, changes: &[(&str, &str)]) -> System {
+    let mut text = fs::read_to_string(root().join(file)).expect("a file of the project");
+    for (from, to) in changes {
+        assert!(text.contains(from), "{file} has no \"{from}\"");
+        text = text.replace(from, to);
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("changed.toml");
+    fs::write(&path, text).expect("a temporary file");
+    let systems = workload::systems(&path, SEED).unwrap_or_else(|failure| panic!("{failure}"));
+    systems.into_iter().next().expect("a file asks for a system").1
+}
+
 /// The project's files whose partitions all end well.
-const SYSTEMS: [&str; 9] = [
+const SYSTEMS: [&str; 10] = [
     "examples/compute.toml",
     "examples/hello.toml",
     "examples/memory-walk.toml",
@@ -35,6 +55,7 @@ const SYSTEMS: [&str; 9] = [
     "examples/registers.toml",
     "examples/shared.toml",
     "examples/smp.toml",
+    "examples/storm.toml",
     "examples/timer.toml",
     "experiments/null-hypercall.toml",
 ];

@@ -1,13 +1,12 @@
 //! Whatever a partition does, it is stopped or goes on without effect, the others' output is what it is
 //! without it, and the hypervisor runs to its end. On both machines.
 
-use std::fs;
 use std::time::Duration;
 
 use powervisor::comparison::Transcript;
 use powervisor::system::{Exit, System};
-use powervisor::{on_qemu, on_simulator, workload};
-use system_tests::{SEED, root};
+use powervisor::{on_qemu, on_simulator};
+use system_tests::changed_system;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -29,14 +28,10 @@ const MODES: [(&str, &str); 11] = [
 
 /// The example with another mode, and time that suits the machine.
 fn system(mode: &str, time_limit_us: u32) -> System {
-    let text = fs::read_to_string(root().join("examples/misbehave.toml")).unwrap();
-    let text = text.replace("mode=wild-store", &format!("mode={mode} calls=1500"));
-    let text = text.replace("time_limit_us = 20000", &format!("time_limit_us = {time_limit_us}"));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("misbehave.toml");
-    fs::write(&path, text).unwrap();
-    let mut systems = workload::systems(&path, SEED).unwrap_or_else(|failure| panic!("{failure}"));
-    systems.remove(0).1
+    let limit = format!("time_limit_us = {time_limit_us}");
+    let arguments = format!("mode={mode} calls=1500");
+    let changes = [("mode=wild-store", &*arguments), ("time_limit_us = 20000", &*limit)];
+    changed_system("examples/misbehave.toml", &changes)
 }
 
 /// The lines of the partitions that do no harm.

@@ -26,10 +26,11 @@ const BUILDS: [&[&str]; 2] = [
         "guest-preempt",
         "guest-registers",
         "guest-smp",
+        "guest-storm",
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "hypervisor",
     "compute",
     "hello",
@@ -39,6 +40,7 @@ const PROGRAMS: [&str; 10] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

@@ -9,6 +9,8 @@ use crate::workspace::{Workspace, run};
 /// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
 /// usual numbers are 256 and 300.
 const NIGHTLY_CASES: &str = "20000";
+/// Rounds of each vCPU in the storm of random exits in a nightly run; about nine exits each.
+const NIGHTLY_STORM_ROUNDS: &str = "200000";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
@@ -35,6 +37,7 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
     command.env("POWERVISOR_IMAGES", workspace.images());
     if let Some(cases) = cases {
         command.env("PROPTEST_CASES", cases);
+        command.env("POWERVISOR_STORM_ROUNDS", NIGHTLY_STORM_ROUNDS);
     }
     run(&mut command)
 }
