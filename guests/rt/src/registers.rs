@@ -2,6 +2,7 @@
 
 use core::arch::{asm, global_asm};
 use core::mem::offset_of;
+use core::sync::atomic::AtomicU64;
 
 use arch::registers::msr;
 
@@ -162,6 +163,29 @@ pub fn execute_illegal(fill: &Values) -> Values {
     // SAFETY: as in `spin`; interrupts save and restore what they use, below the r1 they find.
     unsafe { rt_registers_illegal(fill, &mut store) };
     store
+}
+
+/// Leaves `value` where a partition can leave something that it does not need: in PSSCR, in the segment
+/// lookaside buffer, and as a reservation of the doubleword at `reserved`. QEMU does not know the number of
+/// PSSCR and may refuse the entry of the buffer, with a program interrupt.
+pub fn leave_traces(value: u64, reserved: &AtomicU64) {
+    const ESID: u64 = 0xFFFF_FFFF_F000_0000;
+    const VSID: u64 = 0x7FFF_FFFF_FFFF_F000;
+    const ENTRIES: u64 = 4;
+    // SAFETY: with radix translation nothing looks into the buffer, and only the low bits of PSSCR can be
+    // set, which `stop` alone reads. A reservation is nothing to who does not store by it.
+    unsafe {
+        asm!(
+            "mtspr 823, {psscr}",
+            "slbmte {vsid}, {esid}",
+            "ldarx {psscr}, 0, {reserved}",
+            psscr = inout(reg) value & 0x3FF => _,
+            vsid = in(reg) value & VSID,
+            esid = in(reg) value & ESID | value % ENTRIES,
+            reserved = in(reg_nonzero) reserved.as_ptr(),
+            options(nostack),
+        );
+    }
 }
 
 macro_rules! special {

@@ -116,6 +116,7 @@ mod payload {
                 *pidr.expect("PIDR is special").1 = 0;
             }
             let before_special = set_special(values);
+            registers::leave_traces(self.value(), &FREE[0]);
             let mut before = Values::random(|| self.value());
             before.gpr[1] = stack;
             let action = self.numbers.below(16);

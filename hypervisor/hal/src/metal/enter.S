@@ -36,6 +36,8 @@ hal_enter_guest:
     std %r31, 168(%r1)
     std %r1, {STACK}(%r13)
     std %r3, {VCPU}(%r13)
+    li %r4, 24                          # a word of this frame that nothing uses
+    stdcx. %r0, %r4, %r1                # no vCPU goes on with the reservation of another
 
     ld %r4, {PC}(%r3)
     ld %r5, {MSR}(%r3)

@@ -44,6 +44,7 @@ pub(super) mod spr {
     pub(crate) const ASDR: u16 = 816;
     pub(crate) const IC: u16 = 848;
     pub(crate) const VTB: u16 = 849;
+    pub(crate) const PSSCR: u16 = 855;
     pub(crate) const PPR: u16 = 896;
 }
 
@@ -62,6 +63,18 @@ pub(super) fn read<const NUMBER: u16>() -> u64 {
 pub(super) unsafe fn write<const NUMBER: u16>(value: u64) {
     // SAFETY: the caller's promise.
     unsafe { asm!("mtspr {}, {}", const NUMBER, in(reg) value, options(nostack)) };
+}
+
+/// The entries of the segment lookaside buffer that a partition with radix translation can write: LPCR\[UPRT\]
+/// is 1 then (Linux's `book3s_hv_p9_entry.c`).
+const SEGMENTS: u64 = 4;
+
+/// Forgets what a partition may have left in the segment lookaside buffer, cached translations apart.
+pub(super) fn clear_segments() {
+    for index in 0..SEGMENTS {
+        // SAFETY: with radix translation nothing looks into the buffer.
+        unsafe { asm!("slbmte {}, {}", in(reg) 0, in(reg) index, options(nostack)) };
+    }
 }
 
 /// Orders earlier stores to translation tables before what follows.
