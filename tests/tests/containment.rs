@@ -12,15 +12,19 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
-const MODES: [(&str, &str); 11] = [
+const MODES: [(&str, &str); 15] = [
     ("wild-load", "stopped: access to guest real address"),
     ("wild-store", "stopped: access to guest real address"),
     ("wild-fetch", "stopped: access to guest real address"),
     ("instructions", "[misbehave] misbehave: 21 of 21 instructions refused, MSR kept: true"),
+    ("stop", "[misbehave] misbehave: 4 of 4 stops refused"),
+    ("states", "[misbehave] misbehave: MSR kept: true"),
+    ("wild-states", "[misbehave] misbehave: wild-states: still here"),
     ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),
     ("loop", "stopped: it used up its time limit"),
     ("sleep", "stopped: its vCPUs sleep and nothing will wake them"),
     ("storm", "stopped: it used up its time limit"),
+    ("requests", "stopped: it used up its time limit"),
     ("tables", "stopped: access to guest real address"),
     ("tree", "[misbehave] misbehave: tree: still here"),
     ("restart", "stopped: it used up its time limit"),

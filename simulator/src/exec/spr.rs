@@ -214,6 +214,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         // Nothing here ever sets a bit of HMER: what is written can only clear some.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
+        // POWER9 has no such register: the number reads as zero (`kvm-hv.md` 1.3, RFC 01).
+        Spr::Wort => {}
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
             refuse_unmodelled(thread, Spr::Pcr, value)?;
@@ -284,7 +286,7 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr => "this register",
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
