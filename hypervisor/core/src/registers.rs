@@ -17,7 +17,7 @@
 //! | TB | as time does | as time does | as time does |
 //! | DEC | as time does | as time does | as time does: kept as the guest time at which it expires |
 //! | PURR, SPURR, VTB, IC | as time does | as time does | stand still while the vCPU waits |
-//! | CFAR | undefined | undefined | undefined: it names a branch of the hypervisor |
+//! | CFAR | undefined: it names a branch of the hypervisor | kept | kept, or 0 after a hypercall |
 //! | segment lookaside buffer | kept | kept | cleared: radix translation has no use for it |
 //! | reservation | kept | kept | lost |
 //! | vectors, TM, EBB, performance monitor | HFSCR withholds them |||
@@ -48,6 +48,8 @@ pub struct Registers {
     pub ctr: u64,
     /// Fixed-point exception register.
     pub xer: u64,
+    /// Come-from address register.
+    pub cfar: u64,
     /// Registers that only a switch of vCPUs moves.
     pub supervisor: Supervisor,
     /// Registers that stay in the processor until another vCPU runs.
@@ -135,6 +137,7 @@ impl Registers {
             lr: 0,
             ctr: 0,
             xer: 0,
+            cfar: 0,
             supervisor: Supervisor {
                 decrementer_expires: guest_time.wrapping_add(0x7FFF_FFFF),
                 ctrl: 1,

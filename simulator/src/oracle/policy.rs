@@ -104,8 +104,8 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Purr, Spr::Spurr, Spr::Vtb]), Rule::Counts, Rule::Counts),
     (Set::Sprs(&[Spr::Ic]), Rule::Completes, Rule::Completes),
     (Set::Sprs(&[Spr::Pvr, Spr::Pir, Spr::Tir]), Rule::Machine, Rule::Machine),
-    // The last branch before the partition goes on is the hypervisor's.
-    (Set::Sprs(&[Spr::Cfar]), Rule::Undefined, Rule::Undefined),
+    // A hypercall may lose it: the last branch before the partition goes on is the hypervisor's.
+    (Set::Sprs(&[Spr::Cfar]), Rule::Undefined, Rule::Kept),
 ];
 
 /// A row for each register that a partition can see.

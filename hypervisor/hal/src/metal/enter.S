@@ -45,8 +45,10 @@ hal_enter_guest:
     ld %r7, {LR}(%r3)
     ld %r8, {CTR}(%r3)
     ld %r9, {XER}(%r3)
+    ld %r10, {RECORD_CFAR}(%r3)
     mtspr {HSRR0}, %r4
     mtspr {HSRR1}, %r5
+    mtspr {CFAR}, %r10
     mtcrf 0xFF, %r6
     mtlr %r7
     mtctr %r8

@@ -10,6 +10,7 @@ pub(super) mod spr {
     pub(crate) const DEC: u16 = 22;
     pub(crate) const SRR0: u16 = 26;
     pub(crate) const SRR1: u16 = 27;
+    pub(crate) const CFAR: u16 = 28;
     pub(crate) const AMR: u16 = 29;
     pub(crate) const PIDR: u16 = 48;
     pub(crate) const IAMR: u16 = 61;
