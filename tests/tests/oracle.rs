@@ -26,8 +26,8 @@ fn every_vcpu_goes_on_with_what_is_its_own() {
     }
 }
 
-/// Rounds of each vCPU; the nightly run has more.
-const ROUNDS: u64 = 11_000;
+/// Rounds of each vCPU, for more than 100,000 exits; the nightly run has more.
+const ROUNDS: u64 = 12_500;
 
 #[test]
 fn nothing_is_lost_or_leaked_in_a_storm_of_random_exits() {
@@ -38,15 +38,17 @@ fn nothing_is_lost_or_leaked_in_a_storm_of_random_exits() {
     let system =
         changed_system("examples/storm.toml", &[("rounds=300", &format!("rounds={rounds}"))]);
     let seen = watch("storm", &system);
-    assert!(seen.all_exits() >= 9 * rounds, "{seen:?}");
+    assert!(seen.all_exits() > 8 * rounds, "{seen:?}");
     assert!(seen.switched >= rounds, "{seen:?}");
     assert!(seen.delivered[&Vector::External] > 0 && seen.delivered[&Vector::Program] > 0);
     for vector in [
         Vector::SystemCall,
         Vector::HypervisorDecrementer,
         Vector::HypervisorDataStorage,
+        Vector::HypervisorInstructionStorage,
+        Vector::HypervisorFacilityUnavailable,
         Vector::HypervisorEmulationAssistance,
     ] {
-        assert!(seen.exits.get(&vector).is_some_and(|&count| count > 50), "{vector:?}: {seen:?}");
+        assert!(seen.exits.get(&vector).is_some_and(|&count| count > 20), "{vector:?}: {seen:?}");
     }
 }

@@ -278,6 +278,22 @@ rt_registers_illegal:                   # the handler is to go on behind it
     registers_store
     .size rt_registers_illegal, . - rt_registers_illegal
 
+    .globl rt_registers_facility
+    .type rt_registers_facility, @function
+rt_registers_facility:                  # a register that no partition has: the handler goes on behind it
+    registers_fill %r9
+    mfspr %r4, {EBBHR}
+    registers_store
+    .size rt_registers_facility, . - rt_registers_facility
+
+    .globl rt_registers_fetch
+    .type rt_registers_fetch, @function
+rt_registers_fetch:                     # from where CTR points to: the handler goes on at LR
+    registers_fill %r9
+    bctrl
+    registers_store
+    .size rt_registers_fetch, . - rt_registers_fetch
+
     .globl rt_registers_call
     .type rt_registers_call, @function
 rt_registers_call:

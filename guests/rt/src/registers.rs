@@ -90,6 +90,7 @@ const CR_KEPT: u64 = 0x00FF_F000;
 
 global_asm!(
     include_str!("registers.S"),
+    EBBHR = const 804,
     SPRG1 = const 273,
     SPRG2 = const 274,
     SPRG3 = const 275,
@@ -106,6 +107,8 @@ unsafe extern "C" {
     fn rt_registers_spin(fill: *const Values, store: *mut Values, count: u64);
     fn rt_registers_load(fill: *const Values, store: *mut Values);
     fn rt_registers_illegal(fill: *const Values, store: *mut Values);
+    fn rt_registers_facility(fill: *const Values, store: *mut Values);
+    fn rt_registers_fetch(fill: *const Values, store: *mut Values);
     fn rt_registers_call(fill: *const Values, store: *mut Values);
 }
 
@@ -162,6 +165,26 @@ pub fn execute_illegal(fill: &Values) -> Values {
     let mut store = fill.clone();
     // SAFETY: as in `spin`; interrupts save and restore what they use, below the r1 they find.
     unsafe { rt_registers_illegal(fill, &mut store) };
+    store
+}
+
+/// Fills all registers and reads EBBHR into r4: what they hold then. As [`execute_illegal`], if the facility is
+/// withheld.
+#[must_use]
+pub fn read_withheld(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `execute_illegal`; reading the register changes nothing.
+    unsafe { rt_registers_facility(fill, &mut store) };
+    store
+}
+
+/// Fills all registers and goes to the address in CTR, where an illegal instruction has to be, behind which
+/// the handler of the program interrupt has to go on at LR: what they hold then. As [`execute_illegal`].
+#[must_use]
+pub fn fetch(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `execute_illegal`.
+    unsafe { rt_registers_fetch(fill, &mut store) };
     store
 }
 

@@ -3,8 +3,9 @@
 //!
 //! Arguments: `tag=N` is the partition's name in the values, `rounds=N` the exits that each vCPU makes by
 //! itself, `translation=on` makes them with translation on. What it makes: hypercalls that are none, known
-//! hypercalls, second-stage faults, illegal instructions, waits for the decrementer with interrupts of
-//! other vCPUs on the way, and long enough loops for others to run meanwhile.
+//! hypercalls, second-stage faults of loads and fetches, illegal instructions, uses of a facility that is
+//! withheld, waits for the decrementer with interrupts of other vCPUs on the way, and long enough loops for
+//! others to run meanwhile.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -48,7 +49,7 @@ mod payload {
         // What it accepts here is taken back by who was interrupted.
         rt::on_interrupt(Vector::External, |_| _ = rt::hypercall(Hypercall::Xirr as u64, [0; 4]));
         rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
-        rt::on_interrupt(Vector::Program, rt::misbehavior::skip);
+        rt::on_interrupt(Vector::Program, refused);
         if partition.argument("translation") == Some("on") {
             rt::enable_translation(partition.memory_bytes());
             IS_TRANSLATED.store(true, SeqCst);
@@ -64,6 +65,12 @@ mod payload {
         }
         let (rounds, wrong) = (ROUNDS.load(SeqCst), WRONG.load(SeqCst));
         rt::println!("storm: {vcpus} vCPUs, {rounds} rounds each, {wrong} wrong");
+    }
+
+    /// An instruction was refused: its own, or what it found in its free memory.
+    fn refused(frame: &mut rt::Frame) {
+        let [start, bytes] = [0, 1].map(|index: usize| FREE[index].load(SeqCst));
+        frame.pc = if frame.pc.wrapping_sub(start) < bytes { frame.lr } else { frame.pc + 4 };
     }
 
     fn start(number: u32) {
@@ -129,11 +136,13 @@ mod payload {
                     expected.ctr = 0;
                     (registers::spin(&before, 1 + self.numbers.below(SPIN_MAX)), expected)
                 }
-                12..14 => (registers::execute_illegal(&before), before),
+                12 => (registers::execute_illegal(&before), before),
+                13 => self.withheld(before),
+                14 => self.fetch(before),
                 _ => self.load(before),
             };
             let mut is_wrong = after.differ(&expected, NAME);
-            let is_interrupt = !matches!(action, 10..12 | 14..);
+            let is_interrupt = !matches!(action, 10..12 | 15);
             for ((name, expected), found) in SPECIAL.iter().zip(before_special).zip(special()) {
                 // Every interrupt of its own, and a hypercall, saves in these two.
                 let is_lost = is_interrupt && name.starts_with("SRR");
@@ -214,6 +223,21 @@ mod payload {
             before.gpr[4] = self.free_address();
             let after = registers::load(&before);
             before.gpr[4] = 0;
+            (after, before)
+        }
+
+        /// QEMU withholds no facility and gives the register.
+        fn withheld(&mut self, mut before: Values) -> (Values, Values) {
+            let after = registers::read_withheld(&before);
+            before.gpr[4] = after.gpr[4];
+            (after, before)
+        }
+
+        /// A fetch from its free memory, where no word is an instruction.
+        fn fetch(&mut self, mut before: Values) -> (Values, Values) {
+            before.ctr = self.free_address() & !3;
+            let after = registers::fetch(&before);
+            before.lr = after.lr;
             (after, before)
         }
 
