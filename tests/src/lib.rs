@@ -2,8 +2,8 @@
 //!
 //! They need the images; `make images` builds them, and every test says so if it has not been done.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use powervisor::system::System;
 use powervisor::{on_simulator, workload};
@@ -44,6 +44,16 @@ pub fn changed_system(file: &str, changes: &[(&str, &str)]) -> System {
     fs::write(&path, text).expect("a temporary file");
     let systems = workload::systems(&path, SEED).unwrap_or_else(|failure| panic!("{failure}"));
     systems.into_iter().next().expect("a file asks for a system").1
+}
+
+/// The number in an environment variable, with which a nightly run asks for more, or the usual one.
+///
+/// # Panics
+/// If the variable holds no number.
+#[must_use]
+pub fn number_from(variable: &str, usual: u64) -> u64 {
+    let text = env::var(variable).ok();
+    text.map_or(usual, |text| text.parse().expect("the variable holds a number"))
 }
 
 /// The project's files whose partitions all end well.

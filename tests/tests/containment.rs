@@ -7,7 +7,7 @@ use powervisor::comparison::Transcript;
 use powervisor::system::{Exit, System};
 use powervisor::{on_qemu, on_simulator};
 use simulator::Oracle;
-use system_tests::changed_system;
+use system_tests::{changed_system, number_from};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -32,9 +32,12 @@ const MODES: [(&str, &str); 15] = [
 ];
 
 /// The example with another mode, and time that suits the machine.
-fn system(mode: &str, time_limit_us: u32) -> System {
-    let limit = format!("time_limit_us = {time_limit_us}");
-    let arguments = format!("mode={mode} calls=1500");
+fn system(mode: &str, time_limit_us: u64) -> System {
+    let calls = number_from("POWERVISOR_RANDOM_CALLS", 1500);
+    // More than a call takes on either machine.
+    let time_for_calls_us = if mode == "hypercalls" { 30 * calls } else { 0 };
+    let limit = format!("time_limit_us = {}", time_limit_us + time_for_calls_us);
+    let arguments = format!("mode={mode} calls={calls}");
     let changes = [("mode=wild-store", &*arguments), ("time_limit_us = 20000", &*limit)];
     changed_system("examples/misbehave.toml", &changes)
 }
@@ -60,7 +63,7 @@ fn watched(system: &System) -> Transcript {
     Transcript { console, exit: exit.unwrap_or_else(|failure| panic!("{failure}")) }
 }
 
-fn check(time_limit_us: u32, run: impl Fn(&System) -> Transcript) {
+fn check(time_limit_us: u64, run: impl Fn(&System) -> Transcript) {
     let expected = [
         "[registers] registers: 200 rounds, 0 wrong",
         "[smp] smp: 3 vCPUs, sum 3000, 30 interrupts passed, 0 spurious",

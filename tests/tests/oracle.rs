@@ -1,13 +1,11 @@
 //! Whatever makes a vCPU leave, it goes on with what it may go on with, and nobody sees what is
 //! another's: the oracle watches all systems of the tests, and a storm of random exits.
 
-use std::env;
-
 use arch::interrupt::Vector;
 use powervisor::system::System;
 use simulator::oracle::Seen;
 use simulator::{Oracle, RunState};
-use system_tests::{all_systems, changed_system, run_watched};
+use system_tests::{all_systems, changed_system, number_from, run_watched};
 
 /// Runs the system to its end; the oracle must have nothing to say.
 fn watch(name: &str, system: &System) -> Seen {
@@ -31,10 +29,7 @@ const ROUNDS: u64 = 12_500;
 
 #[test]
 fn nothing_is_lost_or_leaked_in_a_storm_of_random_exits() {
-    let rounds = match env::var("POWERVISOR_STORM_ROUNDS") {
-        Ok(text) => text.parse().expect("a number of rounds"),
-        Err(_) => ROUNDS,
-    };
+    let rounds = number_from("POWERVISOR_STORM_ROUNDS", ROUNDS);
     let system =
         changed_system("examples/storm.toml", &[("rounds=300", &format!("rounds={rounds}"))]);
     let seen = watch("storm", &system);

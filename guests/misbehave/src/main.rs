@@ -11,7 +11,7 @@ mod payload {
 
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
-    use arch::papr::{Hypercall, process_table, rtas};
+    use arch::papr::{Hypercall, mode, process_table, rtas};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
     use rt::misbehavior::{
@@ -205,7 +205,7 @@ mod payload {
     }
 
     /// All hypercalls, and numbers that are none, with random arguments; those that point at memory point at
-    /// what the payload does not need. The argument `calls=N` says how many.
+    /// what the payload does not need. The argument `calls=N` says how many, `seed=N` which.
     fn hypercalls(partition: rt::Partition) {
         rt::on_interrupt(Vector::External, |_| {
             let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
@@ -214,7 +214,7 @@ mod payload {
         });
         rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
         let free = partition.free_memory();
-        let mut numbers = Numbers::new(2);
+        let mut numbers = Numbers::new(partition.number("seed", 2));
         let mut answered = 0;
         for _ in 0..partition.number("calls", 10_000) {
             let index = numbers.next() as usize % (Hypercall::ALL.len() + 1);
@@ -228,10 +228,10 @@ mod payload {
                 _ => free.start + numbers.next() % (free.end - free.start - 0x1_0000),
             });
             let is_harmful = match call {
-                // They would change what the payload runs in, silence it, or never return.
-                Some(Hypercall::SetMode | Hypercall::RegisterProcTbl | Hypercall::PutTermChar) => {
-                    true
-                }
+                // The payload's handlers are little-endian, and its terminal is for its own words.
+                Some(Hypercall::SetMode) => arguments[1] == mode::ENDIANNESS,
+                Some(Hypercall::PutTermChar) => arguments[0] == 0,
+                // It would wait for itself.
                 Some(Hypercall::Confer) => arguments[0] == 0,
                 Some(Hypercall::PageInit | Hypercall::RegisterVpa) => {
                     arguments[1].min(arguments[2]) < free.start
