@@ -31,6 +31,9 @@ const MODES: [(&str, &str); 15] = [
     ("restart", "stopped: it used up its time limit"),
 ];
 
+/// What our machine is too strict for: it stops at the first number without a register.
+const MODES_OF_QEMU: [(&str, &str); 1] = [("registers", "[misbehave] misbehave: refused")];
+
 /// The example with another mode, and time that suits the machine.
 fn system(mode: &str, time_limit_us: u64) -> System {
     let calls = number_from("POWERVISOR_RANDOM_CALLS", 1500);
@@ -63,12 +66,12 @@ fn watched(system: &System) -> Transcript {
     Transcript { console, exit: exit.unwrap_or_else(|failure| panic!("{failure}")) }
 }
 
-fn check(time_limit_us: u64, run: impl Fn(&System) -> Transcript) {
+fn check(modes: &[(&str, &str)], time_limit_us: u64, run: impl Fn(&System) -> Transcript) {
     let expected = [
         "[registers] registers: 200 rounds, 0 wrong",
         "[smp] smp: 3 vCPUs, sum 3000, 30 interrupts passed, 0 spurious",
     ];
-    for (mode, end) in MODES {
+    for &(mode, end) in modes {
         let transcript = run(&system(mode, time_limit_us));
         let text = String::from_utf8_lossy(&transcript.console);
         assert_eq!(transcript.exit, Exit::PoweredOff, "{mode}:\n{text}");
@@ -81,13 +84,14 @@ fn check(time_limit_us: u64, run: impl Fn(&System) -> Transcript) {
 
 #[test]
 fn nobody_harms_the_others_on_our_machine() {
-    check(4_000, watched);
+    check(&MODES, 4_000, watched);
 }
 
 #[test]
 fn nobody_harms_the_others_on_qemu() {
     // QEMU runs fewer instructions in the same time.
-    check(500_000, |system| {
+    let modes = [&MODES[..], &MODES_OF_QEMU].concat();
+    check(&modes, 500_000, |system| {
         on_qemu::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{failure}"))
     });
 }
