@@ -129,6 +129,8 @@ switches! {
     /// Each thread is a partition of its own as far as privileged doorbells go: `msgsndp`, DPDES and
     /// TIR know one thread. Otherwise they know the threads of the core.
     privileged_doorbells_stay_in_thread;
+    /// An exception ends a `wait` even where its interrupt is masked.
+    masked_exceptions_end_wait;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

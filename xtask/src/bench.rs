@@ -31,7 +31,7 @@ struct Work {
     much: u64,
 }
 
-const WORKS: [Work; 5] = [
+const WORKS: [Work; 6] = [
     Work {
         name: "null-hypercall",
         payload: "null-hypercall",
@@ -43,6 +43,7 @@ const WORKS: [Work; 5] = [
     compute("hash", "part=hash rounds=", 300),
     compute("chase", "part=chase rounds=", 200),
     compute("matrix", "part=matrix rounds=", 300),
+    compute("factor", "part=factor rounds=", 500),
 ];
 
 const fn compute(name: &'static str, arguments: &'static str, much: u64) -> Work {

@@ -33,6 +33,10 @@ pub enum Operand {
     FRTp,
     /// Even-odd pair of source FPRs.
     FRSp,
+    /// Even-odd pair of source FPRs.
+    FRAp,
+    /// Even-odd pair of source FPRs.
+    FRBp,
     BF,
     BFA,
     /// FPSCR field, target of `mtfsfi`.
@@ -61,6 +65,8 @@ pub enum Operand {
     LK,
     SH,
     SH6,
+    /// Digits to shift by, of the decimal shifts.
+    SH_decimal,
     MB,
     ME,
     MB6,
@@ -72,6 +78,12 @@ pub enum Operand {
     U,
     RM,
     DRM,
+    RMC,
+    TE,
+    SP,
+    DCM,
+    DGM,
+    UIM,
     W,
     TO,
     NB,
@@ -98,6 +110,7 @@ pub enum Operand {
     A_tend,
     R_tbegin,
     S_rfebb,
+    S_denbcd,
 }
 
 /// How an operand is written in assembly.
@@ -153,8 +166,8 @@ impl Operand {
             RT | RS | RTp | RSp | FRT | FRS | FRTp | FRSp | BT | BT_fpscr | BO | TO | TH => {
                 Field::unsigned(&[(6, 10)])
             }
-            RA | RA0 | FRA | BA | BI => Field::unsigned(&[(11, 15)]),
-            RB | FRB | BB | SH | NB | FC => Field::unsigned(&[(16, 20)]),
+            RA | RA0 | FRA | FRAp | BA | BI => Field::unsigned(&[(11, 15)]),
+            RB | FRB | FRBp | BB | SH | NB | FC => Field::unsigned(&[(16, 20)]),
             RC | FRC | BC | MB => Field::unsigned(&[(21, 25)]),
             ME => Field::unsigned(&[(26, 30)]),
             BF | BF_fpscr => Field::unsigned(&[(6, 8)]),
@@ -177,6 +190,12 @@ impl Operand {
             U => Field::unsigned(&[(16, 19)]),
             RM => Field::unsigned(&[(19, 20)]),
             DRM => Field::unsigned(&[(18, 20)]),
+            RMC => Field::unsigned(&[(21, 22)]),
+            TE => Field::signed(&[(11, 15)], 0),
+            SP => Field::unsigned(&[(11, 12)]),
+            S_denbcd => Field::unsigned(&[(11, 11)]),
+            DCM | DGM | SH_decimal => Field::unsigned(&[(16, 21)]),
+            UIM => Field::unsigned(&[(10, 15)]),
             W | R | L_mtmsr | L_slb => Field::unsigned(&[(15, 15)]),
             CY => Field::unsigned(&[(21, 22)]),
             LEV => Field::unsigned(&[(20, 26)]),
@@ -204,6 +223,12 @@ impl Operand {
             index += 1;
         }
         bits
+    }
+
+    /// Whether this operand names a pair of registers by the first, which must be even.
+    pub(super) const fn is_pair(self) -> bool {
+        use Operand::*;
+        matches!(self, RTp | RSp | FRTp | FRSp | FRAp | FRBp)
     }
 
     /// The smallest and the largest value.
@@ -268,7 +293,7 @@ impl Operand {
         match self {
             RT | RS | RA | RB | RC | RTp | RSp => Notation::Gpr,
             RA0 => Notation::GprOrZero,
-            FRT | FRS | FRA | FRB | FRC | FRTp | FRSp => Notation::Fpr,
+            FRT | FRS | FRA | FRB | FRC | FRTp | FRSp | FRAp | FRBp => Notation::Fpr,
             BF | BFA => Notation::CrField,
             BT | BA | BB | BC | BI => Notation::CrBit,
             D | DS | DQ => Notation::Displacement,

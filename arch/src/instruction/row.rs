@@ -81,6 +81,8 @@ pub struct Row {
     pub privilege: Privilege,
     /// Book that defines it.
     pub book: Book,
+    /// The lowest bits of the register pairs, which begin at even registers.
+    odd_pairs: u32,
     /// What else makes a form invalid.
     pub(super) constraint: Constraint,
 }
@@ -113,6 +115,7 @@ impl Row {
             processors: Processors::Both,
             privilege: Privilege::Problem,
             book: Book::I,
+            odd_pairs: 0,
             constraint: Constraint::None,
         }
     }
@@ -191,6 +194,14 @@ impl Row {
     /// Finishes a row: whatever is neither opcode nor operand is reserved.
     pub(super) const fn finish(mut self) -> Self {
         self.reserved = !(self.mask | self.operand_bits());
+        let mut index = 0;
+        while index < self.operands.len() {
+            let operand = self.operands[index];
+            if operand.is_pair() {
+                self.odd_pairs |= operand.bits() & operand.bits().wrapping_neg();
+            }
+            index += 1;
+        }
         self
     }
 
@@ -226,8 +237,10 @@ impl Row {
     }
 
     /// Whether `word`, which this row matches, is an invalid form of it: reserved bits are set that are
-    /// no hint, or the operands are a combination that the ISA calls invalid.
+    /// no hint, a register pair is odd, or the operands are a combination that the ISA calls invalid.
     pub const fn is_invalid_form(&self, word: Word) -> bool {
-        self.reserved_bits_set(word) & !self.power9_hint != 0 || self.constraint.violated_by(word)
+        self.reserved_bits_set(word) & !self.power9_hint != 0
+            || word.0 & self.odd_pairs != 0
+            || self.constraint.violated_by(word)
     }
 }

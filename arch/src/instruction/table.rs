@@ -7,12 +7,14 @@
 //! Each family file is a macro that appends its lines to those it is given and calls the next; the
 //! last, `instructions`, makes the enumeration and the rows out of all of them.
 
-use super::form::{A, B, D, DQ, DS, DX, I, M, MD, MDS, SC, VA, X, XFL, XFX, XL, XO, XS, Z23};
+use super::form::{A, B, D, DQ, DS, DX, I, M, MD, MDS, SC, VA, X, XFL, XFX, XL, XO, XS, Z22, Z23};
 use super::validity::Constraint;
 use super::{Operand, Row};
 
 #[macro_use]
 mod branch;
+#[macro_use]
+mod decimal;
 #[macro_use]
 mod fixed_point;
 #[macro_use]
@@ -49,7 +51,7 @@ macro_rules! instructions {
     };
 }
 
-branch! { fixed_point storage floating_point system instructions => }
+branch! { fixed_point storage floating_point decimal system instructions => }
 
 /// All instructions, each at the index that is its [`Mnemonic`].
 pub static TABLE: &[Row] = ROWS;

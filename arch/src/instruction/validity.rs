@@ -1,5 +1,6 @@
 //! Operands that the ISA calls an invalid form of an instruction that is otherwise valid.
 //!
+//! Register pairs begin at an even register wherever they are an operand; the others are listed here.
 //! Only what the instruction word alone decides. A register range that depends on XER (`lswx`), an
 //! undefined SPR number, a function code that raises an interrupt, and the combinations of RIC, PRS,
 //! R and IS that `tlbie` refuses (in which R counts in hypervisor state only) belong to execution.
@@ -21,14 +22,10 @@ pub(super) enum Constraint {
     BaseInMultiple,
     /// `lswi`: RA is among the registers loaded.
     BaseInString,
-    /// `lswx`: RA or RB is the first register loaded.
+    /// `lswx`, `lqarx`: RA or RB is the first register loaded.
     AddressIsTarget,
-    /// Register pair that starts at an odd register.
-    OddPair,
-    /// `lq`: odd pair, or RA is its first register.
-    OddPairOrBaseIsTarget,
-    /// `lqarx`: odd pair, or RA or RB is its first register.
-    OddPairOrAddressIsTarget,
+    /// `lq`: RA is the first register loaded.
+    BaseIsTarget,
     /// `bcctr`: would decrement the register it branches to.
     DecrementsCount,
     /// `sync`: L = 3 is reserved.
@@ -61,9 +58,7 @@ impl Constraint {
                 (ra + 32 - rt) % 32 < registers
             }
             Self::AddressIsTarget => rt == ra || rt == rb,
-            Self::OddPair => rt % 2 == 1,
-            Self::OddPairOrBaseIsTarget => rt % 2 == 1 || rt == ra,
-            Self::OddPairOrAddressIsTarget => rt % 2 == 1 || rt == ra || rt == rb,
+            Self::BaseIsTarget => rt == ra,
             Self::DecrementsCount => word.bo() & 0b00100 == 0,
             Self::SyncKind => word.l_sync() == 3,
             Self::FlushKind => word.l_dcbf() == 2,

@@ -104,6 +104,18 @@ fields! {
     rm: u32 = 19..=20;
     /// Decimal rounding mode of `mffscdrni`.
     drm: u32 = 18..=20;
+    /// Rounding of the decimal instructions that name it themselves.
+    rmc: u32 = 21..=22;
+    /// Sign of the digits that `ddedpd` delivers: 0 and 1 none, 2 and 3 in the last digit.
+    sp: u32 = 11..=12;
+    /// Data classes that `dtstdc` asks for.
+    dcm: u32 = 16..=21;
+    /// Data groups that `dtstdg` asks for.
+    dgm: u32 = 16..=21;
+    /// Number of digits that `dtstsfi` compares with.
+    uim: u32 = 10..=15;
+    /// Shift count of the decimal shifts, in digits.
+    sh_decimal: u32 = 16..=21;
     /// Operand size of the compare instructions (1: doubleword), and the range count of `cmprb`.
     l_cmp: u32 = 10..=10;
     /// Kind of `sync`: 0 heavyweight, 1 lightweight, 2 page-table.
@@ -128,6 +140,8 @@ fields! {
     r_tbegin: u32 = 10..=10;
     /// `rfebb`: new value of `BESCR[GE]`.
     s_rfebb: u32 = 20..=20;
+    /// `denbcd`: the last digit is a sign.
+    s_denbcd: u32 = 11..=11;
     /// Wait condition.
     wc: u32 = 9..=10;
     /// Level of `sc` and `scv`.
@@ -161,7 +175,8 @@ flags! {
     eh = 31;
     /// `tlbie` and `tlbiel`: process scoped.
     prs = 14;
-    /// `tlbie` and `tlbiel`: radix (not hash) translations.
+    /// `tlbie` and `tlbiel`: radix (not hash) translations; `drintx` and `drintn`: the second half of the
+    /// roundings that RMC names.
     r = 15;
 }
 
@@ -188,6 +203,12 @@ impl Word {
     #[inline]
     pub const fn si5(self) -> i64 {
         self.signed(16, 20)
+    }
+
+    /// Exponent that `dquai` rounds to, -16 to 15.
+    #[inline]
+    pub const fn te(self) -> i64 {
+        self.signed(11, 15)
     }
 
     /// Displacement of the D form, bytes.

@@ -1,12 +1,12 @@
 //! What the compute payload computes: parts that a host does as well, so that it knows their checksums.
 //!
-//! Each part gets memory and a number of rounds, and its checksum depends on every round. A part is
-//! integer arithmetic only; the payload's target has no floating point. A floating-point part belongs
-//! here as well, with its arithmetic as instructions of its own, once partitions may use the facility.
+//! Each part gets memory and a number of rounds, and its checksum depends on every round. The payload's
+//! target has no floating point; the part that has takes its arithmetic from `rt::floating_point`.
 
 #![cfg_attr(target_os = "none", no_std)]
 
 mod chase;
+mod factor;
 mod hash;
 mod matrix;
 mod random;
@@ -23,6 +23,8 @@ pub enum Part {
     Chase,
     /// Multiplies matrices of integers: loads, multiplications, short loops.
     Matrix,
+    /// Factors matrices of doubles: floating-point loads and stores, multiply-adds, some divisions.
+    Factor,
 }
 
 /// Doublewords of memory that every part is content with.
@@ -30,7 +32,7 @@ pub const MEMORY_WORDS: usize = 1 << 17;
 
 impl Part {
     /// All, in the order in which the payload does them.
-    pub const ALL: [Self; 4] = [Self::Sort, Self::Hash, Self::Chase, Self::Matrix];
+    pub const ALL: [Self; 5] = [Self::Sort, Self::Hash, Self::Chase, Self::Matrix, Self::Factor];
 
     /// The name in the payload's arguments and output.
     #[must_use]
@@ -40,6 +42,7 @@ impl Part {
             Self::Hash => "hash",
             Self::Chase => "chase",
             Self::Matrix => "matrix",
+            Self::Factor => "factor",
         }
     }
 
@@ -55,6 +58,7 @@ impl Part {
             Self::Hash => hash::run(memory, rounds),
             Self::Chase => chase::run(memory, rounds),
             Self::Matrix => matrix::run(memory, rounds),
+            Self::Factor => factor::run(memory, rounds),
         }
     }
 }

@@ -25,6 +25,7 @@ mod payload {
         if let Some(name) = chosen {
             assert!(Part::ALL.iter().any(|part| part.name() == name), "part={name}: no such part");
         }
+        rt::floating_point::allow();
         let memory = partition.take_free_memory();
         for part in Part::ALL {
             if chosen.is_none_or(|name| name == part.name()) {
@@ -51,6 +52,7 @@ mod payload {
             Part::Hash => region!(2, part.run(memory, rounds)),
             Part::Chase => region!(3, part.run(memory, rounds)),
             Part::Matrix => region!(4, part.run(memory, rounds)),
+            Part::Factor => region!(5, part.run(memory, rounds)),
         }
     }
 }

@@ -22,7 +22,7 @@ mod payload {
     fn registers(partition: rt::Partition) {
         let mut numbers = Numbers::new(partition.number("seed", 1));
         let rounds = partition.number("rounds", 200);
-        rt::registers::allow_floating_point();
+        rt::floating_point::allow();
         let mut wrong = 0;
         for round in 0..rounds {
             let expected_special = set_special(core::array::from_fn(|_| numbers.next()));

@@ -6,6 +6,7 @@
 
 #![cfg_attr(target_os = "none", no_std)]
 
+pub mod floating_point;
 pub mod random;
 pub mod terminal;
 

@@ -4,8 +4,6 @@ use core::arch::{asm, global_asm};
 use core::mem::offset_of;
 use core::sync::atomic::AtomicU64;
 
-use arch::registers::msr;
-
 /// What every register of a program holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C)]
@@ -112,24 +110,9 @@ unsafe extern "C" {
     fn rt_registers_call(fill: *const Values, store: *mut Values);
 }
 
-/// Allows floating point: MSR\[FP\].
-pub fn allow_floating_point() {
-    // SAFETY: the payload's own code has no floating point; this makes no difference to it.
-    unsafe {
-        asm!(
-            "mfmsr {0}",
-            "or {0}, {0}, {1}",
-            "mtmsrd {0}",
-            "isync",
-            out(reg) _,
-            in(reg) msr::FP,
-            options(nostack),
-        );
-    }
-}
-
 /// Fills all registers, CTR with `count`, and counts CTR down: what they hold then. Interrupts must be
-/// off and floating point on.
+/// off and floating point on
+/// (`rt::floating_point::allow`).
 #[must_use]
 pub fn spin(fill: &Values, count: u64) -> Values {
     let mut store = fill.clone();

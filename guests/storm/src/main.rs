@@ -82,7 +82,7 @@ mod payload {
 
     /// What every vCPU does.
     fn work(number: u32) {
-        registers::allow_floating_point();
+        rt::floating_point::allow();
         let tag = TAG.load(SeqCst);
         let mut vcpu = Vcpu {
             number: u64::from(number),

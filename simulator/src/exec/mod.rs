@@ -7,6 +7,8 @@
 //! Guards first, effect second, flags last.
 
 pub mod branch;
+pub mod decimal_floating_point;
+mod declet;
 pub mod facility;
 pub mod fixed_point;
 pub mod floating_point;
@@ -146,6 +148,7 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
         let families = [
             fixed_point::handler,
             floating_point::handler,
+            decimal_floating_point::handler,
             storage::handler,
             branch::handler,
             system::handler,

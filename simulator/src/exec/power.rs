@@ -1,4 +1,4 @@
-//! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `kvm-hv.md` 4.1.
+//! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `kvm-hv.md` 4.1. `wait`: Book II.
 //!
 //! The instruction completes and the thread waits; what ends the wait is in `interrupt::wake`.
 
@@ -12,9 +12,20 @@ use crate::shared::Shared;
 use crate::thread::trap::StopReason;
 use crate::thread::{Activity, Thread};
 
-/// The handler of a power-saving instruction.
+/// The handler of an instruction that waits.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
-    (mnemonic == Mnemonic::Stop).then_some(stop as Handler)
+    Some(match mnemonic {
+        Mnemonic::Stop => stop,
+        Mnemonic::Wait => wait,
+        _ => return None,
+    })
+}
+
+/// With WC=0, the only kind that ISA 3.0 defines.
+fn wait(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome {
+    thread.activity = Activity::Waiting;
+    shared.call_attention();
+    Ok(Flow::Synchronize)
 }
 
 fn stop(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome {

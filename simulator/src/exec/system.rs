@@ -7,6 +7,7 @@ use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 
+use super::floating_point::deliver::interrupt_if_allowed;
 use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::interrupt;
 use crate::shared::Shared;
@@ -115,6 +116,7 @@ fn return_to(thread: &mut Thread, address: u64, value: u64) -> Outcome {
     refuse_transaction(thread, value)?;
     thread.set_msr(with_problem_state(value));
     thread.nia = thread.effective(address & !3).0;
+    interrupt_if_allowed(thread)?;
     Ok(Flow::Return)
 }
 
@@ -157,6 +159,8 @@ fn write_msr(thread: &mut Thread, i: Word, source: u64) -> Outcome {
         keeps |= msr::ME;
     }
     thread.set_msr(with_problem_state(source & !keeps | old & keeps));
+    thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
+    interrupt_if_allowed(thread)?;
     Ok(Flow::Synchronize)
 }
 

@@ -186,27 +186,38 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
 #[must_use]
 pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let timers = timers(thread, shared);
-    let lpcr = thread.spr(Spr::Lpcr);
-    let has_ee = thread.msr() & msr::EE != 0;
-    let is_guest = thread.msr() & msr::HV == 0;
     let signals = shared.signals(thread.index);
-    // What belongs to the hypervisor interrupts a partition whatever its EE.
-    let for_hypervisor = has_ee || is_guest;
-    let enabled = |bit: u64| for_hypervisor && lpcr & bit != 0;
-    if enabled(lpcr::HDICE) && timers.is_hdec_negative {
+    let is_mediated = thread.msr() & msr::HV == 0 && thread.spr(Spr::Lpcr) & lpcr::MER != 0;
+    let is_due = |is_there: bool, vector| is_there && is_enabled(thread, vector);
+    if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
-    } else if enabled(lpcr::HVICE) && signals.virtualization {
+    } else if is_due(signals.virtualization, Vector::HypervisorVirtualization) {
         Some(Vector::HypervisorVirtualization)
-    } else if has_ee && lpcr & lpcr::MER != 0 && is_guest {
+    } else if is_due(is_mediated, Vector::External) {
         Some(Vector::External)
-    } else if has_ee && timers.is_dec_negative {
+    } else if is_due(timers.is_dec_negative, Vector::Decrementer) {
         Some(Vector::Decrementer)
-    } else if has_ee && signals.privileged_doorbell {
+    } else if is_due(signals.privileged_doorbell, Vector::DirectedPrivilegedDoorbell) {
         Some(Vector::DirectedPrivilegedDoorbell)
-    } else if for_hypervisor && signals.hypervisor_doorbell {
+    } else if is_due(signals.hypervisor_doorbell, Vector::DirectedHypervisorDoorbell) {
         Some(Vector::DirectedHypervisorDoorbell)
     } else {
         None
+    }
+}
+
+/// Whether the thread's state lets an asynchronous interrupt happen: MSR\[EE\], and for some a bit of
+/// LPCR. What belongs to the hypervisor interrupts a partition whatever its EE.
+#[inline(always)]
+fn is_enabled(thread: &Thread, vector: Vector) -> bool {
+    let has_ee = thread.msr() & msr::EE != 0;
+    let for_hypervisor = has_ee || thread.msr() & msr::HV == 0;
+    let lpcr = thread.spr(Spr::Lpcr);
+    match vector {
+        Vector::HypervisorDecrementer => for_hypervisor && lpcr & lpcr::HDICE != 0,
+        Vector::HypervisorVirtualization => for_hypervisor && lpcr & lpcr::HVICE != 0,
+        Vector::DirectedHypervisorDoorbell => for_hypervisor,
+        _ => has_ee,
     }
 }
 

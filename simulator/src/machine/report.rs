@@ -54,11 +54,13 @@ fn describe(
     if thread.activity == Activity::InFirmware {
         return writeln!(out, "{mark} thread {pir:#x}: waits inside firmware");
     }
+    let until = if thread.wakes_at == u64::MAX { "ever" } else { "a timer" };
     if thread.activity == Activity::Stopped {
         let psscr = thread.spr(Spr::Psscr);
-        writeln!(out, "{mark} thread {pir:#x}: waits in stop, PSSCR {psscr:#x}, for {}", {
-            if thread.wakes_at == u64::MAX { "ever" } else { "a timer" }
-        })?;
+        writeln!(out, "{mark} thread {pir:#x}: waits in stop, PSSCR {psscr:#x}, for {until}")?;
+    }
+    if thread.activity == Activity::Waiting {
+        writeln!(out, "{mark} thread {pir:#x}: waits in wait, for {until}")?;
     }
     let core = &state.shared.cores[thread.core];
     writeln!(

@@ -1,6 +1,7 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
@@ -68,7 +69,7 @@ impl Machine {
             let Some(index) = self.next_thread() else {
                 return self.stopped(0, self.deadlock());
             };
-            if self.state.threads[index].activity == Activity::Stopped {
+            if self.state.threads[index].activity.is_asleep() {
                 let State { threads, shared, .. } = &mut self.state;
                 if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
                     observer.interrupted(&threads[index], shared, taken);
@@ -86,7 +87,7 @@ impl Machine {
     }
 
     /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
-    /// `stop` is where it will wake.
+    /// `stop` or `wait` is where it will wake.
     fn next_thread(&self) -> Option<usize> {
         let next = self.state.threads.iter().filter_map(|thread| Some((next_at(thread)?, thread)));
         next.min_by_key(|(cycle, _)| cycle / QUANTUM_CYCLES).map(|(_, thread)| thread.index)
@@ -109,18 +110,18 @@ impl Machine {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
-            for thread in threads.iter_mut().filter(|thread| thread.activity == Activity::Stopped) {
+            for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
         }
     }
 
     fn deadlock(&self) -> String {
-        let is_stopped = |thread: &&Thread| thread.activity == Activity::Stopped;
-        match self.state.threads.iter().filter(is_stopped).count() {
+        let is_asleep = |thread: &&Thread| thread.activity.is_asleep();
+        match self.state.threads.iter().filter(is_asleep).count() {
             0 => "every thread waits inside firmware".to_owned(),
-            stopped => format!(
-                "every thread waits for ever: {stopped} in stop, with nothing left that could wake \
+            asleep => format!(
+                "every thread waits for ever: {asleep} in stop or wait, with nothing left that could wake \
                  them, the others inside firmware"
             ),
         }
@@ -243,10 +244,10 @@ impl Machine {
 fn next_at(thread: &Thread) -> Option<u64> {
     match thread.activity {
         Activity::Running => Some(thread.time.cycles()),
-        Activity::Stopped if thread.wakes_at != u64::MAX => {
+        activity if activity.is_asleep() && thread.wakes_at != u64::MAX => {
             Some(thread.wakes_at.max(thread.time.cycles()))
         }
-        Activity::Stopped | Activity::InFirmware => None,
+        _ => None,
     }
 }
 
@@ -281,7 +282,12 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Synchronize;
             }
             Err(_) => {
-                retire(thread, u64::from(completes(thread, outcome)));
+                let is_complete = completes(thread, outcome);
+                // It returned, and the state that it returned to takes an interrupt.
+                if is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
                 return Leave::Trap;
             }
         }

@@ -17,8 +17,8 @@ use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt;
 use crate::mmu::{self, Access};
-use crate::thread::Thread;
 use crate::thread::trap::{Interrupt, StopReason};
+use crate::thread::{Activity, Thread};
 use crate::trace::Observer;
 
 const BRANCH_TRACE: u64 = 1;
@@ -72,6 +72,10 @@ impl Machine {
         let is_wanted = trace == SINGLE_STEP || trace == BRANCH_TRACE && is_branch(op.mnemonic);
         if leave == Leave::Trap || changes_context(op.mnemonic) || !(is_wanted || is_breakpoint) {
             return Ok(if leave == Leave::Trap { leave } else { Leave::Synchronize });
+        }
+        if thread.activity == Activity::Waiting {
+            // The trace exception ends a wait.
+            thread.activity = Activity::Running;
         }
         thread.set_spr(Spr::Siar, address);
         let breakpoint = if is_breakpoint { BREAKPOINT } else { 0 };

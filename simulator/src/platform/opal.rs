@@ -306,7 +306,7 @@ fn query_cpu_status(shared: &mut Shared, threads: &[Thread], server: u64, at: u6
     let Some(index) = find_server(threads, server) else { return status::PARAMETER };
     let byte = match threads[index].activity {
         Activity::InFirmware => cpu_status::IN_OPAL,
-        Activity::Running | Activity::Stopped => cpu_status::STARTED,
+        _ => cpu_status::STARTED,
     };
     answer(shared, at, &[byte])
 }

@@ -27,6 +27,16 @@ pub enum Activity {
     InFirmware,
     /// Waits in `stop`; PSSCR says how.
     Stopped,
+    /// Waits in `wait`.
+    Waiting,
+}
+
+impl Activity {
+    /// Whether it is a wait that an exception ends.
+    #[must_use]
+    pub fn is_asleep(self) -> bool {
+        matches!(self, Self::Stopped | Self::Waiting)
+    }
 }
 
 /// A load-and-reserve that no store has broken yet.
@@ -99,7 +109,7 @@ pub struct Thread {
     pub last_exits: VecDeque<LastExit>,
     /// The thread's time at `run_start`.
     pub time: LocalTime,
-    /// While it waits in `stop`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
+    /// While it waits in `stop` or `wait`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
     /// another thread can wake it.
     pub wakes_at: u64,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in

@@ -1,6 +1,7 @@
 //! Single instructions in states that a program of the comparison with QEMU never has: privileged
 //! ones, and those of which QEMU's user mode shows too little.
 
+mod decimal;
 mod invalidation;
 mod machine_state;
 mod modelled;

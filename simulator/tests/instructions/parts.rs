@@ -39,7 +39,17 @@ impl Parts {
 
     /// Executes an instruction without Rc.
     pub(crate) fn run(&mut self, mnemonic: Mnemonic, operands: &[i64]) -> Result<Flow, Cause> {
-        let word = encode(mnemonic, operands, false, false).expect("an instruction");
+        self.run_variant(mnemonic, operands, false)
+    }
+
+    /// Executes an instruction with or without Rc.
+    pub(crate) fn run_variant(
+        &mut self,
+        mnemonic: Mnemonic,
+        operands: &[i64],
+        rc: bool,
+    ) -> Result<Flow, Cause> {
+        let word = encode(mnemonic, operands, rc, false).expect("an instruction");
         let mode = Mode::from_msr(self.thread.msr());
         let (handler, _) = select(word, Processor::Power9, mode);
         let outcome = handler(&mut self.thread, &mut self.shared, word);

@@ -7,11 +7,11 @@ use fastrand::Rng;
 
 use crate::access::{Access, access, reserving_load};
 use crate::case::Case;
-use crate::floating_point;
 use crate::layout::{LANDING, WINDOW};
 use crate::program::BACKWARD;
 use crate::state::{State, WINDOW_BYTES};
 use crate::values::{fixed, floating};
+use crate::{decimal, floating_point};
 
 /// Numbers of special-purpose registers that problem state has and that hold still: XER, LR, CTR,
 /// VRSAVE, TAR.
@@ -32,6 +32,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
     };
     steer_branch(row.mnemonic, &mut start, rng);
     floating_point::steer(row, word, &mut start, rng);
+    decimal::steer(row, word, &mut start, rng);
     if row.mnemonic == Mnemonic::Lswx && rng.u32(..8) != 0 {
         // A longer string hardly leaves a register for its address.
         start.xer &= !(xer::BYTES & !0x1F);

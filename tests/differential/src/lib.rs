@@ -18,6 +18,7 @@ pub mod simulator;
 pub mod state;
 
 mod access;
+mod decimal;
 mod floating_point;
 mod values;
 
@@ -41,8 +42,10 @@ pub enum Scope {
     All,
     /// Those without a floating-point operand.
     FixedPoint,
-    /// Those with one.
+    /// Those with one, of binary floating point.
     FloatingPoint,
+    /// Those of decimal floating point.
+    DecimalFloatingPoint,
     /// The one whose row has this name.
     Only(String),
 }
@@ -50,13 +53,25 @@ pub enum Scope {
 impl Scope {
     fn includes(&self, row: &Row) -> bool {
         use Operand as O;
-        let floats = [O::FRT, O::FRS, O::FRA, O::FRB, O::FRTp, O::FRSp, O::BF_fpscr, O::BT_fpscr];
+        let floats = [
+            O::FRT,
+            O::FRS,
+            O::FRA,
+            O::FRB,
+            O::FRTp,
+            O::FRSp,
+            O::FRBp,
+            O::FRAp,
+            O::BF_fpscr,
+            O::BT_fpscr,
+        ];
         let has_float =
             row.mnemonic == Mnemonic::Mcrfs || row.operands.iter().any(|o| floats.contains(o));
         match self {
             Self::All => true,
             Self::FixedPoint => !has_float,
-            Self::FloatingPoint => has_float,
+            Self::FloatingPoint => has_float && !decimal::is_decimal(row.mnemonic),
+            Self::DecimalFloatingPoint => decimal::is_decimal(row.mnemonic),
             Self::Only(name) => row.name == name,
         }
     }

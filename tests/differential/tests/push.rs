@@ -19,3 +19,8 @@ fn the_simulator_and_qemu_agree_on_branches_integers_and_storage() {
 fn the_simulator_and_qemu_agree_on_floating_point() {
     agree(Scope::FloatingPoint);
 }
+
+#[test]
+fn the_simulator_and_qemu_agree_on_decimal_floating_point() {
+    agree(Scope::DecimalFloatingPoint);
+}

@@ -28,7 +28,7 @@ macro_rules! storage {
     Lwaux    "lwaux"    X(31, 373)    [RT RA RB]        unless(Constraint::BaseIsZeroOrTarget);
     Ldx      "ldx"      X(31, 21)     [RT RA0 RB];
     Ldux     "ldux"     X(31, 53)     [RT RA RB]        unless(Constraint::BaseIsZeroOrTarget);
-    Lq       "lq"       DQ(56)        [RTp DQ RA0]      unless(Constraint::OddPairOrBaseIsTarget);
+    Lq       "lq"       DQ(56)        [RTp DQ RA0]      unless(Constraint::BaseIsTarget);
     Lhbrx    "lhbrx"    X(31, 790)    [RT RA0 RB];
     Lwbrx    "lwbrx"    X(31, 534)    [RT RA0 RB];
     Ldbrx    "ldbrx"    X(31, 532)    [RT RA0 RB];
@@ -51,7 +51,7 @@ macro_rules! storage {
     Stwux    "stwux"    X(31, 183)    [RS RA RB]        unless(Constraint::BaseIsZero);
     Std      "std"      DS(62, 0)     [RS DS RA0];
     Stdu     "stdu"     DS(62, 1)     [RS DS RA]        unless(Constraint::BaseIsZero);
-    Stq      "stq"      DS(62, 2)     [RSp DS RA0]      unless(Constraint::OddPair);
+    Stq      "stq"      DS(62, 2)     [RSp DS RA0];
     Stdx     "stdx"     X(31, 149)    [RS RA0 RB];
     Stdux    "stdux"    X(31, 181)    [RS RA RB]        unless(Constraint::BaseIsZero);
     Sthbrx   "sthbrx"   X(31, 918)    [RS RA0 RB];
@@ -72,8 +72,8 @@ macro_rules! storage {
     Lfdux    "lfdux"    X(31, 631)    [FRT RA RB]       unless(Constraint::BaseIsZero);
     Lfiwax   "lfiwax"   X(31, 855)    [FRT RA0 RB];
     Lfiwzx   "lfiwzx"   X(31, 887)    [FRT RA0 RB];
-    Lfdp     "lfdp"     DS(57, 0)     [FRTp DS RA0]     unless(Constraint::OddPair);
-    Lfdpx    "lfdpx"    X(31, 791)    [FRTp RA0 RB]     unless(Constraint::OddPair);
+    Lfdp     "lfdp"     DS(57, 0)     [FRTp DS RA0];
+    Lfdpx    "lfdpx"    X(31, 791)    [FRTp RA0 RB];
     Stfs     "stfs"     D(52)         [FRS D RA0];
     Stfsu    "stfsu"    D(53)         [FRS D RA]        unless(Constraint::BaseIsZero);
     Stfsx    "stfsx"    X(31, 663)    [FRS RA0 RB];
@@ -83,20 +83,20 @@ macro_rules! storage {
     Stfdx    "stfdx"    X(31, 727)    [FRS RA0 RB];
     Stfdux   "stfdux"   X(31, 759)    [FRS RA RB]       unless(Constraint::BaseIsZero);
     Stfiwx   "stfiwx"   X(31, 983)    [FRS RA0 RB];
-    Stfdp    "stfdp"    DS(61, 0)     [FRSp DS RA0]     unless(Constraint::OddPair);
-    Stfdpx   "stfdpx"   X(31, 919)    [FRSp RA0 RB]     unless(Constraint::OddPair);
+    Stfdp    "stfdp"    DS(61, 0)     [FRSp DS RA0];
+    Stfdpx   "stfdpx"   X(31, 919)    [FRSp RA0 RB];
 
     // Load and reserve, store conditional.
     Lbarx    "lbarx"    X(31, 52)     [RT RA0 RB EH]    book2;
     Lharx    "lharx"    X(31, 116)    [RT RA0 RB EH]    book2;
     Lwarx    "lwarx"    X(31, 20)     [RT RA0 RB EH]    book2;
     Ldarx    "ldarx"    X(31, 84)     [RT RA0 RB EH]    book2;
-    Lqarx    "lqarx"    X(31, 276)    [RTp RA0 RB EH]   book2 unless(Constraint::OddPairOrAddressIsTarget);
+    Lqarx    "lqarx"    X(31, 276)    [RTp RA0 RB EH]   book2 unless(Constraint::AddressIsTarget);
     Stbcx    "stbcx."   X(31, 694)    [RS RA0 RB]       dot book2;
     Sthcx    "sthcx."   X(31, 726)    [RS RA0 RB]       dot book2;
     Stwcx    "stwcx."   X(31, 150)    [RS RA0 RB]       dot book2;
     Stdcx    "stdcx."   X(31, 214)    [RS RA0 RB]       dot book2;
-    Stqcx    "stqcx."   X(31, 182)    [RSp RA0 RB]      dot book2 unless(Constraint::OddPair);
+    Stqcx    "stqcx."   X(31, 182)    [RSp RA0 RB]      dot book2;
 
     // Atomic memory operations, copy and paste.
     Lwat     "lwat"     X(31, 582)    [RT RA0 FC]       power9 book2;

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::cr;
 
-use super::deliver::{interrupt_if_enabled, raise};
-use super::fpscr::{FPCC, VE, VXSNAN, VXVC};
+use super::deliver::{interrupt_if_enabled, raise_unordered};
+use super::fpscr::FPCC;
 use super::number::{
     Number, is_finite_nonzero, is_infinite, is_nan, is_negative, is_signalling, is_zero,
 };
@@ -36,16 +36,7 @@ fn compare(thread: &mut Thread, i: Word, is_ordered: bool) -> Outcome {
     thread.set_cr_field(i.bf(), condition);
     thread.fpscr = FPCC.set(thread.fpscr, u64::from(condition));
     if condition == cr::SO {
-        // With VE set, a signalling NaN hides that the comparison was ordered.
-        raise(
-            thread,
-            match (is_signalling(a) || is_signalling(b), is_ordered) {
-                (true, true) if thread.fpscr & VE == 0 => VXSNAN | VXVC,
-                (true, _) => VXSNAN,
-                (false, true) => VXVC,
-                (false, false) => 0,
-            },
-        );
+        raise_unordered(thread, is_signalling(a) || is_signalling(b), is_ordered);
     }
     interrupt_if_enabled(thread)
 }

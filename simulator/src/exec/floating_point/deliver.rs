@@ -2,13 +2,16 @@
 //! exception: Power ISA 3.0B Book I 4.4.
 
 use arch::instruction::Word;
-use arch::interrupt::program;
+use arch::interrupt::{Vector, program};
 use arch::registers::msr;
 
-use super::fpscr::{EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, ZE, ZX, with_summaries};
+use super::fpscr::{
+    EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, VXSNAN, VXVC, ZE, ZX, with_summaries,
+};
 use super::round::Computed;
 use crate::exec::{Flow, Outcome};
 use crate::thread::Thread;
+use crate::thread::trap::{Interrupt, Trap};
 
 /// Delivers a floating-point result to FRT.
 #[inline]
@@ -25,13 +28,26 @@ pub(super) fn deliver_integer(thread: &mut Thread, i: Word, computed: Computed) 
 #[inline]
 fn deliver_replacing(thread: &mut Thread, i: Word, computed: Computed, replaced: u64) -> Outcome {
     let Computed { value, status } = computed;
+    deliver_by(thread, i, status, replaced, |thread| thread.set_fpr(i.frt(), value))
+}
+
+/// Delivers by `put`, unless an enabled exception leaves no result, and `status` to FPSCR in place of
+/// the bits `replaced`.
+#[inline]
+pub(in crate::exec) fn deliver_by(
+    thread: &mut Thread,
+    i: Word,
+    status: u64,
+    replaced: u64,
+    put: impl FnOnce(&mut Thread),
+) -> Outcome {
     let before = thread.fpscr;
     let exceptions = status & EXCEPTIONS;
     if exceptions & (INVALID | ZX) != 0 && is_suppressed(exceptions, before) {
         // The target and FPRF keep what they have.
         thread.fpscr = before & !(FR | FI);
     } else {
-        thread.set_fpr(i.frt(), value);
+        put(thread);
         thread.fpscr = before & !replaced | status & !EXCEPTIONS;
     }
     raise(thread, exceptions);
@@ -52,6 +68,20 @@ pub(super) fn raise(thread: &mut Thread, exceptions: u64) {
     }
 }
 
+/// Sets the exception bits of a comparison with a NaN. With VE set, one that signals hides that the
+/// comparison was ordered.
+pub(in crate::exec) fn raise_unordered(thread: &mut Thread, signals: bool, is_ordered: bool) {
+    raise(
+        thread,
+        match (signals, is_ordered) {
+            (true, true) if thread.fpscr & VE == 0 => VXSNAN | VXVC,
+            (true, _) => VXSNAN,
+            (false, true) => VXVC,
+            (false, false) => 0,
+        },
+    );
+}
+
 /// Ends an instruction that wrote FPSCR: CR1 of the record forms, and the interrupt.
 #[inline]
 pub(super) fn conclude(thread: &mut Thread, i: Word) -> Outcome {
@@ -61,16 +91,36 @@ pub(super) fn conclude(thread: &mut Thread, i: Word) -> Outcome {
 
 /// Copies FX, FEX, VX and OX to CR1 if the instruction is a record form.
 #[inline]
-pub(super) fn record(thread: &mut Thread, i: Word) {
+pub(in crate::exec) fn record(thread: &mut Thread, i: Word) {
     if i.rc() {
         thread.set_cr_field(1, (thread.fpscr >> 28) as u32 & 0xF);
     }
 }
 
+/// The same behind an instruction that wrote the MSR: the thread's `nia` is set.
+#[inline]
+pub(in crate::exec) fn interrupt_if_allowed(thread: &mut Thread) -> Result<(), Trap> {
+    if is_pending(thread) {
+        let status = program::FLOATING_POINT | program::IMPRECISE;
+        let interrupt = Interrupt::new(Vector::Program);
+        return Err(thread.interrupt(Interrupt {
+            status,
+            is_after_instruction: true,
+            ..interrupt
+        }));
+    }
+    Ok(())
+}
+
+#[inline]
+fn is_pending(thread: &Thread) -> bool {
+    thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0
+}
+
 /// The program interrupt that is due while FEX is set and MSR\[FE0\] or MSR\[FE1\] is.
 #[inline]
-pub(super) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
-    if thread.fpscr & FEX != 0 && thread.msr() & (msr::FE0 | msr::FE1) != 0 {
+pub(in crate::exec) fn interrupt_if_enabled(thread: &mut Thread) -> Outcome {
+    if is_pending(thread) {
         return Err(thread.program_interrupt(program::FLOATING_POINT));
     }
     Ok(Flow::Next)

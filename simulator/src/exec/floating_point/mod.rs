@@ -1,4 +1,5 @@
-//! Scalar floating point: Power ISA 3.0B Book I chapter 4.
+//! Scalar binary floating point: Power ISA 3.0B Book I chapter 4. Decimal floating point shares FPSCR,
+//! its exceptions and the delivery of results.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -6,6 +7,7 @@
 //! | `number` | operands taken apart, the exact operations on them, NaN rules |
 //! | `round` | from an exact result to a format: rounding, overflow, underflow |
 //! | `quick` | the common case of the arithmetic on the host's, with the same results |
+//! | `class` | FPRF's classes of results |
 //! | `deliver` | what FPSCR, CR1 and the target get, or the interrupt |
 //! | `arithmetic`, `fused`, `estimate`, `convert`, `integral` | the computational instructions |
 //! | `compare`, `moves`, `status`, `load`, `store` | the others |
@@ -20,12 +22,14 @@
 //!   32:63, as Microwatt has it.
 //! - Operands of single-precision arithmetic that single format cannot hold are taken as they are, and
 //!   the result is rounded once; of a NaN the low 29 bits become zero.
-//! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set.
+//! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set, and
+//!   behind one that writes the MSR and leaves FE0 or FE1 set. Only the latter is imprecise.
 
 mod arithmetic;
+pub(super) mod class;
 mod compare;
 mod convert;
-mod deliver;
+pub(super) mod deliver;
 mod estimate;
 pub mod fpscr;
 mod fused;
@@ -67,7 +71,8 @@ pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {
     Some(if mode.has_floating_point() { handler } else { unavailable })
 }
 
-fn unavailable(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
+/// The floating-point unavailable interrupt, or the hypervisor's.
+pub(super) fn unavailable(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
     facility::require_of_hypervisor(thread, Facility::Fp)?;
     Err(thread.interrupt(Interrupt::new(Vector::FloatingPointUnavailable)))
 }

@@ -3,6 +3,7 @@
 //! Tininess is detected before rounding. With overflow or underflow enabled the result is scaled so that
 //! it fits: Power ISA 3.0B Book I 4.4.3 and 4.4.4.
 
+use super::class::{self, fprf};
 use super::fpscr::{FI, FPRF, FR, OE, OX, Rounding, UE, UX, XX};
 use super::number::{DEFAULT_NAN, INFINITY, Number, SIGN, is_negative, sign};
 
@@ -53,20 +54,6 @@ pub(super) struct Computed {
     pub(super) value: u64,
     /// FPSCR bits: FR, FI, FPRF and exceptions.
     pub(super) status: u64,
-}
-
-/// FPRF by class: positive, negative.
-mod class {
-    pub(super) const NORMAL: [u64; 2] = [0b00100, 0b01000];
-    pub(super) const DENORMAL: [u64; 2] = [0b10100, 0b11000];
-    pub(super) const ZERO: [u64; 2] = [0b00010, 0b10010];
-    pub(super) const INFINITY: [u64; 2] = [0b00101, 0b01001];
-    pub(super) const NAN: u64 = 0b10001;
-}
-
-#[inline]
-fn fprf(class: [u64; 2], negative: bool) -> u64 {
-    class[usize::from(negative)] << FPRF.shift()
 }
 
 impl Computed {

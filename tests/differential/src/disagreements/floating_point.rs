@@ -148,7 +148,7 @@ fn is_signalling(value: f64) -> bool {
 }
 
 /// Takes out FR, and FX where no exception bit went from 0 to 1.
-fn forget_rounding(case: &Case, state: &mut State) {
+pub(super) fn forget_rounding(case: &Case, state: &mut State) {
     state.fpscr &= !FR;
     if state.fpscr & EXCEPTIONS & !case.start.fpscr == 0 {
         forget_fx(case, state);

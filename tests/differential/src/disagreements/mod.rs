@@ -3,6 +3,7 @@
 //! A difference that no entry explains fails the run; so does an entry that explains nothing any
 //! more.
 
+mod decimal;
 mod fixed_point;
 mod floating_point;
 mod storage;
@@ -57,8 +58,13 @@ impl Disagreement {
 /// All known disagreements.
 #[must_use]
 pub fn all() -> Vec<&'static Disagreement> {
-    [fixed_point::DISAGREEMENTS, floating_point::DISAGREEMENTS, storage::DISAGREEMENTS]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        fixed_point::DISAGREEMENTS,
+        floating_point::DISAGREEMENTS,
+        decimal::DISAGREEMENTS,
+        storage::DISAGREEMENTS,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
