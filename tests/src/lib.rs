@@ -57,9 +57,10 @@ pub fn number_from(variable: &str, usual: u64) -> u64 {
 }
 
 /// The project's files whose partitions all end well.
-const SYSTEMS: [&str; 10] = [
+const SYSTEMS: [&str; 11] = [
     "examples/compute.toml",
     "examples/hello.toml",
+    "examples/initrd.toml",
     "examples/memory-walk.toml",
     "examples/preempt.toml",
     "examples/registers.toml",

@@ -1,8 +1,11 @@
 //! A description and a seed decide everything: a run done again, done in other slices, or saved and
 //! restored on the way, is the same run.
 
+use std::path::Path;
+
 use powervisor::on_simulator;
 use powervisor::system::System;
+use powervisor::trace::Trace;
 use simulator::{Machine, NoObserver, Oracle, RegionCounts, RunState};
 use system_tests::{all_systems, systems};
 
@@ -106,6 +109,12 @@ fn observing_does_not_change_a_run() {
         let mut watched = start(&system);
         watched.run(ALL, &mut Oracle::default());
         assert!(plain == watched, "{name}: the machines differ");
+        let mut traced = start(&system);
+        let (nowhere, clock) = (Path::new("/dev/null"), traced.state().shared.clock);
+        let mut trace = Trace::<false>::new(Some(nowhere), clock, &[]).unwrap();
+        traced.run(ALL, &mut trace);
+        trace.flush().unwrap();
+        assert!(plain.snapshot() == traced.snapshot(), "{name}: the traced machine differs");
     }
 }
 
