@@ -54,9 +54,9 @@ impl Observer for Steps {
     }
 }
 
-/// A storm in little memory, at its first instruction.
+/// A short storm, at its first instruction.
 fn start() -> Machine {
-    let changes = [("66496 KiB", "6080 KiB"), ("rounds=300", "rounds=60")];
+    let changes = [("rounds=300", "rounds=60")];
     let system = changed_system("examples/storm.toml", &changes);
     on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"))
 }
