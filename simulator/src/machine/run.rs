@@ -1,6 +1,7 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
@@ -71,7 +72,7 @@ impl Machine {
             if self.state.threads[index].activity.is_asleep() {
                 let State { threads, shared, .. } = &mut self.state;
                 if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
-                    observer.interrupted(&threads[index], taken);
+                    observer.interrupted(&threads[index], shared, taken);
                 }
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
@@ -164,7 +165,7 @@ impl Machine {
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
         if let Some(taken) = interrupt::take_pending(thread, shared) {
-            observer.interrupted(thread, taken);
+            observer.interrupted(thread, shared, taken);
         }
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
@@ -220,7 +221,7 @@ impl Machine {
         match cause {
             Cause::Interrupt(interrupt) => {
                 let taken = interrupt::take(thread, &self.state.shared, &interrupt);
-                observer.interrupted(thread, taken);
+                observer.interrupted(thread, &self.state.shared, taken);
                 if taken.is_exit() && taken.vector == Vector::SystemCall {
                     self.state.progress_at = self.state.steps();
                 }
@@ -276,11 +277,17 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Straight;
             }
             Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
                 retire(thread, 1);
                 return Leave::Synchronize;
             }
             Err(_) => {
-                retire(thread, u64::from(completes(thread, outcome)));
+                let is_complete = completes(thread, outcome);
+                // It returned, and the state that it returned to takes an interrupt.
+                if is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
                 return Leave::Trap;
             }
         }
