@@ -11,6 +11,7 @@
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
 //! | [`trace`] | observers, which never change state |
+//! | [`oracle`] | an observer that judges what partitions see of exits and of each other |
 //! | [`description`] | `machines/*.toml` |
 //!
 //! The machine and the hypervisor meet only in `arch`.
@@ -23,6 +24,7 @@ pub mod ledger;
 pub mod machine;
 pub mod memory;
 pub mod mmu;
+pub mod oracle;
 pub mod platform;
 pub mod power_saving;
 pub mod shared;
@@ -32,6 +34,7 @@ pub mod trace;
 
 pub use description::{Description, DescriptionError};
 pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
+pub use oracle::Oracle;
 pub use platform::console::Input;
 pub use platform::kernel::BootError;
 pub use trace::{Counts, NoObserver, Observer, RegionCounts};

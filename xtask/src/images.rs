@@ -27,10 +27,11 @@ const BUILDS: [&[&str]; 2] = [
         "guest-preempt",
         "guest-registers",
         "guest-smp",
+        "guest-storm",
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     "hypervisor",
     "compute",
     "echo",
@@ -41,6 +42,7 @@ const PROGRAMS: [&str; 11] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

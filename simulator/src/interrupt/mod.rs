@@ -17,7 +17,7 @@ use crate::thread::Thread;
 use crate::thread::trap::{Interrupt, StopReason, Trap};
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
-const STATUS_BITS: u64 = 0x783F_0000;
+pub const STATUS_BITS: u64 = 0x783F_0000;
 
 /// An interrupt was taken: where from and where to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

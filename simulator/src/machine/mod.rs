@@ -177,6 +177,13 @@ impl Machine {
         (self.state.threads, self.state.shared)
     }
 
+    /// The threads and what they share, to change from outside, as a debugger does and as a test that
+    /// breaks something. What the machine has remembered about them is dropped.
+    pub fn parts_mut(&mut self) -> (&mut [Thread], &mut Shared) {
+        self.forget_shortcuts();
+        (&mut self.state.threads, &mut self.state.shared)
+    }
+
     /// The machine's state, to look at.
     #[must_use]
     pub fn state(&self) -> &State {

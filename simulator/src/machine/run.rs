@@ -1,6 +1,7 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
@@ -71,7 +72,8 @@ impl Machine {
             if self.state.threads[index].activity.is_asleep() {
                 let taken = power::wake(&mut self.state, index);
                 if let Some(taken) = taken {
-                    observer.interrupted(&self.state.threads[index], taken);
+                    let State { threads, shared, .. } = &self.state;
+                    observer.interrupted(&threads[index], shared, taken);
                 }
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
@@ -165,7 +167,7 @@ impl Machine {
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
         if let Some(taken) = interrupt::take_pending(thread, shared) {
-            observer.interrupted(thread, taken);
+            observer.interrupted(thread, shared, taken);
         }
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
@@ -221,7 +223,7 @@ impl Machine {
         match cause {
             Cause::Interrupt(interrupt) => {
                 let taken = interrupt::take(thread, &self.state.shared, &interrupt);
-                observer.interrupted(thread, taken);
+                observer.interrupted(thread, &self.state.shared, taken);
                 if taken.is_exit() && taken.vector == Vector::SystemCall {
                     self.state.progress_at = self.state.steps();
                 }
@@ -281,11 +283,17 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Straight;
             }
             Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
                 retire(thread, 1);
                 return Leave::Synchronize;
             }
             Err(_) => {
-                retire(thread, u64::from(completes(thread, outcome)));
+                let is_complete = completes(thread, outcome);
+                // It returned, and the state that it returned to takes an interrupt.
+                if is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
                 return Leave::Trap;
             }
         }

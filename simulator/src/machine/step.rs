@@ -83,7 +83,7 @@ impl Machine {
         let trace =
             Interrupt { status, is_after_instruction: true, ..Interrupt::new(Vector::Trace) };
         let taken = interrupt::take(thread, shared, &trace);
-        observer.interrupted(thread, taken);
+        observer.interrupted(thread, shared, taken);
         Ok(Leave::Synchronize)
     }
 }

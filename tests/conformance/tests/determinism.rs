@@ -7,6 +7,7 @@ use conformance::simulator::{PATIENCE, machine};
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
+use simulator::shared::Shared;
 use simulator::thread::Thread;
 use simulator::{Machine, NoObserver, Observer, RegionCounts, RunState};
 
@@ -29,7 +30,7 @@ impl Observer for Witness {
         self.instructions += 1;
     }
 
-    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         self.interrupts.push((thread.index, taken.vector.offset()));
     }
 
