@@ -6,6 +6,7 @@
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
 //! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`power_saving`] | what a power-saving level costs |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
@@ -25,6 +26,7 @@ pub mod memory;
 pub mod mmu;
 pub mod oracle;
 pub mod platform;
+pub mod power_saving;
 pub mod shared;
 pub mod state;
 pub mod thread;

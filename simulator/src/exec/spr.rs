@@ -286,7 +286,10 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr => "this register",
+        // What was read, which is 0, may be written back.
+        Spr::Rpr | Spr::Tscr if value != 0 => "sharing of a core between its threads",
+        Spr::Ldbar if value != 0 => "collecting of events in memory",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 => "this register",
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))

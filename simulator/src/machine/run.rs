@@ -5,7 +5,7 @@ use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
-use super::{Machine, QUANTUM_CYCLES, Report, step};
+use super::{Machine, QUANTUM_CYCLES, Report, power, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt;
@@ -70,8 +70,9 @@ impl Machine {
                 return self.stopped(0, self.deadlock());
             };
             if self.state.threads[index].activity.is_asleep() {
-                let State { threads, shared, .. } = &mut self.state;
-                if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
+                let taken = power::wake(&mut self.state, index);
+                if let Some(taken) = taken {
+                    let State { threads, shared, .. } = &self.state;
                     observer.interrupted(&threads[index], shared, taken);
                 }
             }
@@ -110,6 +111,7 @@ impl Machine {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
+            power::settle(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
@@ -228,6 +230,10 @@ impl Machine {
                 Ok(false)
             }
             Cause::Firmware => {
+                if opal::hold(&mut self.state, index) {
+                    return Ok(true);
+                }
+                let thread = &self.state.threads[index];
                 observer.firmware_called(thread, thread.gpr[0]);
                 if thread.gpr[0] != token::POLL_EVENTS {
                     self.state.progress_at = self.state.steps();
