@@ -82,7 +82,7 @@ fn partition_files() {
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
         ),
         (
             "name = 'p'",

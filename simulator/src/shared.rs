@@ -13,6 +13,7 @@ use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::mmu::tlb::Tlb;
 use crate::mmu::walk_cache::WalkCache;
+use crate::power_saving::PowerSaving;
 use crate::thread::{Reservation, Thread};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
@@ -28,6 +29,8 @@ pub struct Core {
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
     pub timebase_offset: u64,
+    /// The level that its threads sleep at together; 0 while one of them does not sleep.
+    pub power_saving_level: u64,
     /// Translations.
     pub tlb: Tlb,
     /// Tables on the way to translations.
@@ -42,6 +45,7 @@ impl Core {
             chip,
             spr: [0; Spr::COUNT],
             timebase_offset: 0,
+            power_saving_level: 0,
             tlb: Tlb::default(),
             walk_cache: WalkCache::default(),
         }
@@ -64,6 +68,8 @@ impl Core {
 /// What others have sent to a thread and it has not taken yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Signals {
+    /// A system reset.
+    pub system_reset: bool,
     /// A directed hypervisor doorbell.
     pub hypervisor_doorbell: bool,
     /// A directed privileged doorbell.
@@ -100,6 +106,8 @@ pub struct Shared {
     pub random: u64,
     /// What the machine does where the sources are silent.
     pub switches: Switches,
+    /// What power-saving levels cost.
+    pub power_saving: PowerSaving,
     /// PIR and core of each thread, by thread index.
     places: Vec<(u64, usize)>,
     /// Signals on their way to each thread, by thread index.
@@ -135,6 +143,7 @@ impl Shared {
             firmware,
             random: seed,
             switches: Switches::default(),
+            power_saving: PowerSaving::default(),
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
             attention: false,
@@ -268,11 +277,22 @@ impl Shared {
         thread.reservation.take() == Some(Reservation { granule, bytes }) && is_unbroken
     }
 
+    /// Takes `thread`'s reservation away.
+    pub fn drop_reservation(&mut self, thread: &mut Thread) {
+        self.reservations[thread.index] = None;
+        thread.reservation = None;
+    }
+
+    /// The granules that are still reserved, by thread index: a thread does not know yet that its own is
+    /// broken.
+    #[must_use]
+    pub fn all_reservations(&self) -> &[Option<usize>] {
+        &self.reservations
+    }
+
     /// Puts the reservations of restored threads back.
-    pub fn restore_reservations(&mut self, threads: &[Thread]) {
-        for thread in threads {
-            self.reservations[thread.index] = thread.reservation.map(|held| held.granule);
-        }
+    pub fn restore_reservations(&mut self, reservations: Vec<Option<usize>>) {
+        self.reservations = reservations;
     }
 
     /// Whether a thread's reservation is still unbroken.

@@ -9,7 +9,7 @@ use arch::registers::{lpcr, msr};
 use simulator::mmu::path::{space, walk_path};
 use simulator::mmu::tlb::Space;
 use simulator::mmu::walk_cache::WalkKey;
-use simulator::mmu::{Access, translate};
+use simulator::mmu::{Access, look, translate};
 use simulator::shared::Shared;
 use simulator::thread::Thread;
 use simulator::thread::trap::{Cause, Interrupt};
@@ -325,4 +325,48 @@ fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
     bench.thread.set_msr(msr::SF | msr::HV);
     assert_eq!(space(&bench.thread, address, Access::Load), None);
     assert!(walk_path(&bench.thread, &bench.shared, address, Access::Load).is_none());
+}
+
+#[test]
+fn a_page_that_may_only_be_executed_refuses_loads_and_one_that_may_be_written_may_be_read() {
+    let mut bench = Bench::new();
+    bench.guest();
+    let permitted = [(rights::EXECUTE, [false, false, true]), (rights::WRITE, [true, true, false])]
+        .into_iter()
+        .chain([(rights::READ, [true, false, false]), (0, [false; 3])])
+        .chain([(rights::READ | rights::WRITE, [true, true, false])]);
+    for (page, (eaa, expected)) in permitted.enumerate() {
+        let address = 0x20_0000 + 0x1000 * page as u64;
+        bench.map(GUEST_ROOT, address, GUEST_MEMORY, 12, eaa, true, true);
+        let found = [Access::Load, Access::Store, Access::Fetch]
+            .map(|access| bench.access(GUEST_REAL, address, access).is_ok());
+        assert_eq!(found, expected, "EAA {eaa:#b}");
+    }
+}
+
+#[test]
+fn a_fault_of_the_hypervisors_own_tables_is_not_a_partitions() {
+    let mut bench = Bench::new();
+    // Its process table lies where its own partition-scoped tree maps nothing.
+    bench.partition(0, HOST_ROOT, 0x7000_0000);
+    let load = bench.access(HOST, 0x1000, Access::Store).unwrap_err();
+    assert_eq!(load.vector, Vector::DataStorage);
+    let expected = storage::NO_TRANSLATION | storage::TABLE_WALK | storage::STORE;
+    assert_eq!(load.storage.unwrap().status, Some(expected));
+    let fetch = bench.access(HOST, 0x1000, Access::Fetch).unwrap_err();
+    assert_eq!(fetch.vector, Vector::InstructionStorage);
+    assert_eq!(fetch.status, storage::NO_TRANSLATION | storage::TABLE_WALK);
+}
+
+#[test]
+fn looking_finds_what_an_access_finds_and_keeps_nothing() {
+    let mut bench = Bench::new();
+    bench.guest();
+    bench.thread.set_msr(GUEST_REAL);
+    let look =
+        |bench: &Bench, at| look(&bench.thread, &bench.shared, EffectiveAddress(at), Access::Load);
+    assert_eq!(look(&bench, 0x1234), Some(RealAddress(GUEST_MEMORY + 0x1234)));
+    assert_eq!(look(&bench, 0x4000_0000), None);
+    bench.map(GUEST_ROOT, 0, 0x800_0000, 21, RWX, true, true);
+    assert_eq!(look(&bench, 0x1234), Some(RealAddress(0x800_1234)), "nothing was kept");
 }

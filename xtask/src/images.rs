@@ -27,10 +27,11 @@ const BUILDS: [&[&str]; 2] = [
         "guest-preempt",
         "guest-registers",
         "guest-smp",
+        "guest-storm",
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 13] = [
     "hypervisor",
     "calibrate",
     "compute",
@@ -42,6 +43,7 @@ const PROGRAMS: [&str; 11] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

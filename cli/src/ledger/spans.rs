@@ -12,6 +12,7 @@ use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::ledger::Owner;
+use simulator::shared::Shared;
 use simulator::thread::Thread;
 
 use super::names::Names;
@@ -155,7 +156,7 @@ impl Observer for Spans<'_> {
         self.change(thread.index, now, Some(owner), Some(function));
     }
 
-    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         if taken.is_exit() {
             let lpid = thread.spr(Spr::Lpidr) as u32;
             let vector = taken.vector.offset();

@@ -79,11 +79,8 @@ impl FrontEnd {
         parameters: &CoreParameters,
         free: CauseSet,
     ) {
-        let latency = if has_target_cache {
-            parameters.taken_branch
-        } else {
-            parameters.taken_branch_shared
-        };
+        let latency =
+            if has_target_cache { parameters.taken_branch } else { parameters.taken_branch_shared };
         let mut at = self.current.at() + free.cost(Cause::FetchTaken, latency);
         if target <= address && (address - target) / 4 < parameters.tiny_loop {
             let (last_target, last_at) = self.last_loop;

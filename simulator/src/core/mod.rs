@@ -305,7 +305,8 @@ impl Timing {
             _ if psscr & psscr::EC == 0 => wake.lite,
             0 => wake.level_0,
             1 => wake.level_1,
-            _ => wake.level_2,
+            2 | 3 => wake.level_2,
+            _ => wake.deep,
         };
         let cycles =
             (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);

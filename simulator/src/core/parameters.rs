@@ -175,6 +175,8 @@ parameters! {
         level_1: "ns",
         /// Level 2 and 3.
         level_2: "ns",
+        /// From level 4 on.
+        deep: "ns",
     }
 }
 

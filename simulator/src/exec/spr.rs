@@ -89,14 +89,9 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let value = match row.spr {
         Spr::Xer => thread.xer,
         Spr::Tb if row.number == TBU => timebase() >> 32,
-        Spr::Tb => timebase(),
         Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase()) as u64,
         Spr::Dec => decrementer(thread, timebase()) as u64 & 0xFFFF_FFFF,
         Spr::Hdec => hypervisor_decrementer(thread, timebase()) as u64,
-        // These count as the time base does, from where they were set.
-        Spr::Purr | Spr::Spurr => timebase().wrapping_add(thread.spr(row.spr)),
-        Spr::Vtb => timebase().wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
-        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
         Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
         Spr::Dpdes => message::dpdes(thread, shared),
@@ -104,9 +99,22 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Tir => message::tir(thread, shared),
         // Problem state sees freeze, alert enable and alert occurred.
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
-        spr => stored(thread, shared, spr),
+        spr => counted(thread, shared, spr),
     };
     put(thread, i, value)
+}
+
+/// What a register holds now, those that count with the time or with the instructions included.
+#[must_use]
+pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
+    let timebase = || shared.timebase(thread);
+    match spr {
+        Spr::Tb => timebase(),
+        // These count as the time base does, from where they were set.
+        Spr::Purr | Spr::Spurr | Spr::Vtb => timebase().wrapping_add(stored(thread, shared, spr)),
+        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
+        spr => stored(thread, shared, spr),
+    }
 }
 
 /// What a register keeps, without any effect of reading it.
@@ -206,6 +214,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         // Nothing here ever sets a bit of HMER: what is written can only clear some.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
+        // POWER9 has no such register: the number reads as zero (`kvm-hv.md` 1.3, RFC 01).
+        Spr::Wort => {}
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
             refuse_unmodelled(thread, Spr::Pcr, value)?;
@@ -276,8 +286,10 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        Spr::Wort if value != 0 => "a hint for the core's optimisations",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr => "this register",
+        // What was read, which is 0, may be written back.
+        Spr::Rpr | Spr::Tscr if value != 0 => "sharing of a core between its threads",
+        Spr::Ldbar if value != 0 => "collecting of events in memory",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 => "this register",
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))

@@ -5,6 +5,7 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod power;
 mod report;
 mod run;
 mod snapshot;
@@ -87,6 +88,7 @@ impl Machine {
         let mut shared =
             Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
         shared.switches = description.switches();
+        shared.power_saving = description.power_saving();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
         let state = State {
@@ -103,8 +105,8 @@ impl Machine {
         Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
     }
 
-    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the first
-    /// thread.
+    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the thread
+    /// that boots; the others wait inside firmware.
     ///
     /// # Errors
     /// [`BootError`] if firmware would refuse the files; the machine is unchanged then.
@@ -114,7 +116,8 @@ impl Machine {
         let initrd = boot.initrd.as_deref().unwrap_or_default();
         check_room("initrd", initrd, layout::INITRD_BYTES)?;
         let State { description, threads, shared, .. } = &mut self.state;
-        let pir = threads[0].spr(Spr::Pir) as u32;
+        let first = description.boot_thread();
+        let pir = threads[first].spr(Spr::Pir) as u32;
         let initrd_end = layout::INITRD + initrd.len() as u64;
         let chosen = device_tree::Chosen {
             arguments: &boot.arguments,
@@ -135,7 +138,7 @@ impl Machine {
                 .copy_in(RealAddress(address), bytes)
                 .expect("a description has memory where firmware puts its files");
         }
-        opal::enter_payload(&mut threads[0], entry);
+        opal::enter_payload(&mut threads[first], entry);
         Ok(())
     }
 
@@ -188,6 +191,13 @@ impl Machine {
         (self.state.threads, self.state.shared)
     }
 
+    /// The threads and what they share, to change from outside, as a debugger does and as a test that
+    /// breaks something. What the machine has remembered about them is dropped.
+    pub fn parts_mut(&mut self) -> (&mut [Thread], &mut Shared) {
+        self.forget_shortcuts();
+        (&mut self.state.threads, &mut self.state.shared)
+    }
+
     /// The machine's state, to look at.
     #[must_use]
     pub fn state(&self) -> &State {
@@ -204,5 +214,16 @@ fn check_room(what: &'static str, file: &[u8], most: u64) -> Result<(), BootErro
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_room;
+
+    #[test]
+    fn a_file_may_fill_its_place_and_no_more() {
+        let fits = |bytes: usize| check_room("kernel", &vec![0; bytes], 16).is_ok();
+        assert!(fits(15) && fits(16) && !fits(17) && !fits(100));
     }
 }

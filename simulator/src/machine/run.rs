@@ -1,11 +1,12 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
-use super::{Machine, QUANTUM_CYCLES, Report, step};
-use crate::blocks::{Block, Blocks};
+use super::{Machine, QUANTUM_CYCLES, Report, power, step};
+use crate::blocks::{Block, Blocks, Op};
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt::{self, Taken};
 use crate::mmu::{self, Access};
@@ -94,11 +95,11 @@ impl Machine {
 
     /// Ends the sleep of thread `index`.
     fn wake<O: Observer>(&mut self, index: usize, observer: &mut O) {
+        let from = self.state.threads[index].activity;
+        let taken = power::wake(&mut self.state, index);
         let State { threads, shared, timing, .. } = &mut self.state;
-        let from = threads[index].activity;
-        let taken = interrupt::wake::wake(&mut threads[index], shared);
         if let Some(taken) = taken {
-            observer.interrupted(&threads[index], taken);
+            observer.interrupted(&threads[index], shared, taken);
         }
         if let Some(timing) = timing {
             timing.woke(&mut threads[index], from);
@@ -108,8 +109,8 @@ impl Machine {
 
     /// Thread `index` took an interrupt.
     pub(super) fn took<O: Observer>(&mut self, index: usize, taken: Taken, observer: &mut O) {
-        let State { threads, timing, .. } = &mut self.state;
-        observer.interrupted(&threads[index], taken);
+        let State { threads, shared, timing, .. } = &mut self.state;
+        observer.interrupted(&threads[index], shared, taken);
         if let Some(timing) = timing {
             timing.interrupted(&mut threads[index], taken);
         }
@@ -146,6 +147,7 @@ impl Machine {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
+            power::settle(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
@@ -284,6 +286,10 @@ impl Machine {
                 Ok(false)
             }
             Cause::Firmware => {
+                if opal::hold(&mut self.state, index) {
+                    return Ok(true);
+                }
+                let thread = &self.state.threads[index];
                 observer.firmware_called(thread, thread.gpr[0]);
                 if thread.gpr[0] != token::POLL_EVENTS {
                     self.state.progress_at = self.state.steps();
@@ -355,11 +361,16 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Straight;
             }
             Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
                 retire(thread, 1);
                 return Leave::Synchronize;
             }
             Err(_) => {
-                retire(thread, u64::from(completes(thread, outcome)));
+                let is_complete = completes(thread, outcome);
+                if has_returned(op, outcome, is_complete) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
                 return Leave::Trap;
             }
         }
@@ -374,6 +385,15 @@ pub(super) fn execute<O: Observer>(
     retire(thread, 0);
     thread.nia = thread.effective(cia).0;
     leave
+}
+
+/// Whether the instruction returned from an interrupt, also where the state that it returned to takes
+/// another at once.
+pub(super) fn has_returned(op: &Op, outcome: Outcome, is_complete: bool) -> bool {
+    match outcome {
+        Ok(flow) => flow == Flow::Return,
+        Err(_) => is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)),
+    }
 }
 
 /// Whether the instruction with this outcome completed.

@@ -29,7 +29,7 @@ const LOAD: u64 = bit(35);
 const STORE: u64 = bit(36);
 const BREAKPOINT: u64 = bit(43);
 
-/// CIABR\[PRIV\] of the thread's state.
+/// CIABR\[PRIV\] of the thread's state; never 0, which is for no state.
 fn privilege(thread: &Thread) -> u64 {
     if thread.is_problem() {
         1
@@ -43,7 +43,7 @@ fn privilege(thread: &Thread) -> u64 {
 /// Whether the thread's next instruction may be followed by a trace interrupt.
 pub(super) fn is_traced(thread: &Thread) -> bool {
     let ciabr = thread.spr(Spr::Ciabr);
-    thread.msr() & msr::TE.mask() != 0 || ciabr & 3 != 0 && ciabr & 3 == privilege(thread)
+    thread.msr() & msr::TE.mask() != 0 || ciabr & 3 == privilege(thread)
 }
 
 impl Machine {

@@ -7,7 +7,7 @@
 use arch::marker::Mark;
 
 use super::Machine;
-use super::run::{Leave, completes, find_block, next_at};
+use super::run::{Leave, completes, find_block, has_returned, next_at};
 use crate::blocks::Block;
 use crate::core::block::{TimedBlock, TimedBlocks};
 use crate::core::pipeline::Executed;
@@ -176,6 +176,9 @@ impl Run<'_> {
             }
             if O::SEES_INSTRUCTIONS {
                 observer.completed(self.thread, op, mode);
+            }
+            if has_returned(op, outcome, true) {
+                observer.returned(self.thread, self.shared, mode);
             }
             self.complete(index, outcome.ok());
             let leave = match outcome {

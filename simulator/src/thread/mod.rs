@@ -16,6 +16,7 @@ use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
 use crate::interrupt::Timers;
 use crate::ledger::LocalTime;
 use crate::mmu::invalidation::Outstanding;
+use crate::power_saving::Reached;
 use accesses::Accesses;
 use lookaside::Lookaside;
 use trap::Cause;
@@ -114,6 +115,8 @@ pub struct Thread {
     /// While it waits in `stop` or `wait`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
     /// another thread can wake it.
     pub wakes_at: u64,
+    /// While it waits in `stop`: how deep it got.
+    pub reached: Reached,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
     /// `completed` and `time`.
     pub run_start: u64,
@@ -159,6 +162,7 @@ impl Thread {
             last_exits: VecDeque::with_capacity(LAST_EXITS),
             time: LocalTime::default(),
             wakes_at: u64::MAX,
+            reached: Reached::default(),
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
@@ -333,7 +337,7 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                (thread.wakes_at, thread.slb),
+                (thread.wakes_at, thread.reached, thread.slb),
             )
         };
         visible(self) == visible(other)

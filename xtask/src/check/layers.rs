@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guest-preempt", &["powervisor-arch", "guest-rt"]),
     ("guest-registers", &["powervisor-arch", "guest-rt"]),
     ("guest-smp", &["powervisor-arch", "guest-rt"]),
+    ("guest-storm", &["powervisor-arch", "guest-rt"]),
     ("guest-timer", &["powervisor-arch", "guest-rt"]),
     ("powervisor", &["powervisor-arch", "powervisor-simulator"]),
     ("differential", &["powervisor-arch", "powervisor-simulator"]),
