@@ -1,5 +1,5 @@
 # What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
-.PHONY: help build run test check differential bench nightly clean
+.PHONY: help build run test check differential bench fuzz sanitize nightly clean
 
 help:     ## show this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
@@ -15,7 +15,11 @@ differential: ## random instructions on the simulator and on QEMU, compared
 	@cargo xtask differential
 bench:    ## how fast our machine and QEMU run the same image
 	@cargo xtask bench
-nightly:  ## all tests with many more random cases
+fuzz:     ## a partition that does anything at all, for five minutes
+	@cargo xtask fuzz
+sanitize: ## the hypervisor's portable parts under AddressSanitizer, and Miri if it is there
+	@cargo xtask sanitize
+nightly:  ## all tests with many more random cases, under sanitizers, with fuzzing
 	@cargo xtask nightly
 clean:    ## remove everything that was built
 	@cargo clean

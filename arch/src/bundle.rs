@@ -10,6 +10,7 @@
 //!     compatible = "powervisor,bundle-v1";
 //!     powervisor,file-bytes = <u64>;            length of the whole file: a cut file is noticed
 //!     powervisor,slice-us = <u32>;              may be left out
+//!     powervisor,console = "name";              may be left out
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
 //!         powervisor,vcpus = <u32>;
@@ -18,6 +19,7 @@
 //!         bootargs = "...";
 //!         powervisor,weight = <u32>;            may be left out
 //!         powervisor,time-limit-us = <u32>;     may be left out
+//!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
 //!     };
 //! };
 //! ```
@@ -28,6 +30,10 @@ pub const COMPATIBLE: &str = "powervisor,bundle-v1";
 pub const FILE_BYTES: &str = "powervisor,file-bytes";
 /// Root property: how many microseconds a vCPU runs when others wait. May be left out.
 pub const SLICE: &str = "powervisor,slice-us";
+/// Root property: the partition that the console is for: it gets the input, and what it writes goes out
+/// as it comes, see [`crate::console`]. Without it the first partition gets the input and all
+/// partitions are shown line by line.
+pub const CONSOLE: &str = "powervisor,console";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
 /// Partition property: number of vCPUs.
@@ -41,6 +47,9 @@ pub const BOOTARGS: &str = "bootargs";
 
 /// Partition property: each vCPU's share of the processors, relative to others'. May be left out.
 pub const WEIGHT: &str = "powervisor,weight";
+/// Partition property: where in its memory the payload's second file begins and ends, inside the bytes
+/// of one segment. May be left out.
+pub const INITRD: &str = "powervisor,initrd";
 /// Partition property: how many microseconds it may run in all. May be left out.
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 

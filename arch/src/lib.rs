@@ -13,6 +13,7 @@
 pub mod address;
 pub mod bits;
 pub mod bundle;
+pub mod console;
 pub mod instruction;
 pub mod interrupt;
 pub mod marker;

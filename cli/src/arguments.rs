@@ -26,6 +26,12 @@ Examples:
       a partition on the hypervisor, on our machine
   powervisor boot examples/hello.toml --on qemu
       the same hypervisor and the same partition on QEMU, under real firmware
+  powervisor boot examples/console.toml --console echo --log-input typed
+      one partition's console, and what was typed kept; --replay-input typed does it again
+  powervisor boot examples/shared.toml --trace exits --trace-file exits --statistics
+      a line for each exit, and what each partition did
+  powervisor boot examples/shared.toml --steps 1000000 --save half
+      a run to here; powervisor boot --resume half goes on
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
       a program of your own as the partition
   powervisor boot --kernel skiboot-payload.elf
@@ -40,7 +46,7 @@ pub enum Command {
     /// Run an experiment and print its figures.
     Run(RunArguments),
     /// Boot a partition, or an image bare on the machine, with its console on standard output.
-    Boot(BootArguments),
+    Boot(Box<BootArguments>),
     /// Write the bundle that carries a partition to the hypervisor.
     Bundle(BundleArguments),
     /// Run the same on our machine and on QEMU, and say whether console and exit reason agree.
@@ -74,7 +80,7 @@ pub enum Format {
 
 /// Arguments of `boot`.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("what").required(true).args(["file", "payload", "kernel"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["file", "payload", "kernel", "resume"]))]
 pub struct BootArguments {
     /// A partition file, such as examples/hello.toml, or a bundle.
     pub file: Option<PathBuf>,
@@ -84,11 +90,14 @@ pub struct BootArguments {
     /// Boot this image bare on the machine, as OPAL firmware starts it.
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
-    /// A second file for the kernel.
-    #[arg(long, value_name = "FILE", requires = "kernel", conflicts_with_all = ["file", "payload"])]
+    /// Go on with a machine that --save wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "memory", "seed", "console"])]
+    pub resume: Option<PathBuf>,
+    /// A second file for the payload or the kernel.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "resume"])]
     pub initrd: Option<PathBuf>,
     /// Arguments for the payload or the kernel.
-    #[arg(long, value_name = "ARGUMENTS", conflicts_with = "file", allow_hyphen_values = true)]
+    #[arg(long, value_name = "ARGUMENTS", conflicts_with_all = ["file", "resume"], allow_hyphen_values = true)]
     pub append: Option<String>,
     /// Memory of the payload's partition [default: 256 MiB], or of the machine for a kernel.
     #[arg(long, value_name = "SIZE", conflicts_with = "file")]
@@ -105,6 +114,41 @@ pub struct BootArguments {
     /// Show the log of QEMU's firmware too.
     #[arg(long)]
     pub firmware_log: bool,
+    /// The partition that the console is for: standard output is what it writes and nothing else, all
+    /// other lines go to standard error, and it gets the input. Without this, and without `console` in
+    /// the partition file, all lines are on standard output and the first partition gets the input.
+    #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
+    pub console: Option<String>,
+    /// Write what was typed, each piece with its simulated time, so that it can be replayed.
+    #[arg(long, value_name = "FILE")]
+    pub log_input: Option<PathBuf>,
+    /// Type what --log-input wrote, at the same simulated times, instead of standard input.
+    #[arg(long, value_name = "FILE")]
+    pub replay_input: Option<PathBuf>,
+    /// Write a line for each exit of a partition, or for each instruction too.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub trace: Option<Traced>,
+    /// Write the trace to this file instead of standard error.
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub trace_file: Option<PathBuf>,
+    /// At the end, write what each partition did to standard error.
+    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text", conflicts_with = "kernel")]
+    pub statistics: Option<Format>,
+    /// Stop after this many steps: instructions completed and interrupts taken.
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Write the machine to this file when the run stops before its end: by --steps or by Ctrl-C.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+}
+
+/// What a trace shows.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Traced {
+    /// Exits of partitions into the hypervisor.
+    Exits,
+    /// Each completed instruction, disassembled, and the exits.
+    Instructions,
 }
 
 /// Whose machine to run on.
@@ -155,6 +199,14 @@ mod tests {
             "boot a.toml --payload b",
             "boot --payload a --kernel b",
             "boot a.toml --initrd b",
+            "boot a.toml --resume b",
+            "boot --resume a --seed 2",
+            "boot --resume a --memory 64MiB",
+            "boot --kernel a --console b",
+            "boot --kernel a --statistics",
+            "boot a.toml --trace-file b",
+            "boot a.toml --trace everything",
+            "boot a.toml --steps few",
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
+use serde::{Deserialize, Serialize};
 
 use crate::payload::Payload;
 
@@ -31,6 +32,15 @@ pub struct Partition {
     pub payload: Payload,
 }
 
+/// How partitions share the machine.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Sharing {
+    /// Microseconds that a vCPU runs when others wait, if not the usual time.
+    pub slice: Option<u32>,
+    /// The partition that the console is for.
+    pub console: Option<String>,
+}
+
 /// Whether a partition may have this name: it becomes the name of a device-tree node.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
@@ -40,14 +50,14 @@ pub fn is_name(name: &str) -> bool {
         && name.bytes().all(allowed)
 }
 
-/// The bundle of these partitions, each vCPU of which runs for `slice` microseconds when others wait.
+/// The bundle of these partitions.
 /// Their names must be [`is_name`] and differ, and arguments must not hold a NUL. What several payloads
 /// have in common is in it once.
 #[must_use]
-pub fn write(partitions: &[Partition], slice: Option<u32>) -> Vec<u8> {
+pub fn write(partitions: &[Partition], sharing: &Sharing) -> Vec<u8> {
     // All numbers have a fixed width, so the manifest's length does not depend on its contents.
-    let manifest_bytes = manifest(partitions, slice, 0).len() as u64;
-    let mut file = manifest(partitions, slice, manifest_bytes);
+    let manifest_bytes = manifest(partitions, sharing, 0).len() as u64;
+    let mut file = manifest(partitions, sharing, manifest_bytes);
     for (bytes, offset) in pieces(partitions, manifest_bytes).0 {
         file.resize(offset as usize, 0);
         file.extend(bytes);
@@ -70,7 +80,7 @@ fn pieces(partitions: &[Partition], manifest_bytes: u64) -> (Vec<(&[u8], u64)>, 
 }
 
 /// The device tree in front of the payloads, if it is itself `manifest_bytes` long.
-fn manifest(partitions: &[Partition], slice: Option<u32>, manifest_bytes: u64) -> Vec<u8> {
+fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) -> Vec<u8> {
     let (pieces, end) = pieces(partitions, manifest_bytes);
     let offsets: HashMap<_, _> = pieces.into_iter().collect();
     let mut nodes = Vec::new();
@@ -93,14 +103,21 @@ fn manifest(partitions: &[Partition], slice: Option<u32>, manifest_bytes: u64) -
                 node.add_property(property(name, value));
             }
         }
+        if let Some([start, end]) = partition.payload.initrd {
+            let ends = [start.to_be_bytes(), end.to_be_bytes()].concat();
+            node.add_property(property(INITRD, ends));
+        }
         node.add_property(property(BOOTARGS, partition.arguments.as_str()));
         nodes.push(node);
     }
     let mut tree = DeviceTree::new();
     tree.root.add_property(property("compatible", COMPATIBLE));
     tree.root.add_property(property(FILE_BYTES, end));
-    if let Some(slice) = slice {
+    if let Some(slice) = sharing.slice {
         tree.root.add_property(property(SLICE, slice));
+    }
+    if let Some(name) = &sharing.console {
+        tree.root.add_property(property(CONSOLE, name.as_str()));
     }
     for node in nodes {
         tree.root.add_child(node);
@@ -165,12 +182,41 @@ pub fn check(file: &[u8]) -> Result<(), BundleError> {
     }
 }
 
+/// What a bundle that was checked says about the console.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Consoles {
+    /// The partitions; the first has LPID 1.
+    pub partitions: Vec<String>,
+    /// The one that the console is for.
+    pub console: Option<String>,
+}
+
+/// Who writes to the console of a bundle; nobody for any other file.
+#[must_use]
+pub fn consoles(file: &[u8]) -> Consoles {
+    let length =
+        file.get(4..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes));
+    let manifest = length.and_then(|length| file.get(..length as usize));
+    let Some(Ok(tree)) = manifest.map(Fdt::new) else { return Consoles::default() };
+    let root = tree.root();
+    let text = |name| root.property(name).and_then(|property| property.value_as::<&str>().ok());
+    if text("compatible") != Some(COMPATIBLE) {
+        return Consoles::default();
+    }
+    Consoles {
+        partitions: root.children().map(|node| node.name().to_owned()).collect(),
+        console: text(CONSOLE).map(str::to_owned),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node, Property};
 
-    use super::{ALIGNMENT, BundleError, Partition, check, is_name, looks_like_one, write};
+    use super::{
+        ALIGNMENT, BundleError, Partition, Sharing, check, consoles, is_name, looks_like_one, write,
+    };
     use crate::payload::{Payload, Segment};
 
     fn partition(name: &str) -> Partition {
@@ -189,6 +235,7 @@ mod tests {
             payload: Payload {
                 entry: 0x100,
                 segments: vec![segment(0, 1, 0x1_0001), segment(0x8_0000, 2, 3)],
+                initrd: Some([0x8_0000, 0x8_0003]),
             },
         }
     }
@@ -196,8 +243,13 @@ mod tests {
     #[test]
     fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
         let partitions = [partition("first"), partition("second")];
-        let file = write(&partitions, Some(250));
-        assert_eq!(file.len(), write(&partitions[..1], None).len(), "the payloads are the same");
+        let sharing = Sharing { slice: Some(250), console: Some("second".to_owned()) };
+        let file = write(&partitions, &sharing);
+        assert_eq!(consoles(&file).partitions, ["first", "second"]);
+        assert_eq!(consoles(&file).console.as_deref(), Some("second"));
+        let one = write(&partitions[..1], &Sharing::default());
+        assert_eq!(file.len(), one.len(), "the payloads are the same");
+        assert_eq!(consoles(&one).console, None);
         assert!(looks_like_one(&file));
         assert_eq!(check(&file), Ok(()));
 
@@ -217,6 +269,8 @@ mod tests {
                 node.property("bootargs").unwrap().value_as::<&str>().unwrap(),
                 "translation=on"
             );
+            let ends = [0x8_0000_u64.to_be_bytes(), 0x8_0003_u64.to_be_bytes()].concat();
+            assert_eq!(node.property("powervisor,initrd").unwrap().value(), ends);
             let segments = node.property("powervisor,segments").unwrap();
             let (records, rest) = segments.value().as_chunks::<32>();
             assert_eq!((records.len(), rest.len()), (2, 0));
@@ -235,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_bundle_cut_or_grown_anywhere_is_noticed() {
-        let file = write(&[partition("only")], None);
+        let file = write(&[partition("only")], &Sharing::default());
         for length in (4..file.len())
             .rev()
             .step_by(if cfg!(debug_assertions) { 97 } else { 7 })

@@ -9,7 +9,7 @@ use arch::marker::Region;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::bundle::{Partition, is_name};
+use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::machine_file::MachineFile;
 use crate::partition_file::{read_machine, read_payload};
@@ -88,7 +88,7 @@ impl Experiment {
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
         System::with_partitions(
             slice::from_ref(&variant.partition),
-            None,
+            &Sharing::default(),
             self.machine.clone(),
             seed,
         )
@@ -109,7 +109,7 @@ impl Experiment {
             let text = format!("no such region; the number must be at most {}", Region::MAX);
             file.complain(contents.region.number.span(), text)
         })?;
-        let payload = read_payload(&file, &contents.payload, &contents.memory)?;
+        let payload = read_payload(&file, &contents.payload, None, &contents.memory)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();

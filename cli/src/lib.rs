@@ -4,6 +4,8 @@
 //! read through [`toml_file`], see [`workload`]) names a payload ([`payload`]); payloads become a bundle ([`bundle`]);
 //! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
 //! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`].
+//! What a boot shows goes through [`screen`] ([`demultiplex`]), what is typed is kept by [`input_log`],
+//! a machine is kept by [`saved`], and [`trace`] and [`statistics`] say what happened.
 //! [`console`] and [`comparison`] make the consoles of the two machines comparable, [`report`] prints
 //! figures. The subcommands in [`commands`] only put these together.
 
@@ -12,9 +14,11 @@ pub mod bundle;
 pub mod commands;
 pub mod comparison;
 pub mod console;
+pub mod demultiplex;
 pub mod experiment;
 pub mod failure;
 pub mod images;
+pub mod input_log;
 pub mod interruption;
 pub mod machine_file;
 pub mod on_qemu;
@@ -24,7 +28,11 @@ pub mod partition_file;
 pub mod payload;
 pub mod progress;
 pub mod report;
+pub mod saved;
+pub mod screen;
 pub mod size;
+pub mod statistics;
 pub mod system;
 pub mod toml_file;
+pub mod trace;
 pub mod workload;

@@ -9,8 +9,8 @@ use crate::failure::Failure;
 use crate::interruption;
 use crate::system::{Exit, System};
 
-/// Instructions between two looks at console and interruption: a few hundredths of a second.
-const SLICE: u64 = 1 << 20;
+/// Steps between two looks at console and interruption: a few hundredths of a second.
+pub const SLICE: u64 = 1 << 20;
 
 /// A machine with the system in its memory, at the first instruction.
 pub fn start(system: &System) -> Result<Machine, Failure> {
@@ -31,14 +31,22 @@ pub fn run<O: Observer>(
     mut between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     loop {
-        let state = machine.run(SLICE, observer);
+        let exit = advance(machine, observer, SLICE);
         between(machine)?;
-        match state {
-            RunState::Running => interruption::check()?,
-            RunState::PoweredOff => return Ok(Exit::PoweredOff),
-            RunState::Rebooted => return Ok(Exit::Rebooted),
-            RunState::Stopped(report) => return Ok(Exit::Stopped(report.to_string())),
+        match exit {
+            Some(exit) => return Ok(exit),
+            None => interruption::check()?,
         }
+    }
+}
+
+/// Runs the machine for so many steps; how it ended, if it did.
+pub fn advance<O: Observer>(machine: &mut Machine, observer: &mut O, steps: u64) -> Option<Exit> {
+    match machine.run(steps, observer) {
+        RunState::Running => None,
+        RunState::PoweredOff => Some(Exit::PoweredOff),
+        RunState::Rebooted => Some(Exit::Rebooted),
+        RunState::Stopped(report) => Some(Exit::Stopped(report.to_string())),
     }
 }
 

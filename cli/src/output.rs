@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use tempfile::NamedTempFile;
+
 use crate::failure::Failure;
 
 /// Writes to standard output, at once.
@@ -17,12 +19,45 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// Writes to standard error. Nobody is told if that fails: there is no other place to tell it.
+pub fn print_error(bytes: &[u8]) {
+    let _ = io::stderr().lock().write_all(bytes);
+}
+
+/// Writes a file that is there whole or not at all: beside its place first, then moved to it.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut file = place_for(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
+    let moved = written.and_then(|()| file.persist(path).map_err(|error| error.error));
+    moved.map(drop).map_err(|error| full(&path.display().to_string(), &error))
+}
+
+/// Fails if [`write_whole`] would, as far as can be told before there is something to write.
+pub fn check_place(path: &Path) -> Result<(), Failure> {
+    place_for(path).map(drop)
+}
+
+/// A file beside `path` that can be moved to it, gone when it is dropped.
+fn place_for(path: &Path) -> Result<NamedTempFile, Failure> {
+    let place = path.display().to_string();
+    if path.exists() && !path.is_file() {
+        return Err(Failure::input(place, "not a file that can be replaced; name a file"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let wrong = |error: io::Error| full(&place, &error);
+    // Asked first, since it complains without the path of a file that the user knows nothing of.
+    std::fs::metadata(folder).map_err(wrong)?;
+    NamedTempFile::new_in(folder).map_err(wrong)
+}
+
 /// Writes a file. What could be written of it before a failure stays.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|error| full(&path.display().to_string(), &error))
 }
 
-fn full(place: &str, error: &io::Error) -> Failure {
+/// The complaint about a place that could not be written to.
+pub fn full(place: &str, error: &io::Error) -> Failure {
     let remedy = match error.kind() {
         ErrorKind::StorageFull => "free some space and run again",
         _ => "it must be writable",

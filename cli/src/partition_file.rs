@@ -6,14 +6,14 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::bundle::{Partition, is_name};
+use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
 use crate::machine_file::MachineFile;
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
-use crate::toml_file::{TomlFile, read_file};
+use crate::toml_file::{TomlFile, read_file, suggest};
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -21,6 +21,7 @@ use crate::toml_file::{TomlFile, read_file};
 struct Contents {
     machine: Option<MachineTable>,
     slice_us: Option<Spanned<u32>>,
+    console: Option<Spanned<String>>,
     #[serde(default)]
     partition: Vec<PartitionTable>,
 }
@@ -37,6 +38,7 @@ struct MachineTable {
 struct PartitionTable {
     name: Spanned<String>,
     payload: Spanned<String>,
+    initrd: Option<Spanned<String>>,
     memory: Spanned<Size>,
     vcpus: Spanned<u32>,
     arguments: Option<Spanned<String>>,
@@ -54,8 +56,8 @@ const VCPUS_MAX: u32 = 64;
 pub struct PartitionFile {
     /// The machine to run on.
     pub machine: MachineFile,
-    /// Microseconds that a vCPU runs when others wait, if not the usual time.
-    pub slice: Option<u32>,
+    /// How the partitions share it.
+    pub sharing: Sharing,
     /// The partitions to run, at least one.
     pub partitions: Vec<Partition>,
 }
@@ -82,8 +84,21 @@ impl PartitionFile {
             partitions.push(partition);
         }
         let slice = positive(&file, contents.slice_us.as_ref(), u32::MAX)?;
-        Ok(Self { machine: machine(&file, contents.machine)?, slice, partitions })
+        let console = contents.console.as_ref();
+        if let Some(name) = console
+            && !names.contains(name.get_ref())
+        {
+            return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
+        }
+        let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
+        Ok(Self { machine: machine(&file, contents.machine)?, sharing, partitions })
     }
+}
+
+/// What to say about the name of a partition that is not there.
+pub fn no_partition<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> String {
+    let hint = suggest(name, known.into_iter().map(String::as_str));
+    format!("no partition is called `{name}`; {hint}")
 }
 
 /// A number that may be left out and is 1 to `limit` otherwise.
@@ -146,15 +161,16 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         arguments: arguments.to_owned(),
-        payload: read_payload(file, &table.payload, &table.memory)?,
+        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory)?,
     })
 }
 
 /// The payload that a file of the user's names, checked against the memory it gives: one of ours by
-/// its name, or a path.
+/// its name, or a path, and a second file.
 pub fn read_payload(
     file: &TomlFile,
     name: &Spanned<String>,
+    initrd: Option<&Spanned<String>>,
     memory: &Spanned<Size>,
 ) -> Result<Payload, Failure> {
     check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
@@ -172,10 +188,25 @@ pub fn read_payload(
         };
         (path.display().to_string(), read_file(&path).map_err(missing)?)
     };
-    let payload = Payload::from_file_bytes(&bytes)
+    let mut payload = Payload::from_file_bytes(&bytes)
         .map_err(|error| file.complain(name.span(), format_args!("{shown}: {error}")))?;
-    payload
-        .check_fits(memory.get_ref().0)
-        .map_err(|error| file.complain(memory.span(), format_args!("{shown}: {error}")))?;
+    let check_fits = |payload: &Payload, what: &str| {
+        let wrong = |error| file.complain(memory.span(), format_args!("{what}: {error}"));
+        payload.check_fits(memory.get_ref().0).map_err(wrong)
+    };
+    check_fits(&payload, &shown)?;
+    if let Some(name) = initrd {
+        let path = file.resolve(name.get_ref());
+        let wrong = |text: String| file.complain(name.span(), text);
+        let bytes = std::fs::read(&path).map_err(|error| {
+            wrong(format!(
+                "the initrd {} cannot be read: {error}; name a readable file",
+                path.display()
+            ))
+        })?;
+        let shown = path.display().to_string();
+        payload.add_initrd(bytes).map_err(|error| wrong(format!("{shown}: {error}")))?;
+        check_fits(&payload, &shown)?;
+    }
     Ok(payload)
 }

@@ -24,6 +24,8 @@ pub struct Payload {
     pub entry: u64,
     /// By ascending address, without overlap.
     pub segments: Vec<Segment>,
+    /// Where the second file begins and ends in one of them.
+    pub initrd: Option<[u64; 2]>,
 }
 
 /// Consecutive bytes of a payload.
@@ -50,6 +52,8 @@ impl Segment {
 pub enum PayloadError {
     #[error("the file is empty; it must be an ELF64 file for 64-bit Power or a flat image")]
     Empty,
+    #[error("the file is empty; an initrd has at least one byte")]
+    EmptyInitrd,
     #[error("a 32-bit ELF file; it must be ELF64 for 64-bit Power")]
     NotElf64,
     #[error("an ELF file for machine {0}; it must be for 64-bit Power (machine 21)")]
@@ -71,7 +75,7 @@ pub enum PayloadError {
     #[error("the entry {0:#x} is not the address of an instruction; it must be a multiple of 4")]
     EntryUnaligned(u64),
     #[error(
-        "the payload needs memory up to {end:#x}, the partition has {memory}; give it at least {needed} or link the payload lower"
+        "it needs memory up to {end:#x}, the partition has {memory}; give it at least {needed} or link the payload lower"
     )]
     TooLarge { end: u64, memory: Size, needed: Size },
 }
@@ -87,7 +91,7 @@ impl Payload {
         }
         let segment =
             Segment { address: 0, bytes: bytes.to_vec(), memory_bytes: bytes.len() as u64 };
-        Ok(Self { entry: 0, segments: vec![segment] })
+        Ok(Self { entry: 0, segments: vec![segment], initrd: None })
     }
 
     fn from_elf(bytes: &[u8]) -> Result<Self, PayloadError> {
@@ -155,12 +159,31 @@ impl Payload {
                 return Err(PayloadError::Overlap(pair[0].address, pair[1].address));
             }
         }
-        Ok(Self { entry, segments })
+        Ok(Self { entry, segments, initrd: None })
+    }
+
+    /// Adds a second file, in units of 64 KiB behind the payload's last byte.
+    pub fn add_initrd(&mut self, bytes: Vec<u8>) -> Result<(), PayloadError> {
+        if bytes.is_empty() {
+            return Err(PayloadError::EmptyInitrd);
+        }
+        let memory_bytes = bytes.len() as u64;
+        let address = self.end().checked_next_multiple_of(arch::bundle::ALIGNMENT);
+        let address = address.ok_or(PayloadError::Wraps(self.segments.len()))?;
+        let end = address.checked_add(memory_bytes);
+        let end = end.ok_or(PayloadError::Wraps(self.segments.len()))?;
+        self.initrd = Some([address, end]);
+        self.segments.push(Segment { address, bytes, memory_bytes });
+        Ok(())
+    }
+
+    fn end(&self) -> u64 {
+        self.segments.iter().map(Segment::end).max().unwrap_or(0)
     }
 
     /// Checks that all segments lie in a partition's memory, which begins at 0.
     pub fn check_fits(&self, memory_bytes: u64) -> Result<(), PayloadError> {
-        let end = self.segments.iter().map(Segment::end).max().unwrap_or(0);
+        let end = self.end();
         if end <= memory_bytes {
             return Ok(());
         }

@@ -26,7 +26,7 @@ impl Progress {
 
     /// Shows how far the machine is.
     pub fn update(&self, machine: &Machine) {
-        let mips = Speed::of(machine, self.started).mips();
+        let mips = Speed::of(machine, 0, self.started).mips();
         self.bar
             .set_message(format!("{:.6} s simulated, {mips:.1} MIPS", machine.simulated_seconds()));
     }
@@ -46,10 +46,10 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Of a machine that was started at `started`, until now.
+    /// Of a machine that had completed `before` instructions at `started`, until now.
     #[must_use]
-    pub fn of(machine: &Machine, started: Instant) -> Self {
-        Self { instructions: machine.instructions(), host: started.elapsed() }
+    pub fn of(machine: &Machine, before: u64, started: Instant) -> Self {
+        Self { instructions: machine.instructions() - before, host: started.elapsed() }
     }
 
     /// Millions of simulated instructions per second of host time.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use arch::bundle::ALIGNMENT;
 
-use crate::bundle::{self, Partition};
+use crate::bundle::{self, Partition, Sharing};
 use crate::failure::Failure;
 use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
@@ -34,15 +34,14 @@ impl System {
         Ok(Self { name, kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
     }
 
-    /// The hypervisor with these partitions, each vCPU of which runs for `slice` microseconds when others
-    /// wait.
+    /// The hypervisor with these partitions.
     pub fn with_partitions(
         partitions: &[Partition],
-        slice: Option<u32>,
+        sharing: &Sharing,
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        Self::with_bundle(bundle::write(partitions, slice), machine, seed)
+        Self::with_bundle(bundle::write(partitions, sharing), machine, seed)
     }
 }
 

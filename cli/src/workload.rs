@@ -16,7 +16,7 @@ pub fn systems(path: &Path, seed: u64) -> Result<Vec<(String, System)>, Failure>
         let name = path.display().to_string();
         return Ok(vec![(
             name,
-            System::with_partitions(&file.partitions, file.slice, file.machine, seed)?,
+            System::with_partitions(&file.partitions, &file.sharing, file.machine, seed)?,
         )]);
     }
     let experiment = Experiment::read(path)?;

@@ -18,6 +18,8 @@ fn folder() -> Folder {
     folder.write("images/hypervisor", [1; 16]);
     folder.write("p.elf", elf(&[0x1_0000]));
     folder.write("good.toml", PARTITION);
+    folder.write("empty", []);
+    folder.write("large", vec![1; 1 << 20]);
     folder
 }
 
@@ -54,7 +56,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, memory, vcpus, arguments, weight, time_limit_us",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
@@ -75,12 +77,12 @@ fn partition_files() {
         (
             "'1 MiB'",
             "'64 KiB'",
-            "bad.toml:4: p.elf: the payload needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
+            "bad.toml:4: p.elf: it needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
         ),
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, timer",
         ),
         (
             "name = 'p'",
@@ -91,6 +93,26 @@ fn partition_files() {
             "vcpus = 1\n",
             "vcpus = 1\n[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n",
             "bad.toml:7: a second partition is called `p`; give each its own name",
+        ),
+        (
+            "[[partition]]",
+            "console = 'q'\n[[partition]]",
+            "bad.toml:1: no partition is called `q`; did you mean `p`?",
+        ),
+        (
+            "vcpus = 1",
+            "vcpus = 1\ninitrd = 'none'",
+            "bad.toml:6: the initrd none cannot be read: No such file or directory (os error 2); name a readable file",
+        ),
+        (
+            "vcpus = 1",
+            "vcpus = 1\ninitrd = 'empty'",
+            "bad.toml:6: empty: the file is empty; an initrd has at least one byte",
+        ),
+        (
+            "vcpus = 1",
+            "vcpus = 1\ninitrd = 'large'",
+            "bad.toml:4: large: it needs memory up to 0x120000, the partition has 1 MiB; give it at least 1152 KiB or link the payload lower",
         ),
         (
             "vcpus = 1\n",
@@ -178,7 +200,7 @@ fn payloads() {
         ),
         (
             elf(&[0x1000_0000]),
-            "the payload needs memory up to 0x10000020, the partition has 256 MiB; give it at least 262208 KiB or link the payload lower",
+            "it needs memory up to 0x10000020, the partition has 256 MiB; give it at least 262208 KiB or link the payload lower",
         ),
     ] {
         folder.write("bad.elf", file);
@@ -237,6 +259,95 @@ fn a_bundle_cut_in_half() {
     );
     assert_refused(folder.command("boot half").env("POWERVISOR_IMAGES", "images"), &expected);
     assert_refused(&mut folder.command("boot --kernel p.elf --initrd half"), &expected);
+}
+
+#[test]
+fn what_boot_is_asked_for() {
+    let folder = folder();
+    let log = "# powervisor console input 1\n{\"at_step\": 1, \"timebase\": 0, \"txt\": \"\"}\n";
+    folder.write("log", log);
+    folder.write("saved", "powervisor-sav\x00\x09");
+    folder.write("cut", "powervisor-sav\x00\x01\x04");
+    let on_qemu = "works on our machine only; leave out `--on qemu`";
+    let mut cases: Vec<(String, String)> = [
+        ("good.toml --console q", "--console: no partition is called `q`; did you mean `p`?"),
+        (
+            "--payload p.elf --console q",
+            "--console: no partition is called `q`; known: payload",
+        ),
+        (
+            "--payload p.elf --initrd empty",
+            "empty: the file is empty; an initrd has at least one byte",
+        ),
+        (
+            "--payload p.elf --memory 1MiB --initrd large",
+            "large: it needs memory up to 0x120000, the partition has 1 MiB; give it at least 1152 KiB or link the payload lower",
+        ),
+        (
+            "--payload p.elf --initrd none",
+            "none: cannot be read: No such file or directory (os error 2); it must be a readable file",
+        ),
+        (
+            "--resume none",
+            "none: cannot be read: No such file or directory (os error 2); it must be a readable file",
+        ),
+        (
+            "--resume good.toml",
+            "good.toml: not a saved machine; write one with `powervisor boot --save`",
+        ),
+        (
+            "--resume saved",
+            "saved: a saved machine of format 9; this powervisor reads format 1: save it again with this one",
+        ),
+    ]
+    .map(|(arguments, expected)| (arguments.to_owned(), expected.to_owned()))
+    .into();
+    for option in ["--save x", "--steps 1", "--trace exits", "--log-input x", "--replay-input log"]
+    {
+        let name = option.split(' ').next().unwrap();
+        cases.push((format!("good.toml --on qemu {option}"), format!("{name}: {on_qemu}")));
+    }
+    cases.push(("--resume cut --on qemu".to_owned(), format!("--resume: {on_qemu}")));
+    for (arguments, expected) in cases {
+        let mut command = folder.command(&format!("boot {arguments}"));
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+    }
+    assert!(folder.command("bundle good.toml --output whole").status().unwrap().success());
+    assert_refused(
+        folder.command("boot whole --console p").env("POWERVISOR_IMAGES", "images"),
+        "--console: a bundle says itself which partition the console is for; give `powervisor boot` the partition file, or write the bundle again with `console` in it",
+    );
+    // What goes wrong after the kernel was read needs one that firmware starts.
+    folder.write("kernel", [0x38, 0x63, 0x00, 0x01, 0x4B, 0xFF, 0xFF, 0xFC]);
+    for (arguments, expected) in [
+        (
+            "--replay-input log",
+            "log:2: not a line of input: unknown field `txt`, expected one of `at_step`, `timebase`, `text`, `bytes` at line 1 column 35; a line is {\"at_step\": 0, \"timebase\": 0, \"text\": \"...\"}",
+        ),
+        ("--replay-input kernel", "kernel: the file is not text; write it with --log-input"),
+        (
+            "--trace exits --trace-file none/x",
+            "none/x: cannot be written: No such file or directory (os error 2); it must be writable",
+        ),
+    ] {
+        assert_refused(&mut folder.command(&format!("boot --kernel kernel {arguments}")), expected);
+    }
+    for (arguments, expected) in [
+        (
+            "--steps 9 --save none/x",
+            "none/x: cannot be written: No such file or directory (os error 2); it must be writable",
+        ),
+        (
+            "--steps 9 --log-input /dev/full",
+            "/dev/full: not a file that can be replaced; name a file",
+        ),
+        (
+            "--trace instructions --trace-file /dev/full",
+            "/dev/full: cannot be written: No space left on device (os error 28); free some space and run again",
+        ),
+    ] {
+        assert_refused(&mut folder.command(&format!("boot --kernel kernel {arguments}")), expected);
+    }
 }
 
 #[test]

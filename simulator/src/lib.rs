@@ -30,5 +30,6 @@ pub mod trace;
 
 pub use description::{Description, DescriptionError};
 pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
+pub use platform::console::Input;
 pub use platform::kernel::BootError;
 pub use trace::{Counts, NoObserver, Observer, RegionCounts};

@@ -26,9 +26,10 @@ pub fn systems(file: &str) -> Vec<(String, System)> {
 }
 
 /// The project's files whose partitions all end well.
-const SYSTEMS: [&str; 9] = [
+const SYSTEMS: [&str; 10] = [
     "examples/compute.toml",
     "examples/hello.toml",
+    "examples/initrd.toml",
     "examples/memory-walk.toml",
     "examples/preempt.toml",
     "examples/registers.toml",

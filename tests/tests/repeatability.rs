@@ -1,8 +1,11 @@
 //! A description and a seed decide everything: a run done again, done in other slices, or saved and
 //! restored on the way, is the same run.
 
+use std::path::Path;
+
 use powervisor::on_simulator;
 use powervisor::system::System;
+use powervisor::trace::Trace;
 use simulator::{Machine, NoObserver, RegionCounts, RunState};
 use system_tests::{all_systems, systems};
 
@@ -103,6 +106,12 @@ fn observing_does_not_change_a_run() {
         plain.run(ALL, &mut NoObserver);
         observed.run(ALL, &mut RegionCounts::new());
         assert!(plain == observed, "{name}: the machines differ");
+        let mut traced = start(&system);
+        let (nowhere, clock) = (Path::new("/dev/null"), traced.state().shared.clock);
+        let mut trace = Trace::<false>::new(Some(nowhere), clock, &[]).unwrap();
+        traced.run(ALL, &mut trace);
+        trace.flush().unwrap();
+        assert!(plain.snapshot() == traced.snapshot(), "{name}: the traced machine differs");
     }
 }
 

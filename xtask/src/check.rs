@@ -16,6 +16,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         bail!("the house is not in order\n  {}", complaints.join("\n  "));
     }
     run(&mut workspace.cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
     run(&mut workspace.cargo(&[
         "clippy",
         "--quiet",

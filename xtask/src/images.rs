@@ -19,6 +19,7 @@ const BUILDS: [&[&str]; 2] = [
     &["hypervisor-image"],
     &[
         "guest-compute",
+        "guest-echo",
         "guest-hello",
         "guest-memory-walk",
         "guest-misbehave",
@@ -29,9 +30,10 @@ const BUILDS: [&[&str]; 2] = [
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "hypervisor",
     "compute",
+    "echo",
     "hello",
     "memory-walk",
     "misbehave",

@@ -5,9 +5,11 @@
 
 mod bench;
 mod check;
+mod fuzz;
 mod images;
 mod mutants;
 mod run;
+mod sanitize;
 mod setup;
 mod test;
 mod toolchain;
@@ -52,7 +54,13 @@ enum Task {
     Bench,
     /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
     Mutants(mutants::Arguments),
-    /// All tests, with many more random cases, and a sample of mutants.
+    /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
+    /// hypervisor.
+    Fuzz(fuzz::Arguments),
+    /// The hypervisor's portable parts under AddressSanitizer, and under Miri where that is installed.
+    Sanitize,
+    /// All tests, with many more random cases, under sanitizers too, some fuzzing, and a sample of
+    /// mutants.
     Nightly,
 }
 
@@ -68,7 +76,11 @@ fn main() -> ExitCode {
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench => bench::bench(&workspace),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
+        Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
+        Task::Sanitize => sanitize::sanitize(&workspace),
         Task::Nightly => test::nightly(&workspace)
+            .and_then(|()| sanitize::sanitize(&workspace))
+            .and_then(|()| fuzz::fuzz(&workspace, fuzz::Arguments::default()))
             .and_then(|()| mutants::mutants(&workspace, mutants::Arguments::default())),
     });
     match done {

@@ -3,7 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Result};
+
 use crate::workspace::output;
+
+/// The target that the active compiler builds for by itself.
+pub(crate) fn host() -> Result<String> {
+    let about = output(Command::new("rustc").arg("-vV"))?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc -vV names no host")
+}
 
 /// A compiler with the sources of core.
 #[derive(Debug)]

@@ -1,175 +1,134 @@
-//! `powervisor boot`: boots a partition or a bare image, console to standard output.
+//! `powervisor boot`: boots partitions or a bare image, console to standard output.
 
-use std::path::Path;
+mod session;
+mod system;
+
 use std::time::Instant;
 
-use simulator::NoObserver;
-
-use crate::arguments::{BootArguments, On};
-use crate::bundle::{self, Partition};
+use crate::arguments::{BootArguments, Format, On};
+use crate::bundle;
 use crate::console::{FirmwareFilter, check_partitions, payload_lines};
 use crate::failure::Failure;
-use crate::machine_file::MachineFile;
 use crate::on_qemu;
 use crate::on_simulator;
-use crate::output::{input, print};
-use crate::partition_file::PartitionFile;
-use crate::payload::Payload;
-use crate::progress::Speed;
-use crate::size::Size;
-use crate::system::{Exit, System, check_memory};
-use crate::toml_file::read_file;
-
-/// Memory of a partition whose user did not say.
-const DEFAULT_MEMORY: Size = Size(256 << 20);
-
-/// Enough of a console's end to hold what the hypervisor says last.
-const TAIL_BYTES: usize = 0x1_0000;
+use crate::output::{input, print_error};
+use crate::saved::{self, Surroundings};
+use crate::screen::Screen;
+use crate::statistics;
+use crate::system::{Exit, System};
+use session::{Ending, Session};
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
-    let system = system(arguments)?;
-    let console = Console::default();
-    let console = match arguments.on {
-        On::Simulator => boot_on_simulator(&system, console)?,
-        On::Qemu => boot_on_qemu(&system, console, arguments.firmware_log)?,
-    };
-    // What a bare kernel says is its own.
-    if arguments.kernel.is_none() {
-        check_partitions(&payload_lines(&console.tail)).map_err(Failure::Run)
-    } else {
-        Ok(())
-    }
-}
-
-/// Standard output as a machine's console, with a memory of what was last shown.
-#[derive(Default)]
-struct Console {
-    tail: Vec<u8>,
-}
-
-impl Console {
-    fn show(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.tail.extend(bytes);
-        if self.tail.len() > 2 * TAIL_BYTES {
-            self.tail.drain(..self.tail.len() - TAIL_BYTES);
+    let screen = match (&arguments.resume, arguments.on) {
+        (Some(path), On::Simulator) => {
+            let (machine, surroundings) = saved::resume(path)?;
+            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)?
         }
-        print(bytes)
-    }
+        (None, On::Simulator) => {
+            let system = system::system(arguments)?;
+            let machine = on_simulator::start(&system)?;
+            let surroundings = surroundings(&system, arguments);
+            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)?
+        }
+        (_, On::Qemu) => {
+            refuse_on_qemu(arguments)?;
+            let system = system::system(arguments)?;
+            let surroundings = surroundings(&system, arguments);
+            let screen = on_qemu(&system, surroundings.screen, arguments)?;
+            surroundings.has_hypervisor.then_some(screen)
+        }
+    };
+    let Some(screen) = screen else { return Ok(()) };
+    let lines = payload_lines(screen.tail());
+    let statistics = match arguments.statistics {
+        None => None,
+        Some(Format::Text) => statistics::text(&lines),
+        Some(Format::Json) => statistics::json(&lines),
+    };
+    print_error(statistics.unwrap_or_default().as_bytes());
+    check_partitions(&lines).map_err(Failure::Run)
 }
 
-fn system(arguments: &BootArguments) -> Result<System, Failure> {
-    let machine = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
-    if let Some(path) = &arguments.kernel {
-        return kernel(arguments, path, machine.unwrap_or_default());
-    }
-    if let Some(path) = &arguments.payload {
-        let partition = partition(arguments, path)?;
-        return System::with_partitions(
-            &[partition],
-            None,
-            machine.unwrap_or_default(),
-            arguments.seed,
-        );
-    }
-    let path = arguments.file.as_deref().unwrap_or(Path::new(""));
-    let bytes = read_file(path)?;
-    if bundle::looks_like_one(&bytes) {
-        bundle::check(&bytes).map_err(|error| Failure::input(path.display(), error))?;
-        return System::with_bundle(bytes, machine.unwrap_or_default(), arguments.seed);
-    }
-    let file = PartitionFile::read(path)?;
-    System::with_partitions(
-        &file.partitions,
-        file.slice,
-        machine.unwrap_or(file.machine),
-        arguments.seed,
-    )
+fn surroundings(system: &System, arguments: &BootArguments) -> Surroundings {
+    let has_hypervisor = arguments.kernel.is_none();
+    let consoles = match &system.initrd {
+        Some(file) if has_hypervisor => bundle::consoles(file),
+        _ => bundle::Consoles::default(),
+    };
+    let screen = Screen::new(&consoles);
+    Surroundings { consoles, has_hypervisor, screen }
 }
 
-/// An image bare on the machine.
-fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Result<System, Failure> {
-    let initrd = arguments.initrd.as_deref().map(read_file).transpose()?;
-    if let (Some(path), Some(initrd)) = (&arguments.initrd, &initrd)
-        && bundle::looks_like_one(initrd)
-    {
-        match bundle::check(initrd) {
-            // A device tree of the kernel's own is none of our business.
-            Ok(()) | Err(bundle::BundleError::NotABundle) => (),
-            Err(error) => return Err(Failure::input(path.display(), error)),
+/// QEMU has no simulated time to stop at or to log by, and cannot be observed.
+fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
+    let asked = [
+        ("--resume", arguments.resume.is_some()),
+        ("--save", arguments.save.is_some()),
+        ("--steps", arguments.steps.is_some()),
+        ("--trace", arguments.trace.is_some()),
+        ("--log-input", arguments.log_input.is_some()),
+        ("--replay-input", arguments.replay_input.is_some()),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => {
+            Err(Failure::input(option, "works on our machine only; leave out `--on qemu`"))
         }
     }
-    let machine = match arguments.memory {
-        Some(memory) => machine.with_memory(memory, "--memory"),
-        None => machine,
-    };
-    let arguments_text = arguments.append.clone().unwrap_or_default();
-    Ok(System {
-        name: path.display().to_string(),
-        kernel: read_file(path)?,
-        initrd,
-        arguments: arguments_text,
-        machine,
-        seed: arguments.seed,
-    })
 }
 
-/// The user's own program as a partition.
-fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failure> {
-    let wrong = |error| Failure::input(path.display(), error);
-    let memory = arguments.memory.unwrap_or(DEFAULT_MEMORY);
-    check_memory(memory.0).map_err(|text| Failure::input("--memory", text))?;
-    let payload = Payload::from_file_bytes(&read_file(path)?).map_err(wrong)?;
-    payload.check_fits(memory.0).map_err(wrong)?;
-    Ok(Partition {
-        name: "payload".to_owned(),
-        memory_bytes: memory.0,
-        vcpus: 1,
-        weight: None,
-        time_limit: None,
-        arguments: arguments.append.clone().unwrap_or_default(),
-        payload,
-    })
-}
-
-fn boot_on_simulator(system: &System, mut console: Console) -> Result<Console, Failure> {
-    let mut machine = on_simulator::start(system)?;
-    let typed = input();
+/// Runs on our machine. What the hypervisor said last, if it runs there and is done; what a bare kernel
+/// says is its own.
+fn on_our_machine(
+    mut session: Session,
+    arguments: &BootArguments,
+) -> Result<Option<Screen>, Failure> {
     let started = Instant::now();
-    let ended = on_simulator::run(&mut machine, &mut NoObserver, |machine| {
-        typed.try_iter().for_each(|bytes| machine.console_input(&bytes));
-        console.show(&machine.take_console_output())
-    });
-    let mips = Speed::of(&machine, started).mips();
-    let (instructions, seconds) = (machine.instructions(), machine.simulated_seconds());
-    end(
-        ended,
-        &format!("after {instructions} instructions, {seconds:.6} s simulated, {mips:.1} MIPS"),
-    )?;
-    Ok(console)
+    let before = session.instructions();
+    let ending = session.run(arguments);
+    session.keep_input(arguments)?;
+    let ending = ending?;
+    let after = session.summary(before, started);
+    let kept = session.keep(&ending, arguments)?;
+    match ending {
+        Ending::Over(exit) => end(&exit, &format!("{after}{kept}"))?,
+        Ending::Paused => {
+            eprintln!("powervisor: paused {after}{kept}");
+            return Ok(None);
+        }
+        Ending::Interrupted => {
+            eprintln!("powervisor: interrupted {after}{kept}");
+            return Err(Failure::Interrupted);
+        }
+    }
+    let Surroundings { screen, has_hypervisor, .. } = session.into_surroundings();
+    Ok(has_hypervisor.then_some(screen))
 }
 
-fn boot_on_qemu(
+fn on_qemu(
     system: &System,
-    mut console: Console,
-    firmware_log: bool,
-) -> Result<Console, Failure> {
+    mut screen: Screen,
+    arguments: &BootArguments,
+) -> Result<Screen, Failure> {
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
     let options = on_qemu::Options { timeout: None, input: Some(input()) };
     let ended = on_qemu::run(system, &options, |bytes| {
-        if firmware_log { console.show(bytes) } else { console.show(&filter.pass(bytes)) }
+        if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }
     });
-    console.show(&filter.finish())?;
-    end(ended, &format!("on QEMU after {:.3} s", started.elapsed().as_secs_f64()))?;
-    Ok(console)
+    screen.show(&filter.finish())?;
+    let after = format!("on QEMU after {:.3} s", started.elapsed().as_secs_f64());
+    match ended {
+        Err(Failure::Interrupted) => {
+            eprintln!("powervisor: interrupted {after}");
+            Err(Failure::Interrupted)
+        }
+        ended => end(&ended?, &after).map(|()| screen),
+    }
 }
 
 /// Says in one line how and after what a run ended, and makes the command's result of it.
-fn end(ended: Result<Exit, Failure>, after: &str) -> Result<(), Failure> {
-    match &ended {
-        Ok(exit) => eprintln!("powervisor: {exit} {after}"),
-        Err(Failure::Interrupted) => eprintln!("powervisor: interrupted {after}"),
-        Err(_) => (),
-    }
-    ended?.require_power_off()
+fn end(exit: &Exit, after: &str) -> Result<(), Failure> {
+    eprintln!("powervisor: {exit} {after}");
+    exit.require_power_off()
 }

@@ -61,7 +61,7 @@ fn both_endiannesses_are_read_and_linked_high_addresses_lie_low() {
         load.memory_bytes = 48;
         let payload = Payload::from_file_bytes(&elf(big_endian, load.linked + 4, &[load])).unwrap();
         let segment = Segment { address: 0x1_0000, bytes: vec![0x60; 32], memory_bytes: 48 };
-        assert_eq!(payload, Payload { entry: 0x1_0004, segments: vec![segment] });
+        assert_eq!(payload, Payload { entry: 0x1_0004, segments: vec![segment], initrd: None });
     }
 }
 
@@ -134,6 +134,20 @@ fn segments_that_cannot_be_loaded_are_refused() {
     let mut endless = code(0x1000, 32);
     endless.memory_bytes = u64::MAX;
     assert_eq!(error(&elf(false, 0x1000, &[endless])), PayloadError::Wraps(0));
+}
+
+#[test]
+fn a_second_file_lies_behind_the_payload() {
+    let mut load = code(0x1_0000, 32);
+    load.memory_bytes = 0x1_0001;
+    let mut payload = Payload::from_file_bytes(&elf(false, 0x1_0000, &[load])).unwrap();
+    assert_eq!(payload.clone().add_initrd(Vec::new()), Err(PayloadError::EmptyInitrd));
+    payload.add_initrd(vec![7; 5]).unwrap();
+    assert_eq!(payload.initrd, Some([0x3_0000, 0x3_0005]));
+    let segment = Segment { address: 0x3_0000, bytes: vec![7; 5], memory_bytes: 5 };
+    assert_eq!(payload.segments[1], segment);
+    assert!(payload.check_fits(0x3_0000).is_err());
+    assert_eq!(payload.check_fits(0x4_0000), Ok(()));
 }
 
 #[test]

@@ -12,6 +12,12 @@ mod payload {
         rt::println!("hello from a partition");
         rt::println!("hello: bootargs \"{}\"", partition.bootargs());
         rt::println!("hello: {} KiB of memory", partition.memory_bytes() >> 10);
+        if let Some(file) = partition.initrd() {
+            let sum = file
+                .iter()
+                .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+            rt::println!("hello: an initrd of {} bytes, checksum {sum:08x}", file.len());
+        }
         let (mut zero, mut probed) = (0, 0);
         for address in partition.free_memory().step_by(MIB) {
             zero += u32::from(partition.probe(address) == Some(0));

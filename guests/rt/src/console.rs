@@ -1,11 +1,11 @@
-//! The console: characters to the partition's terminal.
+//! The console: characters to and from the partition's terminal.
 
 use core::fmt::{self, Write};
 
 use arch::papr::Hypercall;
 
-use crate::hypercall::hypercall;
-use crate::terminal::{CHARACTERS_MAX, pack};
+use crate::hypercall::{hypercall, hypercall_outputs};
+use crate::terminal::{CHARACTERS_MAX, pack, unpack};
 
 /// The partition's terminal.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,17 @@ pub fn print(text: fmt::Arguments<'_>) {
     let mut line = Line { bytes: [0; 256], used: 0 };
     let _ = line.write_fmt(text);
     line.flush();
+}
+
+/// What was typed on the terminal since the last time, at most 16 characters: how many.
+pub fn read(into: &mut [u8; CHARACTERS_MAX]) -> usize {
+    let (status, [length, first, second]) =
+        hypercall_outputs(Hypercall::GetTermChar as u64, [0; 4]);
+    if status != 0 {
+        return 0;
+    }
+    *into = unpack([first, second]);
+    CHARACTERS_MAX.min(length as usize)
 }
 
 struct Line {

@@ -32,7 +32,7 @@ mod translation;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::{
-    console::{Console, print},
+    console::{Console, print, read},
     hypercall::{hypercall, hypercall_outputs, power_off},
     interrupt::{Frame, Handler, allow_interrupts, on_interrupt},
     partition::Partition,

@@ -9,11 +9,13 @@ use dtoolkit::{Node, Property};
 #[derive(Clone, Copy, Debug)]
 pub struct Partition {
     tree: Fdt<'static>,
+    /// Where the second file begins and ends. Looked up once: whoever walks its memory asks often.
+    initrd: Option<[u64; 2]>,
 }
 
 impl Partition {
-    pub(crate) const fn new(tree: Fdt<'static>) -> Self {
-        Self { tree }
+    pub(crate) fn new(tree: Fdt<'static>) -> Self {
+        Self { tree, initrd: initrd_ends(tree) }
     }
 
     /// The payload's arguments.
@@ -47,10 +49,21 @@ impl Partition {
         ranges.as_mut().and_then(Iterator::next).and_then(|range| range.size().ok()).unwrap_or(0)
     }
 
-    /// The payload's untouched memory: from a 64 KiB boundary above the payload to the device tree.
+    /// The second file that came with the payload.
+    #[must_use]
+    pub fn initrd(&self) -> Option<&'static [u8]> {
+        let [start, end] = self.initrd?;
+        // SAFETY: the device tree says that the partition's memory holds the file there, and
+        // `free_memory`, the only way to memory that is written, begins behind it.
+        Some(unsafe { core::slice::from_raw_parts(start as *const u8, (end - start) as usize) })
+    }
+
+    /// The payload's untouched memory: from a 64 KiB boundary above the payload, and the second file if
+    /// there is one, to the device tree.
     #[must_use]
     pub fn free_memory(&self) -> core::ops::Range<u64> {
-        let start = ((&raw const rt_end) as u64).next_multiple_of(0x1_0000);
+        let files_end = self.initrd.map_or(0, |[_, end]| end);
+        let start = ((&raw const rt_end) as u64).max(files_end).next_multiple_of(0x1_0000);
         start..self.tree.data().as_ptr() as u64
     }
 
@@ -88,6 +101,13 @@ impl Partition {
             (word.read_volatile() == !address).then_some(before)
         }
     }
+}
+
+fn initrd_ends(tree: Fdt<'static>) -> Option<[u64; 2]> {
+    let chosen = tree.find_node("/chosen")?;
+    let number = |name| chosen.property(name)?.value_as::<u64>().ok();
+    let ends = [number("linux,initrd-start")?, number("linux,initrd-end")?];
+    (ends[0] <= ends[1]).then_some(ends)
 }
 
 /// Whether the untouched memory has an owner.

@@ -10,8 +10,8 @@ use core::fmt;
 use crate::schedule::WEIGHT_MAX;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -29,6 +29,8 @@ pub const HEADER_BYTES: u64 = 8;
 pub struct Bundle {
     /// Microseconds that a vCPU runs when others wait.
     pub slice: Option<u32>,
+    /// The place of the partition that the console is for.
+    pub console: Option<usize>,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -52,6 +54,8 @@ pub struct Description {
     pub segments: Vec<Segment>,
     /// The payload's arguments.
     pub bootargs: String,
+    /// Where the payload's second file begins and ends.
+    pub initrd: Option<[GuestRealAddress; 2]>,
 }
 
 /// A piece of a payload. Memory beyond the file's bytes is zero.
@@ -97,6 +101,8 @@ pub enum BundleError {
     Empty,
     /// The slice is zero or not a number.
     Slice,
+    /// The console is for a partition that is not there.
+    Console,
     /// A partition is described wrongly.
     Partition {
         /// Its name.
@@ -127,6 +133,8 @@ pub enum PartitionError {
     SegmentOutsideFile(usize),
     /// A segment is not within the partition's memory.
     SegmentOutsideMemory(usize),
+    /// The second file is not inside the bytes of one segment.
+    Initrd,
     /// Two segments have memory in common; the numbers count by address.
     SegmentsOverlap(usize, usize),
 }
@@ -143,6 +151,7 @@ impl fmt::Display for BundleError {
             }
             Self::Empty => f.write_str("there is no partition in it"),
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
+            Self::Console => f.write_str("the console is for a partition that is not there"),
             Self::Partition { name, error } => write!(f, "partition {name}: {error}"),
         }
     }
@@ -175,6 +184,7 @@ impl fmt::Display for PartitionError {
             Self::SegmentOutsideMemory(index) => {
                 write!(f, "segment {index} lies outside of the partition's memory")
             }
+            Self::Initrd => f.write_str("the initrd is not inside the bytes of one segment"),
             Self::SegmentsOverlap(first, second) => {
                 write!(f, "segments {first} and {second} (by address) overlap")
             }
@@ -236,7 +246,15 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             property.value_as::<u32>().ok().filter(|slice| *slice > 0).ok_or(BundleError::Slice)?,
         ),
     };
-    Ok(Bundle { slice, partitions })
+    let console = match root.property(CONSOLE) {
+        None => None,
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            let place = partitions.iter().position(|one| Some(one.name.as_str()) == named);
+            Some(place.ok_or(BundleError::Console)?)
+        }
+    };
+    Ok(Bundle { slice, console, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {
@@ -281,6 +299,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
     if !entry.is_multiple_of(4) || !segments.iter().any(in_segment) {
         return Err(PartitionError::Entry(entry));
     }
+    let initrd = initrd(node, &segments)?;
     Ok(Description {
         name: node.name().to_string(),
         memory_bytes,
@@ -290,7 +309,27 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         entry: GuestRealAddress(entry),
         segments,
         bootargs: bootargs.to_string(),
+        initrd,
     })
+}
+
+fn initrd(
+    node: &FdtNode<'_>,
+    segments: &[Segment],
+) -> Result<Option<[GuestRealAddress; 2]>, PartitionError> {
+    let Some(property) = node.property(INITRD) else { return Ok(None) };
+    let (&[start, end], []) = property.value().as_chunks::<8>() else {
+        return Err(PartitionError::Property(INITRD));
+    };
+    let [start, end] = [start, end].map(u64::from_be_bytes);
+    let is_inside = |segment: &Segment| {
+        (segment.address.0..=segment.address.0 + segment.file_bytes).contains(&start)
+            && end <= segment.address.0 + segment.file_bytes
+    };
+    if start > end || !segments.iter().any(is_inside) {
+        return Err(PartitionError::Initrd);
+    }
+    Ok(Some([start, end].map(GuestRealAddress)))
 }
 
 fn segments(

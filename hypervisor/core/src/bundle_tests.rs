@@ -4,7 +4,8 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, ENTRY, FILE_BYTES, MEMORY_BYTES, SEGMENTS, TIME_LIMIT, VCPUS, WEIGHT,
+    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, SEGMENTS, TIME_LIMIT,
+    VCPUS, WEIGHT,
 };
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -32,11 +33,15 @@ fn manifest(change: impl FnOnce(&mut DeviceTreeNode)) -> Vec<u8> {
     );
     add(&mut node, BOOTARGS, "a b");
     change(&mut node);
+    tree_of(node).to_dtb()
+}
+
+fn tree_of(node: DeviceTreeNode) -> DeviceTree {
     let mut tree = DeviceTree::new();
     add(&mut tree.root, "compatible", COMPATIBLE);
     add(&mut tree.root, FILE_BYTES, FILE);
     tree.root.add_child(node);
-    tree.to_dtb()
+    tree
 }
 
 fn list(segments: &[[u64; 4]]) -> Vec<u8> {
@@ -63,6 +68,45 @@ fn a_good_manifest_is_read_and_its_segments_are_sorted() {
     assert_eq!((one.memory_bytes, one.entry.0), (0x100_0000, 0x100));
     let addresses: Vec<u64> = one.segments.iter().map(|segment| segment.address.0).collect();
     assert_eq!(addresses, [0, 0x2_0000]);
+}
+
+#[test]
+fn the_second_file_is_inside_the_bytes_of_one_segment() {
+    let with = |start: u64, end: u64| manifest(|node| add(node, INITRD, list_of(&[start, end])));
+    let initrd = |start, end| parse(&with(start, end), FILE).unwrap().partitions[0].initrd;
+    assert_eq!(parse(&manifest(|_| {}), FILE).unwrap().partitions[0].initrd, None);
+    for (start, end) in [(0x2_0000, 0x2_0010), (0, 0x200), (0x1F0, 0x200), (0x2_0010, 0x2_0010)] {
+        assert_eq!(initrd(start, end).map(|ends| ends.map(|end| end.0)), Some([start, end]));
+    }
+    // Beyond the file's bytes, before and between segments, backwards, and at the end of what there is.
+    let wrong =
+        [(0x2_0000, 0x2_0011), (0x1FF, 0x2_0000), (0x1_0000, 0x1_0001), (8, 4), (0, u64::MAX)];
+    for (start, end) in wrong {
+        let error = refused(|node| add(node, INITRD, list_of(&[start, end])));
+        assert_eq!(error, PartitionError::Initrd, "{start:#x} {end:#x}");
+    }
+    for words in [&[0][..], &[0, 0, 0], &[]] {
+        let error = refused(|node| add(node, INITRD, list_of(words)));
+        assert_eq!(error, PartitionError::Property(INITRD));
+    }
+}
+
+fn list_of(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+#[test]
+fn the_console_is_for_a_partition_that_is_there() {
+    let with = |change: &dyn Fn(&mut DeviceTreeNode)| {
+        let tree = manifest(|_| {});
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&tree).unwrap());
+        change(&mut tree.root);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.console)
+    };
+    assert_eq!(with(&|_| {}), Ok(None));
+    assert_eq!(with(&|root| add(root, CONSOLE, "one")), Ok(Some(0)));
+    assert_eq!(with(&|root| add(root, CONSOLE, "two")), Err(BundleError::Console));
+    assert_eq!(with(&|root| add(root, CONSOLE, 1u32)), Err(BundleError::Console));
 }
 
 #[test]

@@ -1,19 +1,23 @@
 //! The console: lines of the hypervisor, and the output of partitions between them.
 //!
 //! A partition that has the machine for itself has the console for itself: what it writes goes out as
-//! it comes. Partitions that share the machine are told apart by line: each line begins with
-//! `[name] `, and is held back until it is whole, so that no partition writes into another's.
+//! it comes. Partitions that share the machine are told apart by line, as [`arch::console`] says. A line
+//! is held back until it is whole, but not that of the partition that the console is for: somebody
+//! waits for its prompt.
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt::{self, Write};
 
+use arch::console::CONTINUED;
+
 use crate::hal::Hal;
-use crate::partition::Partition;
+use crate::partition::{Partition, Terminal};
 
 /// What every line of the hypervisor begins with.
-pub const PREFIX: &str = "powervisor: ";
+pub const PREFIX: &str = arch::console::HYPERVISOR;
 
 /// The longest line of a partition that is held back; a longer one is cut into several.
 const LINE_BYTES_MAX: usize = 240;
@@ -36,10 +40,7 @@ impl Default for Console {
 impl Console {
     /// Writes one line of the hypervisor, on a line of its own.
     pub fn line<H: Hal>(&self, hal: &H, text: fmt::Arguments<'_>) {
-        let mut line = String::new();
-        if !self.at_line_start.get() {
-            line.push('\n');
-        }
+        let mut line = String::from(self.line_start());
         // Writing to a String does not fail.
         let _ = writeln!(line, "{PREFIX}{text}");
         hal.console_write(line.as_bytes());
@@ -59,13 +60,19 @@ impl Console {
             self.at_line_start.set(*last == b'\n');
             return;
         }
+        if partition.terminal == Terminal::Interactive {
+            return self.interactive(hal, partition, bytes);
+        }
         for byte in bytes {
-            if *byte == b'\n' || partition.unfinished_line.len() == LINE_BYTES_MAX {
+            if *byte == b'\n' {
+                self.whole_line(hal, partition);
+                continue;
+            }
+            if partition.unfinished_line.len() >= LINE_BYTES_MAX {
+                partition.unfinished_line.push(CONTINUED);
                 self.whole_line(hal, partition);
             }
-            if *byte != b'\n' {
-                partition.unfinished_line.push(*byte);
-            }
+            push(&mut partition.unfinished_line, *byte);
         }
     }
 
@@ -76,11 +83,49 @@ impl Console {
         }
     }
 
+    /// Writes what the partition wrote that the console is for. Whoever else writes ends its line.
+    fn interactive<H: Hal>(&self, hal: &H, partition: &Partition<H>, bytes: &[u8]) {
+        let mut out = Vec::new();
+        let mut at_line_start = self.at_line_start.get();
+        for byte in bytes {
+            if at_line_start {
+                out.extend(format!("[{}] ", partition.name).bytes());
+            }
+            push(&mut out, *byte);
+            at_line_start = *byte == b'\n';
+        }
+        hal.console_write(&out);
+        self.at_line_start.set(at_line_start);
+    }
+
     fn whole_line<H: Hal>(&self, hal: &H, partition: &mut Partition<H>) {
-        let mut line = format!("[{}] ", partition.name).into_bytes();
+        let mut line = format!("{}[{}] ", self.line_start(), partition.name).into_bytes();
         line.append(&mut partition.unfinished_line);
         line.push(b'\n');
         hal.console_write(&line);
         self.at_line_start.set(true);
     }
+
+    /// What has to be written before a new line.
+    fn line_start(&self) -> &'static str {
+        match (self.at_line_start.get(), self.is_shared.get()) {
+            (true, _) => "",
+            (false, false) => "\n",
+            (false, true) => CONTINUED_LINE_END,
+        }
+    }
+}
+
+/// The end of a line whose writer has not ended it.
+const CONTINUED_LINE_END: &str = match core::str::from_utf8(&[CONTINUED, b'\n']) {
+    Ok(text) => text,
+    Err(_) => unreachable!(),
+};
+
+/// A character of a partition's, such that it is not taken for [`CONTINUED`].
+fn push(line: &mut Vec<u8>, byte: u8) {
+    if byte == CONTINUED {
+        line.push(byte);
+    }
+    line.push(byte);
 }

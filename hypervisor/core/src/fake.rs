@@ -1,4 +1,5 @@
-//! A machine for the tests: a few MiB of memory in a vector, and a record of what was asked of it.
+//! A machine for the tests and the fuzz targets: a few MiB of memory in a vector, and a record of what was
+//! asked of it.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -20,27 +21,36 @@ use crate::run::Guest;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]
-pub(crate) struct Fake {
-    pub(crate) memory: Rc<RefCell<Vec<u8>>>,
-    pub(crate) open_windows: Rc<Cell<usize>>,
-    pub(crate) output: RefCell<Vec<u8>>,
-    pub(crate) input: RefCell<Vec<u8>>,
-    pub(crate) timebase: Cell<u64>,
-    pub(crate) process_table: Cell<Option<(u32, Option<TableLocation>)>>,
-    pub(crate) tables_left: Cell<usize>,
-    pub(crate) random: Cell<Option<u64>>,
-    pub(crate) date_time: Cell<Option<DateTime>>,
+pub struct Fake {
+    /// The machine's memory.
+    pub memory: Rc<RefCell<Vec<u8>>>,
+    /// Windows that are open now.
+    pub open_windows: Rc<Cell<usize>>,
+    /// What was written to the console.
+    pub output: RefCell<Vec<u8>>,
+    /// What waits on the console.
+    pub input: RefCell<Vec<u8>>,
+    /// The time base. Only the tests and [`Hal::wait_until`] move it.
+    pub timebase: Cell<u64>,
+    /// The process table that was set last, with its LPID.
+    pub process_table: Cell<Option<(u32, Option<TableLocation>)>>,
+    /// Pages that can still be mapped.
+    pub tables_left: Cell<usize>,
+    /// What [`Hal::random`] answers.
+    pub random: Cell<Option<u64>>,
+    /// What [`Hal::date_time`] answers.
+    pub date_time: Cell<Option<DateTime>>,
     /// The floating-point registers of the processor.
-    pub(crate) floating: RefCell<Floating>,
+    pub floating: RefCell<Floating>,
     /// What guests do when they are entered, with which LPCR and until when.
-    pub(crate) script: RefCell<Script>,
+    pub script: RefCell<Script>,
 }
 
 /// What a guest does until it leaves, with this LPCR and until this time.
 type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Leave;
 
 /// A [`Play`] that can be shown.
-pub(crate) struct Script(Box<Play>);
+pub struct Script(Box<Play>);
 
 impl core::fmt::Debug for Script {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -49,7 +59,9 @@ impl core::fmt::Debug for Script {
 }
 
 impl Fake {
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// A machine with so many bytes of memory.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
         Self {
             memory: Rc::new(RefCell::new(vec![0xA5; bytes])),
             open_windows: Rc::default(),
@@ -68,7 +80,7 @@ impl Fake {
     }
 
     /// Says what guests do when they are entered.
-    pub(crate) fn play(
+    pub fn play(
         &self,
         script: impl FnMut(&Self, &mut Guest<'_, Self>, u64, u64) -> Leave + 'static,
     ) {
@@ -76,18 +88,27 @@ impl Fake {
     }
 
     /// A partition over `memory`, the range of the machine's memory.
-    pub(crate) fn partition(&self, memory: Range) -> Partition<Self> {
+    ///
+    /// # Panics
+    /// Never: there are tables.
+    #[must_use]
+    pub fn partition(&self, memory: Range) -> Partition<Self> {
         Partition::new(self, String::from("test"), 1, memory).unwrap()
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// What was written to the console.
+    ///
+    /// # Panics
+    /// If that is not text.
+    #[must_use]
+    pub fn text(&self) -> String {
         String::from_utf8(self.output.borrow().clone()).unwrap()
     }
 }
 
 /// A window: a copy that is written back when it is closed.
 #[derive(Debug)]
-pub(crate) struct FakeWindow {
+pub struct FakeWindow {
     memory: Rc<RefCell<Vec<u8>>>,
     open_windows: Rc<Cell<usize>>,
     start: usize,

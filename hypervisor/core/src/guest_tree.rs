@@ -83,6 +83,8 @@ pub struct Content<'a> {
     pub vcpus: u32,
     /// The payload's arguments.
     pub bootargs: &'a str,
+    /// Where the payload's second file begins and ends.
+    pub initrd: Option<[GuestRealAddress; 2]>,
     /// Firmware's node of a processor.
     pub processor: &'a FdtNode<'a>,
 }
@@ -123,13 +125,7 @@ fn tree(content: &Content<'_>, rtas_entry: u64) -> DeviceTree {
         .with("compatible", "powervisor,partition")
         .with("device_type", "chrp")
         .with("model", "PowerVisor partition")
-        .child(
-            node("chosen")
-                .with("bootargs", content.bootargs)
-                .with("ibm,architecture-vec-5", architecture_vector_5())
-                .with("linux,stdout-path", "/vdevice/vty@71000000")
-                .with("stdout-path", "/vdevice/vty@71000000"),
-        )
+        .child(chosen(content))
         .child(cpus(content))
         .child(
             node("interrupt-controller")
@@ -160,6 +156,20 @@ fn tree(content: &Content<'_>, rtas_entry: u64) -> DeviceTree {
         )
         .0;
     tree
+}
+
+fn chosen(content: &Content<'_>) -> Building {
+    let chosen = node("chosen")
+        .with("bootargs", content.bootargs)
+        .with("ibm,architecture-vec-5", architecture_vector_5())
+        .with("linux,stdout-path", "/vdevice/vty@71000000")
+        .with("stdout-path", "/vdevice/vty@71000000");
+    match content.initrd {
+        None => chosen,
+        Some([start, end]) => {
+            chosen.with("linux,initrd-start", start.0).with("linux,initrd-end", end.0)
+        }
+    }
 }
 
 fn cpus(content: &Content<'_>) -> Building {

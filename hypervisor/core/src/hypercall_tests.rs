@@ -21,7 +21,7 @@ use crate::console::Console;
 use crate::dispatch::Leave;
 use crate::fake::Fake;
 use crate::memory::Range;
-use crate::partition::{Outcome, Partition};
+use crate::partition::{Outcome, Partition, Terminal};
 use crate::registers::Registers;
 use crate::run::Guest;
 use crate::schedule::WEIGHT_DEFAULT;
@@ -100,6 +100,50 @@ fn characters_come_from_the_console_sixteen_at_a_time() {
     assert_eq!(setup.call(Hypercall::GetTermChar, [0; 4]), Answer::Outputs(H_SUCCESS, second));
     assert_eq!(setup.call(Hypercall::GetTermChar, [0; 4]), Answer::Outputs(H_SUCCESS, [0; 3]));
     setup.expect(Hypercall::GetTermChar, [5, 0, 0, 0], H_PARAMETER);
+}
+
+#[test]
+fn a_partition_without_input_takes_none_from_the_others() {
+    let mut setup = Setup::new();
+    setup.hal.input.borrow_mut().extend(b"typed");
+    setup.partition.terminal = Terminal::Output;
+    assert_eq!(setup.call(Hypercall::GetTermChar, [0; 4]), Answer::Outputs(H_SUCCESS, [0; 3]));
+    setup.partition.terminal = Terminal::Interactive;
+    let typed = [5, u64::from_be_bytes(*b"typed\0\0\0"), 0];
+    assert_eq!(setup.call(Hypercall::GetTermChar, [0; 4]), Answer::Outputs(H_SUCCESS, typed));
+}
+
+#[test]
+fn the_partition_that_the_console_is_for_is_shown_as_it_writes() {
+    let mut setup = Setup::new();
+    setup.console.set_shared(true);
+    setup.partition.terminal = Terminal::Interactive;
+    let mut other = setup.hal.partition(Range::new(6 * MIB, MIB));
+    (other.name, other.terminal) = ("other".into(), Terminal::Output);
+    let Setup { console, hal, partition, .. } = &mut setup;
+    console.guest(hal, partition, b"a line\nprom");
+    console.guest(hal, &mut other, b"unheard");
+    console.guest(hal, partition, b"pt\x17");
+    assert_eq!(hal.text(), "[test] a line\n[test] prompt\x17\x17");
+    console.guest(hal, &mut other, b" of\n");
+    console.guest(hal, partition, b"> ");
+    console.line(hal, format_args!("a word"));
+    console.guest(hal, partition, b"\n");
+    assert_eq!(
+        hal.text(),
+        "[test] a line\n[test] prompt\x17\x17\x17\n[other] unheard of\n[test] > \x17\n\
+         powervisor: a word\n[test] \n"
+    );
+}
+
+#[test]
+fn a_long_line_is_cut_where_it_can_be_joined_again() {
+    let mut setup = Setup::new();
+    setup.console.set_shared(true);
+    let Setup { console, hal, partition, .. } = &mut setup;
+    console.guest(hal, partition, &[b'x'; 241]);
+    console.finish(hal, partition);
+    assert_eq!(hal.text(), std::format!("[test] {}\x17\n[test] x\n", "x".repeat(240)));
 }
 
 #[test]

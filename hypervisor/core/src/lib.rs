@@ -18,8 +18,8 @@ pub mod calendar;
 pub mod console;
 pub mod dispatch;
 pub mod exit;
-#[cfg(test)]
-mod fake;
+#[cfg(any(test, feature = "fake"))]
+pub mod fake;
 pub mod firmware;
 pub mod guest_tree;
 pub mod hal;

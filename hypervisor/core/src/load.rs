@@ -96,6 +96,7 @@ pub fn load<H: Hal>(
         memory_bytes: description.memory_bytes,
         vcpus: description.vcpus,
         bootargs: &description.bootargs,
+        initrd: description.initrd,
         processor,
     };
     let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

@@ -74,6 +74,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         entry: GuestRealAddress(0x100),
         segments,
         bootargs: String::from("x=1"),
+        initrd: Some([GuestRealAddress(0x1_3000), GuestRealAddress(0x1_3008)]),
     }
 }
 
@@ -135,6 +136,9 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     };
     assert_eq!(text("/", "device_type"), "chrp");
     assert_eq!(text("/chosen", "bootargs"), "x=1");
+    let chosen = tree.find_node("/chosen").unwrap();
+    let number = |name: &str| chosen.property(name).unwrap().value_as::<u64>().unwrap();
+    assert_eq!((number("linux,initrd-start"), number("linux,initrd-end")), (0x1_3000, 0x1_3008));
     assert_eq!(text("/vdevice/vty@71000000", "compatible"), "hvterm1");
     let cpu = tree.find_node("/cpus/PowerPC,POWER9@0").unwrap();
     let frequency = cpu.property("timebase-frequency").unwrap().value_as::<u32>().unwrap();

@@ -50,6 +50,8 @@ pub struct Partition<H: Hal> {
     pub clock_offset: i64,
     /// Ticks of the time base that it may run in all.
     pub time_limit: Option<u64>,
+    /// Its part in the machine's console.
+    pub terminal: Terminal,
     /// What it wrote since its last line end, where lines of several partitions share the console.
     pub unfinished_line: Vec<u8>,
     /// What it did so far.
@@ -74,6 +76,7 @@ impl<H: Hal> Partition<H> {
             vcpus: Vec::new(),
             clock_offset: 0,
             time_limit: None,
+            terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
             outcome: None,
@@ -107,6 +110,17 @@ impl<H: Hal> Partition<H> {
         let end = address.0.checked_add(bytes)?;
         (end <= self.memory.bytes).then(|| self.memory.start.wrapping_add(address.0))
     }
+}
+
+/// A partition's part in the machine's console.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Terminal {
+    /// Its lines are shown; it gets no input.
+    Output,
+    /// Its lines are shown, and it gets the input.
+    Input,
+    /// It gets the input, and what it writes goes out as it comes, a prompt for instance.
+    Interactive,
 }
 
 /// How a partition ended.

@@ -48,8 +48,11 @@ pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequ
     console.line(
         hal,
         format_args!(
-            "time: partition {}: ran {microseconds} us, preempted {}",
-            partition.name, statistics.preempted,
+            "time: partition {}: ran {microseconds} us, preempted {}, decrementer exits {}, restarts {}",
+            partition.name,
+            statistics.preempted,
+            statistics.exits.iter().map(|exits| exits.decrementer).sum::<u64>(),
+            statistics.restarts,
         ),
     );
 }

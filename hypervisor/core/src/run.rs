@@ -12,7 +12,7 @@ use crate::firmware::{Firmware, FirmwareError};
 use crate::hal::Hal;
 use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
-use crate::partition::Partition;
+use crate::partition::{Partition, Terminal};
 use crate::report;
 use crate::schedule::WEIGHT_DEFAULT;
 use crate::vcpu::{Schedule, Vcpu};
@@ -129,7 +129,12 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         partitions.push(partition);
     }
 
-    console.set_shared(partitions.len() > 1);
+    let terminal = if bundle.console.is_some() { Terminal::Interactive } else { Terminal::Input };
+    for (index, partition) in partitions.iter_mut().enumerate() {
+        let has_input = index == bundle.console.unwrap_or(0);
+        partition.terminal = if has_input { terminal } else { Terminal::Output };
+    }
+    console.set_shared(partitions.len() > 1 || bundle.console.is_some());
     for partition in &partitions {
         console.line(
             hal,

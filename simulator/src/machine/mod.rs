@@ -20,6 +20,7 @@ use arch::registers::spr::{Scope, Spr};
 use crate::blocks::Blocks;
 use crate::description::Description;
 use crate::memory::Memory;
+use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
 use crate::platform::{Platform, device_tree, layout, opal};
 use crate::shared::{Core, FirmwarePlace, Shared};
@@ -151,9 +152,9 @@ impl Machine {
 
     /// Types `bytes` on the console now.
     pub fn console_input(&mut self, bytes: &[u8]) {
-        let now = self.instructions();
+        let (at_step, timebase) = (self.state.steps(), self.timebase());
         let State { threads, shared, platform, .. } = &mut self.state;
-        platform.console.type_in(now, bytes);
+        platform.console.type_in(Input { at_step, timebase, bytes: bytes.to_vec() });
         let latest = threads.iter().map(|thread| thread.time.cycles()).max();
         platform.drive_lines(shared, threads.len(), latest.unwrap_or(0));
     }

@@ -10,8 +10,10 @@ const RING_BYTES: usize = arch::opal::CONSOLE_RING_BYTES as usize - 1;
 /// Input as it arrived: enough to replay it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Input {
-    /// The machine's time, in completed instructions.
-    pub at_instruction: u64,
+    /// The machine's time, in its steps: instructions completed and interrupts taken.
+    pub at_step: u64,
+    /// The time base of the first core at that step.
+    pub timebase: u64,
     /// What was typed.
     pub bytes: Vec<u8>,
 }
@@ -56,9 +58,9 @@ impl Console {
     }
 
     /// Input arrives.
-    pub fn type_in(&mut self, at_instruction: u64, bytes: &[u8]) {
-        self.input.extend(bytes);
-        self.log.push(Input { at_instruction, bytes: bytes.to_vec() });
+    pub fn type_in(&mut self, input: Input) {
+        self.input.extend(&input.bytes);
+        self.log.push(input);
     }
 
     /// Whether input waits.
@@ -82,7 +84,7 @@ impl Console {
 
 #[cfg(test)]
 mod tests {
-    use super::Console;
+    use super::{Console, Input};
 
     #[test]
     fn a_write_longer_than_the_ring_takes_4095_bytes() {
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn input_is_read_in_order_and_logged() {
         let mut console = Console::default();
-        console.type_in(5, b"abc");
+        console.type_in(Input { at_step: 5, timebase: 1, bytes: b"abc".to_vec() });
         assert_eq!(console.read(2), b"ab");
         assert_eq!(console.read(2), b"c");
         assert_eq!(console.log().len(), 1);

@@ -6,7 +6,7 @@ use super::Answer;
 use crate::console::Console;
 use crate::guest_tree::TERMINAL;
 use crate::hal::Hal;
-use crate::partition::Partition;
+use crate::partition::{Partition, Terminal};
 
 const CHARACTERS_MAX: usize = 16;
 
@@ -30,12 +30,15 @@ pub(super) fn put<H: Hal>(
     Answer::Status(H_SUCCESS)
 }
 
-pub(super) fn get<H: Hal>(hal: &H, terminal: u64) -> Answer {
+pub(super) fn get<H: Hal>(partition: &Partition<H>, hal: &H, terminal: u64) -> Answer {
     if !is_ours(terminal) {
         return Answer::Status(H_PARAMETER);
     }
     let mut characters = [0; CHARACTERS_MAX];
-    let length = hal.console_read(&mut characters);
+    let length = match partition.terminal {
+        Terminal::Output => 0,
+        Terminal::Input | Terminal::Interactive => hal.console_read(&mut characters),
+    };
     let [first, second] = pack(characters);
     Answer::Outputs(H_SUCCESS, [length as u64, first, second])
 }

@@ -1,0 +1,183 @@
+//! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use simulator::{Input, Machine, NoObserver, Observer};
+
+use crate::arguments::{BootArguments, Traced};
+use crate::failure::Failure;
+use crate::input_log;
+use crate::interruption;
+use crate::on_simulator::{SLICE, advance};
+use crate::output::{check_place, input};
+use crate::progress::Speed;
+use crate::saved::{self, Surroundings};
+use crate::system::Exit;
+use crate::trace::Trace;
+
+/// A machine that runs, and what is around it.
+pub(super) struct Session {
+    machine: Machine,
+    surroundings: Surroundings,
+    typist: Typist,
+    /// The step at which the run pauses.
+    limit: u64,
+}
+
+/// Who types on the console.
+enum Typist {
+    /// Whoever writes to standard input.
+    Person(Receiver<Vec<u8>>),
+    /// A log of a run before this one.
+    Log(VecDeque<Input>),
+}
+
+/// How a run ended.
+pub(super) enum Ending {
+    /// The machine ended it.
+    Over(Exit),
+    /// The asked-for steps are done.
+    Paused,
+    /// The user interrupted.
+    Interrupted,
+}
+
+impl Session {
+    pub(super) fn new(
+        machine: Machine,
+        surroundings: Surroundings,
+        arguments: &BootArguments,
+    ) -> Result<Self, Failure> {
+        // A run may take long; what cannot be kept is said before it.
+        for path in [&arguments.save, &arguments.log_input].into_iter().flatten() {
+            check_place(path)?;
+        }
+        let typist = match &arguments.replay_input {
+            None => Typist::Person(input()),
+            Some(path) => {
+                let log = input_log::read(path)?;
+                // A machine that is resumed has got a part of it already.
+                let got = machine.state().platform.console.log();
+                let Some(rest) = log.strip_prefix(got) else {
+                    let text = "does not begin with the input that the saved machine has got; \
+                        replay the log of the run that saved it";
+                    return Err(Failure::input(path.display(), text));
+                };
+                Typist::Log(rest.iter().cloned().collect())
+            }
+        };
+        let now = machine.state().steps();
+        let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
+        Ok(Self { machine, surroundings, typist, limit })
+    }
+
+    pub(super) fn instructions(&self) -> u64 {
+        self.machine.instructions()
+    }
+
+    /// After what the run ended.
+    pub(super) fn summary(&self, before: u64, started: Instant) -> String {
+        let mips = Speed::of(&self.machine, before, started).mips();
+        let (instructions, seconds) = (self.instructions(), self.machine.simulated_seconds());
+        format!("after {instructions} instructions, {seconds:.6} s simulated, {mips:.1} MIPS")
+    }
+
+    /// Runs to an end, observed as the arguments say.
+    pub(super) fn run(&mut self, arguments: &BootArguments) -> Result<Ending, Failure> {
+        let clock = self.machine.state().shared.clock;
+        let (path, partitions) =
+            (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);
+        match arguments.trace {
+            None => self.run_observed(&mut NoObserver, |_| Ok(())),
+            Some(Traced::Exits) => {
+                let mut trace = Trace::<false>::new(path, clock, partitions)?;
+                self.run_observed(&mut trace, Trace::flush)
+            }
+            Some(Traced::Instructions) => {
+                let mut trace = Trace::<true>::new(path, clock, partitions)?;
+                self.run_observed(&mut trace, Trace::flush)
+            }
+        }
+    }
+
+    fn run_observed<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        flush: impl Fn(&mut O) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
+        loop {
+            let now = self.machine.state().steps();
+            if now >= self.limit {
+                return Ok(Ending::Paused);
+            }
+            let until = self.type_in(now)?.min(self.limit);
+            let exit = advance(&mut self.machine, observer, SLICE.min(until - now));
+            flush(observer)?;
+            self.surroundings.screen.show(&self.machine.take_console_output())?;
+            if let Some(exit) = exit {
+                return Ok(Ending::Over(exit));
+            }
+            if interruption::check().is_err() {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+
+    /// Types what is due at step `now`, and says when something is due next.
+    fn type_in(&mut self, now: u64) -> Result<u64, Failure> {
+        let log = match &mut self.typist {
+            Typist::Person(typed) => {
+                typed.try_iter().for_each(|bytes| self.machine.console_input(&bytes));
+                return Ok(u64::MAX);
+            }
+            Typist::Log(log) => log,
+        };
+        while let Some(input) = log.front().filter(|input| input.at_step <= now) {
+            let timebase = self.machine.timebase();
+            if (input.at_step, input.timebase) != (now, timebase) {
+                let Input { at_step, timebase: logged, .. } = input;
+                return Err(Failure::Run(format!(
+                    "this run is not the one whose input was logged: the input of step {at_step}, time \
+                     base {logged}, meets step {now}, time base {timebase}"
+                )));
+            }
+            self.machine.console_input(&input.bytes);
+            log.pop_front();
+        }
+        Ok(log.front().map_or(u64::MAX, |input| input.at_step))
+    }
+
+    /// Writes what was typed, whatever came of it.
+    pub(super) fn keep_input(&self, arguments: &BootArguments) -> Result<(), Failure> {
+        let Some(path) = &arguments.log_input else { return Ok(()) };
+        input_log::write(path, self.machine.state().platform.console.log())
+    }
+
+    /// Saves the machine of a run that ended so, if the arguments ask for it; says what was kept and what
+    /// was not.
+    pub(super) fn keep(
+        &self,
+        ending: &Ending,
+        arguments: &BootArguments,
+    ) -> Result<String, Failure> {
+        let mut said = String::new();
+        if let Typist::Log(log) = &self.typist
+            && !log.is_empty()
+        {
+            said = format!("; {} pieces of the logged input were not reached", log.len());
+        }
+        let Some(path) = &arguments.save else { return Ok(said) };
+        if let Ending::Over(_) = ending {
+            return Ok(said + "; nothing is saved of a run that is over");
+        }
+        saved::save(path, &self.machine, &self.surroundings)?;
+        let step = self.machine.state().steps();
+        Ok(format!("{said}; saved to {} at step {step}", path.display()))
+    }
+
+    pub(super) fn into_surroundings(self) -> Surroundings {
+        self.surroundings
+    }
+}

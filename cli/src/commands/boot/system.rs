@@ -1,0 +1,105 @@
+//! What the arguments of `boot` ask to start.
+
+use std::path::Path;
+
+use crate::arguments::BootArguments;
+use crate::bundle::{self, Partition, Sharing};
+use crate::failure::Failure;
+use crate::machine_file::MachineFile;
+use crate::partition_file::{PartitionFile, no_partition};
+use crate::payload::Payload;
+use crate::size::Size;
+use crate::system::{System, check_memory};
+use crate::toml_file::read_file;
+
+/// Memory of a partition whose user did not say.
+const DEFAULT_MEMORY: Size = Size(256 << 20);
+
+pub(super) fn system(arguments: &BootArguments) -> Result<System, Failure> {
+    let machine = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
+    if let Some(path) = &arguments.kernel {
+        return kernel(arguments, path, machine.unwrap_or_default());
+    }
+    if let Some(path) = &arguments.payload {
+        let partition = partition(arguments, path)?;
+        let sharing = Sharing { slice: None, console: console(arguments, &[&partition.name])? };
+        let machine = machine.unwrap_or_default();
+        return System::with_partitions(&[partition], &sharing, machine, arguments.seed);
+    }
+    let path = arguments.file.as_deref().unwrap_or(Path::new(""));
+    let bytes = read_file(path)?;
+    if bundle::looks_like_one(&bytes) {
+        bundle::check(&bytes).map_err(|error| Failure::input(path.display(), error))?;
+        if arguments.console.is_some() && arguments.console != bundle::consoles(&bytes).console {
+            let text = "a bundle says itself which partition the console is for; give `powervisor \
+                boot` the partition file, or write the bundle again with `console` in it";
+            return Err(Failure::input("--console", text));
+        }
+        return System::with_bundle(bytes, machine.unwrap_or_default(), arguments.seed);
+    }
+    let PartitionFile { machine: own, sharing, partitions } = PartitionFile::read(path)?;
+    let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
+    let console = console(arguments, &names)?.or(sharing.console);
+    let sharing = Sharing { console, ..sharing };
+    System::with_partitions(&partitions, &sharing, machine.unwrap_or(own), arguments.seed)
+}
+
+/// The partition that the console is for, if an argument names one.
+fn console(arguments: &BootArguments, names: &[&String]) -> Result<Option<String>, Failure> {
+    match &arguments.console {
+        Some(name) if !names.contains(&name) => {
+            Err(Failure::input("--console", no_partition(name, names.iter().copied())))
+        }
+        console => Ok(console.clone()),
+    }
+}
+
+/// An image bare on the machine.
+fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Result<System, Failure> {
+    let initrd = arguments.initrd.as_deref().map(read_file).transpose()?;
+    if let (Some(path), Some(initrd)) = (&arguments.initrd, &initrd)
+        && bundle::looks_like_one(initrd)
+    {
+        match bundle::check(initrd) {
+            // A device tree of the kernel's own is none of our business.
+            Ok(()) | Err(bundle::BundleError::NotABundle) => (),
+            Err(error) => return Err(Failure::input(path.display(), error)),
+        }
+    }
+    let machine = match arguments.memory {
+        Some(memory) => machine.with_memory(memory, "--memory"),
+        None => machine,
+    };
+    let arguments_text = arguments.append.clone().unwrap_or_default();
+    Ok(System {
+        name: path.display().to_string(),
+        kernel: read_file(path)?,
+        initrd,
+        arguments: arguments_text,
+        machine,
+        seed: arguments.seed,
+    })
+}
+
+/// The user's own program as a partition.
+fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failure> {
+    let memory = arguments.memory.unwrap_or(DEFAULT_MEMORY);
+    check_memory(memory.0).map_err(|text| Failure::input("--memory", text))?;
+    let wrong = |error| Failure::input(path.display(), error);
+    let mut payload = Payload::from_file_bytes(&read_file(path)?).map_err(wrong)?;
+    payload.check_fits(memory.0).map_err(wrong)?;
+    if let Some(path) = &arguments.initrd {
+        let wrong = |error| Failure::input(path.display(), error);
+        payload.add_initrd(read_file(path)?).map_err(wrong)?;
+        payload.check_fits(memory.0).map_err(wrong)?;
+    }
+    Ok(Partition {
+        name: "payload".to_owned(),
+        memory_bytes: memory.0,
+        vcpus: 1,
+        weight: None,
+        time_limit: None,
+        arguments: arguments.append.clone().unwrap_or_default(),
+        payload,
+    })
+}
