@@ -6,6 +6,7 @@
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
 //! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`core`], [`cache`] | timing mode: how long an instruction takes, and why |
 //! | [`power_saving`] | what a power-saving level costs |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
@@ -17,6 +18,8 @@
 //! The machine and the hypervisor meet only in `arch`.
 
 pub mod blocks;
+pub mod cache;
+pub mod core;
 pub mod description;
 pub mod exec;
 pub mod interrupt;

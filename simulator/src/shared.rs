@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use arch::marker::Mark;
 use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,8 @@ pub struct Shared {
     signals: Vec<Signals>,
     /// Something happened that may wake a waiting thread.
     attention: bool,
+    /// Marks passed since the machine last looked.
+    marks: Vec<Mark>,
     /// Reserved granules by thread index, as the threads hold them.
     reservations: Vec<Option<usize>>,
     /// Frames with decoded instructions that were stored into since the machine last looked.
@@ -144,6 +147,7 @@ impl Shared {
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
             attention: false,
+            marks: Vec::new(),
             reservations,
             stale_code: BTreeSet::new(),
         }
@@ -200,6 +204,17 @@ impl Shared {
             signals.since = signals.since.max(now);
             self.attention = true;
         }
+    }
+
+    /// A thread passes a mark: the machine looks before it goes on.
+    pub fn pass_mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        self.attention = true;
+    }
+
+    /// The marks passed since this was last asked.
+    pub fn take_marks(&mut self) -> Vec<Mark> {
+        std::mem::take(&mut self.marks)
     }
 
     /// Something happened that may wake a waiting thread: the machine looks before it goes on.

@@ -50,6 +50,31 @@ impl Observer for NoObserver {
     const SEES_INSTRUCTIONS: bool = false;
 }
 
+/// Both see everything.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const SEES_INSTRUCTIONS: bool = A::SEES_INSTRUCTIONS || B::SEES_INSTRUCTIONS;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
+        self.0.completed(thread, op, mode);
+        self.1.completed(thread, op, mode);
+    }
+
+    fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        self.0.interrupted(thread, shared, taken);
+        self.1.interrupted(thread, shared, taken);
+    }
+
+    fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
+        self.0.returned(thread, shared, mode);
+        self.1.returned(thread, shared, mode);
+    }
+
+    fn firmware_called(&mut self, thread: &Thread, token: u64) {
+        self.0.firmware_called(thread, token);
+        self.1.firmware_called(thread, token);
+    }
+}
+
 /// What happened inside one marked region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {

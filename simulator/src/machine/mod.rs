@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod snapshot;
 mod step;
+mod timed;
 
 pub use report::Report;
 pub use run::RunState;
@@ -19,6 +20,7 @@ use arch::address::RealAddress;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
+use crate::core::block::TimedBlocks;
 use crate::description::Description;
 use crate::memory::Memory;
 use crate::platform::console::Input;
@@ -47,6 +49,7 @@ pub struct Boot {
 pub struct Machine {
     state: State,
     blocks: Blocks,
+    operations: TimedBlocks,
 }
 
 impl Machine {
@@ -88,8 +91,18 @@ impl Machine {
         shared.power_saving = description.power_saving();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
-        let state = State { description, seed, threads, shared, platform, progress_at: 0 };
-        Self { state, blocks: Blocks::default() }
+        let state = State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at: 0,
+            timing: None,
+            timed: None,
+            plans: Vec::new(),
+        };
+        Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
     }
 
     /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the thread
@@ -166,6 +179,7 @@ impl Machine {
     /// goes on as it would have, only slower; tests use this to show that it does.
     pub fn forget_shortcuts(&mut self) {
         self.blocks.clear(&mut self.state.shared.memory);
+        self.operations = TimedBlocks::default();
         for thread in &mut self.state.threads {
             thread.forget_shortcuts();
         }

@@ -3,9 +3,11 @@
 //! A snapshot is the whole [`State`]: running to a point, saving, restoring and running on is the same
 //! as running on. Only frames of memory that were ever written are in it.
 
+use arch::marker::Mark;
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
+use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
@@ -14,7 +16,7 @@ use crate::state::State;
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x04";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x05";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -38,6 +40,9 @@ struct Saved {
     reservations: Vec<Option<usize>>,
     platform: Platform,
     progress_at: u64,
+    timing: Option<Box<Timing>>,
+    timed: Option<Box<Timing>>,
+    plans: Vec<(Mark, Plan)>,
     frames: Vec<Frame>,
 }
 
@@ -52,7 +57,17 @@ impl Machine {
     /// The machine as bytes.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        let State { description, seed, threads, shared, platform, progress_at } = &self.state;
+        let State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at,
+            timing,
+            timed,
+            plans,
+        } = &self.state;
         let frames = shared.memory.written_frames().map(|(number, flags, contents)| Frame {
             number,
             // The blocks that were decoded from it are not saved.
@@ -69,6 +84,9 @@ impl Machine {
             reservations: shared.all_reservations().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
+            timing: timing.clone(),
+            timed: timed.clone(),
+            plans: plans.clone(),
             frames: frames.collect(),
         };
         postcard::to_extend(&saved, MAGIC.to_vec()).expect("a state can be written as bytes")
@@ -109,6 +127,9 @@ impl Machine {
         state.shared.restore_reservations(saved.reservations);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
+        state.timing = saved.timing;
+        state.timed = saved.timed;
+        state.plans = saved.plans;
         Ok(machine)
     }
 }

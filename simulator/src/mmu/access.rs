@@ -23,7 +23,7 @@ impl Thread {
             Access::Store => &self.lookaside.write,
             _ => &self.lookaside.read,
         };
-        match pages.find(address.0, bytes) {
+        match pages.find(address.0, bytes).or_else(|| pages.find_recorded(address.0, bytes)) {
             Some(offset) => Ok(offset),
             None => translate(self, shared, address, access),
         }
@@ -41,11 +41,13 @@ impl Thread {
             for (index, byte) in value.iter_mut().enumerate() {
                 let at = self.effective(address.0.wrapping_add(index as u64));
                 let offset = self.place(shared, at, 1, Access::Load)?;
+                self.accesses.record(at, offset, 1, false);
                 [*byte] = shared.memory.read(offset);
             }
             return Ok(value);
         }
-        let offset = translate(self, shared, address, Access::Load)?;
+        let offset = self.place(shared, address, N as u64, Access::Load)?;
+        self.accesses.record(address, offset, N, false);
         Ok(shared.memory.read(offset))
     }
 
@@ -81,12 +83,15 @@ impl Thread {
                 let at = self.effective(address.0.wrapping_add(index as u64));
                 *offset = self.place(shared, at, 1, Access::Store)?;
             }
-            for (offset, byte) in offsets.into_iter().zip(value) {
+            for (index, (offset, byte)) in offsets.into_iter().zip(value).enumerate() {
+                let at = self.effective(address.0.wrapping_add(index as u64));
+                self.accesses.record(at, offset, 1, true);
                 shared.store(self, offset, [byte]);
             }
             return Ok(());
         }
-        let offset = translate(self, shared, address, Access::Store)?;
+        let offset = self.place(shared, address, N as u64, Access::Store)?;
+        self.accesses.record(address, offset, N, true);
         shared.store(self, offset, value);
         Ok(())
     }
@@ -102,7 +107,9 @@ impl Thread {
         access: Access,
     ) -> Result<Offset, Trap> {
         watch::check(self, address, 1, access)?;
-        self.place(shared, address, 1, access)
+        let offset = self.place(shared, address, 1, access)?;
+        self.accesses.record(address, offset, 1, access == Access::Store);
+        Ok(offset)
     }
 }
 

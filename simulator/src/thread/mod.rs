@@ -1,5 +1,6 @@
 //! One hardware thread: its architected state, and what the machine remembers while it executes.
 
+pub mod accesses;
 pub mod lookaside;
 pub mod trap;
 
@@ -16,6 +17,7 @@ use crate::interrupt::Timers;
 use crate::ledger::LocalTime;
 use crate::mmu::invalidation::Outstanding;
 use crate::power_saving::Reached;
+use accesses::Accesses;
 use lookaside::Lookaside;
 use trap::Cause;
 
@@ -128,6 +130,9 @@ pub struct Thread {
     /// The signs of the decrementers, known until one of them changes.
     #[serde(skip)]
     pub(crate) timers: Timers,
+    /// What the instruction that executes has accessed, in timing mode.
+    #[serde(skip)]
+    pub(crate) accesses: Accesses,
 }
 
 impl Thread {
@@ -162,6 +167,7 @@ impl Thread {
             cause: None,
             lookaside: Lookaside::default(),
             timers: Timers::default(),
+            accesses: Accesses::default(),
         }
     }
 
@@ -205,6 +211,12 @@ impl Thread {
     pub fn set_spr(&mut self, spr: Spr, value: u64) {
         debug_assert!(spr.row().scope == Scope::Thread);
         self.spr[spr as usize] = value;
+    }
+
+    /// Instructions completed and interrupts taken.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.completed + self.interrupts
     }
 
     /// Instructions completed, those of the run under way included.

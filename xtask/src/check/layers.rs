@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hypervisor-hal", &["powervisor-arch", "hypervisor-core"]),
     ("hypervisor-image", &["powervisor-arch", "hypervisor-core", "hypervisor-hal"]),
     ("guest-rt", &["powervisor-arch"]),
+    ("guest-calibrate", &[]),
     ("guest-echo", &["powervisor-arch", "guest-rt"]),
     ("guest-hello", &["powervisor-arch", "guest-rt"]),
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),

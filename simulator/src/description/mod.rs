@@ -3,6 +3,8 @@
 //! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
+pub mod timing;
+
 use std::fmt;
 
 use arch::processor::Processor;
@@ -15,6 +17,7 @@ use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Region};
 use crate::platform::calendar;
 use crate::power_saving::{MSR_NUMBER, PowerSaving};
+use timing::TimingFile;
 
 /// How far a value is to be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -182,6 +185,7 @@ struct File {
     stop_state: Vec<StopState>,
     power_saving: PowerSavingFile,
     switches: SwitchFile,
+    timing: TimingFile,
 }
 
 /// What a machine is made of, checked.
@@ -208,7 +212,7 @@ impl fmt::Display for DescriptionError {
     }
 }
 
-fn error(message: impl Into<String>) -> DescriptionError {
+pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
 
@@ -287,6 +291,13 @@ impl Description {
                 }
             }
         }
+        self.file.timing.check()?;
+        if let Some(region) = memory.iter().find(|region| region.node >= topology.chips) {
+            let (MemoryRegion { base, node, .. }, chips) = (region, topology.chips);
+            return Err(error(format!(
+                "memory at {base:#x} is of node {node}; every chip is a node, and there are {chips} from 0"
+            )));
+        }
         check_memory(memory)
     }
 
@@ -307,6 +318,30 @@ impl Description {
     pub fn topology(&self) -> (u32, u32, u32) {
         let Topology { chips, cores_per_chip, threads_per_core, .. } = self.file.topology;
         (chips, cores_per_chip, threads_per_core)
+    }
+
+    /// Replaces chips, cores of each and threads of each core.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if a number is out of range.
+    pub fn set_topology(
+        &mut self,
+        chips: u32,
+        cores_per_chip: u32,
+        threads_per_core: u32,
+    ) -> Result<(), DescriptionError> {
+        let boot_thread = self.file.topology.boot_thread;
+        let topology = Topology { chips, cores_per_chip, threads_per_core, boot_thread };
+        let before = std::mem::replace(&mut self.file.topology, topology);
+        self.check().inspect_err(|_| self.file.topology = before)
+    }
+
+    /// The core of each hardware thread, over all chips.
+    #[must_use]
+    pub fn core_of_threads(&self) -> Vec<usize> {
+        let Topology { chips, cores_per_chip, threads_per_core, .. } = self.file.topology;
+        let threads = chips * cores_per_chip * threads_per_core;
+        (0..threads).map(|thread| (thread / threads_per_core) as usize).collect()
     }
 
     /// Index of the thread that enters the payload, as any may (`powernv-opal.md` 1.5).
@@ -391,6 +426,12 @@ impl Description {
     #[must_use]
     pub fn switches(&self) -> Switches {
         self.file.switches.values()
+    }
+
+    /// What the timing model costs, and what it is made of.
+    #[must_use]
+    pub fn timing(&self) -> &TimingFile {
+        &self.file.timing
     }
 
     /// Instructions without progress after which the watchdog stops the machine.
@@ -518,10 +559,11 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Description;
+pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
 
-    const POWER9: &str = include_str!("../../machines/power9.toml");
+#[cfg(test)]
+mod tests {
+    use super::{Description, POWER9};
 
     fn with(from: &str, to: &str) -> String {
         assert!(POWER9.contains(from), "the description has {from:?}");
@@ -556,6 +598,10 @@ mod tests {
         assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("ascend"));
         assert!(with("unit = \"level\"", "unit = \"levels\"").contains("not in \"level\""));
         assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
+        assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
+        assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
+        assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
+        assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
     }
 
     #[test]
