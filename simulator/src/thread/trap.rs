@@ -5,7 +5,7 @@
 //! report that names what the machine met.
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
-use arch::instruction::Word;
+use arch::instruction::{Word, vector_extended_opcode};
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
@@ -80,6 +80,12 @@ pub enum StopReason {
     /// The architecture has the instruction; this machine does not model it.
     #[error("instruction {0} is not modelled")]
     InstructionNotModelled(&'static str),
+    /// A vector or vector-scalar instruction, none of which is modelled.
+    #[error(
+        "vector instruction {:#010x} (primary opcode {}, extended opcode {}) is not modelled",
+        .0.0, .0.primary(), vector_extended_opcode(*.0)
+    )]
+    VectorNotModelled(Word),
     /// The architecture leaves the result undefined.
     #[error("invalid form of {0}: the architecture leaves the result undefined")]
     InvalidForm(&'static str),

@@ -30,6 +30,25 @@ main:
     WITHHELD 8, stop_here, 9
     SET_SPR DEC, 0x7fffffff
     WITHHELD 9, doorbell, 10
+    # Vectors are not modelled: with the facility's bit it is the MSR that refuses.
+    SET_SPR HFSCR, 0
+    IN_GUEST vector, GUEST_REAL | MSR_VEC
+    CHECK   10, 20, 0xf80
+    CHECK_ADDRESS 10, 23, vector
+    CHECK_SPR 10, HFSCR, 1 << 56
+    IN_GUEST vector_scalar, GUEST_REAL
+    CHECK   11, 20, 0xf80
+    CHECK_ADDRESS 11, 23, vector_scalar
+    CHECK_SPR 11, HFSCR, 1 << 56
+    SET_SPR HFSCR, 1 << 1
+    IN_GUEST vector, GUEST_REAL
+    TO_HOST
+    CHECK   12, 6, 0xf20
+    CHECK_ADDRESS 12, 7, vector
+    IN_GUEST vector_scalar, GUEST_REAL
+    TO_HOST
+    CHECK   13, 6, 0xf40
+    CHECK_ADDRESS 13, 7, vector_scalar
     # The hypervisor is not asked.
     SET_SPR HFSCR, 0
     mfspr   10, TAR
@@ -58,6 +77,12 @@ target:
     sc      1
 stop_here:
     stop
+    sc      1
+vector:
+    vxor    0, 1, 2
+    sc      1
+vector_scalar:
+    xxlor   0, 1, 2
     sc      1
 doorbell:
     msgclrp 0
