@@ -7,7 +7,7 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::{psscr, xer};
+use arch::registers::{lpcr, msr, psscr, xer};
 
 use super::system::BESCR_GE;
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
@@ -57,33 +57,52 @@ fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     Ok(Flow::Next)
 }
 
-/// The row for the instruction's number, if the thread's state may use it in this direction.
+/// The row for the instruction's number, if the thread's state may use it in this direction; `None` where
+/// the access does nothing.
 fn find(
     thread: &mut Thread,
     shared: &Shared,
     i: Word,
     is_write: bool,
-) -> Result<&'static SprRow, Trap> {
+) -> Result<Option<&'static SprRow>, Trap> {
     let number = i.spr();
     let row = SprRow::find(number, shared.processor);
     let access = row.map_or(Access::None, |row| if is_write { row.write } else { row.read });
     match (row, access) {
-        (Some(row), Access::Problem) => Ok(row),
-        (Some(row), Access::Privileged) if !thread.is_problem() => Ok(row),
-        (Some(row), Access::Hypervisor) if thread.is_hypervisor() => Ok(row),
+        (Some(row), Access::Problem) => Ok(Some(row)),
+        (Some(row), Access::Privileged) if !thread.is_problem() => Ok(Some(row)),
+        (Some(row), Access::Hypervisor) if thread.is_hypervisor() => Ok(Some(row)),
         (Some(_), Access::Hypervisor) if !thread.is_problem() => {
             Err(hypervisor_privileged(thread, i))
         }
-        // Bit 0 of the number's upper half says whether the number is privileged.
-        _ if thread.is_problem() && number & 0x10 != 0 => {
-            Err(thread.program_interrupt(program::PRIVILEGED))
-        }
-        _ => Err(thread.stop(StopReason::NoSuchSpr { number, is_write })),
+        _ => without_register(thread, i, is_write).map(|()| None),
     }
 }
 
+/// An access to a number that has no register, or none for this direction: Power ISA 3.0B Book III, Move
+/// To and From System Register Instructions, as QEMU reads it; what LPCR\[EVIRT\] does is from the name
+/// of the bit, Enhanced Virtualization, alone. In hypervisor state the no-operation stops the machine.
+fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), Trap> {
+    let number = i.spr();
+    if thread.is_problem() && number & PRIVILEGED_NUMBER != 0 {
+        return Err(thread.program_interrupt(program::PRIVILEGED));
+    }
+    let is_never_nothing = number == 0 || !is_write && matches!(number, 4..=6);
+    let is_virtualized = !thread.is_hypervisor() && thread.spr(Spr::Lpcr) & lpcr::EVIRT != 0;
+    if thread.is_problem() || is_never_nothing || is_virtualized {
+        return Err(thread.emulation_assistance(i));
+    }
+    if thread.is_hypervisor() {
+        return Err(thread.stop(StopReason::NoSuchSpr { number, is_write }));
+    }
+    Ok(())
+}
+
+/// Numbers with this bit are for privileged software.
+const PRIVILEGED_NUMBER: u16 = 0x10;
+
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    let row = find(thread, shared, i, false)?;
+    let Some(row) = find(thread, shared, i, false)? else { return Ok(Flow::Next) };
     facility::require_spr(thread, row, i, false)?;
     let timebase = || shared.timebase(thread);
     let value = match row.spr {
@@ -134,7 +153,7 @@ const POWER9_LPCR: u64 = 0x7070_4000_03F7_FE1B;
 const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    let row = find(thread, shared, i, true)?;
+    let Some(row) = find(thread, shared, i, true)? else { return Ok(Flow::Next) };
     facility::require_spr(thread, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     match row.spr {
@@ -178,13 +197,13 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 BESCRRU => old & !(value << 32),
                 _ => value,
             };
-            refuse_unmodelled(thread, Spr::Bescr, new)?;
+            refuse_unmodelled(thread, i, Spr::Bescr, new)?;
             thread.set_spr(Spr::Bescr, new);
         }
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
             let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
             let new = kept | value & PROBLEM_MMCR0_MASK;
-            refuse_unmodelled(thread, Spr::Mmcr0, new)?;
+            refuse_unmodelled(thread, i, Spr::Mmcr0, new)?;
             thread.set_spr(Spr::Mmcr0, new);
         }
         Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
@@ -208,11 +227,11 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
-            refuse_unmodelled(thread, Spr::Pcr, value)?;
+            refuse_unmodelled(thread, i, Spr::Pcr, value)?;
             thread.set_spr(Spr::Pcr, value & PCR_LEVELS);
         }
         spr => {
-            refuse_unmodelled(thread, spr, value)?;
+            refuse_unmodelled(thread, i, spr, value)?;
             match row.scope {
                 Scope::Thread => thread.set_spr(spr, value),
                 Scope::Subcore | Scope::Core => shared.cores[thread.core].set_spr(spr, value),
@@ -268,8 +287,9 @@ fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
 
 const PROBLEM_AMR: u16 = 13;
 
-/// Refuses values that would switch on what is not modelled.
-fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
+/// Refuses values that would switch on what is not modelled. What a partition can be kept from by HFSCR stops
+/// the machine there too; the rest is left to the hypervisor.
+fn refuse_unmodelled(thread: &mut Thread, i: Word, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
@@ -279,5 +299,8 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
         _ => return Ok(()),
     };
+    if thread.msr() & msr::HV == 0 && facility::facility_of(spr).is_none() {
+        return Err(thread.emulation_assistance(i));
+    }
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
 }

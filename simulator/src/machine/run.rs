@@ -280,6 +280,7 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Synchronize;
             }
             Err(_) => {
+                thread.contain(op.word);
                 retire(thread, u64::from(completes(thread, outcome)));
                 return Leave::Trap;
             }

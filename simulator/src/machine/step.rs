@@ -23,6 +23,7 @@ use crate::trace::Observer;
 
 const BRANCH_TRACE: u64 = 1;
 const SINGLE_STEP: u64 = 2;
+const RESERVED: u64 = 3;
 
 const TRACED: u64 = bit(33);
 const LOAD: u64 = bit(35);
@@ -55,10 +56,14 @@ impl Machine {
     ) -> Result<Leave, StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        let trace = msr::TE.get(thread.msr());
-        if trace == BRANCH_TRACE | SINGLE_STEP {
-            return Err(StopReason::InvalidForm("MSR[TE]=3"));
-        }
+        let trace = match msr::TE.get(thread.msr()) {
+            RESERVED if thread.msr() & msr::HV != 0 => {
+                return Err(StopReason::InvalidForm("MSR[TE]=3"));
+            }
+            // A partition cannot be told: each of the two bits means what it meant before ISA 2.07.
+            RESERVED => SINGLE_STEP,
+            trace => trace,
+        };
         let ciabr = thread.spr(Spr::Ciabr);
         let address = thread.nia;
         let is_breakpoint = ciabr & 3 == privilege(thread) && ciabr & !3 == address;

@@ -168,6 +168,19 @@ impl Thread {
         self.interrupt(Interrupt { image: Some(image), ..Interrupt::new(vector) })
     }
 
+    /// Leaves an instruction of a partition to the hypervisor that would stop the machine: one of an
+    /// invalid form, for which the architecture allows that, and one that no model and no facility has.
+    #[cold]
+    pub fn contain(&mut self, image: Word) {
+        let is_contained = matches!(
+            self.cause,
+            Some(Cause::Stop(StopReason::InvalidForm(_) | StopReason::InstructionNotModelled(_)))
+        );
+        if is_contained && self.msr() & msr::HV == 0 {
+            self.emulation_assistance(image);
+        }
+    }
+
     /// Stops the machine with a report.
     #[cold]
     pub fn stop(&mut self, reason: StopReason) -> Trap {
