@@ -194,12 +194,12 @@ impl Machine {
                 Some(number) => number,
                 None => {
                     let address = EffectiveAddress(thread.nia);
-                    let Ok(offset) = mmu::translate(thread, shared, address, Access::Fetch) else {
+                    let Ok(place) = mmu::translate(thread, shared, address, Access::Fetch) else {
                         return Leave::Trap;
                     };
                     // The TLB may have been emptied to make room for this translation.
                     let number =
-                        self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
+                        self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
                     thread.lookaside.insert_block(address.0, number);
                     number
                 }

@@ -69,8 +69,8 @@ impl Machine {
         let is_breakpoint = ciabr & 3 == privilege(thread) && ciabr & !3 == address;
         let mode = Mode::of(thread);
         let place = mmu::translate(thread, shared, EffectiveAddress(address), Access::Fetch);
-        let Ok(offset) = place else { return Ok(Leave::Trap) };
-        let number = self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
+        let Ok(place) = place else { return Ok(Leave::Trap) };
+        let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
         let block = self.blocks.get(number);
         let leave = execute(thread, shared, block, 1, mode, observer);
         let op = &block.ops[0];
