@@ -184,6 +184,8 @@ pub mod wake {
     pub const EXTERNAL: u64 = 0x0020_0000;
     /// A hypervisor virtualization interrupt.
     pub const VIRTUALIZATION: u64 = 0x0024_0000;
+    /// A hypervisor maintenance interrupt.
+    pub const MAINTENANCE: u64 = 0x0028_0000;
     /// Nothing was lost.
     pub const NOTHING_LOST: u64 = 0x0001_0000;
     /// The thread's own state was lost, the hypervisor's was not.

@@ -193,6 +193,13 @@ impl Shared {
         }
     }
 
+    /// Something came to thread `index` at cycle `now` that is no signal of [`Signals`].
+    pub fn arrived(&mut self, index: usize, now: u64) {
+        let signals = &mut self.signals[index];
+        signals.since = signals.since.max(now);
+        self.attention = true;
+    }
+
     /// Something happened that may wake a waiting thread: the machine looks before it goes on.
     pub fn call_attention(&mut self) {
         self.attention = true;

@@ -223,7 +223,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
             }
         }
-        // Nothing here ever sets a bit of HMER: what is written can only clear some.
+        // What is written can only clear causes.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
@@ -239,6 +239,10 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             }
         }
     }
+    if row.spr == Spr::Hmeer {
+        // It is the whole core's: a thread that waits may have something to wake for.
+        shared.call_attention();
+    }
     Ok(if synchronizes(row.spr) { Flow::Synchronize } else { Flow::Next })
 }
 
@@ -251,7 +255,8 @@ fn synchronizes(spr: Spr) -> bool {
     );
     let is_facility = matches!(spr, Spr::Hfscr | Spr::Fscr | Spr::Pcr);
     let is_trace = matches!(spr, Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0);
-    let is_interrupt = matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes);
+    let is_interrupt =
+        matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes | Spr::Hmer | Spr::Hmeer);
     is_translation || is_facility || is_trace || is_interrupt
 }
 

@@ -189,7 +189,10 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let signals = shared.signals(thread.index);
     let is_mediated = thread.msr() & msr::HV == 0 && thread.spr(Spr::Lpcr) & lpcr::MER != 0;
     let is_due = |is_there: bool, vector| is_there && is_enabled(thread, vector);
-    if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
+    // Where maintenance stands among these no source at hand says.
+    if is_due(needs_maintenance(thread, shared), Vector::HypervisorMaintenance) {
+        Some(Vector::HypervisorMaintenance)
+    } else if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
     } else if is_due(signals.virtualization, Vector::HypervisorVirtualization) {
         Some(Vector::HypervisorVirtualization)
@@ -206,6 +209,11 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     }
 }
 
+/// Whether a cause in HMER that HMEER enables waits: until software clears the one or the other.
+fn needs_maintenance(thread: &Thread, shared: &Shared) -> bool {
+    thread.spr(Spr::Hmer) & shared.cores[thread.core].spr(Spr::Hmeer) != 0
+}
+
 /// Whether the thread's state lets an asynchronous interrupt happen: MSR\[EE\], and for some a bit of
 /// LPCR. What belongs to the hypervisor interrupts a partition whatever its EE.
 #[inline(always)]
@@ -216,13 +224,13 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
     match vector {
         Vector::HypervisorDecrementer => for_hypervisor && lpcr & lpcr::HDICE != 0,
         Vector::HypervisorVirtualization => for_hypervisor && lpcr & lpcr::HVICE != 0,
-        Vector::DirectedHypervisorDoorbell => for_hypervisor,
+        Vector::DirectedHypervisorDoorbell | Vector::HypervisorMaintenance => for_hypervisor,
         _ => has_ee,
     }
 }
 
 /// Takes what is [`pending`], if anything is. A doorbell is over when its interrupt is taken; the
-/// decrementers and the interrupt controller go on until software does something about them.
+/// decrementers, the interrupt controller and maintenance go on until software does something about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);

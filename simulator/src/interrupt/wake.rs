@@ -13,7 +13,7 @@ use arch::interrupt::{Vector, wake};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr};
 
-use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, take};
+use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, needs_maintenance, take};
 use crate::shared::Shared;
 use crate::thread::trap::Interrupt;
 use crate::thread::{Activity, Thread};
@@ -92,6 +92,12 @@ fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
     let signals = shared.signals(thread.index);
     let is_mediated = thread.msr() & msr::HV == 0 && lpcr & lpcr::MER != 0;
     let sources = [
+        (
+            needs_maintenance(thread, shared),
+            Vector::HypervisorMaintenance,
+            lpcr::PECE_MAINTENANCE,
+            wake::MAINTENANCE,
+        ),
         (
             signals.virtualization,
             Vector::HypervisorVirtualization,

@@ -17,7 +17,7 @@ pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
     let mut machine = Machine::new(description(&rule.file), 1);
     let boot = Boot { kernel: image.to_vec(), initrd: None, arguments: String::new() };
     machine.boot(&boot).expect("the image can be booted");
-    let end = machine.run(PATIENCE, &mut NoObserver);
+    let end = run_with(&mut machine, &rule.file);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
     let report = match end {
         RunState::PoweredOff => None,
@@ -28,6 +28,19 @@ pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
         RunState::Rebooted => Some("the program rebooted the machine".to_owned()),
     };
     Verdict { console, report }
+}
+
+/// Runs to the end, and lets the machine fail on the way where the rule wants it.
+fn run_with(machine: &mut Machine, file: &RuleFile) -> RunState {
+    for failure in &file.maintenance {
+        let steps = failure.step.saturating_sub(machine.state().steps());
+        let end = machine.run(steps, &mut NoObserver);
+        if !matches!(end, RunState::Running) {
+            return end;
+        }
+        machine.raise_maintenance(failure.thread, 1 << (63 - failure.bit));
+    }
+    machine.run(PATIENCE, &mut NoObserver)
 }
 
 fn description(file: &RuleFile) -> Description {
