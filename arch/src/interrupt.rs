@@ -125,7 +125,7 @@ pub const AIL3_BASE: u64 = 0xC000_0000_0000_4000;
 /// Where interrupts go that arrive with relocation on: LPCR\[AIL\]=2.
 pub const AIL2_BASE: u64 = 0x1_8000;
 
-/// Where `scv` of level 0 goes in real mode; each further level is 0x20 on.
+/// Where `scv` of level 0 goes in real mode and with LPCR\[AIL\]=2; each further level is 0x20 on.
 pub const SCV_BASE: u64 = 0x1_7000;
 /// The same with LPCR[AIL]=3.
 pub const SCV_AIL3_BASE: u64 = 0xC000_0000_0000_3000;

@@ -165,6 +165,14 @@ impl Shared {
         self.places.iter().filter(|place| place.1 == core).count()
     }
 
+    /// The threads of the core of thread `index`, by their indexes.
+    #[must_use]
+    pub fn threads_beside(&self, index: usize) -> std::ops::Range<usize> {
+        let core = self.places[index].1;
+        let first = self.places.partition_point(|place| place.1 < core);
+        first..first + self.threads_of(core)
+    }
+
     /// What is on its way to thread `index`.
     #[must_use]
     pub fn signals(&self, index: usize) -> &Signals {

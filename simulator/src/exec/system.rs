@@ -67,7 +67,7 @@ fn scv(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         return Err(facility::unavailable(thread, Facility::Scv));
     }
     thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
-    interrupt::take_vectored_call(thread, shared, u64::from(i.lev()))?;
+    interrupt::take_vectored_call(thread, shared, u64::from(i.lev()));
     Ok(Flow::Return)
 }
 

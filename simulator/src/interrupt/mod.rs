@@ -13,7 +13,7 @@ use arch::registers::{hid0, lpcr, msr};
 
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StopReason, Trap};
+use crate::thread::trap::Interrupt;
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
 const STATUS_BITS: u64 = 0x783F_0000;
@@ -93,29 +93,23 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     Taken { vector, from_msr, to_msr }
 }
 
-/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are.
-///
-/// # Errors
-/// [`Trap`] to stop the machine where no source says where the call goes.
-pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) -> Result<(), Trap> {
+/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are. LPCR\[AIL\]=2
+/// keeps relocation on and leaves the address; 3 changes both. Source: QEMU.
+pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) {
     let lpcr = thread.spr(Spr::Lpcr);
     let from_msr = thread.msr();
-    let base = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
-        None => SCV_BASE,
-        Some(AIL3_BASE) => SCV_AIL3_BASE,
-        Some(_) => {
-            let what = "scv with LPCR[AIL]=2";
-            return Err(thread.stop(StopReason::InstructionNotModelled(what)));
-        }
+    let relocated = msr::IR | msr::DR;
+    let (base, relocation) = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
+        None => (SCV_BASE, 0),
+        Some(AIL3_BASE) => (SCV_AIL3_BASE, relocated),
+        Some(_) => (SCV_BASE, relocated),
     };
     thread.lr = thread.nia;
     thread.ctr = from_msr & !STATUS_BITS;
-    let relocation = if base == SCV_BASE { 0 } else { msr::IR | msr::DR };
     let kept = from_msr & (msr::HV | msr::ME | msr::EE | msr::RI);
     let to_msr = msr::SF | kept | relocation;
     thread.set_msr(to_msr | endianness(thread, shared, to_msr));
     thread.nia = base + 0x20 * level;
-    Ok(())
 }
 
 /// MSR\[LE\] of an interrupt that arrives with `to_msr`.
