@@ -49,6 +49,18 @@ main:
     TO_HOST
     CHECK   13, 6, 0xf40
     CHECK_ADDRESS 13, 7, vector_scalar
+    # scv: HFSCR is asked before FSCR. With both bits it goes to a door of the partition's own.
+    SET_SPR HFSCR, 0
+    SET_SPR FSCR, 0
+    IN_GUEST vectored, GUEST_REAL
+    CHECK   14, 20, 0xf80
+    CHECK_ADDRESS 14, 23, vectored
+    CHECK_SPR 14, HFSCR, 12 << 56
+    SET_SPR HFSCR, 1 << 12
+    IN_GUEST vectored, GUEST_REAL
+    TO_HOST
+    CHECK   15, 6, 0xf60
+    CHECK_ADDRESS 15, 7, vectored
     # The hypervisor is not asked.
     SET_SPR HFSCR, 0
     mfspr   10, TAR
@@ -84,6 +96,8 @@ vector:
 vector_scalar:
     xxlor   0, 1, 2
     sc      1
+vectored:
+    scv     0
 doorbell:
     msgclrp 0
     sc      1

@@ -1,7 +1,7 @@
 #include "prologue.inc"
 #include "radix.inc"
 
-# The partition's `code` is left to the hypervisor. (QEMU's HEIR is not the instruction.)
+# The partition's `code` is left to the hypervisor. (QEMU 7.2 has no HEIR.)
 .macro ASSISTED number, code, msr
     IN_GUEST \code, \msr
     CHECK   \number, 20, 0xe40
