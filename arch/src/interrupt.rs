@@ -176,6 +176,8 @@ pub mod program {
 pub mod wake {
     /// A directed hypervisor doorbell.
     pub const HYPERVISOR_DOORBELL: u64 = 0x000C_0000;
+    /// A system reset.
+    pub const SYSTEM_RESET: u64 = 0x0010_0000;
     /// A directed privileged doorbell.
     pub const PRIVILEGED_DOORBELL: u64 = 0x0014_0000;
     /// The decrementer.
@@ -193,6 +195,10 @@ pub mod wake {
     /// Everything was lost.
     pub const ALL_LOST: u64 = 0x0003_0000;
 }
+
+/// SRR1 of a system reset that another thread or the service processor asked for, and that ended no
+/// power-saving state. Source: QEMU's `pnv.c`, which names the POWER9 user manual.
+pub const SYSTEM_RESET_FROM_OUTSIDE: u64 = 0x0008_0000;
 
 /// HSRR1 of an external interrupt that LPCR\[MER\] asked for and the hypervisor takes.
 pub const MEDIATED: u64 = 0x0020_0000;

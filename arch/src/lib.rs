@@ -22,3 +22,4 @@ pub mod papr;
 pub mod processor;
 pub mod radix;
 pub mod registers;
+pub mod tag;

@@ -19,6 +19,7 @@ const END: u16 = 0x0800;
 
 /// A region's number, 0 to [`Region::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Region(u16);
 
 impl Region {
@@ -40,6 +41,7 @@ impl Region {
 
 /// One end of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mark {
     /// What follows belongs to the region.
     Begin(Region),

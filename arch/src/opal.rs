@@ -40,6 +40,10 @@ pub mod token {
     pub const CHECK_TOKEN: u64 = 80;
     /// `()`: waits until a service processor has let go of the host.
     pub const SYNC_HOST_REBOOT: u64 = 87;
+    /// `()`: firmware looks at what a hypervisor maintenance interrupt was for.
+    pub const HANDLE_HMI: u64 = 98;
+    /// `(pir, number, value)`: a register that firmware sets after a `stop` that lost it.
+    pub const SLW_SET_REG: u64 = 100;
     /// `(type, text)`.
     pub const CEC_REBOOT2: u64 = 116;
     /// `(terminal)`.
@@ -54,6 +58,12 @@ pub mod token {
     pub const INT_SET_MFRR: u64 = 125;
     /// `(chip or -1, ptcr)`.
     pub const NMMU_SET_PTCR: u64 = 127;
+    /// `(server)`: a system reset for another thread.
+    pub const SIGNAL_SYSTEM_RESET: u64 = 145;
+    /// `(kind, server or -1)`, see [`super::quiesce`]: keeps threads out of firmware.
+    pub const QUIESCE: u64 = 158;
+    /// `(*be64 flags)`: as [`HANDLE_HMI`].
+    pub const HANDLE_HMI2: u64 = 166;
 
     /// The token's name, if the project knows it.
     #[must_use]
@@ -84,6 +94,11 @@ pub mod token {
             INT_EOI => "OPAL_INT_EOI",
             INT_SET_MFRR => "OPAL_INT_SET_MFRR",
             NMMU_SET_PTCR => "OPAL_NMMU_SET_PTCR",
+            HANDLE_HMI => "OPAL_HANDLE_HMI",
+            SLW_SET_REG => "OPAL_SLW_SET_REG",
+            SIGNAL_SYSTEM_RESET => "OPAL_SIGNAL_SYSTEM_RESET",
+            QUIESCE => "OPAL_QUIESCE",
+            HANDLE_HMI2 => "OPAL_HANDLE_HMI2",
             _ => return None,
         })
     }
@@ -99,12 +114,16 @@ pub mod status {
     pub const BUSY: i64 = -2;
     /// Done in part.
     pub const PARTIAL: i64 = -3;
+    /// Not in this way.
+    pub const CONSTRAINED: i64 = -4;
     /// The other side is not there.
     pub const CLOSED: i64 = -5;
     /// The hardware failed.
     pub const HARDWARE: i64 = -6;
     /// Not on this machine.
     pub const UNSUPPORTED: i64 = -7;
+    /// Firmware could not do it.
+    pub const INTERNAL_ERROR: i64 = -11;
     /// Poll for events, then try again.
     pub const BUSY_EVENT: i64 = -12;
     /// Not in this state of the machine.
@@ -121,6 +140,38 @@ pub mod reinit {
     pub const MMU_HASH: u64 = 4;
     /// The host will use radix translation.
     pub const MMU_RADIX: u64 = 8;
+}
+
+/// Kinds of `OPAL_QUIESCE`.
+pub mod quiesce {
+    /// New calls wait until [`RESUME`].
+    pub const HOLD: u64 = 1;
+    /// New calls fail with [`super::status::BUSY`] until [`RESUME`].
+    pub const REJECT: u64 = 2;
+    /// Firmware's locks do not count any more.
+    pub const LOCK_BREAK: u64 = 3;
+    /// Undoes the others.
+    pub const RESUME: u64 = 4;
+    /// The same, on the way to a fast reboot.
+    pub const RESUME_FAST_REBOOT: u64 = 5;
+}
+
+/// Flags of a power-saving state in `ibm,cpu-idle-state-flags`.
+pub mod idle {
+    /// Decrementers stand still.
+    pub const DECREMENTER_STOPS: u32 = 0x0000_0001;
+    /// The time base stands still.
+    pub const TIME_BASE_STOPS: u32 = 0x0000_0002;
+    /// The thread's own registers are lost.
+    pub const THREAD_LOST: u32 = 0x0000_1000;
+    /// The hypervisor's registers are lost.
+    pub const HYPERVISOR_LOST: u32 = 0x0000_2000;
+    /// All registers are lost.
+    pub const ALL_LOST: u32 = 0x0000_4000;
+    /// Reached by `stop`; the hypervisor's registers survive.
+    pub const STOP_FAST: u32 = 0x0010_0000;
+    /// Reached by `stop`; they do not.
+    pub const STOP_DEEP: u32 = 0x0020_0000;
 }
 
 /// Answers of `OPAL_QUERY_CPU_STATUS`.
@@ -174,6 +225,8 @@ mod tests {
         (79, "OPAL_RESYNC_TIMEBASE"),
         (80, "OPAL_CHECK_TOKEN"),
         (87, "OPAL_SYNC_HOST_REBOOT"),
+        (98, "OPAL_HANDLE_HMI"),
+        (100, "OPAL_SLW_SET_REG"),
         (116, "OPAL_CEC_REBOOT2"),
         (117, "OPAL_CONSOLE_FLUSH"),
         (122, "OPAL_INT_GET_XIRR"),
@@ -181,6 +234,9 @@ mod tests {
         (124, "OPAL_INT_EOI"),
         (125, "OPAL_INT_SET_MFRR"),
         (127, "OPAL_NMMU_SET_PTCR"),
+        (145, "OPAL_SIGNAL_SYSTEM_RESET"),
+        (158, "OPAL_QUIESCE"),
+        (166, "OPAL_HANDLE_HMI2"),
     ];
 
     #[test]
@@ -198,9 +254,11 @@ mod tests {
             (status::PARAMETER, 1),
             (status::BUSY, 2),
             (status::PARTIAL, 3),
+            (status::CONSTRAINED, 4),
             (status::CLOSED, 5),
             (status::HARDWARE, 6),
             (status::UNSUPPORTED, 7),
+            (status::INTERNAL_ERROR, 11),
             (status::BUSY_EVENT, 12),
             (status::WRONG_STATE, 14),
         ];

@@ -230,6 +230,8 @@ pub const HYPERCALL_WORD: u32 = 0x4400_0022;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::{Hypercall, rtas, status};
 
     /// As in PAPR and Linux's `hvcall.h`.
@@ -265,5 +267,14 @@ mod tests {
         }
         assert_eq!(Hypercall::from_number(0xE0).map(Hypercall::name), Some("H_CEDE"));
         assert_eq!(Hypercall::from_number(0x2D), None);
+    }
+
+    proptest! {
+        #[test]
+        fn only_the_numbers_of_hypercalls_are_found(number: u64, shift in 0..64_u32) {
+            let number = number >> shift;
+            let known = Hypercall::ALL.iter().find(|call| **call as u64 == number);
+            prop_assert_eq!(Hypercall::from_number(number), known.copied());
+        }
     }
 }

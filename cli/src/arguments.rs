@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::EXIT_STATUS_HELP;
+use crate::ledger::difference::By;
 use crate::size::Size;
 
 /// A hypervisor for POWER and the POWER9 machine it runs on.
@@ -51,6 +52,10 @@ pub enum Command {
     Bundle(BundleArguments),
     /// Run the same on our machine and on QEMU, and say whether console and exit reason agree.
     Compare(CompareArguments),
+    /// Print what became dearer or cheaper from one report to another, largest change first.
+    Diff(DiffArguments),
+    /// Run micro-benchmarks and print the timing model's figures beside the published ones.
+    Calibrate(CalibrateArguments),
 }
 
 /// Arguments of `run`.
@@ -67,6 +72,18 @@ pub struct RunArguments {
     /// Decides whatever a run leaves to chance.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Only count instructions: no timing model, no cycles.
+    #[arg(long)]
+    pub functional: bool,
+    /// Print where the cycles went: who, in which function, at which instruction, and why.
+    #[arg(long, conflicts_with = "functional")]
+    pub explain: bool,
+    /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.
+    #[arg(long, conflicts_with = "functional")]
+    pub check_causes: bool,
+    /// Write each variant's folded stacks, flame graph and trace into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "functional")]
+    pub out: Option<PathBuf>,
 }
 
 /// How to print figures.
@@ -179,6 +196,32 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+}
+
+/// Arguments of `diff`.
+#[derive(Args, Debug)]
+pub struct DiffArguments {
+    /// A report written by `powervisor run --format json`.
+    pub before: PathBuf,
+    /// Another one, of the same experiment.
+    pub after: PathBuf,
+    /// What lines are compared by.
+    #[arg(long, value_enum, default_value_t)]
+    pub by: By,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Args, Debug)]
+pub struct CalibrateArguments {
+    /// How to print the figures.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Calibrate the machine of this description.
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+    /// Fail if a figure misses what its group demands.
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 mod boot;
 mod bundle;
+mod calibrate;
 mod compare;
+mod diff;
 mod run;
 
 use crate::arguments::Command;
@@ -14,6 +16,8 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Boot(arguments) => boot::boot(arguments),
         Command::Bundle(arguments) => bundle::bundle(arguments),
+        Command::Calibrate(arguments) => calibrate::calibrate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
     }
 }

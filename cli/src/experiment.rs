@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
+use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::partition_file::{read_machine, read_payload};
 use crate::size::Size;
@@ -26,8 +27,11 @@ struct Contents {
     machine: Spanned<String>,
     payload: Spanned<String>,
     memory: Spanned<Size>,
-    region: RegionTable,
+    /// Of every variant that names none of its own.
+    region: Option<RegionTable>,
     per: Per,
+    #[serde(default)]
+    published: Vec<Published>,
     #[serde(default)]
     variant: Vec<Spanned<VariantTable>>,
 }
@@ -39,12 +43,38 @@ struct RegionTable {
     number: Spanned<u16>,
 }
 
+impl RegionTable {
+    fn check(&self, file: &TomlFile) -> Result<(Region, String), Failure> {
+        let region = Region::new(*self.number.get_ref()).ok_or_else(|| {
+            let text = format!("no such region; the number must be at most {}", Region::MAX);
+            file.complain(self.number.span(), text)
+        })?;
+        Ok((region, self.name.clone()))
+    }
+}
+
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct VariantTable {
     name: String,
     arguments: String,
+    region: Option<RegionTable>,
     expect: String,
+}
+
+/// A figure that somebody else published for the same question.
+#[derive(Deserialize, serde::Serialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Of which of our metrics.
+    #[serde(skip_serializing)]
+    pub metric: String,
+    /// The figure, in the metric's unit.
+    pub value: f64,
+    /// Of what it is the figure.
+    pub what: String,
+    /// Who published it.
+    pub source: String,
 }
 
 /// What counts are divided by.
@@ -53,6 +83,8 @@ struct VariantTable {
 pub enum Per {
     /// By the hypercalls that the guest made in the region.
     Hypercall,
+    /// By the instructions completed in the region.
+    Instruction,
 }
 
 /// An experiment, read and checked.
@@ -64,10 +96,12 @@ pub struct Experiment {
     pub question: String,
     /// The machine to run on.
     pub machine: MachineFile,
-    /// The marked part of the payload that is counted, and its name.
-    pub region: (Region, String),
     /// What counts are divided by.
     pub per: Per,
+    /// What others published.
+    pub published: Vec<Published>,
+    /// The payload's symbols and code, if its file has them.
+    pub program: Program,
     /// At least one.
     pub variants: Vec<Variant>,
 }
@@ -77,6 +111,8 @@ pub struct Experiment {
 pub struct Variant {
     /// Unique in the experiment.
     pub name: String,
+    /// The marked part of the payload that is counted, and its name.
+    pub region: (Region, String),
     /// What runs.
     pub partition: Partition,
     /// A line that the console must show, or the run went wrong.
@@ -105,11 +141,7 @@ impl Experiment {
             );
             return Err(file.complain(contents.name.span(), text));
         }
-        let region = Region::new(*contents.region.number.get_ref()).ok_or_else(|| {
-            let text = format!("no such region; the number must be at most {}", Region::MAX);
-            file.complain(contents.region.number.span(), text)
-        })?;
-        let payload = read_payload(&file, &contents.payload, None, &contents.memory)?;
+        let (payload, program) = read_payload(&file, &contents.payload, None, &contents.memory)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
@@ -131,8 +163,16 @@ impl Experiment {
                 arguments: variant.arguments.clone(),
                 payload: payload.clone(),
             };
+            let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
+                let text = format!(
+                    "the variant `{}` has no region; add one to it or to the file",
+                    variant.name
+                );
+                file.complain(table.span(), text)
+            })?;
             variants.push(Variant {
                 name: variant.name.clone(),
+                region: region.check(&file)?,
                 partition,
                 expect: variant.expect.clone(),
             });
@@ -144,8 +184,9 @@ impl Experiment {
             name: name.clone(),
             question: contents.question,
             machine: read_machine(&file, &contents.machine)?,
-            region: (region, contents.region.name),
             per: contents.per,
+            published: contents.published,
+            program,
             variants,
         })
     }

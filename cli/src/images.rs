@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 10] = [
+pub const GUESTS: [&str; 11] = [
     "compute",
     "echo",
     "hello",
@@ -23,6 +23,7 @@ pub const GUESTS: [&str; 10] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

@@ -11,6 +11,7 @@
 
 pub mod arguments;
 pub mod bundle;
+pub mod calibration;
 pub mod commands;
 pub mod comparison;
 pub mod console;
@@ -20,7 +21,9 @@ pub mod failure;
 pub mod images;
 pub mod input_log;
 pub mod interruption;
+pub mod ledger;
 pub mod machine_file;
+pub mod metric;
 pub mod on_qemu;
 pub mod on_simulator;
 pub mod output;
@@ -33,6 +36,7 @@ pub mod screen;
 pub mod size;
 pub mod statistics;
 pub mod system;
+pub mod timed;
 pub mod toml_file;
 pub mod trace;
 pub mod workload;

@@ -17,13 +17,20 @@ pub struct MachineFile {
     place: String,
     text: String,
     memory: Option<(Size, String)>,
+    /// Chips, cores of each, threads of each core, instead of the description's own.
+    topology: Option<[u32; 3]>,
 }
 
 impl Default for MachineFile {
     /// A POWER9.
     fn default() -> Self {
         let (name, text) = BUILT_IN[0];
-        Self { place: format!("machines/{name}.toml"), text: text.to_owned(), memory: None }
+        Self {
+            place: format!("machines/{name}.toml"),
+            text: text.to_owned(),
+            memory: None,
+            topology: None,
+        }
     }
 }
 
@@ -35,6 +42,7 @@ impl MachineFile {
             place: format!("machines/{name}.toml"),
             text: (*text).to_owned(),
             memory: None,
+            topology: None,
         })
     }
 
@@ -53,13 +61,19 @@ impl MachineFile {
         let text = String::from_utf8(read_file(path)?).map_err(|_| {
             Failure::input(&place, "the file is not text; it must be TOML in UTF-8")
         })?;
-        Ok(Self { place, text, memory: None })
+        Ok(Self { place, text, memory: None, topology: None })
     }
 
     /// The same machine with this much memory; complaints about it name `place`.
     #[must_use]
     pub fn with_memory(self, memory: Size, place: impl Into<String>) -> Self {
         Self { memory: Some((memory, place.into())), ..self }
+    }
+
+    /// The same machine with so many chips, cores of each and threads of each core.
+    #[must_use]
+    pub fn with_topology(self, topology: [u32; 3]) -> Self {
+        Self { topology: Some(topology), ..self }
     }
 
     /// The machine as the simulator knows it.
@@ -75,6 +89,10 @@ impl MachineFile {
         })?;
         if let Some((memory, place)) = &self.memory {
             description.set_memory_bytes(memory.0).map_err(|error| Failure::input(place, error))?;
+        }
+        if let Some([chips, cores, threads]) = self.topology {
+            let wrong = |error| Failure::input(&self.place, error);
+            description.set_topology(chips, cores, threads).map_err(wrong)?;
         }
         Ok(description)
     }

@@ -9,6 +9,7 @@ use toml::Spanned;
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
+use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::payload::Payload;
 use crate::size::Size;
@@ -161,7 +162,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         arguments: arguments.to_owned(),
-        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory)?,
+        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory)?.0,
     })
 }
 
@@ -172,7 +173,7 @@ pub fn read_payload(
     name: &Spanned<String>,
     initrd: Option<&Spanned<String>>,
     memory: &Spanned<Size>,
-) -> Result<Payload, Failure> {
+) -> Result<(Payload, Program), Failure> {
     check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
     let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
         (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
@@ -188,6 +189,7 @@ pub fn read_payload(
         };
         (path.display().to_string(), read_file(&path).map_err(missing)?)
     };
+    let program = Program::of_elf(&bytes);
     let mut payload = Payload::from_file_bytes(&bytes)
         .map_err(|error| file.complain(name.span(), format_args!("{shown}: {error}")))?;
     let check_fits = |payload: &Payload, what: &str| {
@@ -208,5 +210,5 @@ pub fn read_payload(
         payload.add_initrd(bytes).map_err(|error| wrong(format!("{shown}: {error}")))?;
         check_fits(&payload, &shown)?;
     }
-    Ok(payload)
+    Ok((payload, program))
 }

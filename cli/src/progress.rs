@@ -24,6 +24,16 @@ impl Progress {
         Self { bar, started: Instant::now() }
     }
 
+    /// Shows that `what` is being done, and for how long.
+    #[must_use]
+    pub fn waiting(what: &str) -> Self {
+        let progress = Self::new(what);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {elapsed}") {
+            progress.bar.set_style(style);
+        }
+        progress
+    }
+
     /// Shows how far the machine is.
     pub fn update(&self, machine: &Machine) {
         let mips = Speed::of(machine, 0, self.started).mips();

@@ -2,11 +2,14 @@
 //!
 //! The JSON's form is a promise to programs; [`SCHEMA`] changes when it breaks.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
-use simulator::trace::Counts;
 
-use crate::experiment::{Experiment, Per};
+use crate::experiment::{Experiment, Per, Published, Variant};
+use crate::ledger::Ledger;
+use crate::metric::{Interval, Measured, metrics};
 
 /// The version of the JSON's form.
 pub const SCHEMA: u32 = 1;
@@ -23,10 +26,12 @@ pub struct Report {
     config_hash: String,
     seed: u64,
     rows: Vec<Row>,
-    /// Per variant; empty, as functional runs have no cycles to charge.
-    ledger: serde_json::Map<String, serde_json::Value>,
+    /// By variant; empty where the machine ran without its timing model.
+    ledger: BTreeMap<String, Ledger>,
     #[serde(skip)]
     question: String,
+    #[serde(skip)]
+    per: Per,
 }
 
 /// One figure of one variant.
@@ -41,7 +46,7 @@ pub struct Row {
     unit: &'static str,
     thread: Option<u32>,
     region: String,
-    published: Vec<serde_json::Value>,
+    published: Vec<Published>,
 }
 
 /// A figure, an integer where it is one.
@@ -65,6 +70,13 @@ impl Figure {
         }
     }
 
+    fn number(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
+
     fn text(self) -> String {
         match self {
             Self::Integer(value) => value.to_string(),
@@ -72,66 +84,6 @@ impl Figure {
         }
     }
 }
-
-/// A figure that is made from a region's counts.
-struct Metric {
-    name: &'static str,
-    column: &'static str,
-    unit: &'static str,
-    count: fn(&Counts) -> u64,
-}
-
-/// Every metric of an experiment counted per hypercall.
-const PER_HYPERCALL: [Metric; 8] = [
-    Metric {
-        name: "instructions_per_hypercall",
-        column: "instructions",
-        unit: "instructions",
-        count: |counts| counts.guest_instructions + counts.hypervisor_instructions,
-    },
-    Metric {
-        name: "hypervisor_instructions_per_hypercall",
-        column: "hypervisor",
-        unit: "instructions",
-        count: |counts| counts.hypervisor_instructions,
-    },
-    Metric {
-        name: "guest_instructions_per_hypercall",
-        column: "guest",
-        unit: "instructions",
-        count: |counts| counts.guest_instructions,
-    },
-    Metric {
-        name: "spr_reads_per_hypercall",
-        column: "SPR reads",
-        unit: "reads",
-        count: |counts| counts.spr_reads,
-    },
-    Metric {
-        name: "spr_writes_per_hypercall",
-        column: "SPR writes",
-        unit: "writes",
-        count: |counts| counts.spr_writes,
-    },
-    Metric {
-        name: "exits_per_hypercall",
-        column: "exits",
-        unit: "exits",
-        count: |counts| counts.exits_translated + counts.exits_real,
-    },
-    Metric {
-        name: "translated_exits_per_hypercall",
-        column: "translated",
-        unit: "exits",
-        count: |counts| counts.exits_translated,
-    },
-    Metric {
-        name: "real_exits_per_hypercall",
-        column: "real",
-        unit: "exits",
-        count: |counts| counts.exits_real,
-    },
-];
 
 impl Report {
     /// A report without rows; the machine's name and the hash come from its description.
@@ -145,8 +97,9 @@ impl Report {
             config_hash,
             seed,
             rows: Vec::new(),
-            ledger: serde_json::Map::new(),
+            ledger: BTreeMap::new(),
             question: experiment.question.clone(),
+            per: experiment.per,
         }
     }
 
@@ -154,26 +107,30 @@ impl Report {
     pub fn add(
         &mut self,
         experiment: &Experiment,
-        variant: &str,
-        counts: &Counts,
+        variant: &Variant,
+        measured: &Measured,
     ) -> Result<(), String> {
-        let per = match experiment.per {
-            Per::Hypercall => counts.hypercalls,
-        };
+        let per = experiment.per.of(&measured.counts);
+        let region = &variant.region.1;
         if per == 0 {
-            return Err(format!("no hypercall in the region {}", experiment.region.1));
+            return Err(format!("no {} in the region {region}", experiment.per.noun()));
         }
-        self.rows.extend(PER_HYPERCALL.iter().map(|metric| Row {
-            variant: variant.to_owned(),
-            metric: metric.name,
-            value: Figure::ratio((metric.count)(counts), per),
-            low: None,
-            high: None,
-            unit: metric.unit,
-            thread: None,
-            region: experiment.region.1.clone(),
-            published: Vec::new(),
-        }));
+        for metric in metrics(experiment.per) {
+            let Some(Interval { value, ends }) = (metric.of)(measured) else { continue };
+            let divisor = if metric.is_whole { 1 } else { per };
+            let [low, high] = [0, 1].map(|end| ends.map(|ends| Figure::ratio(ends[end], divisor)));
+            self.rows.push(Row {
+                variant: variant.name.clone(),
+                metric: metric.name,
+                value: Figure::ratio(value, divisor),
+                low,
+                high,
+                unit: metric.unit,
+                thread: None,
+                region: region.clone(),
+                published: of_metric(&experiment.published, metric.name),
+            });
+        }
         Ok(())
     }
 
@@ -184,30 +141,70 @@ impl Report {
         format!("{text}\n")
     }
 
-    /// A table with a line per variant, no wider than its columns need.
+    /// Adds where a variant's cycles went.
+    pub fn add_ledger(&mut self, variant: &str, ledger: Ledger) {
+        self.ledger.insert(variant.to_owned(), ledger);
+    }
+
+    /// A table with a line per variant, no wider than its columns need, and what others published.
     #[must_use]
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(
-            ["variant"].into_iter().chain(PER_HYPERCALL.iter().map(|metric| metric.column)),
-        );
-        for figures in self.rows.chunks(PER_HYPERCALL.len()) {
-            let values = figures.iter().map(|row| row.value.text());
-            table.add_row([figures[0].variant.clone()].into_iter().chain(values));
+        let first = self.rows.first().map(|row| &row.variant);
+        let mut header = vec!["variant"];
+        for row in self.rows.iter().filter(|row| Some(&row.variant) == first) {
+            let known = metrics(self.per).iter().find(|metric| metric.name == row.metric);
+            header.push(known.map_or(row.metric, |metric| metric.column));
+            if row.low.is_some() {
+                header.push("with guesses");
+            }
+        }
+        table.set_header(header);
+        for figures in self.rows.chunk_by(|one, other| one.variant == other.variant) {
+            let mut cells = vec![figures[0].variant.clone()];
+            for row in figures {
+                cells.push(row.value.text());
+                if let (Some(low), Some(high)) = (row.low, row.high) {
+                    cells.push(format!("{} to {}", low.text(), high.text()));
+                }
+            }
+            table.add_row(cells);
         }
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         format!(
-            "{}: {}\nmachine {}, seed {}; figures per hypercall in the region {}\n\n{}\n",
+            "{}: {}\nmachine {}, seed {}; figures per {} of the marked region\n\n{}\n{}",
             self.experiment,
             self.question,
             self.machine,
             self.seed,
-            self.rows.first().map_or("", |row| row.region.as_str()),
-            lines.join("\n")
+            self.per.noun(),
+            lines.join("\n"),
+            self.published()
         )
     }
+
+    /// What others published, and how our figures stand to it, variant by variant.
+    fn published(&self) -> String {
+        let mut text = String::new();
+        for row in self.rows.iter().filter(|row| !row.published.is_empty()) {
+            text.push_str(&format!("\npublished, and {} as a part of it\n", row.variant));
+            for published in &row.published {
+                let Published { value, what, source, .. } = published;
+                let percent = row.value.number() / value * 100.0;
+                text.push_str(&format!(
+                    "{value:>8} {:<8} {percent:>7.1} %  {what} ({source})\n",
+                    row.unit
+                ));
+            }
+        }
+        text
+    }
+}
+
+fn of_metric(published: &[Published], metric: &str) -> Vec<Published> {
+    published.iter().filter(|published| published.metric == metric).cloned().collect()
 }

@@ -20,6 +20,7 @@ use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::ledger::Clock;
+use simulator::shared::Shared;
 use simulator::thread::Thread;
 
 use crate::failure::Failure;
@@ -94,7 +95,7 @@ impl<const INSTRUCTIONS: bool> Observer for Trace<INSTRUCTIONS> {
         self.line(thread, !mode.is_hypervisor(), &text);
     }
 
-    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         if taken.is_exit() {
             self.line(thread, true, &exit(thread, taken));
         }

@@ -41,7 +41,6 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
     assert_eq!(report["experiment"], "null-hypercall");
     assert_eq!(report["machine"], "power9");
     assert_eq!(report["seed"], 7);
-    assert_eq!(report["ledger"], serde_json::json!({}));
     for key in ["version", "config_hash"] {
         assert!(report[key].as_str().is_some_and(|text| !text.is_empty()), "{key}");
     }
@@ -49,14 +48,11 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
     let value = |variant: &str, metric: &str| {
         let row = rows.iter().find(|row| row["variant"] == variant && row["metric"] == metric);
         let row = row.unwrap_or_else(|| panic!("no row {variant}, {metric}"));
-        assert_eq!(
-            (&row["low"], &row["thread"]),
-            (&serde_json::Value::Null, &serde_json::Value::Null)
-        );
-        assert_eq!(
-            (&row["region"], &row["published"]),
-            (&"measured-calls".into(), &serde_json::json!([]))
-        );
+        assert_eq!(row["thread"], serde_json::Value::Null);
+        assert_eq!(row["region"], "measured-calls");
+        let is_cycles = metric == "cycles_per_hypercall";
+        assert_eq!(row["low"].is_number() && row["high"].is_number(), is_cycles, "{metric}");
+        assert_eq!(row["published"].as_array().is_some_and(|list| !list.is_empty()), is_cycles);
         row["value"].as_f64().unwrap()
     };
     for (variant, by_this_door, by_the_other) in [
@@ -70,6 +66,81 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
         assert!((value(variant, "instructions_per_hypercall") - parts).abs() < 1e-6, "{variant}");
         assert!(value(variant, "hypervisor_instructions_per_hypercall") > 10.0, "{variant}");
         assert!(value(variant, "spr_reads_per_hypercall") >= 1.0, "{variant}");
+
+        let ledger = &report["ledger"][variant];
+        let charges = ledger["charges"].as_array().unwrap();
+        let sum: u64 = charges.iter().map(|charge| charge["cycles"].as_u64().unwrap()).sum();
+        assert_eq!(ledger["elapsed_thread_cycles"], sum, "{variant}: no cycle is left over");
+        let whole = value(variant, "cycles_per_hypercall") * 10_000.0;
+        assert!((whole - sum as f64).abs() < 1.0, "{variant}: {whole} cycles, {sum} charged");
+    }
+}
+
+#[test]
+fn without_timing_there_are_no_cycles() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let line = format!("run {experiment} --functional --format json");
+    let output = folder.command(&line).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["ledger"], serde_json::json!({}));
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["unit"] != "cycles"));
+}
+
+#[test]
+fn a_ledger_is_explained_checked_exported_and_compared() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let line = format!("run {experiment} --explain --check-causes --out files");
+    let output = folder.command(&line).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "hypervisor: System Call of null-hypercall",
+        "(HSPRG1)",
+        "spr.scoreboard",
+        "by cause",
+        "ledger says",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    for file in ["translated.folded", "translated.svg", "real.trace.json"] {
+        let path = folder.path().join("files").join(format!("null-hypercall-{file}"));
+        assert!(fs::metadata(&path).unwrap().len() > 0, "{}", path.display());
+    }
+
+    let machine = fs::read_to_string(project("machines/power9.toml")).unwrap();
+    let cheaper = machine.replace("scoreboard = { value = 40", "scoreboard = { value = 0");
+    assert_ne!(machine, cheaper);
+    fs::write(folder.path().join("cheaper.toml"), cheaper).unwrap();
+    for (options, report) in [("", "before.json"), ("--machine cheaper.toml", "after.json")] {
+        let line = format!("run {experiment} --format json {options}");
+        let output = folder.command(line.trim()).output().unwrap();
+        assert!(output.status.success(), "{}", errors(&output));
+        fs::write(folder.path().join(report), output.stdout).unwrap();
+    }
+    let output = folder.command("diff before.json after.json --by cause").output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let first = text.lines().find(|line| line.trim_start().starts_with('-')).unwrap();
+    assert!(first.ends_with("spr.scoreboard"), "{text}");
+}
+
+#[test]
+fn calibration_shows_every_row_with_its_role() {
+    let folder = Folder::new();
+    let output = folder.command("calibrate --format json").output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["schema"], 1);
+    let rows = report["rows"].as_array().unwrap();
+    let published = fs::read_to_string(project("calibration/power9.toml")).unwrap();
+    assert_eq!(rows.len(), published.matches("[[row]]").count());
+    for row in rows {
+        assert!(row["model"].is_number() && row["published"].is_number(), "{row}");
+        assert!(row["role"] == "fitted" || row["role"] == "predicted", "{row}");
     }
 }
 

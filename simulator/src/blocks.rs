@@ -32,6 +32,15 @@ pub struct Block {
     key: (Offset, Mode),
 }
 
+impl Block {
+    /// Where instruction `index` lies in memory.
+    #[inline]
+    #[must_use]
+    pub fn offset(&self, index: usize) -> Offset {
+        self.key.0 + 4 * index
+    }
+}
+
 /// Longest block, in instructions.
 const LONGEST: usize = 64;
 

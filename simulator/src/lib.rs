@@ -6,15 +6,20 @@
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
 //! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`core`], [`cache`] | timing mode: how long an instruction takes, and why |
+//! | [`power_saving`] | what a power-saving level costs |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
 //! | [`trace`] | observers, which never change state |
+//! | [`oracle`] | an observer that judges what partitions see of exits and of each other |
 //! | [`description`] | `machines/*.toml` |
 //!
 //! The machine and the hypervisor meet only in `arch`.
 
 pub mod blocks;
+pub mod cache;
+pub mod core;
 pub mod description;
 pub mod exec;
 pub mod interrupt;
@@ -22,7 +27,9 @@ pub mod ledger;
 pub mod machine;
 pub mod memory;
 pub mod mmu;
+pub mod oracle;
 pub mod platform;
+pub mod power_saving;
 pub mod shared;
 pub mod state;
 pub mod thread;
@@ -30,6 +37,7 @@ pub mod trace;
 
 pub use description::{Description, DescriptionError};
 pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
+pub use oracle::Oracle;
 pub use platform::console::Input;
 pub use platform::kernel::BootError;
 pub use trace::{Counts, NoObserver, Observer, RegionCounts};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use arch::marker::Mark;
 use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::mmu::tlb::Tlb;
 use crate::mmu::walk_cache::WalkCache;
+use crate::power_saving::PowerSaving;
 use crate::thread::{Reservation, Thread};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
@@ -27,6 +29,8 @@ pub struct Core {
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
     pub timebase_offset: u64,
+    /// The level that its threads sleep at together; 0 while one of them does not sleep.
+    pub power_saving_level: u64,
     /// Translations.
     pub tlb: Tlb,
     /// Tables on the way to translations.
@@ -41,6 +45,7 @@ impl Core {
             chip,
             spr: [0; Spr::COUNT],
             timebase_offset: 0,
+            power_saving_level: 0,
             tlb: Tlb::default(),
             walk_cache: WalkCache::default(),
         }
@@ -63,6 +68,8 @@ impl Core {
 /// What others have sent to a thread and it has not taken yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Signals {
+    /// A system reset.
+    pub system_reset: bool,
     /// A directed hypervisor doorbell.
     pub hypervisor_doorbell: bool,
     /// A directed privileged doorbell.
@@ -99,12 +106,16 @@ pub struct Shared {
     pub random: u64,
     /// What the machine does where the sources are silent.
     pub switches: Switches,
+    /// What power-saving levels cost.
+    pub power_saving: PowerSaving,
     /// PIR and core of each thread, by thread index.
     places: Vec<(u64, usize)>,
     /// Signals on their way to each thread, by thread index.
     signals: Vec<Signals>,
     /// Something happened that may wake a waiting thread.
     attention: bool,
+    /// Marks passed since the machine last looked.
+    marks: Vec<Mark>,
     /// Reserved granules by thread index, as the threads hold them.
     reservations: Vec<Option<usize>>,
     /// Frames with decoded instructions that were stored into since the machine last looked.
@@ -132,9 +143,11 @@ impl Shared {
             firmware,
             random: seed,
             switches: Switches::default(),
+            power_saving: PowerSaving::default(),
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
             attention: false,
+            marks: Vec::new(),
             reservations,
             stale_code: BTreeSet::new(),
         }
@@ -208,6 +221,17 @@ impl Shared {
         self.attention = true;
     }
 
+    /// A thread passes a mark: the machine looks before it goes on.
+    pub fn pass_mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        self.attention = true;
+    }
+
+    /// The marks passed since this was last asked.
+    pub fn take_marks(&mut self) -> Vec<Mark> {
+        std::mem::take(&mut self.marks)
+    }
+
     /// Something happened that may wake a waiting thread: the machine looks before it goes on.
     pub fn call_attention(&mut self) {
         self.attention = true;
@@ -268,11 +292,22 @@ impl Shared {
         thread.reservation.take() == Some(Reservation { granule, bytes }) && is_unbroken
     }
 
+    /// Takes `thread`'s reservation away.
+    pub fn drop_reservation(&mut self, thread: &mut Thread) {
+        self.reservations[thread.index] = None;
+        thread.reservation = None;
+    }
+
+    /// The granules that are still reserved, by thread index: a thread does not know yet that its own is
+    /// broken.
+    #[must_use]
+    pub fn all_reservations(&self) -> &[Option<usize>] {
+        &self.reservations
+    }
+
     /// Puts the reservations of restored threads back.
-    pub fn restore_reservations(&mut self, threads: &[Thread]) {
-        for thread in threads {
-            self.reservations[thread.index] = thread.reservation.map(|held| held.granule);
-        }
+    pub fn restore_reservations(&mut self, reservations: Vec<Option<usize>>) {
+        self.reservations = reservations;
     }
 
     /// Whether a thread's reservation is still unbroken.

@@ -1,5 +1,8 @@
 //! The whole state of a machine: plain data, and nothing that could be made again from it.
 
+use arch::marker::Mark;
+
+use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::platform::Platform;
 use crate::shared::Shared;
@@ -20,6 +23,12 @@ pub struct State {
     pub platform: Platform,
     /// [`State::steps`] when the machine last showed progress.
     pub progress_at: u64,
+    /// The timing model, in timing mode.
+    pub timing: Option<Box<Timing>>,
+    /// The timing model as it was when timing mode was last left.
+    pub timed: Option<Box<Timing>>,
+    /// What to do at marks.
+    pub plans: Vec<(Mark, Plan)>,
 }
 
 impl State {
@@ -32,6 +41,6 @@ impl State {
     /// Instructions completed and interrupts taken: what every doing of the machine adds to.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.completed + thread.interrupts).sum()
+        self.threads.iter().map(Thread::steps).sum()
     }
 }

@@ -13,6 +13,7 @@ use arch::registers::msr;
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt::Taken;
+use crate::shared::Shared;
 use crate::thread::Thread;
 
 /// Sees what a machine does.
@@ -26,8 +27,13 @@ pub trait Observer {
     }
 
     /// `thread` took an interrupt.
-    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
-        let _ = (thread, taken);
+    fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        let _ = (thread, shared, taken);
+    }
+
+    /// `thread` returned from an interrupt, out of `mode`; its MSR and next address are the new ones.
+    fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
+        let _ = (thread, shared, mode);
     }
 
     /// `thread` called firmware with `token`.
@@ -42,6 +48,31 @@ pub struct NoObserver;
 
 impl Observer for NoObserver {
     const SEES_INSTRUCTIONS: bool = false;
+}
+
+/// Both see everything.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const SEES_INSTRUCTIONS: bool = A::SEES_INSTRUCTIONS || B::SEES_INSTRUCTIONS;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
+        self.0.completed(thread, op, mode);
+        self.1.completed(thread, op, mode);
+    }
+
+    fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        self.0.interrupted(thread, shared, taken);
+        self.1.interrupted(thread, shared, taken);
+    }
+
+    fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
+        self.0.returned(thread, shared, mode);
+        self.1.returned(thread, shared, mode);
+    }
+
+    fn firmware_called(&mut self, thread: &Thread, token: u64) {
+        self.0.firmware_called(thread, token);
+        self.1.firmware_called(thread, token);
+    }
 }
 
 /// What happened inside one marked region.
@@ -126,7 +157,7 @@ impl Observer for RegionCounts {
         }
     }
 
-    fn interrupted(&mut self, thread: &Thread, taken: Taken) {
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         let Some(counts) = self.current(thread) else { return };
         if !taken.is_exit() {
             return;

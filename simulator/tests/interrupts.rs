@@ -3,7 +3,7 @@
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
-use simulator::interrupt::{pending, take};
+use simulator::interrupt::{next_timer, pending, take, take_pending, take_vectored_call};
 use simulator::shared::Shared;
 use simulator::thread::Thread;
 use simulator::thread::trap::Interrupt;
@@ -182,4 +182,66 @@ fn a_mediated_external_request_reaches_the_guest_only() {
     assert_eq!(pending(&mut thread, &shared), Some(Vector::External));
     thread.set_msr(GUEST | msr::HV);
     assert_eq!(pending(&mut thread, &shared), None);
+}
+
+#[test]
+fn an_exit_is_what_goes_from_a_partition_to_the_hypervisor() {
+    let is_exit = |from, vector| {
+        let (mut thread, shared) = parts();
+        thread.set_msr(from);
+        take(&mut thread, &shared, &Interrupt::new(vector)).is_exit()
+    };
+    assert!(is_exit(GUEST, Vector::HypervisorDataStorage));
+    assert!(!is_exit(GUEST, Vector::Decrementer), "it stays in the partition");
+    assert!(!is_exit(GUEST | msr::HV, Vector::HypervisorDataStorage));
+    assert!(!is_exit(GUEST | msr::HV, Vector::Decrementer));
+}
+
+#[test]
+fn a_vectored_call_keeps_ee_ri_and_me_and_nothing_else() {
+    let enabled = msr::EE | msr::RI | msr::ME;
+    for kept in [0, enabled, enabled | msr::HV] {
+        let (mut thread, shared) = parts();
+        thread.set_msr(msr::SF | kept | msr::PR | msr::FP | msr::IR);
+        take_vectored_call(&mut thread, &shared, 3);
+        assert_eq!(thread.msr(), msr::SF | kept);
+        assert_eq!((thread.lr, thread.nia), (0x1004, 0x1_7060));
+        assert_eq!(thread.ctr, msr::SF | kept | msr::PR | msr::FP | msr::IR);
+    }
+    // With AIL=3 relocation stays on.
+    let (mut thread, shared) = parts();
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::AIL.set(0, 3));
+    thread.set_msr(GUEST);
+    take_vectored_call(&mut thread, &shared, 0);
+    let relocated = msr::SF | msr::EE | msr::RI | msr::ME | msr::IR | msr::DR;
+    assert_eq!((thread.msr(), thread.nia), (relocated, 0xC000_0000_0000_3000));
+}
+
+#[test]
+fn the_next_timer_is_where_a_decrementer_changes_its_sign() {
+    let (mut thread, shared) = parts();
+    let at = |thread: &mut Thread, dec: u64, hdec: u64| {
+        thread.set_spr(Spr::Dec, dec);
+        thread.set_spr(Spr::Hdec, hdec);
+        shared.clock.ticks(next_timer(thread, &shared))
+    };
+    let far = 1 << 50;
+    assert_eq!(at(&mut thread, 99, far), 100);
+    assert_eq!(at(&mut thread, 0x7FFF_FFFF, 99), 100);
+    // A negative one of 32 bits becomes positive when it passes its most negative value.
+    assert_eq!(at(&mut thread, 0xFFFF_FFFF, far), 1 << 31);
+    assert_eq!(at(&mut thread, 0x8000_0000, far), 1);
+    assert_eq!(at(&mut thread, 0x8000_0009, far), 10);
+}
+
+#[test]
+fn a_system_reset_comes_first_and_says_that_nobody_slept() {
+    let (mut thread, mut shared) = parts();
+    thread.set_msr(GUEST);
+    thread.set_spr(Spr::Dec, u64::from(u32::MAX));
+    shared.signal(0, 0, |signals| signals.system_reset = true);
+    let taken = take_pending(&mut thread, &mut shared).unwrap();
+    assert_eq!((taken.vector, thread.nia), (Vector::SystemReset, 0x100));
+    assert_eq!(thread.spr(Spr::Srr1) & 0x3F_0000, 0x08_0000);
+    assert!(!shared.signals(0).system_reset, "it is over when it is taken");
 }

@@ -6,7 +6,10 @@ use arch::interrupt::{Vector, storage};
 use arch::radix::{Entry, Leaf, PATE0_HR, Root, TableLocation, rights};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
-use simulator::mmu::{Access, translate};
+use simulator::mmu::path::{space, walk_path};
+use simulator::mmu::tlb::Space;
+use simulator::mmu::walk_cache::WalkKey;
+use simulator::mmu::{Access, look, translate};
 use simulator::shared::Shared;
 use simulator::thread::Thread;
 use simulator::thread::trap::{Cause, Interrupt};
@@ -281,4 +284,89 @@ fn a_guest_with_lpid_0_has_no_translation() {
     let interrupt = bench.access(GUEST_REAL, 0x1000, Access::Load).unwrap_err();
     assert_eq!(interrupt.vector, Vector::HypervisorDataStorage);
     assert_eq!(interrupt.storage.unwrap().status, Some(storage::BAD_CONFIGURATION));
+}
+
+#[test]
+fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
+    let mut bench = Bench::new();
+    bench.guest();
+    let leaf = bench.map(GUEST_MEMORY + 0x10_0000, 0x4567_0000, 0x8_0000, 16, RWX, true, true);
+    bench.thread.set_msr(GUEST);
+    let before = bench.shared.cores[0].clone();
+    let address = EffectiveAddress(0x4567_1234);
+    let path = walk_path(&bench.thread, &bench.shared, address, Access::Load);
+    assert!(path.is_none(), "the process's tables lie where the partition has nothing");
+
+    // Tables of the process at the same real and guest real address.
+    bench.map(GUEST_ROOT, 0, 0, 30, RWX, true, true);
+    bench.partition(LPID, GUEST_ROOT, 0x1_0000);
+    bench.write(0x1_0000 + 16 * PID, root_word(GUEST_MEMORY + 0x10_0000));
+    let path = walk_path(&bench.thread, &bench.shared, address, Access::Load).unwrap();
+    assert_eq!(path.page_log2, 16);
+    assert_eq!(path.guest_real.map(|page| page.0), Some(0x8_0000));
+    assert_eq!(path.reads[0].place as u64, PARTITION_TABLE + 16 * LPID);
+    let stages: Vec<bool> = path.reads.iter().map(|read| read.is_process).collect();
+    // 1 GB pages take a directory and a leaf: before each of five entries of the process, and at the end.
+    let step = [false, false, true];
+    assert_eq!(stages, [&[false][..], &step.repeat(5), &[false, false]].concat());
+    let process: Vec<_> = path.reads.iter().filter(|read| read.is_process).collect();
+    assert_eq!(process[0].place as u64, 0x1_0000 + 16 * PID);
+    assert_eq!(process[4].place as u64, leaf);
+    assert_eq!((process[4].key, process[3].key.is_some()), (None, true));
+    let (lpid, pid) = (LPID as u32, PID as u32);
+    assert_eq!(process[0].key, Some(WalkKey::ProcessEntry { lpid, pid }));
+    assert_eq!(bench.shared.cores[0], before, "looking changes nothing");
+
+    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space { lpid, pid: Some(pid) }));
+    bench.thread.set_msr(GUEST_REAL);
+    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space { lpid, pid: None }));
+    let path = walk_path(&bench.thread, &bench.shared, EffectiveAddress(0x1000), Access::Load);
+    assert_eq!(path.unwrap().reads.len(), 3, "the partition's stage alone");
+    bench.thread.set_msr(msr::SF | msr::HV);
+    assert_eq!(space(&bench.thread, address, Access::Load), None);
+    assert!(walk_path(&bench.thread, &bench.shared, address, Access::Load).is_none());
+}
+
+#[test]
+fn a_page_that_may_only_be_executed_refuses_loads_and_one_that_may_be_written_may_be_read() {
+    let mut bench = Bench::new();
+    bench.guest();
+    let permitted = [(rights::EXECUTE, [false, false, true]), (rights::WRITE, [true, true, false])]
+        .into_iter()
+        .chain([(rights::READ, [true, false, false]), (0, [false; 3])])
+        .chain([(rights::READ | rights::WRITE, [true, true, false])]);
+    for (page, (eaa, expected)) in permitted.enumerate() {
+        let address = 0x20_0000 + 0x1000 * page as u64;
+        bench.map(GUEST_ROOT, address, GUEST_MEMORY, 12, eaa, true, true);
+        let found = [Access::Load, Access::Store, Access::Fetch]
+            .map(|access| bench.access(GUEST_REAL, address, access).is_ok());
+        assert_eq!(found, expected, "EAA {eaa:#b}");
+    }
+}
+
+#[test]
+fn a_fault_of_the_hypervisors_own_tables_is_not_a_partitions() {
+    let mut bench = Bench::new();
+    // Its process table lies where its own partition-scoped tree maps nothing.
+    bench.partition(0, HOST_ROOT, 0x7000_0000);
+    let load = bench.access(HOST, 0x1000, Access::Store).unwrap_err();
+    assert_eq!(load.vector, Vector::DataStorage);
+    let expected = storage::NO_TRANSLATION | storage::TABLE_WALK | storage::STORE;
+    assert_eq!(load.storage.unwrap().status, Some(expected));
+    let fetch = bench.access(HOST, 0x1000, Access::Fetch).unwrap_err();
+    assert_eq!(fetch.vector, Vector::InstructionStorage);
+    assert_eq!(fetch.status, storage::NO_TRANSLATION | storage::TABLE_WALK);
+}
+
+#[test]
+fn looking_finds_what_an_access_finds_and_keeps_nothing() {
+    let mut bench = Bench::new();
+    bench.guest();
+    bench.thread.set_msr(GUEST_REAL);
+    let look =
+        |bench: &Bench, at| look(&bench.thread, &bench.shared, EffectiveAddress(at), Access::Load);
+    assert_eq!(look(&bench, 0x1234), Some(RealAddress(GUEST_MEMORY + 0x1234)));
+    assert_eq!(look(&bench, 0x4000_0000), None);
+    bench.map(GUEST_ROOT, 0, 0x800_0000, 21, RWX, true, true);
+    assert_eq!(look(&bench, 0x1234), Some(RealAddress(0x800_1234)), "nothing was kept");
 }

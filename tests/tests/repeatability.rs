@@ -6,7 +6,7 @@ use std::path::Path;
 use powervisor::on_simulator;
 use powervisor::system::System;
 use powervisor::trace::Trace;
-use simulator::{Machine, NoObserver, RegionCounts, RunState};
+use simulator::{Machine, NoObserver, Oracle, RegionCounts, RunState};
 use system_tests::{all_systems, systems};
 
 /// More instructions than any of these runs has; one that has more does not end.
@@ -106,6 +106,9 @@ fn observing_does_not_change_a_run() {
         plain.run(ALL, &mut NoObserver);
         observed.run(ALL, &mut RegionCounts::new());
         assert!(plain == observed, "{name}: the machines differ");
+        let mut watched = start(&system);
+        watched.run(ALL, &mut Oracle::default());
+        assert!(plain == watched, "{name}: the machines differ");
         let mut traced = start(&system);
         let (nowhere, clock) = (Path::new("/dev/null"), traced.state().shared.clock);
         let mut trace = Trace::<false>::new(Some(nowhere), clock, &[]).unwrap();

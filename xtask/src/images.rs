@@ -16,7 +16,7 @@ const TARGET: &str = "powerpc64le-powervisor";
 /// What is built together. Apart, because cargo gives crates that are built together the features that
 /// any of them asks for, and the payloads have no heap.
 const BUILDS: [&[&str]; 2] = [
-    &["hypervisor-image"],
+    &["hypervisor-image", "guest-calibrate"],
     &[
         "guest-compute",
         "guest-echo",
@@ -27,11 +27,13 @@ const BUILDS: [&[&str]; 2] = [
         "guest-preempt",
         "guest-registers",
         "guest-smp",
+        "guest-storm",
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 13] = [
     "hypervisor",
+    "calibrate",
     "compute",
     "echo",
     "hello",
@@ -41,6 +43,7 @@ const PROGRAMS: [&str; 11] = [
     "preempt",
     "registers",
     "smp",
+    "storm",
     "timer",
 ];
 

@@ -51,8 +51,12 @@ enum Task {
         arguments: Vec<String>,
     },
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
-    Bench,
-    /// Change one thing at a time in `arch` and in `exec`; the tests must notice.
+    Bench {
+        /// Only how the rate depends on the number of hardware threads.
+        #[arg(long)]
+        threads: bool,
+    },
+    /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
     /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
     /// hypervisor.
@@ -74,7 +78,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(&workspace),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
-        Task::Bench => bench::bench(&workspace),
+        Task::Bench { threads } => bench::bench(&workspace, threads),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),

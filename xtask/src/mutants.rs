@@ -1,7 +1,6 @@
 //! Mutation testing: are the tests able to fail?
 //!
-//! `cargo mutants` changes one thing at a time in `arch` and in the simulator's `exec`, and the tests
-//! must notice. `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which
+//! `cargo mutants` changes one thing at a time in `arch` and in the simulator, and the tests must notice. `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which
 //! changes are excused, with reasons. All mutants take a night and more, so a run takes one sample.
 
 use std::fs;
@@ -14,13 +13,21 @@ use clap::Args;
 use crate::workspace::{Workspace, is_in_path, run};
 
 /// Samples that together are all mutants; one is about 190.
-const SHARDS: u64 = 16;
+const SHARDS: u64 = 24;
 /// How `cargo mutants` ends when it worked: every mutant was noticed; some were not; some made a test
 /// run for ever, which is noticed, and does not say whether others were.
 const WORKED: [i32; 3] = [0, 2, 3];
 /// The packages of `test_package` in `.cargo/mutants.toml`.
-const JUDGES: [&str; 6] =
-    ["-p", "powervisor-arch", "-p", "powervisor-simulator", "-p", "differential"];
+const JUDGES: [&str; 8] = [
+    "-p",
+    "powervisor-arch",
+    "-p",
+    "powervisor-simulator",
+    "-p",
+    "conformance",
+    "-p",
+    "differential",
+];
 
 /// Which mutants.
 #[derive(Args, Clone, Copy, Debug)]

@@ -9,6 +9,11 @@ use crate::workspace::{Workspace, run};
 /// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
 /// usual numbers are 256 and 300.
 const NIGHTLY_CASES: &str = "20000";
+/// Rounds of each vCPU in the storm of random exits in a nightly run; about nine exits each.
+const NIGHTLY_STORM_ROUNDS: &str = "200000";
+/// Random hypercalls of a misbehaving partition in a nightly run: 10,000 for each call, and as many numbers
+/// that are none.
+const NIGHTLY_RANDOM_CALLS: &str = "170000";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
@@ -35,6 +40,8 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
     command.env("POWERVISOR_IMAGES", workspace.images());
     if let Some(cases) = cases {
         command.env("PROPTEST_CASES", cases);
+        command.env("POWERVISOR_STORM_ROUNDS", NIGHTLY_STORM_ROUNDS);
+        command.env("POWERVISOR_RANDOM_CALLS", NIGHTLY_RANDOM_CALLS);
     }
     run(&mut command)
 }

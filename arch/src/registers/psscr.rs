@@ -21,6 +21,3 @@ pub const RL: Field = Field::new(60, 63);
 
 /// What the privileged number 823 shows and changes: PLS, TR, MTL and RL.
 pub const PRIVILEGED: u64 = PLS.mask() | TR.mask() | MTL.mask() | RL.mask();
-
-/// The first requested level that loses more than the thread's own state (`kvm-hv.md` 4.5: stop4).
-pub const DEEP: u64 = 4;

@@ -119,6 +119,7 @@ registers! {
     Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
     Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
+    Ldbar Tscr
 }
 
 sprs! {
@@ -225,6 +226,7 @@ sprs! {
      823 PSSCR   Psscr  Privileged Privileged Thread 64 Power9;
      848 IC      Ic     Privileged Hypervisor Thread 64 Both;
      849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
+     850 LDBAR   Ldbar  Hypervisor Hypervisor Thread 64 Power9;
      851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
      855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
      880 TRIG0   Trig0  Hypervisor Hypervisor Thread 64 Both;
@@ -233,6 +235,7 @@ sprs! {
      895 WORT    Wort   Privileged Privileged Thread 64 Both;
      896 PPR     Ppr    Problem    Problem    Thread 64 Both;
      898 PPR32   Ppr    Problem    Problem    Thread 32 Both;
+     921 TSCR    Tscr   Hypervisor Hypervisor Core   32 Both;
     1008 HID0    Hid0   Hypervisor Hypervisor Core   64 Both;
     1023 PIR     Pir    Privileged None       Thread 32 Both;
 }

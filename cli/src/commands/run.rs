@@ -1,18 +1,32 @@
 //! `powervisor run`: runs every variant of an experiment on our machine and prints its figures.
 
+use std::path::Path;
+use std::thread;
+
 use simulator::RegionCounts;
-use simulator::trace::Counts;
+use simulator::description::timing::Bound;
+use simulator::ledger::{Cause, CauseSet, Charges};
 
 use crate::arguments::{Format, RunArguments};
 use crate::comparison::Transcript;
 use crate::console::check_partitions;
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
+use crate::images::Images;
+use crate::ledger::names::{Names, Program};
+use crate::ledger::spans::Spans;
+use crate::ledger::{Ledger, explain, export};
 use crate::machine_file::MachineFile;
+use crate::metric::{Interval, Measured};
 use crate::on_simulator;
-use crate::output::print;
+use crate::output::{print, write_file};
 use crate::progress::Progress;
 use crate::report::Report;
+use crate::system::{Exit, System};
+use crate::timed::{self, RegionCycles, Timing};
+
+/// Causes with less than this share of a region are not checked.
+const LEAST_SHARE: f64 = 0.05;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut experiment = Experiment::read(&arguments.experiment)?;
@@ -22,47 +36,198 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let description = experiment.machine.describe()?;
     let mut report =
         Report::new(&experiment, description.name(), description.config_hash(), arguments.seed);
+    let mut more = String::new();
     for variant in &experiment.variants {
-        let wrong =
-            |text: String| Failure::Run(format!("{}, {}: {text}", experiment.name, variant.name));
-        let counts = count(&experiment, variant, arguments.seed)?;
-        report.add(&experiment, &variant.name, &counts).map_err(wrong)?;
+        let trial = Trial::new(&experiment, variant, arguments.seed)?;
+        let wrong = |text: String| trial.wrong(&text);
+        if arguments.functional {
+            let measured = Measured { counts: trial.count()?, cycles: None };
+            report.add(&experiment, variant, &measured).map_err(wrong)?;
+            continue;
+        }
+        let outcome = trial.time()?;
+        report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
+        if arguments.explain {
+            let per = experiment.per.of(&outcome.measured.counts);
+            let text = explain::explain(&outcome.ledger, per, experiment.per.noun());
+            more.push_str(&format!("\n{}, where the cycles went\n\n{text}", variant.name));
+        }
+        if arguments.check_causes {
+            more.push_str(&trial.check_causes(&outcome.ledger)?);
+        }
+        if let Some(folder) = &arguments.out {
+            trial.write_out(folder, &outcome.ledger)?;
+        }
+        report.add_ledger(&variant.name, outcome.ledger);
     }
-    let text = match arguments.format {
-        Format::Text => report.text(),
-        Format::Json => report.json(),
-    };
-    print(text.as_bytes())
+    match arguments.format {
+        Format::Text => print(format!("{}{more}", report.text()).as_bytes()),
+        Format::Json => print(report.json().as_bytes()),
+    }
 }
 
-/// Runs one variant and counts in the experiment's region.
-fn count(experiment: &Experiment, variant: &Variant, seed: u64) -> Result<Counts, Failure> {
-    let system = experiment.system(variant, seed)?;
-    let mut counts = RegionCounts::new();
-    let mut console = Vec::new();
-    let progress = Progress::new(&format!("{}, {}", experiment.name, variant.name));
-    let exit = on_simulator::run(&mut on_simulator::start(&system)?, &mut counts, |machine| {
-        progress.update(machine);
-        console.extend(machine.take_console_output());
-        Ok(())
-    })?;
-    drop(progress);
+/// A variant, ready to run.
+struct Trial<'a> {
+    experiment: &'a Experiment,
+    variant: &'a Variant,
+    system: System,
+    names: Names,
+}
 
-    let transcript = Transcript { console, exit };
-    let wrong = |text: &str| {
-        let console = transcript.lines().join("\n");
-        Failure::Run(format!(
-            "{}, {}: {text}\nThe console:\n{console}",
-            experiment.name, variant.name
-        ))
-    };
-    transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
-    check_partitions(&transcript.lines()).map_err(|text| wrong(&text))?;
-    if !transcript.lines().contains(&variant.expect) {
-        return Err(wrong(&format!("the console lacks the line `{}`", variant.expect)));
+/// What a timed trial found.
+struct Outcome {
+    measured: Measured,
+    ledger: Ledger,
+}
+
+impl<'a> Trial<'a> {
+    fn new(experiment: &'a Experiment, variant: &'a Variant, seed: u64) -> Result<Self, Failure> {
+        let names = Names {
+            host: Program::of_elf(&Images::find()?.hypervisor()?),
+            partitions: [(1, (experiment.name.clone(), experiment.program.clone()))].into(),
+        };
+        Ok(Self { experiment, variant, system: experiment.system(variant, seed)?, names })
     }
-    let number = experiment.region.0.number();
-    let counts =
-        counts.regions().find(|(region, _)| *region == number).map(|(_, counts)| counts.clone());
-    counts.ok_or_else(|| wrong(&format!("the payload never marked region {number}")))
+
+    fn wrong(&self, text: &str) -> Failure {
+        Failure::Run(format!("{}, {}: {text}", self.experiment.name, self.variant.name))
+    }
+
+    /// Runs without timing and counts in the experiment's region.
+    fn count(&self) -> Result<simulator::Counts, Failure> {
+        let mut counts = RegionCounts::new();
+        let mut console = Vec::new();
+        let progress = self.progress();
+        let mut machine = on_simulator::start(&self.system)?;
+        let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
+            progress.update(machine);
+            console.extend(machine.take_console_output());
+            Ok(())
+        })?;
+        drop(progress);
+        self.check_end(console, exit)?;
+        self.of_region(&counts)
+    }
+
+    /// Runs with timing, at the values and at both ends of the guesses.
+    fn time(&self) -> Result<Outcome, Failure> {
+        let at = |bound| move || self.time_once(bound, CauseSet::default(), false);
+        thread::scope(|scope| {
+            let ends = [Bound::Low, Bound::High].map(|bound| scope.spawn(at(bound)));
+            let (counts, cycles, charges) =
+                self.time_once(Bound::Value, CauseSet::default(), true)?;
+            let (mut low, mut high) = (cycles, cycles);
+            for end in ends {
+                let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let (_, cycles, _) = joined?;
+                (low, high) = (low.min(cycles), high.max(cycles));
+            }
+            let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
+            let ledger = Ledger::new(&charges, &self.names);
+            Ok(Outcome { measured: Measured { counts, cycles }, ledger })
+        })
+    }
+
+    fn time_once(
+        &self,
+        bound: Bound,
+        free: CauseSet,
+        has_progress: bool,
+    ) -> Result<(simulator::Counts, u64, Charges), Failure> {
+        let region = self.variant.region.0;
+        let mut observer = (RegionCounts::new(), RegionCycles::default());
+        let mut console = Vec::new();
+        let progress = has_progress.then(|| self.progress());
+        let timing = Timing { bound, free, region: Some(region) };
+        let (exit, charges) = timed::run(&self.system, timing, &mut observer, |machine| {
+            if let Some(progress) = &progress {
+                progress.update(machine);
+            }
+            console.extend(machine.take_console_output());
+            Ok(())
+        })?;
+        drop(progress);
+        self.check_end(console, exit)?;
+        let counts = self.of_region(&observer.0)?;
+        let thread = observer.1.thread_of(region.number());
+        let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
+        Ok((counts, charges.total(thread), charges))
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new(&format!("{}, {}", self.experiment.name, self.variant.name))
+    }
+
+    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(), Failure> {
+        let transcript = Transcript { console, exit };
+        let wrong = |text: &str| {
+            let console = transcript.lines().join("\n");
+            self.wrong(&format!("{text}\nThe console:\n{console}"))
+        };
+        transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
+        check_partitions(&transcript.lines()).map_err(|text| wrong(&text))?;
+        if !transcript.lines().contains(&self.variant.expect) {
+            return Err(wrong(&format!("the console lacks the line `{}`", self.variant.expect)));
+        }
+        Ok(())
+    }
+
+    fn of_region(&self, counts: &RegionCounts) -> Result<simulator::Counts, Failure> {
+        let number = self.variant.region.0.number();
+        let found = counts.regions().find(|(region, _)| *region == number);
+        found
+            .map(|(_, counts)| counts.clone())
+            .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))
+    }
+
+    /// Runs again with each cause that matters made free.
+    fn check_causes(&self, ledger: &Ledger) -> Result<String, Failure> {
+        let whole = ledger.elapsed_thread_cycles;
+        let causes = ledger.sum_by(|charge| charge.cause.clone()).into_iter();
+        let worth: Vec<(Cause, u64)> = causes
+            .filter(|(_, cycles)| *cycles as f64 >= LEAST_SHARE * whole as f64)
+            .filter_map(|(name, cycles)| Some((Cause::from_name(&name)?, cycles)))
+            .collect();
+        let mut text = format!(
+            "\n{}, causes made free one by one, in thread-cycles\n\n{:<24}{:>14}{:>14}{:>9}\n",
+            self.variant.name, "cause", "ledger says", "run says", "ratio"
+        );
+        let again = |cause: Cause| {
+            move || self.time_once(Bound::Value, CauseSet::default().with(cause), false)
+        };
+        let results = thread::scope(|scope| {
+            let runs: Vec<_> = worth.iter().map(|(cause, _)| scope.spawn(again(*cause))).collect();
+            let joined = runs
+                .into_iter()
+                .map(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            joined.collect::<Result<Vec<_>, Failure>>()
+        })?;
+        for ((cause, said), (_, cycles, _)) in worth.iter().zip(results) {
+            let saved = i128::from(whole) - i128::from(cycles);
+            let ratio = saved as f64 / *said as f64;
+            text.push_str(&format!("{:<24}{said:>14}{saved:>14}{ratio:>9.2}\n", cause.name()));
+        }
+        Ok(text)
+    }
+
+    /// Writes what other tools read; the trace takes a run of its own.
+    fn write_out(&self, folder: &Path, ledger: &Ledger) -> Result<(), Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let text = format!("cannot be made: {error}; name a folder that can be written");
+            Failure::input(folder.display(), text)
+        })?;
+        let (experiment, variant) = (&self.experiment.name, &self.variant.name);
+        let file = |suffix: &str| folder.join(format!("{experiment}-{variant}.{suffix}"));
+        write_file(&file("folded"), export::folded(ledger).as_bytes())?;
+        let title = format!("{experiment}, {variant}: cycles");
+        let graph =
+            export::flame_graph(ledger, &title).map_err(|error| Failure::Run(error.to_string()))?;
+        write_file(&file("svg"), &graph)?;
+        let clock = self.experiment.machine.describe()?.clock();
+        let region = self.variant.region.0.number();
+        let mut spans = Spans::new(&self.names, region, clock.core_hz);
+        let (exit, _) = timed::run(&self.system, Timing::default(), &mut spans, |_| Ok(()))?;
+        exit.require_power_off()?;
+        write_file(&file("trace.json"), spans.json().as_bytes())
+    }
 }

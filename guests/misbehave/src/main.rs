@@ -11,23 +11,32 @@ mod payload {
 
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
-    use arch::papr::{Hypercall, process_table, rtas};
+    use arch::papr::{Hypercall, mode, process_table, rtas};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
-    use rt::misbehavior::{execute, jump, load, msr, return_with_msr, set_msr, skip, store};
+    use rt::misbehavior::{
+        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
+    };
+
+    use rt::random::Numbers;
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 11] = [
+    const MODES: [(&str, fn(rt::Partition)); 16] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
         ("instructions", instructions),
+        ("stop", stop),
+        ("registers", registers),
+        ("states", states),
+        ("wild-states", wild_states), // ends, nobody says how
         ("hypercalls", hypercalls),
         ("loop", |_| forever()), // ends by its time limit
         ("sleep", sleep),        // ends
         ("storm", storm),        // ends by its time limit
+        ("requests", requests),  // ends by its time limit
         ("tables", tables),      // ends
         ("tree", tree),
         ("restart", |_| _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[])), // ends by its time limit
@@ -106,19 +115,97 @@ mod payload {
         rt::println!("misbehave: {refused} of {tried} instructions refused, MSR kept: {kept}");
     }
 
-    struct Numbers(u64);
+    /// `stop`, with whatever the partition can ask of it.
+    fn stop(_: rt::Partition) {
+        const PRIVILEGED_PSSCR: u32 = 823;
+        const STOP: u32 = 0x4C00_02E4;
+        rt::on_interrupt(Vector::Program, refused);
+        let asked = [0, 1, 0x3FF, u64::MAX];
+        for psscr in asked {
+            execute::<{ mtspr(PRIVILEGED_PSSCR) }>(psscr);
+            execute::<STOP>(0);
+        }
+        let (refused, asked) = (REFUSED.load(Relaxed), asked.len());
+        rt::println!("misbehave: {refused} of {asked} stops refused");
+    }
 
-    impl Numbers {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
+    /// Reads every special-purpose register number, and writes random values to all but those whose writes
+    /// say nothing about the hypervisor: LR, which the way back from the write needs, and the time base, which
+    /// QEMU lets a guest change.
+    fn registers(_: rt::Partition) {
+        const LR: u32 = 8;
+        rt::on_interrupt(Vector::Program, refused);
+        rt::on_interrupt(Vector::FacilityUnavailable, refused);
+        let mut numbers = Numbers::new(1);
+        for number in 0..1024 {
+            let before = REFUSED.load(Relaxed);
+            execute_word(mfspr(number), 0);
+            let is_refused = REFUSED.load(Relaxed) != before;
+            // QEMU enforces no HFSCR: these would go on counting, or interrupt others.
+            let is_facility = matches!(number, 176 | 768..=806);
+            if !matches!(number, LR | 284..=286) && (is_refused || !is_facility) {
+                execute_word(mtspr(number), numbers.next());
+            }
+        }
+        rt::println!(
+            "misbehave: {}",
+            if REFUSED.load(Relaxed) > 0 { "refused" } else { "never refused" }
+        );
+    }
+
+    /// The MSR's facilities, switched on one by one, and an instruction of each.
+    fn states(_: rt::Partition) {
+        const VOR: u32 = 0x1000_0484;
+        const XXLOR: u32 = 0xF000_0490;
+        const TBEGIN: u32 = 0x7C00_051D;
+        for vector in [
+            Vector::Program,
+            Vector::FloatingPointUnavailable,
+            Vector::VectorUnavailable,
+            Vector::VsxUnavailable,
+            Vector::FacilityUnavailable,
+        ] {
+            rt::on_interrupt(vector, refused);
+        }
+        let before = msr();
+        for bits in
+            [0, msr::VEC, msr::VSX, msr::VEC | msr::VSX | msr::FP, msr::TM, msr::PMM, msr::FE0]
+        {
+            for set in [set_msr, return_with_msr] {
+                set(before | bits);
+                execute::<VOR>(0);
+                execute::<XXLOR>(0);
+                execute::<TBEGIN>(0);
+                set(before);
+            }
+        }
+        rt::println!("misbehave: MSR kept: {}", msr() == before);
+    }
+
+    /// One random MSR after the other. What is executed in the other endianness, or with an MSR that goes
+    /// wrong later, may do anything at all.
+    fn wild_states(partition: rt::Partition) {
+        for vector in [
+            Vector::DataStorage,
+            Vector::DataSegment,
+            Vector::InstructionStorage,
+            Vector::InstructionSegment,
+            Vector::Program,
+            Vector::FloatingPointUnavailable,
+            Vector::Trace,
+        ] {
+            rt::on_interrupt(vector, |frame| frame.msr = msr::SF | msr::ME | msr::LE);
+        }
+        // Our machine has no transaction states, and no source says what both kinds of trace would do.
+        let left_alone = msr::TS.mask() | msr::TE.set(0, 1);
+        let mut numbers = Numbers::new(partition.number("seed", 1));
+        for _ in 0..1000 {
+            return_with_msr(numbers.next() & !left_alone);
         }
     }
 
     /// All hypercalls, and numbers that are none, with random arguments; those that point at memory point at
-    /// what the payload does not need. The argument `calls=N` says how many.
+    /// what the payload does not need. The argument `calls=N` says how many, `seed=N` which.
     fn hypercalls(partition: rt::Partition) {
         rt::on_interrupt(Vector::External, |_| {
             let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
@@ -127,10 +214,9 @@ mod payload {
         });
         rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
         let free = partition.free_memory();
-        let mut numbers = Numbers(0x1234_5678_9ABC_DEF1);
+        let mut numbers = Numbers::new(partition.number("seed", 2));
         let mut answered = 0;
-        let calls = partition.argument("calls").and_then(|text| text.parse().ok());
-        for _ in 0..calls.unwrap_or(10_000) {
+        for _ in 0..partition.number("calls", 10_000) {
             let index = numbers.next() as usize % (Hypercall::ALL.len() + 1);
             let call = Hypercall::ALL.get(index).copied();
             let arguments = core::array::from_fn(|_| match numbers.next() % 6 {
@@ -142,10 +228,10 @@ mod payload {
                 _ => free.start + numbers.next() % (free.end - free.start - 0x1_0000),
             });
             let is_harmful = match call {
-                // They would change what the payload runs in, silence it, or never return.
-                Some(Hypercall::SetMode | Hypercall::RegisterProcTbl | Hypercall::PutTermChar) => {
-                    true
-                }
+                // The payload's handlers are little-endian, and its terminal is for its own words.
+                Some(Hypercall::SetMode) => arguments[1] == mode::ENDIANNESS,
+                Some(Hypercall::PutTermChar) => arguments[0] == 0,
+                // It would wait for itself.
                 Some(Hypercall::Confer) => arguments[0] == 0,
                 Some(Hypercall::PageInit | Hypercall::RegisterVpa) => {
                     arguments[1].min(arguments[2]) < free.start
@@ -159,12 +245,23 @@ mod payload {
             if call == Some(Hypercall::Cede) {
                 rt::set_decrementer(1000);
             }
-            let number = call.map_or(numbers.next() & !3 | 0x10_0000, |call| call as u64);
+            let number = call.map_or_else(|| unassigned(&mut numbers), |call| call as u64);
             rt::hypercall(number, arguments);
             rt::allow_interrupts(false);
             answered += 1;
         }
         rt::println!("misbehave: {answered} random calls answered");
+    }
+
+    /// A number of any size that no hypercall has.
+    fn unassigned(numbers: &mut Numbers) -> u64 {
+        loop {
+            let shift = numbers.below(64);
+            let number = numbers.next() >> shift;
+            if Hypercall::from_number(number).is_none() {
+                return number;
+            }
+        }
     }
 
     /// Waits for what will not come.
@@ -185,6 +282,24 @@ mod payload {
         forever();
     }
 
+    /// Two vCPUs that interrupt each other without end.
+    fn requests(_: rt::Partition) {
+        rt::on_interrupt(Vector::External, |_| {
+            let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
+            rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
+        });
+        assert_eq!(rt::start_vcpu(1, |_| request(0)), 0, "start-cpu");
+        request(1);
+    }
+
+    fn request(other: u64) {
+        rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
+        rt::allow_interrupts(true);
+        loop {
+            rt::hypercall(Hypercall::Ipi as u64, [other, 1, 0, 0]);
+        }
+    }
+
     /// A tree whose every table lies outside of the memory, each somewhere else.
     fn tables(partition: rt::Partition) {
         const TABLE: u64 = 0x1_0000;
@@ -193,7 +308,7 @@ mod payload {
         let base = RealAddress(process + TABLE);
         let root = Root { space_log2: SPACE_LOG2, base, entries_log2: ROOT_ENTRIES_LOG2 };
         store(process, root.to_doubleword().to_be());
-        let mut numbers = Numbers(0xFEDC_BA98_7654_3211);
+        let mut numbers = Numbers::new(3);
         for address in (base.0..base.0 + TABLE).step_by(8) {
             let base = RealAddress(numbers.next() % FAR & !0xFFF | FAR);
             let entry = Entry::Directory { base, entries_log2: DIRECTORY_ENTRIES_LOG2 };

@@ -7,6 +7,7 @@
 #![cfg_attr(target_os = "none", no_std)]
 
 pub mod floating_point;
+pub mod random;
 pub mod terminal;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
@@ -39,7 +40,7 @@ pub use self::{
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     time::{set_decrementer, timebase},
-    translation::enable_translation,
+    translation::{enable_translation, join_translation},
 };
 
 /// Names the payload's main function: `fn(rt::Partition)`. Its return switches the partition off.

@@ -2,6 +2,7 @@
 //! in that such a payload has nothing to lose: the harm must end at its partition.
 
 use core::arch::asm;
+use core::cell::UnsafeCell;
 use core::ptr;
 
 use crate::interrupt::Frame;
@@ -27,6 +28,34 @@ pub fn execute<const WORD: u32>(value: u64) {
             out("cr0") _, options(nostack),
         );
     }
+}
+
+/// One instruction that is made at run time, and the return from it.
+struct Slot(UnsafeCell<[u32; 2]>);
+
+// SAFETY: one vCPU uses it.
+unsafe impl Sync for Slot {}
+
+static SLOT: Slot = Slot(UnsafeCell::new([0, BLR]));
+const BLR: u32 = 0x4E80_0020;
+
+/// As [`execute`], with any word: what is in r3 then. It must leave LR alone, and one vCPU may use this.
+pub fn execute_word(word: u32, value: u64) -> u64 {
+    let result;
+    // SAFETY: none, see above.
+    unsafe {
+        SLOT.0.get().cast::<u32>().write_volatile(word);
+        asm!(
+            "dcbst 0, {slot}", "sync", "icbi 0, {slot}", "isync",
+            "mtctr {slot}", "bctrl",
+            slot = in(reg_nonzero) SLOT.0.get(),
+            inlateout("r3") value => result, in("r4") 0u64,
+            out("lr") _, out("ctr") _, out("xer") _, out("cr0") _, out("cr1") _, out("cr5") _,
+            out("cr6") _, out("cr7") _,
+            options(nostack),
+        );
+    }
+    result
 }
 
 /// Goes on behind the instruction that was interrupted.

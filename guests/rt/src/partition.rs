@@ -1,5 +1,6 @@
 //! What the payload was given: its device tree.
 
+use core::str::FromStr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use dtoolkit::fdt::Fdt;
@@ -32,6 +33,12 @@ impl Partition {
         self.bootargs()
             .split_ascii_whitespace()
             .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// The value of the argument `name=value` as a number, or the usual one.
+    #[must_use]
+    pub fn number<T: FromStr>(&self, name: &str, usual: T) -> T {
+        self.argument(name).and_then(|text| text.parse().ok()).unwrap_or(usual)
     }
 
     /// Number of vCPUs.

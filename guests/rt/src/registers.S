@@ -2,8 +2,9 @@
 #
 # In:   r3 = values to fill in, r4 = where to store them, r5 = how often to spin (rt_registers_spin).
 #       Interrupts are off, MSR[FP] is on.
-# What cannot be kept in a register meanwhile is in SPRG1-3: r1, the address to store at, and r2.
-# SPRG0 is for the moment in which r3 gets that address.
+# What cannot be kept in a register meanwhile is in SPRG1 and SPRG2: r1 and the address to store at.
+# SPRG3 is for the moment in which r3 gets that address. SPRG0 is the interrupt vectors', so that an
+# interrupt may come if the r1 that was filled in is a stack.
 
     .set REGISTERS_FRAME, 32 + 36*8
 
@@ -12,6 +13,7 @@
     mfcr %r12
     std %r0, 16(%r1)
     stw %r12, 8(%r1)
+    std %r2, 24(%r1)
     stdu %r1, -REGISTERS_FRAME(%r1)
     std %r14, 32(%r1)
     std %r15, 40(%r1)
@@ -51,7 +53,6 @@
     stfd %f31, 312(%r1)
     mtspr {SPRG1}, %r1
     mtspr {SPRG2}, %r4
-    mtspr {SPRG3}, %r2
     lfd %f0, {FPSCR}(%r3)
     mtfsf 0xFF, %f0, 1, 0
     lfd %f0, {FPR} + 0*8(%r3)
@@ -129,7 +130,7 @@
 .endm
 
 .macro registers_store
-    mtspr {SPRG0}, %r3
+    mtspr {SPRG3}, %r3
     mfspr %r3, {SPRG2}
     std %r0, {GPR} + 0*8(%r3)
     std %r1, {GPR} + 1*8(%r3)
@@ -162,7 +163,7 @@
     std %r29, {GPR} + 29*8(%r3)
     std %r30, {GPR} + 30*8(%r3)
     std %r31, {GPR} + 31*8(%r3)
-    mfspr %r4, {SPRG0}
+    mfspr %r4, {SPRG3}
     mfcr %r6
     mflr %r7
     mfxer %r8
@@ -207,7 +208,6 @@
     mffs %f0
     stfd %f0, {FPSCR}(%r3)
     mfspr %r1, {SPRG1}
-    mfspr %r2, {SPRG3}
     ld %r14, 32(%r1)
     ld %r15, 40(%r1)
     ld %r16, 48(%r1)
@@ -247,6 +247,7 @@
     addi %r1, %r1, REGISTERS_FRAME
     ld %r0, 16(%r1)
     lwz %r12, 8(%r1)
+    ld %r2, 24(%r1)
     mtlr %r0
     mtcrf 0xFF, %r12
     blr
@@ -260,6 +261,38 @@ rt_registers_spin:
 1:  bdnz 1b
     registers_store
     .size rt_registers_spin, . - rt_registers_spin
+
+    .globl rt_registers_load
+    .type rt_registers_load, @function
+rt_registers_load:                      # from where r4 is filled in to point
+    registers_fill %r9
+    ld %r4, 0(%r4)
+    registers_store
+    .size rt_registers_load, . - rt_registers_load
+
+    .globl rt_registers_illegal
+    .type rt_registers_illegal, @function
+rt_registers_illegal:                   # the handler is to go on behind it
+    registers_fill %r9
+    .long 0
+    registers_store
+    .size rt_registers_illegal, . - rt_registers_illegal
+
+    .globl rt_registers_facility
+    .type rt_registers_facility, @function
+rt_registers_facility:                  # a register that no partition has: the handler goes on behind it
+    registers_fill %r9
+    mfspr %r4, {EBBHR}
+    registers_store
+    .size rt_registers_facility, . - rt_registers_facility
+
+    .globl rt_registers_fetch
+    .type rt_registers_fetch, @function
+rt_registers_fetch:                     # from where CTR points to: the handler goes on at LR
+    registers_fill %r9
+    bctrl
+    registers_store
+    .size rt_registers_fetch, . - rt_registers_fetch
 
     .globl rt_registers_call
     .type rt_registers_call, @function

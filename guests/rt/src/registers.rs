@@ -2,6 +2,7 @@
 
 use core::arch::{asm, global_asm};
 use core::mem::offset_of;
+use core::sync::atomic::AtomicU64;
 
 /// What every register of a program holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,9 +24,71 @@ pub struct Values {
     pub fpscr: u64,
 }
 
+/// SO, OV, CA, OV32, CA32 and the string count.
+const XER: u64 = 0xE00C_007F;
+
+impl Values {
+    /// Random values, as far as each register keeps them.
+    #[must_use]
+    pub fn random(mut next: impl FnMut() -> u64) -> Self {
+        Self {
+            gpr: core::array::from_fn(|_| next()),
+            fpr: core::array::from_fn(|_| next()),
+            cr: next() & 0xFFFF_FFFF,
+            lr: next() & !3,
+            xer: next() & XER,
+            ctr: next(),
+            // The rounding mode: other bits would ask for exceptions or follow from each other.
+            fpscr: next() & 3,
+        }
+    }
+
+    /// Prints what is not as in `expected`, in the name of the payload: whether anything is.
+    #[must_use]
+    pub fn differ(&self, expected: &Self, name: &str) -> bool {
+        if self == expected {
+            return false;
+        }
+        for number in 0..32 {
+            let (expected, found) = (expected.gpr[number], self.gpr[number]);
+            if expected != found {
+                crate::println!("{name}: r{number} {found:#x}, not {expected:#x}");
+            }
+        }
+        for number in 0..32 {
+            let (expected, found) = (expected.fpr[number], self.fpr[number]);
+            if expected != found {
+                crate::println!("{name}: f{number} {found:#x}, not {expected:#x}");
+            }
+        }
+        let others = |values: &Self| [values.cr, values.lr, values.xer, values.ctr, values.fpscr];
+        if others(expected) != others(self) {
+            crate::println!("{name}: {:x?}, not {:x?}", others(self), others(expected));
+        }
+        true
+    }
+
+    /// What PAPR and this hypervisor leave of these values in a hypercall that returns `status` and no
+    /// outputs.
+    #[must_use]
+    pub fn after_call(&self, status: u64) -> Self {
+        let mut after = self.clone();
+        after.gpr[0] = 0;
+        after.gpr[3] = status;
+        after.gpr[4..13].fill(0);
+        after.ctr = 0;
+        after.xer = 0;
+        after.cr &= CR_KEPT;
+        after
+    }
+}
+
+/// CR2, CR3 and CR4, which a hypercall keeps.
+const CR_KEPT: u64 = 0x00FF_F000;
+
 global_asm!(
     include_str!("registers.S"),
-    SPRG0 = const 272,
+    EBBHR = const 804,
     SPRG1 = const 273,
     SPRG2 = const 274,
     SPRG3 = const 275,
@@ -40,6 +103,10 @@ global_asm!(
 
 unsafe extern "C" {
     fn rt_registers_spin(fill: *const Values, store: *mut Values, count: u64);
+    fn rt_registers_load(fill: *const Values, store: *mut Values);
+    fn rt_registers_illegal(fill: *const Values, store: *mut Values);
+    fn rt_registers_facility(fill: *const Values, store: *mut Values);
+    fn rt_registers_fetch(fill: *const Values, store: *mut Values);
     fn rt_registers_call(fill: *const Values, store: *mut Values);
 }
 
@@ -55,13 +122,76 @@ pub fn spin(fill: &Values, count: u64) -> Values {
 }
 
 /// Fills all registers and makes the hypercall that r3 asks for: what they hold then. As [`spin`]; the
-/// call must not touch memory.
+/// call must not touch memory that the payload uses. If it allows interrupts, r1 must be a stack.
 #[must_use]
 pub fn call(fill: &Values) -> Values {
     let mut store = fill.clone();
     // SAFETY: as in `spin`.
     unsafe { rt_registers_call(fill, &mut store) };
     store
+}
+
+/// Fills all registers and loads the doubleword at r4 into r4: what they hold then. As [`spin`]; the address
+/// must be in the payload's free memory.
+#[must_use]
+pub fn load(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `spin`; a load changes nothing.
+    unsafe { rt_registers_load(fill, &mut store) };
+    store
+}
+
+/// Fills all registers and executes an illegal instruction, behind which the handler of the program
+/// interrupt has to go on: what they hold then. As [`spin`], but r1 must be a stack.
+#[must_use]
+pub fn execute_illegal(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `spin`; interrupts save and restore what they use, below the r1 they find.
+    unsafe { rt_registers_illegal(fill, &mut store) };
+    store
+}
+
+/// Fills all registers and reads EBBHR into r4: what they hold then. As [`execute_illegal`], if the facility is
+/// withheld.
+#[must_use]
+pub fn read_withheld(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `execute_illegal`; reading the register changes nothing.
+    unsafe { rt_registers_facility(fill, &mut store) };
+    store
+}
+
+/// Fills all registers and goes to the address in CTR, where an illegal instruction has to be, behind which
+/// the handler of the program interrupt has to go on at LR: what they hold then. As [`execute_illegal`].
+#[must_use]
+pub fn fetch(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `execute_illegal`.
+    unsafe { rt_registers_fetch(fill, &mut store) };
+    store
+}
+
+/// Leaves `value` where a partition can leave something that it does not need: in PSSCR, in the segment
+/// lookaside buffer, and as a reservation of the doubleword at `reserved`. QEMU does not know the number of
+/// PSSCR and may refuse the entry of the buffer, with a program interrupt.
+pub fn leave_traces(value: u64, reserved: &AtomicU64) {
+    const ESID: u64 = 0xFFFF_FFFF_F000_0000;
+    const VSID: u64 = 0x7FFF_FFFF_FFFF_F000;
+    const ENTRIES: u64 = 4;
+    // SAFETY: with radix translation nothing looks into the buffer, and only the low bits of PSSCR can be
+    // set, which `stop` alone reads. A reservation is nothing to who does not store by it.
+    unsafe {
+        asm!(
+            "mtspr 823, {psscr}",
+            "slbmte {vsid}, {esid}",
+            "ldarx {psscr}, 0, {reserved}",
+            psscr = inout(reg) value & 0x3FF => _,
+            vsid = in(reg) value & VSID,
+            esid = in(reg) value & ESID | value % ENTRIES,
+            reserved = in(reg_nonzero) reserved.as_ptr(),
+            options(nostack),
+        );
+    }
 }
 
 macro_rules! special {

@@ -30,7 +30,7 @@ struct Tables {
 
 struct Holder(UnsafeCell<Tables>);
 
-// SAFETY: a payload has one vCPU, and only `enable_translation` uses the tables.
+// SAFETY: only `enable_translation` uses the tables, once, before other vCPUs join.
 unsafe impl Sync for Holder {}
 
 static TABLES: Holder = Holder(UnsafeCell::new(Tables {
@@ -89,7 +89,11 @@ pub fn enable_translation(memory_bytes: u64) {
     assert_eq!(status, 0, "H_REGISTER_PROC_TBL");
     let status = hypercall(Hypercall::SetMode as u64, [3, mode::INTERRUPT_LOCATION, 0, 0]);
     assert_eq!(status, 0, "H_SET_MODE, interrupt location");
+    join_translation();
+}
 
+/// Turns translation on, on another vCPU than the one that has enabled it.
+pub fn join_translation() {
     const { assert!(msr::IR | msr::DR == 0x30) };
     // SAFETY: every address keeps its meaning. PIDR 0 is what the tree was registered for.
     unsafe {

@@ -8,24 +8,25 @@
 //! |---|---|---|---|
 //! | r0, r3-r12, CTR | status, outputs or 0 | kept | as the call left them |
 //! | r1, r2, r13-r31, LR, CR2-CR4 | kept | kept | kept |
-//! | XER, CR0, CR1, CR5-CR7 | undefined, no addresses | kept | kept or 0 |
+//! | XER, CR0, CR1, CR5-CR7 | 0 | kept | as the call left them |
 //! | next instruction, MSR | kept; H_CEDE sets EE | kept, or its own interrupt | kept, or its own interrupt |
 //! | SRR0, SRR1 | the address behind the call, and MSR | kept, or its own interrupt's | kept, or its own interrupt's |
 //! | SPRG0-3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB | kept | kept | kept |
-//! | DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR | kept | kept | kept |
+//! | DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR, PSSCR as far as a guest has it | kept | kept | kept |
 //! | FPR0-31, FPSCR | kept | kept | kept: owned by one vCPU, moved when another one runs |
 //! | TB | as time does | as time does | as time does |
 //! | DEC | as time does | as time does | as time does: kept as the guest time at which it expires |
 //! | PURR, SPURR, VTB, IC | as time does | as time does | stand still while the vCPU waits |
-//! | CFAR | undefined | undefined | undefined: it names a branch of the hypervisor |
-//! | PSSCR, WORT | kept | kept | not kept, and nothing relies on them |
+//! | CFAR | undefined: it names a branch of the hypervisor | kept | kept, or 0 after a hypercall |
+//! | segment lookaside buffer | kept | kept | cleared: radix translation has no use for it |
+//! | reservation | kept | kept | lost |
 //! | vectors, TM, EBB, performance monitor | HFSCR withholds them |||
 
 use arch::address::GuestRealAddress;
 use arch::registers::msr;
 
 /// The version of the layout and of the meaning of [`Registers`].
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The registers of a vCPU. During an exit r14-r31, `pc` and `msr` are still in the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +48,8 @@ pub struct Registers {
     pub ctr: u64,
     /// Fixed-point exception register.
     pub xer: u64,
+    /// Come-from address register.
+    pub cfar: u64,
     /// Registers that only a switch of vCPUs moves.
     pub supervisor: Supervisor,
     /// Registers that stay in the processor until another vCPU runs.
@@ -93,6 +96,8 @@ pub struct Supervisor {
     pub ctrl: u64,
     /// Program priority.
     pub ppr: u64,
+    /// Processor stop status and control, the part that is the guest's.
+    pub psscr: u64,
     /// Processor utilization of resources.
     pub purr: u64,
     /// The same, scaled by frequency.
@@ -132,6 +137,7 @@ impl Registers {
             lr: 0,
             ctr: 0,
             xer: 0,
+            cfar: 0,
             supervisor: Supervisor {
                 decrementer_expires: guest_time.wrapping_add(0x7FFF_FFFF),
                 ctrl: 1,

@@ -52,7 +52,8 @@ fn refuse(thread: &mut Thread, vector: Vector, facility: Facility) -> Trap {
 }
 
 /// The facility that a special-purpose register belongs to.
-pub(super) fn facility_of(spr: Spr) -> Option<Facility> {
+#[must_use]
+pub fn facility_of(spr: Spr) -> Option<Facility> {
     Some(match spr {
         Spr::Dscr => Facility::Dscr,
         Spr::Sier | Spr::Mmcr2 | Spr::Mmcra | Spr::Mmcr0 | Spr::Mmcr1 => Facility::Pm,

@@ -40,7 +40,7 @@ mod rb {
 fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     guard(thread, i)?;
     let Some(invalidation) = decode(thread, i, false)? else { return Ok(Flow::Synchronize) };
-    invalidation.apply(&mut shared.cores[thread.core]);
+    thread.invalidate(shared, thread.core, invalidation);
     if shared.cores.len() > 1 {
         thread.outstanding.issue(invalidation);
     }
@@ -57,7 +57,7 @@ fn tlbiel(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     if let Some(invalidation) = decode(thread, i, true)?
         && !is_later_class
     {
-        invalidation.apply(&mut shared.cores[thread.core]);
+        thread.invalidate(shared, thread.core, invalidation);
     }
     Ok(Flow::Synchronize)
 }
@@ -73,9 +73,9 @@ fn ptesync(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         return Err(hypervisor_privileged(thread, i));
     }
     for invalidation in thread.outstanding.complete() {
-        let others = shared.cores.iter_mut().enumerate();
-        for (_, core) in others.filter(|(index, _)| *index != thread.core) {
-            invalidation.apply(core);
+        let own = thread.core;
+        for core in (0..shared.cores.len()).filter(|core| *core != own) {
+            thread.invalidate(shared, core, invalidation);
         }
     }
     Ok(Flow::Next)

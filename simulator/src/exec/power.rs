@@ -1,6 +1,7 @@
 //! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `kvm-hv.md` 4.1. `wait`: Book II.
 //!
-//! The instruction completes and the thread waits; what ends the wait is in `interrupt::wake`.
+//! The instruction completes and the thread waits: how deep it sleeps is in `machine::power`, what ends
+//! the wait in `interrupt::wake`, and what was lost then in `power_saving`.
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::hfscr::Facility;
@@ -8,6 +9,7 @@ use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 
 use super::{Flow, Handler, Mode, Outcome, facility};
+use crate::power_saving::Reached;
 use crate::shared::Shared;
 use crate::thread::trap::StopReason;
 use crate::thread::{Activity, Thread};
@@ -40,15 +42,13 @@ fn stop(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome {
             return Err(facility::unavailable_to_hypervisor(thread, Facility::Stop));
         }
     } else if loses_state != has_criterion {
+        // No source says what becomes of it; Linux refuses firmware's states that ask for it.
         return Err(thread.stop(StopReason::InstructionNotModelled(
             "stop with PSSCR[ESL] and PSSCR[EC] different",
         )));
-    } else if loses_state && psscr::RL.get(value) >= psscr::DEEP {
-        return Err(thread.stop(StopReason::InstructionNotModelled(
-            "stop with PSSCR[ESL]=1 and a level of 4 or more, which loses the core's state,",
-        )));
     }
     thread.activity = Activity::Stopped;
+    thread.reached = Reached::default();
     shared.call_attention();
     Ok(Flow::Synchronize)
 }

@@ -6,6 +6,8 @@
 
 use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
+use arch::registers::lpcr;
+use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::shared::Shared;
@@ -68,12 +70,17 @@ fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
     let is_reserved = esid & !(ESID | VALID | INDEX.mask()) != 0
         || vsid & !VSID_BITS != 0
         || vsid >> 63 != 0
-        || index >= SLB_ENTRIES;
+        || index >= writable_entries(thread);
     if is_reserved {
         return Err(thread.stop(StopReason::InvalidForm("slbmte (reserved bits or index)")));
     }
     thread.slb[index] = SlbEntry { esid: esid & !INDEX.mask(), vsid };
     Ok(Flow::Synchronize)
+}
+
+/// With LPCR\[UPRT\]=1 software has the first four entries only. Source: Linux's `book3s_hv_p9_entry.c`.
+fn writable_entries(thread: &Thread) -> usize {
+    if thread.spr(Spr::Lpcr) & lpcr::UPRT != 0 { 4 } else { SLB_ENTRIES }
 }
 
 fn read(thread: &mut Thread, i: Word, part: impl Fn(SlbEntry) -> u64) -> Outcome {

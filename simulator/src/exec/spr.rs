@@ -7,7 +7,7 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::{lpcr, msr, psscr, xer};
+use arch::registers::{lpcr, psscr, xer};
 
 use super::system::BESCR_GE;
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
@@ -108,14 +108,9 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let value = match row.spr {
         Spr::Xer => thread.xer,
         Spr::Tb if row.number == TBU => timebase() >> 32,
-        Spr::Tb => timebase(),
         Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase()) as u64,
         Spr::Dec => decrementer(thread, timebase()) as u64 & 0xFFFF_FFFF,
         Spr::Hdec => hypervisor_decrementer(thread, timebase()) as u64,
-        // These count as the time base does, from where they were set.
-        Spr::Purr | Spr::Spurr => timebase().wrapping_add(thread.spr(row.spr)),
-        Spr::Vtb => timebase().wrapping_add(shared.cores[thread.core].spr(Spr::Vtb)),
-        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
         Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
         Spr::Dpdes => message::dpdes(thread, shared),
@@ -123,9 +118,22 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Tir => message::tir(thread, shared),
         // Problem state sees freeze, alert enable and alert occurred.
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
-        spr => stored(thread, shared, spr),
+        spr => counted(thread, shared, spr),
     };
     put(thread, i, value)
+}
+
+/// What a register holds now, those that count with the time or with the instructions included.
+#[must_use]
+pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
+    let timebase = || shared.timebase(thread);
+    match spr {
+        Spr::Tb => timebase(),
+        // These count as the time base does, from where they were set.
+        Spr::Purr | Spr::Spurr | Spr::Vtb => timebase().wrapping_add(stored(thread, shared, spr)),
+        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
+        spr => stored(thread, shared, spr),
+    }
 }
 
 /// What a register keeps, without any effect of reading it.
@@ -197,13 +205,13 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 BESCRRU => old & !(value << 32),
                 _ => value,
             };
-            refuse_unmodelled(thread, i, Spr::Bescr, new)?;
+            refuse_unmodelled(thread, Spr::Bescr, new)?;
             thread.set_spr(Spr::Bescr, new);
         }
         Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
             let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
             let new = kept | value & PROBLEM_MMCR0_MASK;
-            refuse_unmodelled(thread, i, Spr::Mmcr0, new)?;
+            refuse_unmodelled(thread, Spr::Mmcr0, new)?;
             thread.set_spr(Spr::Mmcr0, new);
         }
         Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
@@ -225,13 +233,15 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         // What is written can only clear causes.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
+        // POWER9 has no such register: the number reads as zero (`kvm-hv.md` 1.3, RFC 01).
+        Spr::Wort => {}
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
-            refuse_unmodelled(thread, i, Spr::Pcr, value)?;
+            refuse_unmodelled(thread, Spr::Pcr, value)?;
             thread.set_spr(Spr::Pcr, value & PCR_LEVELS);
         }
         spr => {
-            refuse_unmodelled(thread, i, spr, value)?;
+            refuse_unmodelled(thread, spr, value)?;
             match row.scope {
                 Scope::Thread => thread.set_spr(spr, value),
                 Scope::Subcore | Scope::Core => shared.cores[thread.core].set_spr(spr, value),
@@ -292,20 +302,20 @@ fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
 
 const PROBLEM_AMR: u16 = 13;
 
-/// Refuses values that would switch on what is not modelled. What a partition can be kept from by HFSCR stops
-/// the machine there too; the rest is left to the hypervisor.
-fn refuse_unmodelled(thread: &mut Thread, i: Word, spr: Spr, value: u64) -> Result<(), Trap> {
+/// Refuses values that would switch on what is not modelled, in a partition too: HFSCR can keep it from all of
+/// them that are not the hypervisor's alone.
+fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
         // Freeze counters: FC, bit 32.
         Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
         Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 | Spr::Rpr | Spr::Wort => "this register",
+        // What was read, which is 0, may be written back.
+        Spr::Rpr | Spr::Tscr if value != 0 => "sharing of a core between its threads",
+        Spr::Ldbar if value != 0 => "collecting of events in memory",
+        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 => "this register",
         _ => return Ok(()),
     };
-    if thread.msr() & msr::HV == 0 && facility::facility_of(spr).is_none() {
-        return Err(thread.emulation_assistance(i));
-    }
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
 }

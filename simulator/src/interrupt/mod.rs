@@ -5,7 +5,8 @@
 pub mod wake;
 
 use arch::interrupt::{
-    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SaveRestore, Vector,
+    AIL2_BASE, AIL3_BASE, MEDIATED, SCV_AIL3_BASE, SCV_BASE, SYSTEM_RESET_FROM_OUTSIDE,
+    SaveRestore, Vector,
 };
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
@@ -16,7 +17,7 @@ use crate::thread::Thread;
 use crate::thread::trap::Interrupt;
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
-const STATUS_BITS: u64 = 0x783F_0000;
+pub const STATUS_BITS: u64 = 0x783F_0000;
 
 /// An interrupt was taken: where from and where to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,8 +184,10 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let signals = shared.signals(thread.index);
     let is_mediated = thread.msr() & msr::HV == 0 && thread.spr(Spr::Lpcr) & lpcr::MER != 0;
     let is_due = |is_there: bool, vector| is_there && is_enabled(thread, vector);
-    // Where maintenance stands among these no source at hand says.
-    if is_due(needs_maintenance(thread, shared), Vector::HypervisorMaintenance) {
+    if signals.system_reset {
+        Some(Vector::SystemReset)
+    } else if is_due(needs_maintenance(thread, shared), Vector::HypervisorMaintenance) {
+        // Where maintenance stands among these no source at hand says.
         Some(Vector::HypervisorMaintenance)
     } else if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
@@ -223,13 +226,18 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
     }
 }
 
-/// Takes what is [`pending`], if anything is. A doorbell is over when its interrupt is taken; the
-/// decrementers, the interrupt controller and maintenance go on until software does something about them.
+/// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is
+/// taken; the decrementers, the interrupt controller and maintenance go on until software does something
+/// about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);
     let now = thread.time.cycles();
     match vector {
+        Vector::SystemReset => {
+            shared.signal(thread.index, now, |signals| signals.system_reset = false);
+            interrupt.status = SYSTEM_RESET_FROM_OUTSIDE;
+        }
         Vector::DirectedPrivilegedDoorbell => {
             shared.signal(thread.index, now, |signals| signals.privileged_doorbell = false);
         }

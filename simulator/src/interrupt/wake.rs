@@ -2,8 +2,8 @@
 //!
 //! With PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
 //! thread goes on behind the `stop` and takes the interrupt there if it may. With ESL=EC=1 only what
-//! LPCR\[PECE\] names ends it, by a system reset that says why, and the thread's own state is lost.
-//! Source: `kvm-hv.md` 4.1, 4.5.
+//! LPCR\[PECE\] names ends it, by a system reset that says why, and state is lost as `power_saving` has
+//! it. A system reset that somebody asked for ends any. Source: `kvm-hv.md` 4.1, 4.5.
 //!
 //! A `wait` changes nothing but the time. An exception ends it; whether one whose interrupt is masked
 //! does is a switch. Platform notifications and event-based branches, which would too, are not
@@ -14,61 +14,81 @@ use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr};
 
 use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, needs_maintenance, take};
+use crate::power_saving::{SelfRestore, lose_thread_state};
 use crate::shared::Shared;
 use crate::thread::trap::Interrupt;
 use crate::thread::{Activity, Thread};
 
-/// What a register holds that a `stop` may have lost.
-const POISON: u64 = 0xDEAD_5709_DEAD_5709;
-
-/// The thread's own registers that are no [`Thread`] fields and are lost with its state.
-const LOST: [Spr; 5] = [Spr::Amr, Spr::Iamr, Spr::Uamor, Spr::Amor, Spr::Tar];
-
 /// The cycle at which the sleeping `thread` wakes, as things are; `u64::MAX` if it sleeps for ever.
 #[must_use]
 pub fn wakes_at(thread: &Thread, shared: &Shared) -> u64 {
-    let now = thread.time.cycles();
-    let signals = shared.signals(thread.index);
-    if signal_reason(thread, shared).is_some() {
-        return now.max(signals.since);
-    }
-    let timers = [Timer::Decrementer, Timer::HypervisorDecrementer];
-    timers.iter().filter_map(|timer| timer.due(thread, shared)).min().unwrap_or(u64::MAX)
+    next(thread, shared).map_or(u64::MAX, |(cycle, _)| cycle)
 }
 
-/// Ends the wait of the sleeping `thread` at [`Thread::wakes_at`].
-pub fn wake(thread: &mut Thread, shared: &Shared) -> Option<Taken> {
+/// What ends the wait first: the cycle, and SRR1's reason.
+fn next(thread: &Thread, shared: &Shared) -> Option<(u64, u64)> {
+    let came = thread.time.cycles().max(shared.signals(thread.index).since);
+    let signal = signal_reason(thread, shared).map(|reason| (came, reason));
+    let timers = [Timer::Decrementer, Timer::HypervisorDecrementer];
+    let due = timers.iter().filter_map(|timer| timer.due(thread, shared));
+    signal.into_iter().chain(due.map(|at| (at, wake::DECREMENTER))).min_by_key(|(cycle, _)| *cycle)
+}
+
+/// SRR1's reason for which the sleeping `thread` wakes at [`Thread::wakes_at`].
+///
+/// # Panics
+/// If it sleeps for ever.
+#[must_use]
+pub fn reason(thread: &Thread, shared: &Shared) -> u64 {
+    next(thread, shared).expect("something ends the wait").1
+}
+
+/// Ends the wait of the sleeping `thread` for `reason`; it has reached the power-saving `level`. With a system reset, unless it simply goes on.
+pub fn wake(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    reason: u64,
+    level: u64,
+    restore: &SelfRestore,
+) -> Option<Taken> {
     thread.time.charge_wait_until(thread.wakes_at);
     thread.wakes_at = u64::MAX;
     if std::mem::replace(&mut thread.activity, Activity::Running) == Activity::Waiting {
         return None;
     }
     let value = thread.spr(Spr::Psscr);
-    let level = match thread.msr() & msr::HV {
-        0 => psscr::RL.get(value).min(psscr::PSLL.get(value)),
-        _ => psscr::RL.get(value),
+    let goes_on = value & psscr::EC == 0 && reason != wake::SYSTEM_RESET;
+    if reason == wake::SYSTEM_RESET {
+        let now = thread.time.cycles();
+        shared.signal(thread.index, now, |signals| signals.system_reset = false);
+    }
+    let is_deep = level >= shared.power_saving.hypervisor_lost_from;
+    let lost = if value & psscr::ESL == 0 {
+        wake::NOTHING_LOST
+    } else if is_deep {
+        shared.power_saving.lose_hypervisor_state(thread, shared.processor, restore);
+        shared.drop_reservation(thread);
+        if shared.switches.deep_stop_says_only_thread_lost {
+            wake::THREAD_LOST
+        } else {
+            wake::ALL_LOST
+        }
+    } else {
+        lose_thread_state(thread);
+        shared.drop_reservation(thread);
+        wake::THREAD_LOST
     };
-    thread.set_spr(Spr::Psscr, psscr::PLS.set(value, level));
-    if value & psscr::EC == 0 {
+    thread.set_spr(Spr::Psscr, psscr::PLS.set(thread.spr(Spr::Psscr), level));
+    if goes_on {
         return None;
     }
-    let reason = signal_reason(thread, shared).unwrap_or(wake::DECREMENTER);
-    lose_state(thread);
-    let status = reason | wake::THREAD_LOST;
     thread.cia = thread.nia;
-    Some(take(thread, shared, &Interrupt { status, ..Interrupt::new(Vector::SystemReset) }))
-}
-
-fn lose_state(thread: &mut Thread) {
-    thread.gpr = [POISON; 32];
-    thread.vsr = [[POISON; 2]; 64];
-    thread.cr = POISON as u32;
-    thread.lr = POISON;
-    thread.ctr = POISON;
-    for spr in LOST {
-        thread.set_spr(spr, POISON);
+    let interrupt = Interrupt { status: reason | lost, ..Interrupt::new(Vector::SystemReset) };
+    let taken = take(thread, shared, &interrupt);
+    if let (true, Some(value)) = (is_deep, restore.msr(thread.index)) {
+        thread.set_msr(value);
     }
-    thread.reservation = None;
+    Some(taken)
 }
 
 fn has_criterion(thread: &Thread) -> bool {
@@ -91,6 +111,9 @@ fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
     let lpcr = thread.spr(Spr::Lpcr);
     let signals = shared.signals(thread.index);
     let is_mediated = thread.msr() & msr::HV == 0 && lpcr & lpcr::MER != 0;
+    if signals.system_reset {
+        return Some(wake::SYSTEM_RESET);
+    }
     let sources = [
         (
             needs_maintenance(thread, shared),
@@ -150,6 +173,9 @@ impl Timer {
                 (ends, hypervisor_decrementer(thread, timebase))
             }
         };
-        ends.then(|| super::negative_at(thread, shared, timebase, value))
+        let due = ends.then(|| super::negative_at(thread, shared, timebase, value));
+        let level = shared.cores[thread.core].power_saving_level;
+        let stands_still = level >= shared.power_saving.time_base_stops_from;
+        due.filter(|&cycle| !stands_still || cycle <= thread.reached.since)
     }
 }

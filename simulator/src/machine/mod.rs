@@ -5,10 +5,12 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod power;
 mod report;
 mod run;
 mod snapshot;
 mod step;
+mod timed;
 
 pub use report::Report;
 pub use run::RunState;
@@ -18,6 +20,7 @@ use arch::address::RealAddress;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
+use crate::core::block::TimedBlocks;
 use crate::description::Description;
 use crate::memory::Memory;
 use crate::platform::console::Input;
@@ -46,6 +49,7 @@ pub struct Boot {
 pub struct Machine {
     state: State,
     blocks: Blocks,
+    operations: TimedBlocks,
 }
 
 impl Machine {
@@ -84,14 +88,25 @@ impl Machine {
         let mut shared =
             Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
         shared.switches = description.switches();
+        shared.power_saving = description.power_saving();
         shared.place_threads(&threads);
         let platform = Platform::new(device_tree::pirs(&description).into_iter());
-        let state = State { description, seed, threads, shared, platform, progress_at: 0 };
-        Self { state, blocks: Blocks::default() }
+        let state = State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at: 0,
+            timing: None,
+            timed: None,
+            plans: Vec::new(),
+        };
+        Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
     }
 
-    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the first
-    /// thread.
+    /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the thread
+    /// that boots; the others wait inside firmware.
     ///
     /// # Errors
     /// [`BootError`] if firmware would refuse the files; the machine is unchanged then.
@@ -101,7 +116,8 @@ impl Machine {
         let initrd = boot.initrd.as_deref().unwrap_or_default();
         check_room("initrd", initrd, layout::INITRD_BYTES)?;
         let State { description, threads, shared, .. } = &mut self.state;
-        let pir = threads[0].spr(Spr::Pir) as u32;
+        let first = description.boot_thread();
+        let pir = threads[first].spr(Spr::Pir) as u32;
         let initrd_end = layout::INITRD + initrd.len() as u64;
         let chosen = device_tree::Chosen {
             arguments: &boot.arguments,
@@ -122,7 +138,7 @@ impl Machine {
                 .copy_in(RealAddress(address), bytes)
                 .expect("a description has memory where firmware puts its files");
         }
-        opal::enter_payload(&mut threads[0], entry);
+        opal::enter_payload(&mut threads[first], entry);
         Ok(())
     }
 
@@ -176,6 +192,7 @@ impl Machine {
     /// goes on as it would have, only slower; tests use this to show that it does.
     pub fn forget_shortcuts(&mut self) {
         self.blocks.clear(&mut self.state.shared.memory);
+        self.operations = TimedBlocks::default();
         for thread in &mut self.state.threads {
             thread.forget_shortcuts();
         }
@@ -185,6 +202,13 @@ impl Machine {
     #[must_use]
     pub fn into_parts(self) -> (Vec<Thread>, Shared) {
         (self.state.threads, self.state.shared)
+    }
+
+    /// The threads and what they share, to change from outside, as a debugger does and as a test that
+    /// breaks something. What the machine has remembered about them is dropped.
+    pub fn parts_mut(&mut self) -> (&mut [Thread], &mut Shared) {
+        self.forget_shortcuts();
+        (&mut self.state.threads, &mut self.state.shared)
     }
 
     /// The machine's state, to look at.
@@ -203,5 +227,16 @@ fn check_room(what: &'static str, file: &[u8], most: u64) -> Result<(), BootErro
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_room;
+
+    #[test]
+    fn a_file_may_fill_its_place_and_no_more() {
+        let fits = |bytes: usize| check_room("kernel", &vec![0; bytes], 16).is_ok();
+        assert!(fits(15) && fits(16) && !fits(17) && !fits(100));
     }
 }

@@ -1,18 +1,19 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::opal::token;
 
-use super::{Machine, QUANTUM_CYCLES, Report, step};
-use crate::blocks::Block;
+use super::{Machine, QUANTUM_CYCLES, Report, power, step};
+use crate::blocks::{Block, Blocks, Op};
 use crate::exec::{Flow, Mode, Outcome};
-use crate::interrupt;
+use crate::interrupt::{self, Taken};
 use crate::mmu::{self, Access};
 use crate::platform::{Power, opal};
 use crate::shared::Shared;
 use crate::state::State;
-use crate::thread::trap::{Cause, Interrupt, StopReason};
+use crate::thread::trap::{Cause, Interrupt, StopReason, Trap};
 use crate::thread::{Activity, Thread};
 use crate::trace::Observer;
 
@@ -38,11 +39,21 @@ pub(super) enum Leave {
     Synchronize,
     /// An instruction did not complete.
     Trap,
+    /// In timing mode: other threads come first.
+    Turn,
 }
 
 impl Machine {
     /// Runs for `steps` more (instructions completed and interrupts taken), or until the machine ends.
     pub fn run<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
+        let end = self.run_to_end(steps, observer);
+        if let Some(timing) = &self.state.timing {
+            timing.check(&self.state.threads);
+        }
+        end
+    }
+
+    fn run_to_end<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
         let target = self.state.steps().saturating_add(steps);
         loop {
             self.pay_attention();
@@ -69,10 +80,7 @@ impl Machine {
                 return self.stopped(0, self.deadlock());
             };
             if self.state.threads[index].activity.is_asleep() {
-                let State { threads, shared, .. } = &mut self.state;
-                if let Some(taken) = interrupt::wake::wake(&mut threads[index], shared) {
-                    observer.interrupted(&threads[index], taken);
-                }
+                self.wake(index, observer);
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
                 return self.stopped(index, reason);
@@ -85,9 +93,35 @@ impl Machine {
         RunState::Stopped(Box::new(Report::new(&self.state, index, reason.to_string())))
     }
 
+    /// Ends the sleep of thread `index`.
+    fn wake<O: Observer>(&mut self, index: usize, observer: &mut O) {
+        let from = self.state.threads[index].activity;
+        let taken = power::wake(&mut self.state, index);
+        let State { threads, shared, timing, .. } = &mut self.state;
+        if let Some(taken) = taken {
+            observer.interrupted(&threads[index], shared, taken);
+        }
+        if let Some(timing) = timing {
+            timing.woke(&mut threads[index], from);
+            timing.look(threads);
+        }
+    }
+
+    /// Thread `index` took an interrupt.
+    pub(super) fn took<O: Observer>(&mut self, index: usize, taken: Taken, observer: &mut O) {
+        let State { threads, shared, timing, .. } = &mut self.state;
+        observer.interrupted(&threads[index], shared, taken);
+        if let Some(timing) = timing {
+            timing.interrupted(&mut threads[index], taken);
+        }
+    }
+
     /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
-    /// `stop` or `wait` is where it will wake.
-    fn next_thread(&self) -> Option<usize> {
+    /// `stop` or `wait` is where it will wake. In timing mode turns decide instead.
+    fn next_thread(&mut self) -> Option<usize> {
+        if self.state.timing.is_some() {
+            return self.next_turn();
+        }
         let next = self.state.threads.iter().filter_map(|thread| Some((next_at(thread)?, thread)));
         next.min_by_key(|(cycle, _)| cycle / QUANTUM_CYCLES).map(|(_, thread)| thread.index)
     }
@@ -95,6 +129,9 @@ impl Machine {
     /// The cycle up to which thread `index` may go on alone: the start of the quantum in which another
     /// thread has something to do, or the end of this one.
     fn slice_end(&self, index: usize) -> u64 {
+        if let Some(timing) = &self.state.timing {
+            return timing.turn.map_or(0, |turn| turn.until);
+        }
         let others = self.state.threads.iter().filter(|thread| thread.index != index);
         let start = self.state.threads[index].time.cycles();
         let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
@@ -104,14 +141,26 @@ impl Machine {
         }
     }
 
-    /// Finds out anew when each waiting thread wakes, after something happened that may have changed it.
+    /// Looks at what happened: finds out anew when each waiting thread wakes, and does what is planned for
+    /// the marks that were passed.
     fn pay_attention(&mut self) {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
+            power::settle(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
+            for mark in shared.take_marks() {
+                self.pass_mark(mark);
+            }
+            if let Some(timing) = &mut self.state.timing {
+                timing.turn = None;
+            }
+        }
+        let State { threads, timing, .. } = &mut self.state;
+        if let Some(timing) = timing {
+            timing.look(threads);
         }
     }
 
@@ -133,24 +182,39 @@ impl Machine {
         budget: u64,
         observer: &mut O,
     ) -> Result<(), StopReason> {
-        let start = self.state.threads[index].time.cycles();
-        let end = self.slice_end(index).min(start.saturating_add(budget));
-        while self.state.threads[index].time.cycles() < end {
+        let thread = &self.state.threads[index];
+        let limit = thread.steps().saturating_add(budget);
+        let is_timed = self.state.timing.is_some();
+        let mut end = self.slice_end(index);
+        if !is_timed {
+            // A step is a cycle.
+            end = end.min(thread.time.cycles().saturating_add(budget));
+        }
+        while self.state.threads[index].time.cycles() < end
+            && self.state.threads[index].steps() < limit
+        {
             if self.state.shared.needs_attention() {
                 return Ok(());
             }
             self.enter(index, observer)?;
             let thread = &mut self.state.threads[index];
             if step::is_traced(thread) {
-                if self.step(index, observer)? == Leave::Trap && self.trap(index, observer)? {
-                    return Ok(());
+                match self.step(index, observer)? {
+                    Leave::Turn => return Ok(()),
+                    Leave::Trap if self.trap(index, observer)? => return Ok(()),
+                    _ => continue,
                 }
-                continue;
             }
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
-            let leave = self.blocks(index, deadline, observer);
-            if leave == Leave::Trap && self.trap(index, observer)? {
-                return Ok(());
+            let leave = if is_timed {
+                self.timed_blocks(index, deadline, limit, observer)
+            } else {
+                self.blocks(index, deadline, observer)
+            };
+            match leave {
+                Leave::Turn => return Ok(()),
+                Leave::Trap if self.trap(index, observer)? => return Ok(()),
+                _ => {}
             }
         }
         Ok(())
@@ -164,8 +228,10 @@ impl Machine {
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
         if let Some(taken) = interrupt::take_pending(thread, shared) {
-            observer.interrupted(thread, taken);
+            self.took(index, taken, observer);
         }
+        let thread = &mut self.state.threads[index];
+        let shared = &mut self.state.shared;
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
             self.blocks.discard(&mut shared.memory, &frames);
@@ -176,6 +242,10 @@ impl Machine {
         thread.lookaside.enter(context, mode.number(), generation);
         if mmu::watch::is_armed(thread) {
             thread.lookaside.bypass_pages();
+        }
+        thread.accesses.is_on = self.state.timing.is_some();
+        if thread.accesses.is_on {
+            thread.lookaside.record_pages();
         }
         Ok(())
     }
@@ -190,19 +260,8 @@ impl Machine {
             debug_assert!(!shared.has_stale_code(), "a store into code synchronizes");
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
-            let number = match thread.lookaside.find_block(thread.nia) {
-                Some(number) => number,
-                None => {
-                    let address = EffectiveAddress(thread.nia);
-                    let Ok(place) = mmu::translate(thread, shared, address, Access::Fetch) else {
-                        return Leave::Trap;
-                    };
-                    // The TLB may have been emptied to make room for this translation.
-                    let number =
-                        self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
-                    thread.lookaside.insert_block(address.0, number);
-                    number
-                }
+            let Ok(number) = find_block(thread, shared, &mut self.blocks, mode) else {
+                return Leave::Trap;
             };
             let allowed = deadline - thread.time.cycles();
             let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
@@ -220,18 +279,25 @@ impl Machine {
         match cause {
             Cause::Interrupt(interrupt) => {
                 let taken = interrupt::take(thread, &self.state.shared, &interrupt);
-                observer.interrupted(thread, taken);
+                self.took(index, taken, observer);
                 if taken.is_exit() && taken.vector == Vector::SystemCall {
                     self.state.progress_at = self.state.steps();
                 }
                 Ok(false)
             }
             Cause::Firmware => {
+                if opal::hold(&mut self.state, index) {
+                    return Ok(true);
+                }
+                let thread = &self.state.threads[index];
                 observer.firmware_called(thread, thread.gpr[0]);
                 if thread.gpr[0] != token::POLL_EVENTS {
                     self.state.progress_at = self.state.steps();
                 }
                 opal::call(&mut self.state, index)?;
+                if let Some(timing) = &mut self.state.timing {
+                    timing.turn = None;
+                }
                 Ok(true)
             }
             Cause::Stop(reason) => Err(reason),
@@ -239,8 +305,27 @@ impl Machine {
     }
 }
 
+/// The number of the decoded block that the thread executes next.
+#[inline]
+pub(super) fn find_block(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    blocks: &mut Blocks,
+    mode: Mode,
+) -> Result<u32, Trap> {
+    if let Some(number) = thread.lookaside.find_block(thread.nia) {
+        return Ok(number);
+    }
+    let address = EffectiveAddress(thread.nia);
+    // To make room for this translation the TLB may be emptied.
+    let offset = mmu::translate(thread, shared, address, Access::Fetch)?.offset;
+    let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
+    thread.lookaside.insert_block(address.0, number);
+    Ok(number)
+}
+
 /// The cycle at which `thread` has something to do, if it ever has.
-fn next_at(thread: &Thread) -> Option<u64> {
+pub(super) fn next_at(thread: &Thread) -> Option<u64> {
     match thread.activity {
         Activity::Running => Some(thread.time.cycles()),
         activity if activity.is_asleep() && thread.wakes_at != u64::MAX => {
@@ -276,12 +361,17 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Straight;
             }
             Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
                 retire(thread, 1);
                 return Leave::Synchronize;
             }
             Err(_) => {
                 thread.contain(op.word);
-                retire(thread, u64::from(completes(thread, outcome)));
+                let is_complete = completes(thread, outcome);
+                if has_returned(op, outcome, is_complete) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
                 return Leave::Trap;
             }
         }
@@ -298,8 +388,17 @@ pub(super) fn execute<O: Observer>(
     leave
 }
 
+/// Whether the instruction returned from an interrupt, also where the state that it returned to takes
+/// another at once.
+pub(super) fn has_returned(op: &Op, outcome: Outcome, is_complete: bool) -> bool {
+    match outcome {
+        Ok(flow) => flow == Flow::Return,
+        Err(_) => is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)),
+    }
+}
+
 /// Whether the instruction with this outcome completed.
-fn completes(thread: &Thread, outcome: Outcome) -> bool {
+pub(super) fn completes(thread: &Thread, outcome: Outcome) -> bool {
     let after = |cause: &Cause| {
         matches!(cause, Cause::Interrupt(Interrupt { is_after_instruction: true, .. }))
     };

@@ -3,9 +3,11 @@
 //! A snapshot is the whole [`State`]: running to a point, saving, restoring and running on is the same
 //! as running on. Only frames of memory that were ever written are in it.
 
+use arch::marker::Mark;
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
+use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::memory::flags;
 use crate::platform::Platform;
@@ -14,7 +16,7 @@ use crate::state::State;
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x03";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x05";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -35,8 +37,12 @@ struct Saved {
     cores: Vec<Core>,
     random: u64,
     signals: Vec<Signals>,
+    reservations: Vec<Option<usize>>,
     platform: Platform,
     progress_at: u64,
+    timing: Option<Box<Timing>>,
+    timed: Option<Box<Timing>>,
+    plans: Vec<(Mark, Plan)>,
     frames: Vec<Frame>,
 }
 
@@ -51,7 +57,17 @@ impl Machine {
     /// The machine as bytes.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        let State { description, seed, threads, shared, platform, progress_at } = &self.state;
+        let State {
+            description,
+            seed,
+            threads,
+            shared,
+            platform,
+            progress_at,
+            timing,
+            timed,
+            plans,
+        } = &self.state;
         let frames = shared.memory.written_frames().map(|(number, flags, contents)| Frame {
             number,
             // The blocks that were decoded from it are not saved.
@@ -65,8 +81,12 @@ impl Machine {
             cores: shared.cores.clone(),
             random: shared.random,
             signals: shared.all_signals().to_vec(),
+            reservations: shared.all_reservations().to_vec(),
             platform: platform.clone(),
             progress_at: *progress_at,
+            timing: timing.clone(),
+            timed: timed.clone(),
+            plans: plans.clone(),
             frames: frames.collect(),
         };
         postcard::to_extend(&saved, MAGIC.to_vec()).expect("a state can be written as bytes")
@@ -86,6 +106,7 @@ impl Machine {
         let has_same_shape = saved.threads.len() == state.threads.len()
             && saved.cores.len() == state.shared.cores.len()
             && saved.signals.len() == state.threads.len()
+            && saved.reservations.len() == state.threads.len()
             && saved
                 .threads
                 .iter()
@@ -103,9 +124,39 @@ impl Machine {
         state.shared.cores = saved.cores;
         state.shared.random = saved.random;
         state.shared.restore_signals(saved.signals);
-        state.shared.restore_reservations(&state.threads);
+        state.shared.restore_reservations(saved.reservations);
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
+        state.timing = saved.timing;
+        state.timed = saved.timed;
+        state.plans = saved.plans;
         Ok(machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAGIC, Saved};
+    use crate::{Description, Machine};
+
+    /// Whether a snapshot of two threads is restored that was changed so.
+    fn is_restored(change: impl FnOnce(&mut Saved)) -> bool {
+        let text = include_str!("../../../machines/power9.toml")
+            .replace("threads_per_core = 1", "threads_per_core = 2");
+        let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
+        let mut saved: Saved = postcard::from_bytes(&machine.snapshot()[MAGIC.len()..]).unwrap();
+        change(&mut saved);
+        Machine::restore(&postcard::to_extend(&saved, MAGIC.to_vec()).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn what_does_not_fit_the_description_is_refused() {
+        assert!(is_restored(|_| {}));
+        assert!(!is_restored(|saved| saved.threads.truncate(saved.threads.len() - 1)));
+        assert!(!is_restored(|saved| saved.cores.truncate(saved.cores.len() - 1)));
+        assert!(!is_restored(|saved| saved.signals.truncate(saved.signals.len() - 1)));
+        assert!(!is_restored(|saved| saved.reservations.truncate(saved.reservations.len() - 1)));
+        assert!(!is_restored(|saved| saved.threads.swap(0, 1)));
+        assert!(!is_restored(|saved| saved.threads[1].core = 1));
     }
 }

@@ -30,7 +30,7 @@ const LOAD: u64 = bit(35);
 const STORE: u64 = bit(36);
 const BREAKPOINT: u64 = bit(43);
 
-/// CIABR\[PRIV\] of the thread's state.
+/// CIABR\[PRIV\] of the thread's state; never 0, which is for no state.
 fn privilege(thread: &Thread) -> u64 {
     if thread.is_problem() {
         1
@@ -44,7 +44,7 @@ fn privilege(thread: &Thread) -> u64 {
 /// Whether the thread's next instruction may be followed by a trace interrupt.
 pub(super) fn is_traced(thread: &Thread) -> bool {
     let ciabr = thread.spr(Spr::Ciabr);
-    thread.msr() & msr::TE.mask() != 0 || ciabr & 3 != 0 && ciabr & 3 == privilege(thread)
+    thread.msr() & msr::TE.mask() != 0 || ciabr & 3 == privilege(thread)
 }
 
 impl Machine {
@@ -71,9 +71,18 @@ impl Machine {
         let place = mmu::translate(thread, shared, EffectiveAddress(address), Access::Fetch);
         let Ok(place) = place else { return Ok(Leave::Trap) };
         let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
-        let block = self.blocks.get(number);
-        let leave = execute(thread, shared, block, 1, mode, observer);
-        let op = &block.ops[0];
+        let leave = if self.state.timing.is_some() {
+            let limit = thread.steps() + 1;
+            self.timed_block(index, number, u64::MAX, limit, mode, observer)
+        } else {
+            execute(thread, shared, self.blocks.get(number), 1, mode, observer)
+        };
+        if leave == Leave::Turn {
+            return Ok(leave);
+        }
+        let thread = &mut self.state.threads[index];
+        let shared = &mut self.state.shared;
+        let op = &self.blocks.get(number).ops[0];
         let is_wanted = trace == SINGLE_STEP || trace == BRANCH_TRACE && is_branch(op.mnemonic);
         if leave == Leave::Trap || changes_context(op.mnemonic) || !(is_wanted || is_breakpoint) {
             return Ok(if leave == Leave::Trap { leave } else { Leave::Synchronize });
@@ -88,7 +97,7 @@ impl Machine {
         let trace =
             Interrupt { status, is_after_instruction: true, ..Interrupt::new(Vector::Trace) };
         let taken = interrupt::take(thread, shared, &trace);
-        observer.interrupted(thread, taken);
+        self.took(index, taken, observer);
         Ok(Leave::Synchronize)
     }
 }

@@ -24,7 +24,7 @@ impl Thread {
             Access::Store => &self.lookaside.write,
             _ => &self.lookaside.read,
         };
-        match pages.find(address.0, bytes) {
+        match pages.find(address.0, bytes).or_else(|| pages.find_recorded(address.0, bytes)) {
             Some(offset) => Ok(offset),
             None => self.place_slow(shared, address, bytes, access),
         }
@@ -39,7 +39,7 @@ impl Thread {
         access: Access,
     ) -> Result<Offset, Trap> {
         let place = translate(self, shared, address, access)?;
-        if place.inhibited.is_some() && address.0 % bytes != 0 {
+        if place.inhibited.is_some() && !address.0.is_multiple_of(bytes) {
             return Err(self.alignment_interrupt(address));
         }
         Ok(place.offset)
@@ -59,6 +59,7 @@ impl Thread {
             if place.inhibited.is_some() {
                 return Err(self.alignment_interrupt(address));
             }
+            self.accesses.record(at, place.offset, 1, access == Access::Store);
             *offset = place.offset;
         }
         Ok(offsets)
@@ -78,7 +79,8 @@ impl Thread {
                 byte
             }));
         }
-        let offset = self.place_slow(shared, address, N as u64, Access::Load)?;
+        let offset = self.place(shared, address, N as u64, Access::Load)?;
+        self.accesses.record(address, offset, N, false);
         Ok(shared.memory.read(offset))
     }
 
@@ -115,7 +117,8 @@ impl Thread {
             }
             return Ok(());
         }
-        let offset = self.place_slow(shared, address, N as u64, Access::Store)?;
+        let offset = self.place(shared, address, N as u64, Access::Store)?;
+        self.accesses.record(address, offset, N, true);
         shared.store(self, offset, value);
         Ok(())
     }
@@ -131,31 +134,33 @@ impl Thread {
         access: Access,
     ) -> Result<Offset, Trap> {
         watch::check(self, address, 1, access)?;
-        self.place(shared, address, 1, access)
+        let offset = self.place(shared, address, 1, access)?;
+        self.accesses.record(address, offset, 1, access == Access::Store);
+        Ok(offset)
     }
 
-    /// The same, for accesses that need a cache: to pages that are not cache-inhibited.
+    /// Refuses a cache-inhibited page to an access that needs a cache.
     ///
     /// # Errors
-    /// [`Trap`] if they cannot be accessed so.
-    pub fn locate_cached(
+    /// [`Trap`] if the page is one, or cannot be accessed.
+    pub fn require_cached(
         &mut self,
         shared: &mut Shared,
         address: EffectiveAddress,
         access: Access,
-    ) -> Result<Offset, Trap> {
-        watch::check(self, address, 1, access)?;
+    ) -> Result<(), Trap> {
         let pages = match access {
             Access::Store => &self.lookaside.write,
             _ => &self.lookaside.read,
         };
-        if let Some(offset) = pages.find(address.0, 1) {
-            return Ok(offset);
+        // What is at hand has a cache.
+        let known = pages.find(address.0, 1).or_else(|| pages.find_recorded(address.0, 1));
+        if known.is_some() {
+            return Ok(());
         }
-        let place = translate(self, shared, address, access)?;
-        match place.inhibited {
+        match translate(self, shared, address, access)?.inhibited {
             Some(inhibited) => Err(inhibited.refuse(self, address, access)),
-            None => Ok(place.offset),
+            None => Ok(()),
         }
     }
 

@@ -4,6 +4,7 @@
 //! as late as the architecture allows: when the issuing thread executes `ptesync` behind a `tlbsync`.
 //! Software that leaves one of them out finds translations that should be gone.
 
+use arch::address::GuestRealAddress;
 use serde::{Deserialize, Serialize};
 
 use super::tlb::{Space, Translation};
@@ -45,29 +46,41 @@ pub struct Invalidation {
 }
 
 impl Invalidation {
-    fn removes(&self, space: Space, address: u64, translation: &Translation) -> bool {
+    /// Whether it removes a translation of `space` for a page of 2^`own_log2` bytes at `address`, which lies
+    /// at `guest_real` if the partition-scoped stage took part.
+    #[must_use]
+    pub fn removes(
+        &self,
+        space: Space,
+        address: u64,
+        own_log2: u32,
+        guest_real: Option<GuestRealAddress>,
+    ) -> bool {
         if self.lpid.is_some_and(|lpid| lpid != space.lpid) {
             return false;
         }
         match self.extent {
             Extent::Page { pid, address: wanted, page_log2 } => {
-                let log2 = translation.page_log2.max(page_log2);
+                let log2 = own_log2.max(page_log2);
                 if self.is_process {
                     space.pid == pid && address << 2 >> 2 >> log2 == wanted >> log2
                 } else {
-                    translation.guest_real.is_some_and(|page| page.0 >> log2 == wanted >> log2)
+                    guest_real.is_some_and(|page| page.0 >> log2 == wanted >> log2)
                 }
             }
             Extent::Pid(pid) => space.pid == Some(pid),
             Extent::Everything if self.is_process => space.pid.is_some(),
-            Extent::Everything => translation.guest_real.is_some(),
+            Extent::Everything => guest_real.is_some(),
         }
     }
 
     /// Removes it from `core`.
     pub fn apply(&self, core: &mut Core) {
         if self.translations {
-            core.tlb.invalidate(|space, page, translation| self.removes(space, page, translation));
+            core.tlb.invalidate(|space, page, translation| {
+                let Translation { page_log2, guest_real, .. } = *translation;
+                self.removes(space, page, page_log2, guest_real)
+            });
         }
         if self.directories || self.tables {
             let pid = match self.extent {

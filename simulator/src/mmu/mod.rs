@@ -8,6 +8,7 @@
 pub mod access;
 pub mod inhibited;
 pub mod invalidation;
+pub mod path;
 pub mod radix;
 pub mod tlb;
 pub mod walk_cache;
@@ -26,9 +27,9 @@ use crate::thread::Thread;
 use crate::thread::lookaside::{Context, PAGE_LOG2};
 use crate::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
 use inhibited::Inhibited;
-use radix::{Page, WalkFault, Walker};
+use radix::{Page, Read, WalkFault, Walker};
 use tlb::{Hit, Space, Stage, Translation};
-use walk_cache::{WalkCache, WalkKey, Words};
+use walk_cache::WalkCache;
 
 /// What an access wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,7 +146,7 @@ enum Found {
     /// Real mode, or the TLB.
     Known(RealAddress, Option<Inhibited>),
     /// The tables, just now, and what was read on the way.
-    Walked(Space, Translation, Vec<(WalkKey, Words)>),
+    Walked(Space, Translation, Vec<Read>),
 }
 
 /// The real address behind `address`; what a walk found goes into the TLB.
@@ -157,9 +158,9 @@ fn find(
 ) -> Result<(RealAddress, Option<Inhibited>), Fault> {
     match resolve(thread, shared, address, access)? {
         Found::Known(real, inhibited) => Ok((real, inhibited)),
-        Found::Walked(space, translation, learned) => {
+        Found::Walked(space, translation, reads) => {
             let core = &mut shared.cores[thread.core];
-            core.walk_cache.keep(learned);
+            core.walk_cache.keep(reads.iter().filter_map(|read| Some((read.key?, read.words))));
             if core.tlb.insert(space, address.0, translation) {
                 thread.lookaside.forget();
             }
@@ -174,27 +175,11 @@ fn resolve(
     address: EffectiveAddress,
     access: Access,
 ) -> Result<Found, Fault> {
-    let is_relocated = match access {
-        Access::Fetch => thread.msr() & msr::IR != 0,
-        Access::Load | Access::Store => thread.msr() & msr::DR != 0,
-    };
-    let has_hv = thread.msr() & msr::HV != 0;
-    if has_hv && !is_relocated {
+    let Some((space, input)) = locate(thread, address, access)? else {
         let is_offset = address.0 >> 63 == 0;
         let hrmor = if is_offset { shared.cores[thread.core].spr(Spr::Hrmor) } else { 0 };
         let real = RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor);
         return Ok(Found::Known(real, None));
-    }
-    if thread.spr(Spr::Lpcr) & RADIX != RADIX {
-        return Err(Fault::Stop(StopReason::TranslationNotModelled(
-            "hashed translation (LPCR[HR]=0 or LPCR[UPRT]=0)",
-        )));
-    }
-    let (space, input) = if is_relocated {
-        quadrant(thread, address, has_hv)?
-    } else {
-        let lpid = thread.spr(Spr::Lpidr) as u32;
-        (Space { lpid, pid: None }, address.0 & 0x3FFF_FFFF_FFFF_FFFF)
     };
     let core = &shared.cores[thread.core];
     match core.tlb.find(space, address.0) {
@@ -206,16 +191,42 @@ fn resolve(
     }
     // Nothing cached, or something that would fault: only what the tables say now may fault.
     let permitted = |known| {
-        let (translation, learned) = walk(shared, thread, known, space, input, access)?;
+        let (translation, reads) = walk(shared, thread, known, space, input, access)?;
         check(thread, &translation, access).map_err(|refusal| match refusal {
             Refusal::Process(cause) => Fault::Process(cause),
             Refusal::Partition(cause) => {
                 Fault::Partition(cause, translation.guest_real_of(address))
             }
         })?;
-        Ok(Found::Walked(space, translation, learned))
+        Ok(Found::Walked(space, translation, reads))
     };
     permitted(Some(&core.walk_cache)).or_else(|_: Fault| permitted(None))
+}
+
+/// Whose address it is, and the address there; `None` for the hypervisor's real addresses.
+fn locate(
+    thread: &Thread,
+    address: EffectiveAddress,
+    access: Access,
+) -> Result<Option<(Space, u64)>, Fault> {
+    let is_relocated = match access {
+        Access::Fetch => thread.msr() & msr::IR != 0,
+        Access::Load | Access::Store => thread.msr() & msr::DR != 0,
+    };
+    let has_hv = thread.msr() & msr::HV != 0;
+    if has_hv && !is_relocated {
+        return Ok(None);
+    }
+    if thread.spr(Spr::Lpcr) & RADIX != RADIX {
+        return Err(Fault::Stop(StopReason::TranslationNotModelled(
+            "hashed translation (LPCR[HR]=0 or LPCR[UPRT]=0)",
+        )));
+    }
+    if is_relocated {
+        return quadrant(thread, address, has_hv).map(Some);
+    }
+    let lpid = thread.spr(Spr::Lpidr) as u32;
+    Ok(Some((Space { lpid, pid: None }, address.0 & 0x3FFF_FFFF_FFFF_FFFF)))
 }
 
 /// LPCR as it is for radix translation.
@@ -252,7 +263,7 @@ fn walk(
     space: Space,
     input: u64,
     access: Access,
-) -> Result<(Translation, Vec<(WalkKey, Words)>), Fault> {
+) -> Result<(Translation, Vec<Read>), Fault> {
     let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
     let store = if access == Access::Store { storage::STORE } else { 0 };
     let bad_entry =
@@ -282,7 +293,7 @@ fn walk(
         process: process.map(stage),
         partition: partition.map(stage),
     };
-    Ok((translation, walker.into_learned()))
+    Ok((translation, walker.into_reads()))
 }
 
 /// What the TLB keeps of a leaf.

@@ -9,7 +9,7 @@ use arch::interrupt::storage;
 use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
 
 use super::walk_cache::{WalkCache, WalkKey, Words};
-use crate::memory::{Memory, NoMemory};
+use crate::memory::{Memory, NoMemory, Offset};
 
 /// Why a walk found no page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +102,19 @@ impl Walk {
     }
 }
 
+/// A table entry that a walk read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Read {
+    /// Where it lies.
+    pub place: Offset,
+    /// Whether it belongs to the process-scoped stage: the process table and its trees.
+    pub is_process: bool,
+    /// What a walk cache may remember it as; nothing for a leaf.
+    pub key: Option<WalkKey>,
+    /// What was there.
+    pub words: Words,
+}
+
 /// A partition-table entry as far as radix translation needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct PartitionEntry {
@@ -109,6 +122,12 @@ struct PartitionEntry {
     root: Root,
     /// Process table, in guest real (for LPID 0: real) memory.
     process_table: TableLocation,
+}
+
+/// A doubleword of a table, and where it lies.
+fn read_entry(memory: &Memory, address: RealAddress) -> Result<(Offset, u64), NoMemory> {
+    let place = memory.locate(address).ok_or(NoMemory(address))?;
+    Ok((place, u64::from_be_bytes(memory.read(place))))
 }
 
 /// Walks the trees of one LPID.
@@ -119,8 +138,8 @@ pub struct Walker<'a> {
     known: Option<&'a WalkCache>,
     lpid: u32,
     entry: PartitionEntry,
-    /// What was read on the way and may be remembered.
-    learned: Vec<(WalkKey, Words)>,
+    /// What was read on the way, in order.
+    reads: Vec<Read>,
 }
 
 impl<'a> Walker<'a> {
@@ -136,7 +155,7 @@ impl<'a> Walker<'a> {
         lpid: u32,
     ) -> Result<Option<Self>, NoMemory> {
         let key = WalkKey::PartitionEntry { lpid };
-        let mut learned = Vec::new();
+        let mut reads = Vec::new();
         let words = match known.and_then(|known| known.find(key)) {
             Some(words) => words,
             None => {
@@ -146,8 +165,10 @@ impl<'a> Walker<'a> {
                     return Ok(None);
                 }
                 let at = table.base.wrapping_add(offset);
-                let words = [memory.read_be64(at)?, memory.read_be64(at.wrapping_add(8))?];
-                learned.push((key, words));
+                let (place, first) = read_entry(memory, at)?;
+                let (_, second) = read_entry(memory, at.wrapping_add(8))?;
+                let words = [first, second];
+                reads.push(Read { place, is_process: false, key: Some(key), words });
                 words
             }
         };
@@ -156,13 +177,28 @@ impl<'a> Walker<'a> {
             process_table: TableLocation::from_doubleword(words[1]),
         };
         let is_radix = words[0] & PATE0_HR != 0 && entry.root.entries_log2 >= 5;
-        Ok(is_radix.then_some(Self { memory, known, lpid, entry, learned }))
+        Ok(is_radix.then_some(Self { memory, known, lpid, entry, reads }))
     }
 
-    /// What was read on the way and may be remembered.
+    /// What was read on the way, in order: the partition-table entry, and before each process-scoped entry
+    /// those that say where it lies.
     #[must_use]
-    pub fn into_learned(self) -> Vec<(WalkKey, Words)> {
-        self.learned
+    pub fn into_reads(self) -> Vec<Read> {
+        self.reads
+    }
+
+    /// Reads the first doubleword of an entry.
+    fn read(&mut self, address: RealAddress, is_process: bool) -> Result<u64, NoMemory> {
+        let (place, word) = read_entry(self.memory, address)?;
+        self.reads.push(Read { place, is_process, key: None, words: [word, 0] });
+        Ok(word)
+    }
+
+    /// The entry that was read last is valid, and leads on: it may be remembered.
+    fn learn(&mut self, key: WalkKey) {
+        if let Some(read) = self.reads.last_mut() {
+            read.key = Some(key);
+        }
     }
 
     /// Whether process-scoped tables lie in guest real memory: for every LPID but 0.
@@ -183,8 +219,7 @@ impl<'a> Walker<'a> {
         if address.0 >> radix::SPACE_LOG2 != 0 {
             return Err(fault(storage::NO_TRANSLATION));
         }
-        let read = |walker: &mut Self, at| Ok(walker.memory.read_be64(RealAddress(at))?);
-        self.descend(walk, None, address.0, read, fault)
+        self.descend(walk, None, address.0, |_, at| Ok(RealAddress(at)), fault)
     }
 
     /// Walks the process-scoped tree of `pid` for `address`, quadrant bits already removed.
@@ -192,25 +227,26 @@ impl<'a> Walker<'a> {
     /// # Errors
     /// [`WalkFault`] with the stage that refused.
     pub fn process(&mut self, pid: u32, address: u64) -> Result<Page, WalkFault> {
-        let word = self.process_entry(pid)?;
+        let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
+        let known = self.known.and_then(|known| known.find(key));
+        let word = match known {
+            Some([word, _]) => word,
+            None => self.process_entry(pid)?,
+        };
         let walk = Walk::new(Root::from_doubleword(word));
         if !walk.is_supported() {
             return Err(WalkFault::Process(storage::BAD_CONFIGURATION));
         }
-        let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
-        self.learned.push((key, [word, 0]));
-        let read = |walker: &mut Self, at| {
-            let real = if walker.is_nested() { walker.table_address(at)? } else { RealAddress(at) };
-            Ok(walker.memory.read_be64(real)?)
+        if known.is_none() {
+            self.learn(key);
+        }
+        let locate = |walker: &mut Self, at| {
+            if walker.is_nested() { walker.table_address(at) } else { Ok(RealAddress(at)) }
         };
-        self.descend(walk, Some(pid), address, read, WalkFault::Process)
+        self.descend(walk, Some(pid), address, locate, WalkFault::Process)
     }
 
     fn process_entry(&mut self, pid: u32) -> Result<u64, WalkFault> {
-        let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
-        if let Some([word, _]) = self.known.and_then(|known| known.find(key)) {
-            return Ok(word);
-        }
         let table = self.entry.process_table;
         let offset = u64::from(pid) * 16;
         if offset >= 1 << table.bytes_log2 {
@@ -218,7 +254,7 @@ impl<'a> Walker<'a> {
         }
         // The process table's own address goes through the partition-scoped tree even for LPID 0.
         let real = self.table_address(table.base.0 + offset)?;
-        Ok(self.memory.read_be64(real)?)
+        Ok(self.read(real, true)?)
     }
 
     /// Goes down a tree to the page.
@@ -227,20 +263,25 @@ impl<'a> Walker<'a> {
         mut walk: Walk,
         pid: Option<u32>,
         input: u64,
-        read: impl Fn(&mut Self, u64) -> Result<u64, WalkFault>,
+        locate: impl Fn(&mut Self, u64) -> Result<RealAddress, WalkFault>,
         fault: impl Fn(u64) -> WalkFault,
     ) -> Result<Page, WalkFault> {
         loop {
             let covers_log2 = walk.bits_left - walk.entries_log2;
             let prefix = input >> covers_log2;
             let key = WalkKey::Directory { lpid: self.lpid, pid, covers_log2, prefix };
-            let word = match self.known.and_then(|known| known.find(key)) {
+            let known = self.known.and_then(|known| known.find(key));
+            let word = match known {
                 Some([word, _]) => word,
-                None => read(self, walk.entry_address(input))?,
+                None => {
+                    let real = locate(self, walk.entry_address(input))?;
+                    self.read(real, pid.is_some())?
+                }
             };
             match walk.step(word) {
                 Step::Fault(cause) => return Err(fault(cause)),
-                Step::Directory => self.learned.push((key, [word, 0])),
+                Step::Directory if known.is_none() => self.learn(key),
+                Step::Directory => {}
                 Step::Page(page) => return Ok(page),
             }
         }

@@ -147,3 +147,27 @@ impl Tlb {
         self.generation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Hit, Space, Tlb, Translation};
+    use arch::address::RealAddress;
+
+    fn page(page_log2: u32) -> Translation {
+        let real = RealAddress(0);
+        Translation { page_log2, real, guest_real: None, process: None, partition: None }
+    }
+
+    #[test]
+    fn only_a_translation_that_meets_another_makes_shortcuts_void() {
+        let space = Space { lpid: 1, pid: Some(2) };
+        let mut tlb = Tlb::default();
+        assert!(!tlb.insert(space, 0x20_0000, page(12)));
+        assert!(!tlb.insert(space, 0x20_1000, page(12)));
+        assert!(tlb.insert(space, 0x20_0000, page(12)), "in place of another");
+        assert!(!tlb.insert(Space { lpid: 2, ..space }, 0x20_0000, page(21)), "another space");
+        assert!(tlb.insert(space, 0x20_0000, page(21)), "of another size");
+        assert_eq!(tlb.find(space, 0x20_1000), Hit::Several);
+        assert!(matches!(tlb.find(space, 0x20_2000), Hit::One(_)));
+    }
+}

@@ -79,8 +79,8 @@ impl WalkCache {
     }
 
     /// Remembers what a walk read.
-    pub fn keep(&mut self, learned: Vec<(WalkKey, Words)>) {
-        if self.entries.len() + learned.len() > CAPACITY {
+    pub fn keep(&mut self, learned: impl Iterator<Item = (WalkKey, Words)>) {
+        if self.entries.len() >= CAPACITY {
             self.entries.clear();
         }
         self.entries.extend(learned);

@@ -74,3 +74,23 @@ pub fn check(
     let storage = Some(StorageFault { address, status, guest_real: None });
     Err(thread.interrupt(Interrupt { storage, ..Interrupt::new(Vector::DataStorage) }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DATA_READ, DATA_WRITE, HYPERVISOR, PROBLEM, TRANSLATION_IGNORED, is_armed};
+    use crate::thread::Thread;
+    use arch::registers::msr;
+    use arch::registers::spr::Spr;
+
+    #[test]
+    fn it_is_armed_for_accesses_of_a_kind_in_a_state() {
+        let mut thread = Thread::new(0, 0);
+        thread.set_msr(msr::SF | msr::HV);
+        let mut armed = |control| {
+            thread.set_spr(Spr::Dawrx0, control | TRANSLATION_IGNORED);
+            is_armed(&thread)
+        };
+        assert!(armed(HYPERVISOR | DATA_READ) && armed(HYPERVISOR | DATA_WRITE));
+        assert!(!armed(HYPERVISOR) && !armed(PROBLEM | DATA_READ));
+    }
+}

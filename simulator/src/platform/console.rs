@@ -41,12 +41,6 @@ impl Console {
         RING_BYTES - self.ring.len()
     }
 
-    /// Whether output waits in the ring.
-    #[must_use]
-    pub fn has_output(&self) -> bool {
-        !self.ring.is_empty()
-    }
-
     /// Sends everything in the ring out.
     pub fn drain(&mut self) {
         self.output.extend(self.ring.drain(..));
@@ -101,7 +95,9 @@ mod tests {
     #[test]
     fn input_is_read_in_order_and_logged() {
         let mut console = Console::default();
+        assert!(!console.has_input());
         console.type_in(Input { at_step: 5, timebase: 1, bytes: b"abc".to_vec() });
+        assert!(console.has_input());
         assert_eq!(console.read(2), b"ab");
         assert_eq!(console.read(2), b"c");
         assert_eq!(console.log().len(), 1);

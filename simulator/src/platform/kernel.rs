@@ -78,6 +78,38 @@ mod tests {
         assert_eq!(entry(&[0x48, 0, 0, 8]), Ok(layout::KERNEL));
     }
 
+    /// A big-endian file for 64-bit PowerPC with two loadable segments of 0x100 bytes, entered at `entry`.
+    fn elf(entry: u64) -> Vec<u8> {
+        let mut file = b"\x7FELF\x02\x02\x01".to_vec();
+        file.resize(16, 0);
+        file.extend([0, 2, 0, 21, 0, 0, 0, 1]);
+        file.extend(entry.to_be_bytes());
+        file.extend(64u64.to_be_bytes());
+        file.extend([0; 12]);
+        for half in [64u16, 56, 2, 64, 0, 0] {
+            file.extend(half.to_be_bytes());
+        }
+        for (offset, address) in [(0x1000u64, 0x7000u64), (0x3000, 0x9000)] {
+            file.extend([0, 0, 0, 1, 0, 0, 0, 7]);
+            for word in [offset, address, address, 0x100, 0x200, 0x1000] {
+                file.extend(word.to_be_bytes());
+            }
+        }
+        file.resize(0x3100, 0);
+        file
+    }
+
+    #[test]
+    fn an_elf_file_is_entered_where_the_entrys_bytes_lie_in_the_copy() {
+        assert_eq!(entry(&elf(0x7000)), Ok(layout::KERNEL + 0x1000));
+        assert_eq!(entry(&elf(0x9010)), Ok(layout::KERNEL + 0x3010));
+        assert_eq!(entry(&elf(0x90FF)), Ok(layout::KERNEL + 0x30FF));
+        // Behind the file's bytes: skiboot clears nothing, so nothing is there to execute.
+        for outside in [0x9100, 0x6FFF, 0x7100] {
+            assert_eq!(entry(&elf(outside)), Err(BootError::EntryOutside(outside)));
+        }
+    }
+
     #[test]
     fn nothing_and_damage_are_refused() {
         assert_eq!(entry(&[]), Err(BootError::NoKernel));

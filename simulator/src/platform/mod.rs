@@ -12,8 +12,10 @@ pub mod xics;
 
 use serde::{Deserialize, Serialize};
 
+use crate::power_saving::SelfRestore;
 use crate::shared::Shared;
 use console::Console;
+use opal::quiesce::Quiesce;
 use xics::Xics;
 
 /// Where things lie in real memory, as skiboot has them on QEMU (`powernv-opal.md` 1.2, 1.4).
@@ -60,13 +62,24 @@ pub struct Platform {
     pub console: Console,
     /// The interrupt controller.
     pub xics: Xics,
+    /// Who is kept out of firmware.
+    pub quiesce: Quiesce,
+    /// What firmware sets again when a thread comes out of a deep power-saving state.
+    pub self_restore: SelfRestore,
 }
 
 impl Platform {
     /// A platform after power-on, with threads of these PIRs.
     #[must_use]
     pub fn new(pirs: impl Iterator<Item = u32>) -> Self {
-        Self { power: Power::On, console: Console::default(), xics: Xics::new(pirs) }
+        let xics = Xics::new(pirs);
+        Self {
+            power: Power::On,
+            console: Console::default(),
+            quiesce: Quiesce::new(xics.servers()),
+            xics,
+            self_restore: SelfRestore::default(),
+        }
     }
 
     /// Brings the interrupt controller's lines to the threads after something changed at cycle `now`.

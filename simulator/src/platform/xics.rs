@@ -64,6 +64,12 @@ impl Xics {
         Self { servers, sources: vec![event] }
     }
 
+    /// How many servers there are: one for each thread.
+    #[must_use]
+    pub fn servers(&self) -> usize {
+        self.servers.len()
+    }
+
     /// Index of the server with this PIR.
     #[must_use]
     pub fn server(&self, pir: u64) -> Option<usize> {

@@ -42,13 +42,15 @@ const EMPTY: Entry = Entry { tag: PAGE_MASK, offset: 0 };
 #[derive(Clone, Debug)]
 pub struct Pages {
     entries: Box<[Entry; ENTRIES]>,
-    /// Number of the context that the thread is in.
+    /// Number of the context that the thread is in, if it may be quick.
     context: u64,
+    /// The same, if accesses go the slow way only to be recorded.
+    recorded: u64,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { entries: Box::new([EMPTY; ENTRIES]), context: 0 }
+        Self { entries: Box::new([EMPTY; ENTRIES]), context: 0, recorded: 0 }
     }
 }
 
@@ -57,18 +59,31 @@ impl Pages {
     #[inline]
     #[must_use]
     pub fn find(&self, address: u64, bytes: u64) -> Option<Offset> {
+        self.find_in(self.context, address, bytes)
+    }
+
+    /// The same on the slow way.
+    #[inline]
+    #[must_use]
+    pub fn find_recorded(&self, address: u64, bytes: u64) -> Option<Offset> {
+        self.find_in(self.recorded, address, bytes)
+    }
+
+    #[inline(always)]
+    fn find_in(&self, context: u64, address: u64, bytes: u64) -> Option<Offset> {
         let entry = &self.entries[(address >> PAGE_LOG2) as usize % ENTRIES];
         // The page of the last byte: if it is not that of the first, it has another entry.
         let last = address.wrapping_add(bytes - 1);
-        (entry.tag == (last & !PAGE_MASK | self.context))
+        (entry.tag == (last & !PAGE_MASK | context))
             .then(|| entry.offset + (address & PAGE_MASK) as usize)
     }
 
     /// Remembers that the page of `address` lies at `page` in memory.
     pub fn insert(&mut self, address: u64, page: Offset) {
-        if self.context != 0 {
+        let context = self.context | self.recorded;
+        if context != 0 {
             self.entries[(address >> PAGE_LOG2) as usize % ENTRIES] =
-                Entry { tag: address & !PAGE_MASK | self.context, offset: page };
+                Entry { tag: address & !PAGE_MASK | context, offset: page };
         }
     }
 
@@ -123,15 +138,27 @@ impl Lookaside {
             self.clear();
         }
         let number = self.number(context);
-        self.read.context = number;
-        self.write.context = number;
+        for pages in [&mut self.read, &mut self.write] {
+            pages.context = number;
+            pages.recorded = 0;
+        }
         self.block_tag = number << 8 | u64::from(mode);
     }
 
     /// Stays in the state that was entered, but without shortcuts for loads and stores.
     pub fn bypass_pages(&mut self) {
-        self.read.context = 0;
-        self.write.context = 0;
+        for pages in [&mut self.read, &mut self.write] {
+            pages.context = 0;
+            pages.recorded = 0;
+        }
+    }
+
+    /// Stays in the state that was entered, but loads and stores go the slow way, where they are
+    /// recorded.
+    pub fn record_pages(&mut self) {
+        for pages in [&mut self.read, &mut self.write] {
+            pages.recorded = std::mem::take(&mut pages.context);
+        }
     }
 
     /// The small number of a context, at least 1, at most a page offset.

@@ -1,5 +1,6 @@
 //! One hardware thread: its architected state, and what the machine remembers while it executes.
 
+pub mod accesses;
 pub mod lookaside;
 pub mod trap;
 
@@ -15,6 +16,8 @@ use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
 use crate::interrupt::Timers;
 use crate::ledger::LocalTime;
 use crate::mmu::invalidation::Outstanding;
+use crate::power_saving::Reached;
+use accesses::Accesses;
 use lookaside::Lookaside;
 use trap::Cause;
 
@@ -112,6 +115,8 @@ pub struct Thread {
     /// While it waits in `stop` or `wait`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
     /// another thread can wake it.
     pub wakes_at: u64,
+    /// While it waits in `stop`: how deep it got.
+    pub reached: Reached,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
     /// `completed` and `time`.
     pub run_start: u64,
@@ -125,6 +130,9 @@ pub struct Thread {
     /// The signs of the decrementers, known until one of them changes.
     #[serde(skip)]
     pub(crate) timers: Timers,
+    /// What the instruction that executes has accessed, in timing mode.
+    #[serde(skip)]
+    pub(crate) accesses: Accesses,
 }
 
 impl Thread {
@@ -154,10 +162,12 @@ impl Thread {
             last_exits: VecDeque::with_capacity(LAST_EXITS),
             time: LocalTime::default(),
             wakes_at: u64::MAX,
+            reached: Reached::default(),
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
             timers: Timers::default(),
+            accesses: Accesses::default(),
         }
     }
 
@@ -201,6 +211,12 @@ impl Thread {
     pub fn set_spr(&mut self, spr: Spr, value: u64) {
         debug_assert!(spr.row().scope == Scope::Thread);
         self.spr[spr as usize] = value;
+    }
+
+    /// Instructions completed and interrupts taken.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.completed + self.interrupts
     }
 
     /// Instructions completed, those of the run under way included.
@@ -321,7 +337,7 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                (thread.wakes_at, thread.slb),
+                (thread.wakes_at, thread.reached, thread.slb),
             )
         };
         visible(self) == visible(other)

@@ -6,7 +6,7 @@ use crate::Verdict;
 use crate::rule::{Rule, RuleFile};
 
 /// More instructions than any program needs; a program that hangs ends here.
-const PATIENCE: u64 = 20_000_000;
+pub const PATIENCE: u64 = 20_000_000;
 
 /// What our machine makes of `image`.
 ///
@@ -14,9 +14,7 @@ const PATIENCE: u64 = 20_000_000;
 /// If the rule asks for a machine that cannot be.
 #[must_use]
 pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
-    let mut machine = Machine::new(description(&rule.file), 1);
-    let boot = Boot { kernel: image.to_vec(), initrd: None, arguments: String::new() };
-    machine.boot(&boot).expect("the image can be booted");
+    let mut machine = machine(rule, image);
     let end = run_with(&mut machine, &rule.file);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
     let report = match end {
@@ -41,6 +39,18 @@ fn run_with(machine: &mut Machine, file: &RuleFile) -> RunState {
         machine.raise_maintenance(failure.thread, 1 << (63 - failure.bit));
     }
     machine.run(PATIENCE, &mut NoObserver)
+}
+
+/// The rule's machine, about to enter `image`.
+///
+/// # Panics
+/// If the rule asks for a machine that cannot be.
+#[must_use]
+pub fn machine(rule: &Rule, image: &[u8]) -> Machine {
+    let mut machine = Machine::new(description(&rule.file), 1);
+    let boot = Boot { kernel: image.to_vec(), initrd: None, arguments: String::new() };
+    machine.boot(&boot).expect("the image can be booted");
+    machine
 }
 
 fn description(file: &RuleFile) -> Description {

@@ -36,6 +36,8 @@ hal_enter_guest:
     std %r31, 168(%r1)
     std %r1, {STACK}(%r13)
     std %r3, {VCPU}(%r13)
+    li %r4, 24                          # a word of this frame that nothing uses
+    stdcx. %r0, %r4, %r1                # no vCPU goes on with the reservation of another
 
     ld %r4, {PC}(%r3)
     ld %r5, {MSR}(%r3)
@@ -43,8 +45,10 @@ hal_enter_guest:
     ld %r7, {LR}(%r3)
     ld %r8, {CTR}(%r3)
     ld %r9, {XER}(%r3)
+    ld %r10, {RECORD_CFAR}(%r3)
     mtspr {HSRR0}, %r4
     mtspr {HSRR1}, %r5
+    mtspr {CFAR}, %r10
     mtcrf 0xFF, %r6
     mtlr %r7
     mtctr %r8

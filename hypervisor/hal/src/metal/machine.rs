@@ -5,7 +5,7 @@ use core::ptr;
 
 use arch::address::RealAddress;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
-use arch::registers::msr;
+use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::Leave;
 use hypervisor_core::hal::{Hal, HalError, Page};
@@ -17,7 +17,7 @@ use super::map::{self, Mapping};
 use super::memory::HeapTables;
 use super::opal;
 use super::per_cpu::per_cpu;
-use super::registers::{Scope, invalidate, isync, ptesync, read, spr, write};
+use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
 use crate::radix::{MapError, Tree};
 
 unsafe extern "C" {
@@ -163,6 +163,7 @@ impl Hal for Machine {
             write::<{ spr::LPIDR }>(u64::from((*guest.partition).lpid));
             write::<{ spr::LPCR }>(lpcr);
             load(&(*registers).supervisor);
+            clear_segments();
             // The decrementers come after LPCR, which says how wide they are.
             let now = read::<{ spr::TB }>();
             let expires = (*registers).supervisor.decrementer_expires;
@@ -262,6 +263,7 @@ unsafe fn load(supervisor: &Supervisor) {
         write::<{ spr::VRSAVE }>(supervisor.vrsave);
         write::<{ spr::CTRL_WRITE }>(supervisor.ctrl);
         write::<{ spr::PPR }>(supervisor.ppr);
+        write::<{ spr::PSSCR }>(supervisor.psscr & psscr::PRIVILEGED);
         write::<{ spr::PURR }>(supervisor.purr);
         write::<{ spr::SPURR }>(supervisor.spurr);
         write::<{ spr::VTB }>(supervisor.vtb);
@@ -294,6 +296,7 @@ fn save() -> Supervisor {
         vrsave: read::<{ spr::VRSAVE }>(),
         ctrl: read::<{ spr::CTRL_READ }>(),
         ppr: read::<{ spr::PPR }>(),
+        psscr: read::<{ spr::PSSCR }>() & psscr::PRIVILEGED,
         purr: read::<{ spr::PURR }>(),
         spurr: read::<{ spr::SPURR }>(),
         vtb: read::<{ spr::VTB }>(),

@@ -76,6 +76,7 @@ core::arch::global_asm!(
     R11 = const offset_of!(PerCpu, r11),
     R12 = const offset_of!(PerCpu, r12),
     CTR_SLOT = const offset_of!(PerCpu, ctr),
+    CFAR_SLOT = const offset_of!(PerCpu, cfar),
     CODE = const offset_of!(PerCpu, code),
     GPR = const offset_of!(Registers, gpr),
     PC = const offset_of!(Registers, pc),
@@ -84,6 +85,8 @@ core::arch::global_asm!(
     LR = const offset_of!(Registers, lr),
     CTR = const offset_of!(Registers, ctr),
     XER = const offset_of!(Registers, xer),
+    CFAR = const spr::CFAR,
+    RECORD_CFAR = const offset_of!(Registers, cfar),
     H_PRIVILEGE = const H_PRIVILEGE,
 );
 
@@ -114,6 +117,8 @@ core::arch::global_asm!(
     LR = const offset_of!(Registers, lr),
     CTR = const offset_of!(Registers, ctr),
     XER = const offset_of!(Registers, xer),
+    CFAR = const spr::CFAR,
+    RECORD_CFAR = const offset_of!(Registers, cfar),
 );
 
 core::arch::global_asm!(

@@ -52,6 +52,8 @@ pub(super) struct PerCpu {
     pub(super) r12: u64,
     /// As `r10`, at the real door.
     pub(super) ctr: u64,
+    /// As `r10`: CFAR.
+    pub(super) cfar: u64,
     /// The code of the exit that is being handled.
     pub(super) code: u64,
     /// The hypervisor's registers when it was interrupted.
@@ -89,6 +91,7 @@ static PER_CPU: Single<PerCpu> = Single::new(PerCpu {
     r11: 0,
     r12: 0,
     ctr: 0,
+    cfar: 0,
     code: 0,
     crash_gpr: [0; 32],
     crash_lr: 0,

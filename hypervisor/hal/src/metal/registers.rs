@@ -10,6 +10,7 @@ pub(super) mod spr {
     pub(crate) const DEC: u16 = 22;
     pub(crate) const SRR0: u16 = 26;
     pub(crate) const SRR1: u16 = 27;
+    pub(crate) const CFAR: u16 = 28;
     pub(crate) const AMR: u16 = 29;
     pub(crate) const PIDR: u16 = 48;
     pub(crate) const IAMR: u16 = 61;
@@ -44,6 +45,7 @@ pub(super) mod spr {
     pub(crate) const ASDR: u16 = 816;
     pub(crate) const IC: u16 = 848;
     pub(crate) const VTB: u16 = 849;
+    pub(crate) const PSSCR: u16 = 855;
     pub(crate) const PPR: u16 = 896;
 }
 
@@ -62,6 +64,18 @@ pub(super) fn read<const NUMBER: u16>() -> u64 {
 pub(super) unsafe fn write<const NUMBER: u16>(value: u64) {
     // SAFETY: the caller's promise.
     unsafe { asm!("mtspr {}, {}", const NUMBER, in(reg) value, options(nostack)) };
+}
+
+/// The entries of the segment lookaside buffer that a partition with radix translation can write: LPCR\[UPRT\]
+/// is 1 then (Linux's `book3s_hv_p9_entry.c`).
+const SEGMENTS: u64 = 4;
+
+/// Forgets what a partition may have left in the segment lookaside buffer, cached translations apart.
+pub(super) fn clear_segments() {
+    for index in 0..SEGMENTS {
+        // SAFETY: with radix translation nothing looks into the buffer.
+        unsafe { asm!("slbmte {}, {}", in(reg) 0, in(reg) index, options(nostack)) };
+    }
 }
 
 /// Orders earlier stores to translation tables before what follows.

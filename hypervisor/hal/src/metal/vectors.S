@@ -7,20 +7,24 @@
 # Known at entry: r13 = HSPRG0 is the per-CPU area; HSPRG1 keeps the interrupted r13.
 #
 # sc 1        guest r14-r31, CR2-CR4 and LR survive (Rust's ABI or a slot); r0, r3-r12, CTR, XER
-#             and the other CR fields are the caller's to lose. SRR0 and SRR1 are not touched.
-# all others  everything survives: r0-r13, CR, LR, CTR, XER go to the vCPU's record, r14-r31 stay
+#             and the other CR fields are the caller's to lose: results or zero. SRR0 and SRR1 are
+#             not touched.
+# all others  everything survives: r0-r13, CR, LR, CTR, XER, CFAR go to the vCPU's record, r14-r31 stay
 #             in the registers, SRR0/1 or HSRR0/1 stay as the interrupt left them.
 #
 # An exit code is the vector, plus 1 for the real door, plus 2 when HSRR0/1 hold the return.
 
     .set REAL, 1
     .set HSRR, 2
+    .set VOLATILE_CR, 0xC7              # CR0, CR1, CR5-CR7
 
 .macro door_stub offset, vector, flags, target
     .org \offset - 0x100
     mtspr {HSPRG1}, %r13
     mfspr %r13, {HSPRG0}
     std %r12, {R12}(%r13)
+    mfspr %r12, {CFAR}                  # before the first branch
+    std %r12, {CFAR_SLOT}(%r13)
     li %r12, \vector + \flags
     b \target
 .endm
@@ -113,6 +117,8 @@ hypercall_answered:
     li %r11, 0
     li %r12, 0
     mtctr %r0
+    mtxer %r0
+    mtcrf VOLATILE_CR, %r0
     mfspr %r13, {HSPRG1}
     rfid
 
@@ -136,6 +142,8 @@ hypercall_with_outputs:
     mtlr %r0
     li %r0, 0
     mtctr %r0
+    mtxer %r0
+    mtcrf VOLATILE_CR, %r0
     ld %r10, {VCPU}(%r13)
     ld %r4, {GPR} + 4*8(%r10)
     ld %r5, {GPR} + 5*8(%r10)
@@ -161,7 +169,10 @@ hypercall_leave:                        # r0-r2 are the guest's LR, r1 and r2; r
     std %r4, {GPR} + 13*8(%r11)
     std %r5, {PC}(%r11)
     std %r6, {MSR}(%r11)
+    li %r0, 0
+    mtcrf VOLATILE_CR, %r0
     mfcr %r4
+    std %r0, {RECORD_CFAR}(%r11)
     std %r4, {CR}(%r11)
     b guest_left
 
@@ -221,8 +232,10 @@ exit_common:
     std %r7, {GPR} + 13*8(%r11)
     std %r8, {LR}(%r11)
     std %r9, {CTR}(%r11)
+    ld %r1, {CFAR_SLOT}(%r13)
     std %r0, {XER}(%r11)
     std %r10, {CR}(%r11)
+    std %r1, {RECORD_CFAR}(%r11)
     std %r12, {CODE}(%r13)
     ld %r1, {STACK}(%r13)
     ld %r2, {TOC}(%r13)
@@ -243,7 +256,9 @@ exit_common:
     bne exit_resume_hsrr
 
 .macro load_volatile
+    ld %r0, {RECORD_CFAR}(%r11)
     mtcrf 0xFF, %r7
+    mtspr {CFAR}, %r0                   # behind the last branch
     ld %r0, {GPR} + 0*8(%r11)
     ld %r1, {GPR} + 1*8(%r11)
     ld %r2, {GPR} + 2*8(%r11)

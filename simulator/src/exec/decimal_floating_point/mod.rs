@@ -15,7 +15,10 @@
 //! What the architecture leaves undefined, or no source at hand settles, and what is done here:
 //! - FR and FI of instructions that leave them undefined (`dctdp`, `dctqpq`, `dcffixq`) become 0; FPRF
 //!   of `dctfix` stays.
-//! - A NaN that a narrower format cannot hold keeps the low digits of its payload.
+//! - A NaN that a narrower format cannot hold keeps the low digits of its payload, as in what Valgrind's
+//!   tests expect on hardware.
+//! - `diex` writes the digits in the preferred declets; a special datum's significand is its trailing
+//!   digits, an infinity's as well.
 //! - `drsp` and `drdpq` with an enabled overflow or underflow stop the machine: by how much the result
 //!   is scaled there is in no source at hand.
 

@@ -3,16 +3,21 @@
 use std::cmp::Ordering;
 
 use arch::instruction::{Mnemonic, Word};
+use arch::marker::Mark;
 
 use super::super::{Flow, Handler, Mode, Outcome, system};
+use crate::shared::Shared;
 use crate::thread::Thread;
 
 /// The handler of a trap.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     let is_trap = matches!(mnemonic, Mnemonic::Tdi | Mnemonic::Twi | Mnemonic::Td | Mnemonic::Tw);
     if is_trap && i.to() == 0 {
-        // Never traps: a marker, or the endian fix-up.
-        return Some(|_, _, _| Ok(Flow::Next));
+        // Never traps: a mark, the endian fix-up, or nothing.
+        return Some(match Mark::from_word(i) {
+            Some(_) => mark,
+            None => |_, _, _| Ok(Flow::Next),
+        });
     }
     Some(match mnemonic {
         Mnemonic::Tdi => |t, _, i| trap_if(t, i, t.gpr[i.ra()] as i64, i.si()),
@@ -21,6 +26,12 @@ pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
         Mnemonic::Tw => |t, _, i| trap_if(t, i, word(t.gpr[i.ra()]), word(t.gpr[i.rb()])),
         _ => return None,
     })
+}
+
+/// The machine may want to do something at a mark.
+fn mark(_: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    shared.pass_mark(Mark::from_word(i).expect("the handler was chosen for a mark"));
+    Ok(Flow::Synchronize)
 }
 
 /// A sign-extended word: sign extension keeps both the signed and the unsigned order of words.

@@ -82,7 +82,7 @@ fn load(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outcom
     {
         return Err(thread.alignment_interrupt(address));
     }
-    thread.locate_cached(shared, address, Access::Load)?;
+    thread.require_cached(shared, address, Access::Load)?;
     let memory = get(thread, shared, address, bytes)?;
     let bound = match neighbour {
         Some(neighbour) => get(thread, shared, neighbour, bytes)?,
@@ -111,7 +111,7 @@ fn store(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outco
         return Err(bad_function(thread, address, storage::STORE));
     }
     aligned(thread, address, bytes.trailing_zeros())?;
-    thread.locate_cached(shared, address, Access::Store)?;
+    thread.require_cached(shared, address, Access::Store)?;
     let value = operand(thread, i.rs(), bytes);
     if i.fc() == STORE_TWIN {
         return store_twin(thread, shared, address, value, bytes);

@@ -33,7 +33,7 @@ pub(super) fn pair(thread: &Thread, first: usize) -> u128 {
 fn lq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let address = dq(thread, i);
     aligned(thread, address, QUADWORD_LOG2)?;
-    thread.locate_cached(shared, address, Access::Load)?;
+    thread.require_cached(shared, address, Access::Load)?;
     let value = thread.load_u128(shared, address)?;
     set_pair(thread, i.rt(), value);
     Ok(Flow::Next)
@@ -42,7 +42,7 @@ fn lq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 fn stq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let address = ds(thread, i);
     aligned(thread, address, QUADWORD_LOG2)?;
-    thread.locate_cached(shared, address, Access::Store)?;
+    thread.require_cached(shared, address, Access::Store)?;
     thread.store_u128(shared, address, pair(thread, i.rs()))?;
     stored(shared)
 }

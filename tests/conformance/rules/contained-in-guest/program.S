@@ -22,7 +22,6 @@ main:
     LEFT    2, reserved_wait
     LEFT    3, reserved_slbia
     LEFT    4, copy_paste
-    LEFT    5, workload
     # The reserved trace mode is that of single steps.
     IN_GUEST traced, GUEST_REAL | MSR_SE | MSR_BE
     TO_HOST
@@ -46,8 +45,6 @@ reserved_slbia:
     .long   0x7ca003e4      # slbia with IH=5
 copy_paste:
     copy    0, 4
-workload:
-    mtspr   895, 10
 traced:
     nop
     sc      1

@@ -3,10 +3,10 @@
 
 main:
     bl      setup_radix
-    SET     10, 0x0000000028000005
+    SET     10, 0x0000000028000003
     SET     11, 0x0000123400000480
     slbmte  11, 10
-    li      12, 5
+    li      12, 3
     slbmfee 13, 12
     slbmfev 14, 12
     CHECK   1, 13, 0x28000000

@@ -33,4 +33,23 @@ branched:
     CHECK   6, 20, 0xd00
     CHECK   7, 10, 3
     CHECK_ADDRESS 8, 21, behind
+    # Loads and stores are marked, SRR1[35] and [36].
+    ADDRESS 13, cell
+    ON_INTERRUPT loaded
+    RETURN_TO begin_load, TRACED | MSR_SE
+begin_load:
+    ld      10, 0(13)
+    b       .
+loaded:
+    CHECK_BITS 9, 22, 0x783f0000, 0x50000000
+    ON_INTERRUPT stored
+    RETURN_TO begin_store, TRACED | MSR_SE
+begin_store:
+    std     10, 0(13)
+    b       .
+stored:
+    CHECK_BITS 10, 22, 0x783f0000, 0x48000000
     PASS
+
+    .balign 8
+cell: .quad 0

@@ -111,8 +111,8 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     Disagreement {
         mnemonics: &[M::Drsp, M::Drdpq],
         reason: "a payload that the narrower format cannot hold keeps its low digits, and drsp leaves a \
-                 signalling NaN one; QEMU drops such a payload whole, and makes the NaN quiet \
-                 without an exception. No source at hand judges",
+                 signalling NaN one, as Valgrind's tests expect on hardware; QEMU drops such a payload \
+                 whole, and makes the NaN quiet without an exception",
         applies: |case| leading(case, case.word().frb()) == NAN,
         difference: Difference::State(|case, state| {
             forget_status(case, state);

@@ -3,13 +3,17 @@
 //! Each does a little and much of the same work; the difference of the two runs is free of start-up,
 //! firmware and console. How many instructions a unit of the work is, our machine counts exactly, and
 //! QEMU executes the same ones. Rounds alternate between the machines, so that whatever else the host
-//! does hits both; the medians count.
+//! does hits both; the medians count. [`threads`] compares our machine with itself.
+
+mod threads;
 
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::images::images;
 use crate::run::build;
@@ -50,16 +54,20 @@ const fn compute(name: &'static str, arguments: &'static str, much: u64) -> Work
     Work { name, payload: "compute", arguments, little: 10, much }
 }
 
-pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
+/// Prints the table; `only_threads` leaves QEMU out.
+pub(crate) fn bench(workspace: &Workspace, only_threads: bool) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
+    if only_threads {
+        return threads::threads(workspace);
+    }
     println!("Medians of {ROUNDS} rounds, in millions of instructions per second of host time:\n");
     println!("{:<16}{:>14}{:>10}{:>8}", "", "our machine", "QEMU", "ratio");
     for work in &WORKS {
         let [ours, qemu] = measure(workspace, work)?;
         println!("{:<16}{ours:>14.1}{qemu:>10.1}{:>8.2}", work.name, ours / qemu);
     }
-    Ok(())
+    threads::threads(workspace)
 }
 
 /// What each machine does of the work, in millions of instructions per second.
@@ -73,7 +81,11 @@ fn measure(workspace: &Workspace, work: &Work) -> Result<[f64; 2]> {
     let mut seconds_per_unit = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         for ((on, much, file), seconds_per_unit) in much.iter().zip(&mut seconds_per_unit) {
-            let [less, more] = [boot(workspace, &little, on)?, boot(workspace, file, on)?];
+            let run = |file: &String| {
+                let arguments = [file.clone(), "--on".to_owned(), (*on).to_owned()];
+                boot(workspace, &arguments, "partition bench: powered off")
+            };
+            let [less, more] = [run(&little)?, run(file)?];
             let units = (much - work.little) as f64;
             let time = more.time.saturating_sub(less.time);
             seconds_per_unit.push(time.as_secs_f64() / units);
@@ -104,23 +116,40 @@ impl Work {
 /// What one run took.
 struct Run {
     time: Duration,
+    /// Processor time, which what else the host does changes least.
+    processor_time: Duration,
     /// Our machine says, QEMU does not.
     instructions: Option<u64>,
 }
 
-fn boot(workspace: &Workspace, file: &str, on: &str) -> Result<Run> {
-    let mut command: Command = workspace.powervisor(&["boot", file, "--on", on]);
-    let started = Instant::now();
+/// Boots what `arguments` say; the console must have the text `expected`.
+fn boot(workspace: &Workspace, arguments: &[String], expected: &str) -> Result<Run> {
+    let mut command: Command = workspace.powervisor(&["boot"]);
+    command.args(arguments);
+    let (started, before) = (Instant::now(), processor_time()?);
     let output = command.stdin(Stdio::null()).output().context("powervisor cannot be started")?;
-    let time = started.elapsed();
+    let (time, processor_time) = (started.elapsed(), processor_time()?.saturating_sub(before));
     let (console, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if !output.status.success() || !console.contains("partition bench: powered off") {
-        bail!("{file} on {on}: the payload did not do its work\n{console}{errors}");
+    if !output.status.success() || !console.contains(expected) {
+        let what = arguments.join(" ");
+        bail!("{what}: the payload did not do its work\n{console}{errors}");
     }
     let instructions =
         errors.split_once(" after ").and_then(|(_, rest)| rest.split_once(" instructions"));
-    Ok(Run { time, instructions: instructions.and_then(|(number, _)| number.parse().ok()) })
+    Ok(Run {
+        time,
+        processor_time,
+        instructions: instructions.and_then(|(number, _)| number.parse().ok()),
+    })
+}
+
+/// What the programs that this one ran have used of the processor.
+fn processor_time() -> Result<Duration> {
+    let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let times = [used.user_time(), used.system_time()];
+    let microseconds: i64 = times.iter().map(TimeVal::num_microseconds).sum();
+    Ok(Duration::from_micros(u64::try_from(microseconds)?))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

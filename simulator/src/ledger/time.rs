@@ -1,8 +1,4 @@
-//! The ledger: the only place that adds cycles.
-//!
-//! In functional mode every completed instruction and every interrupt takes one cycle of its thread,
-//! and a thread that waits takes the cycles it waited. That is a clock for the time base and the decrementer, not a
-//! statement about performance: no figure in cycles is published from functional mode.
+//! A thread's own time in core cycles, and how core cycles and time base relate.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +24,12 @@ impl LocalTime {
     /// Charges `steps`, instructions completed and interrupts taken, in functional mode.
     pub fn charge_functional(&mut self, steps: u64) {
         self.cycles += steps;
+    }
+
+    /// Goes on to cycle `completion`, at which an instruction completed, in timing mode. Time never runs
+    /// back: a completion already past leaves it as it is.
+    pub fn charge_completion(&mut self, completion: u64) {
+        self.cycles = self.cycles.max(completion);
     }
 
     /// Charges a wait that ends at cycle `end`; a time already past charges nothing.

@@ -2,13 +2,21 @@
 //!
 //! The payload really branches to the firmware's entry, in big-endian real mode, and really returns
 //! through LR; only what skiboot would do in between happens at once. What skiboot does not survive
-//! (MSR\[LE\], relocation or external interrupts on at the call) stops the machine, and what a call may
+//! (relocation of data or external interrupts on at the call) stops the machine, and what a call may
 //! lose is poisoned. Source: `powernv-opal.md` section 2.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `threads` | starting, stopping and resetting hardware threads |
+//! | [`quiesce`] | keeping others out of firmware |
+
+pub mod quiesce;
+mod threads;
 
 use arch::address::RealAddress;
-use arch::opal::{EPAPR_MAGIC, TEST_ANSWER, cpu_status, event, reinit, status, token};
+use arch::opal::{EPAPR_MAGIC, TEST_ANSWER, event, status, token};
+use arch::registers::msr;
 use arch::registers::spr::Spr;
-use arch::registers::{hid0, msr};
 
 use super::xics::{FIRMWARE_EVENT, Route};
 use super::{Platform, Power, calendar, layout};
@@ -44,6 +52,18 @@ pub fn enter_payload(thread: &mut Thread, entry: u64) {
     thread.gpr[9] = layout::ENTRY;
 }
 
+/// Whether the call of thread `index` has to wait at the firmware's entry; it has spun once then.
+pub fn hold(state: &mut State, index: usize) -> bool {
+    let is_held = state.platform.quiesce.holds(index);
+    if is_held {
+        let thread = &mut state.threads[index];
+        thread.completed += 1;
+        thread.time.charge_functional(1);
+        thread.nia = thread.cia;
+    }
+    is_held
+}
+
 /// Serves the call that thread `index` makes; its registers hold the answer afterwards.
 ///
 /// # Errors
@@ -52,8 +72,8 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     let State { threads, shared, platform, description, .. } = state;
     let thread = &threads[index];
     let now = thread.time_now().cycles();
-    let unwanted = thread.msr() & (msr::LE | msr::IR | msr::DR | msr::EE);
-    if unwanted != 0 {
+    // With LE or IR the entry's word is another one, or no call: an illegal instruction, as under skiboot.
+    if thread.msr() & (msr::DR | msr::EE) != 0 {
         return Err(StopReason::FirmwareMisused(format!(
             "MSR = {:#x}: LE, IR, DR and EE must be 0",
             thread.msr()
@@ -62,13 +82,34 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     let number = thread.gpr[0];
     let arguments = [thread.gpr[3], thread.gpr[4], thread.gpr[5]];
     let answer = match number {
-        token::START_CPU => start_cpu(threads, index, arguments[0], arguments[1]),
-        token::QUERY_CPU_STATUS => query_cpu_status(shared, threads, arguments[0], arguments[1]),
+        _ if platform.quiesce.rejects(index) => status::BUSY,
+        token::START_CPU => threads::start(threads, index, arguments[0], arguments[1]),
+        token::QUERY_CPU_STATUS => {
+            threads::query_status(shared, threads, arguments[0], arguments[1])
+        }
         token::RTC_READ => {
             let seconds = now / description.clock().core_hz;
             rtc_read(shared, calendar::read(description.date(), seconds), arguments)
         }
-        token::REINIT_CPUS => reinit_cpus(shared, threads, index, arguments[0]),
+        token::REINIT_CPUS => threads::reinit(shared, threads, index, arguments[0]),
+        token::SIGNAL_SYSTEM_RESET => {
+            threads::signal_system_reset(shared, threads, index, arguments[0])?
+        }
+        token::HANDLE_HMI => threads::handle_maintenance(&threads[index])?,
+        token::HANDLE_HMI2 => match threads::handle_maintenance(&threads[index])? {
+            status::SUCCESS => answer(shared, arguments[0], &0u64.to_be_bytes()),
+            other => other,
+        },
+        token::SLW_SET_REG => {
+            threads::set_restored(shared, platform, description, threads, arguments)
+        }
+        token::QUIESCE => quiesce(platform, threads, index, arguments)?,
+        token::RESYNC_TIMEBASE => {
+            // The chip's time of day, which nobody can set.
+            shared.cores[threads[index].core].timebase_offset = 0;
+            shared.call_attention();
+            status::SUCCESS
+        }
         token::RETURN_CPU => {
             threads[index].activity = Activity::InFirmware;
             return Ok(());
@@ -87,6 +128,27 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     thread.gpr[3] = answer as u64;
     thread.nia = thread.cia.wrapping_add(4);
     Ok(())
+}
+
+/// `OPAL_QUIESCE`; skiboot would spin for ever after a kind that it does not know.
+fn quiesce(
+    platform: &mut Platform,
+    threads: &[Thread],
+    caller: usize,
+    arguments: [u64; 3],
+) -> Result<i64, StopReason> {
+    let (kind, server) = (u64::from(arguments[0] as u32), arguments[1] as i32);
+    let target = match u64::try_from(server) {
+        Ok(server) => match threads::find_server(threads, server) {
+            Some(target) => Some(target),
+            None => return Ok(status::PARAMETER),
+        },
+        Err(_) if server == -1 => None,
+        Err(_) => return Ok(status::PARAMETER),
+    };
+    platform.quiesce.request(caller, kind, target).ok_or_else(|| {
+        StopReason::FirmwareMisused(format!("OPAL_QUIESCE does not know the kind {kind}"))
+    })
 }
 
 /// Calls that concern no thread.
@@ -111,10 +173,12 @@ fn serve(
         }
         token::POLL_EVENTS => poll_events(shared, platform, first),
         token::CEC_POWER_DOWN => {
+            platform.quiesce.hold_others(caller);
             platform.power = Power::GoingOff;
             status::SUCCESS
         }
         token::CEC_REBOOT | token::CEC_REBOOT2 => {
+            platform.quiesce.hold_others(caller);
             platform.console.drain();
             platform.power = Power::Rebooting;
             status::SUCCESS
@@ -143,9 +207,9 @@ fn serve(
         token::HANDLE_INTERRUPT if first == u64::from(FIRMWARE_EVENT) => {
             answer(shared, second, &events(platform).to_be_bytes())
         }
-        // There is no nest that translates, no service processor to wait for, and the time bases of
-        // the cores never part: what these ask for is so already.
-        token::NMMU_SET_PTCR | token::SYNC_HOST_REBOOT | token::RESYNC_TIMEBASE => status::SUCCESS,
+        // There is no nest that translates and no service processor to wait for: what these ask for is
+        // so already.
+        token::NMMU_SET_PTCR | token::SYNC_HOST_REBOOT => status::SUCCESS,
         token::CHECK_TOKEN => i64::from(is_served(first)),
         _ => status::PARAMETER,
     }
@@ -178,6 +242,11 @@ fn is_served(number: u64) -> bool {
             | token::INT_EOI
             | token::INT_SET_MFRR
             | token::NMMU_SET_PTCR
+            | token::HANDLE_HMI
+            | token::HANDLE_HMI2
+            | token::SLW_SET_REG
+            | token::SIGNAL_SYSTEM_RESET
+            | token::QUIESCE
             | token::SYNC_HOST_REBOOT
             | token::RESYNC_TIMEBASE
     )
@@ -281,61 +350,4 @@ fn rtc_read(shared: &mut Shared, time: (u32, u64), arguments: [u64; 3]) -> i64 {
         status::SUCCESS => answer(shared, arguments[1], &time.1.to_be_bytes()),
         refused => refused,
     }
-}
-
-fn find_server(threads: &[Thread], server: u64) -> Option<usize> {
-    threads.iter().position(|thread| thread.spr(Spr::Pir) == server)
-}
-
-fn start_cpu(threads: &mut [Thread], caller: usize, server: u64, address: u64) -> i64 {
-    let Some(index) = find_server(threads, server) else { return status::PARAMETER };
-    let now = threads[caller].time_now().cycles();
-    let thread = &mut threads[index];
-    if thread.activity != Activity::InFirmware {
-        return status::WRONG_STATE;
-    }
-    enter_payload(thread, address);
-    // A secondary gets its PIR in r3 and nothing else that it could rely on.
-    thread.gpr = [POISON; 32];
-    thread.gpr[3] = server;
-    thread.time.charge_wait_until(now);
-    status::SUCCESS
-}
-
-fn query_cpu_status(shared: &mut Shared, threads: &[Thread], server: u64, at: u64) -> i64 {
-    let Some(index) = find_server(threads, server) else { return status::PARAMETER };
-    let byte = match threads[index].activity {
-        Activity::InFirmware => cpu_status::IN_OPAL,
-        _ => cpu_status::STARTED,
-    };
-    answer(shared, at, &[byte])
-}
-
-fn reinit_cpus(shared: &mut Shared, threads: &mut [Thread], caller: usize, flags: u64) -> i64 {
-    let is_other_out =
-        |thread: &Thread| thread.index != caller && thread.activity != Activity::InFirmware;
-    if threads.iter().any(is_other_out) {
-        return status::WRONG_STATE;
-    }
-    let known = reinit::HILE_BIG | reinit::HILE_LITTLE | reinit::MMU_HASH | reinit::MMU_RADIX;
-    if flags & !known != 0 {
-        return status::UNSUPPORTED;
-    }
-    for core in &mut shared.cores {
-        let mut value = core.spr(Spr::Hid0);
-        if flags & reinit::HILE_BIG != 0 {
-            value &= !hid0::POWER9_HILE;
-        }
-        if flags & reinit::HILE_LITTLE != 0 {
-            value |= hid0::POWER9_HILE;
-        }
-        if flags & (reinit::MMU_HASH | reinit::MMU_RADIX) != 0 {
-            value &= !hid0::POWER9_RADIX;
-            if flags & reinit::MMU_RADIX != 0 {
-                value |= hid0::POWER9_RADIX;
-            }
-        }
-        core.set_spr(Spr::Hid0, value);
-    }
-    status::SUCCESS
 }

@@ -4,15 +4,23 @@
 //! does not have. Radix page sizes are advertised (`ibm,processor-radix-AP-encodings`), which QEMU and
 //! skiboot do not do there: without it Linux uses 64 KiB pages throughout, and real POWER9 firmware
 //! has it.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `cpus` | cores, caches |
+//! | `features` | what the processor can do, by name |
+//! | `power` | power-saving states |
 
-use arch::registers::psscr;
-use arch::registers::spr::Spr;
+mod cpus;
+mod features;
+mod power;
+
 use dtoolkit::memreserve::MemoryReservation;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::layout;
 use super::xics::FIRMWARE_EVENT;
-use crate::description::{Description, StopState};
+use crate::description::Description;
 
 /// What goes into `/chosen`.
 #[derive(Clone, Debug)]
@@ -79,7 +87,7 @@ pub fn build(description: &Description, chosen: &Chosen<'_>, boot_pir: u32) -> V
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .child(chosen_node(chosen))
-        .child(cpus(description))
+        .child(cpus::node(description))
         .child(opal(description))
         .child(interrupt_presentation())
         .child(interrupt_sources())
@@ -114,82 +122,6 @@ fn chosen_node(chosen: &Chosen<'_>) -> Node {
     }
 }
 
-fn cpus(description: &Description) -> Node {
-    let clock = description.clock();
-    let (_, _, threads) = description.topology();
-    let pvr = Spr::Pvr.reset(description.processor()) as u32;
-    let mut node = Node::new("cpus").cells("#address-cells", &[1]).cells("#size-cells", &[0]);
-    for core in pirs(description).chunks(threads as usize) {
-        let pir = core[0];
-        node = node.child(
-            Node::new(format!("PowerPC,POWER9@{pir:x}"))
-                .text("device_type", "cpu")
-                .text("status", "okay")
-                .cells("reg", &[pir])
-                .cells("ibm,pir", &[pir])
-                .cells("ibm,chip-id", &[pir >> 8])
-                .cells("ibm,ppc-interrupt-server#s", core)
-                .cells("cpu-version", &[pvr])
-                .flag("64-bit")
-                .cells("timebase-frequency", &[clock.timebase_hz as u32])
-                .doublewords("ibm,extended-clock-frequency", &[clock.core_hz])
-                .cells("clock-frequency", &[u32::try_from(clock.core_hz).unwrap_or(u32::MAX)])
-                .bytes("ibm,pa-features", options())
-                .cells("ibm,dec-bits", &[56])
-                .cells("ibm,slb-size", &[32])
-                .cells("d-cache-block-size", &[128])
-                .cells("i-cache-block-size", &[128])
-                .cells("d-cache-line-size", &[128])
-                .cells("i-cache-line-size", &[128])
-                .cells("d-cache-size", &[0x8000])
-                .cells("i-cache-size", &[0x8000])
-                // log2 of the page size, and in the top three bits its AP encoding.
-                .cells(
-                    "ibm,processor-radix-AP-encodings",
-                    &[0x0000_000C, 0xA000_0010, 0x2000_0015, 0x4000_001E],
-                ),
-        );
-    }
-    node
-}
-
-/// Options of the processor by byte of `ibm,pa-features`, as far as an operating system asks: MMU, FPU,
-/// SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and
-/// no transactional memory. (Positions: Linux's table; `powernv-opal.md` 3.2.)
-const OPTIONS: [(usize, u8); 4] = [(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)];
-const OPTION_BYTES: usize = 66;
-
-fn options() -> Vec<u8> {
-    let mut value = vec![0; 2 + OPTION_BYTES];
-    value[0] = OPTION_BYTES as u8;
-    for (byte, bits) in OPTIONS {
-        value[2 + byte] = bits;
-    }
-    value
-}
-
-/// Flags of a power-saving state: it is reached by `stop`; with [`STATE_LOST`] it loses registers.
-const BY_STOP: u32 = 0x0010_0000;
-const STATE_LOST: u32 = 0x0000_1000;
-/// The fields of PSSCR that a state sets: ESL, EC, TR, MTL and RL.
-const STATE_FIELDS: u64 =
-    psscr::ESL | psscr::EC | psscr::TR.mask() | psscr::MTL.mask() | psscr::RL.mask();
-
-fn power_management(states: &[StopState]) -> Node {
-    let collect = |value: &dyn Fn(&StopState) -> u32| states.iter().map(value).collect::<Vec<_>>();
-    let names = states.iter().flat_map(|state| [state.name.as_bytes(), &[0]].concat()).collect();
-    let psscr: Vec<_> = states.iter().map(|state| state.psscr).collect();
-    let flags =
-        collect(&|state| BY_STOP | if state.psscr & psscr::ESL != 0 { STATE_LOST } else { 0 });
-    Node::new("power-mgt")
-        .bytes("ibm,cpu-idle-state-names", names)
-        .cells("ibm,cpu-idle-state-flags", &flags)
-        .cells("ibm,cpu-idle-state-latencies-ns", &collect(&|s| s.exit_latency.value as u32))
-        .cells("ibm,cpu-idle-state-residency-ns", &collect(&|s| s.residency.value as u32))
-        .doublewords("ibm,cpu-idle-state-psscr", &psscr)
-        .doublewords("ibm,cpu-idle-state-psscr-mask", &vec![STATE_FIELDS; states.len()])
-}
-
 /// The parent of interrupts whose sources OPAL calls route.
 fn interrupt_sources() -> Node {
     Node::new("interrupt-controller@0")
@@ -211,6 +143,9 @@ fn events() -> Node {
 
 const EVENTS_HANDLE: u32 = 2;
 const SOURCES_HANDLE: u32 = 1;
+/// Handles of caches and of the processor's features follow the others.
+const FIRST_CACHE_HANDLE: u32 = 0x100;
+const FIRST_FEATURE_HANDLE: u32 = 0x1000;
 /// Second cell of an interrupt: 1 level-sensitive.
 const LEVEL: u32 = 1;
 
@@ -234,7 +169,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
         .bytes("interrupt-names", b"events\0".to_vec())
         .child(events())
-        .child(power_management(description.stop_states()))
+        .child(power::node(description))
         .child(
             Node::new("consoles")
                 .cells("#address-cells", &[1])
@@ -265,14 +200,38 @@ fn reserved() -> Node {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::{Chosen, build, pirs};
     use crate::description::Description;
     use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node as _, Property as _};
 
-    fn description() -> Description {
-        Description::from_toml(include_str!("../../../machines/power9.toml")).unwrap()
+    const POWER9: &str = include_str!("../../../../machines/power9.toml");
+
+    pub(super) fn description() -> Description {
+        Description::from_toml(POWER9).unwrap()
+    }
+
+    /// A machine with so many chips, cores of each and threads of each.
+    pub(super) fn description_with(chips: u32, cores: u32, threads: u32) -> Description {
+        let text = POWER9
+            .replace("chips = 1", &format!("chips = {chips}"))
+            .replace("cores_per_chip = 1", &format!("cores_per_chip = {cores}"))
+            .replace("threads_per_core = 1", &format!("threads_per_core = {threads}"));
+        Description::from_toml(&text).unwrap()
+    }
+
+    pub(super) fn tree(description: &Description) -> Vec<u8> {
+        build(description, &Chosen { arguments: "", initrd: None }, 0)
+    }
+
+    /// The cells of a property.
+    pub(super) fn cells(flat: &[u8], node: &str, name: &str) -> Vec<u32> {
+        let tree = Fdt::new_unchecked(flat);
+        let node = tree.find_node(node).unwrap_or_else(|| panic!("no node {node}"));
+        let property = node.property(name).unwrap_or_else(|| panic!("no property {name}"));
+        let (cells, _) = property.value().as_chunks();
+        cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect()
     }
 
     #[test]
@@ -290,20 +249,8 @@ mod tests {
     }
 
     #[test]
-    fn stop_states_are_those_of_the_description() {
-        let chosen = Chosen { arguments: "", initrd: None };
-        let flat = build(&description(), &chosen, 0);
-        let tree = Fdt::new_unchecked(&flat);
-        let node = tree.find_node("/ibm,opal/power-mgt").unwrap();
-        let flags = node.property("ibm,cpu-idle-state-flags").unwrap();
-        let words: Vec<_> = flags.value().chunks(4).map(|word| word.to_vec()).collect();
-        assert_eq!(words.len(), description().stop_states().len());
-        assert_eq!(words[0], 0x0010_0000u32.to_be_bytes());
-        assert_eq!(words[1], 0x0010_1000u32.to_be_bytes());
-    }
-
-    #[test]
     fn pirs_are_made_from_chip_core_and_thread() {
         assert_eq!(pirs(&description()), [0]);
+        assert_eq!(pirs(&description_with(2, 2, 2)), [0, 1, 4, 5, 0x100, 0x101, 0x104, 0x105]);
     }
 }

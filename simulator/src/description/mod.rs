@@ -3,16 +3,21 @@
 //! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
+pub mod timing;
+
 use std::fmt;
 
 use arch::processor::Processor;
 use arch::registers::psscr;
+use arch::registers::spr::{SPRS, Spr, SprRow};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Region};
 use crate::platform::calendar;
+use crate::power_saving::{MSR_NUMBER, PowerSaving};
+use timing::TimingFile;
 
 /// How far a value is to be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -46,6 +51,9 @@ struct Topology {
     chips: u32,
     cores_per_chip: u32,
     threads_per_core: u32,
+    /// Index of the thread that enters the payload.
+    #[serde(default)]
+    boot_thread: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,6 +109,28 @@ pub struct StopState {
     pub residency: Parameter,
 }
 
+/// Registers, with where it comes from that these are the ones.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Registers {
+    registers: Vec<String>,
+    confidence: Confidence,
+    source: String,
+}
+
+/// What `stop` does beyond waiting.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerSavingFile {
+    enabled_levels: Vec<u64>,
+    core_from: Parameter,
+    hypervisor_lost_from: Parameter,
+    time_base_stops_from: Parameter,
+    kept: Registers,
+    reset: Registers,
+    restorable: Registers,
+}
+
 macro_rules! switches {
     ($($(#[$doc:meta])+ $name:ident;)+) => {
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -129,6 +159,8 @@ switches! {
     /// Each thread is a partition of its own as far as privileged doorbells go: `msgsndp`, DPDES and
     /// TIR know one thread. Otherwise they know the threads of the core.
     privileged_doorbells_stay_in_thread;
+    /// After a `stop` that lost the hypervisor's state SRR1\[46:47\] says only that the thread's was lost.
+    deep_stop_says_only_thread_lost;
     /// An exception ends a `wait` even where its interrupt is masked.
     masked_exceptions_end_wait;
 }
@@ -151,7 +183,9 @@ struct File {
     date: Date,
     #[serde(default)]
     stop_state: Vec<StopState>,
+    power_saving: PowerSavingFile,
     switches: SwitchFile,
+    timing: TimingFile,
 }
 
 /// What a machine is made of, checked.
@@ -178,7 +212,7 @@ impl fmt::Display for DescriptionError {
     }
 }
 
-fn error(message: impl Into<String>) -> DescriptionError {
+pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
 
@@ -220,6 +254,11 @@ impl Description {
                 )));
             }
         }
+        let threads = topology.chips * topology.cores_per_chip * topology.threads_per_core;
+        if topology.boot_thread >= threads {
+            let given = topology.boot_thread;
+            return Err(error(format!("boot_thread = {given}; it is below the {threads} threads")));
+        }
         for (name, parameter) in [
             ("clock.core_frequency", &clock.core_frequency),
             ("clock.timebase_frequency", &clock.timebase_frequency),
@@ -239,8 +278,10 @@ impl Description {
             let Date { year, month, day } = self.file.date;
             return Err(error(format!("date: there is no day {year}-{month}-{day}")));
         }
+        self.file.power_saving.check()?;
+        let deep = self.file.power_saving.hypervisor_lost_from.value;
         for StopState { name, psscr, exit_latency, residency } in &self.file.stop_state {
-            check_stop_state(name, *psscr)?;
+            check_stop_state(name, *psscr, deep)?;
             for (what, parameter) in [("exit_latency", exit_latency), ("residency", residency)] {
                 if parameter.unit != "ns" || u32::try_from(parameter.value).is_err() {
                     let Parameter { value, unit, .. } = parameter;
@@ -249,6 +290,13 @@ impl Description {
                     )));
                 }
             }
+        }
+        self.file.timing.check()?;
+        if let Some(region) = memory.iter().find(|region| region.node >= topology.chips) {
+            let (MemoryRegion { base, node, .. }, chips) = (region, topology.chips);
+            return Err(error(format!(
+                "memory at {base:#x} is of node {node}; every chip is a node, and there are {chips} from 0"
+            )));
         }
         check_memory(memory)
     }
@@ -268,8 +316,38 @@ impl Description {
     /// Chips, cores of each, threads of each core.
     #[must_use]
     pub fn topology(&self) -> (u32, u32, u32) {
-        let Topology { chips, cores_per_chip, threads_per_core } = self.file.topology;
+        let Topology { chips, cores_per_chip, threads_per_core, .. } = self.file.topology;
         (chips, cores_per_chip, threads_per_core)
+    }
+
+    /// Replaces chips, cores of each and threads of each core.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if a number is out of range.
+    pub fn set_topology(
+        &mut self,
+        chips: u32,
+        cores_per_chip: u32,
+        threads_per_core: u32,
+    ) -> Result<(), DescriptionError> {
+        let boot_thread = self.file.topology.boot_thread;
+        let topology = Topology { chips, cores_per_chip, threads_per_core, boot_thread };
+        let before = std::mem::replace(&mut self.file.topology, topology);
+        self.check().inspect_err(|_| self.file.topology = before)
+    }
+
+    /// The core of each hardware thread, over all chips.
+    #[must_use]
+    pub fn core_of_threads(&self) -> Vec<usize> {
+        let Topology { chips, cores_per_chip, threads_per_core, .. } = self.file.topology;
+        let threads = chips * cores_per_chip * threads_per_core;
+        (0..threads).map(|thread| (thread / threads_per_core) as usize).collect()
+    }
+
+    /// Index of the thread that enters the payload, as any may (`powernv-opal.md` 1.5).
+    #[must_use]
+    pub fn boot_thread(&self) -> usize {
+        self.file.topology.boot_thread as usize
     }
 
     /// The machine's memory.
@@ -315,16 +393,45 @@ impl Description {
         self.file.date
     }
 
-    /// The power-saving states that firmware tells of.
+    /// The power-saving states that firmware tells of: those of levels that are enabled.
     #[must_use]
-    pub fn stop_states(&self) -> &[StopState] {
-        &self.file.stop_state
+    pub fn stop_states(&self) -> Vec<&StopState> {
+        let levels = self.enabled_stop_levels();
+        let is_enabled = |state: &&StopState| levels.contains(&psscr::RL.get(state.psscr));
+        self.file.stop_state.iter().filter(is_enabled).collect()
+    }
+
+    /// The levels of `stop` that the platform has enabled.
+    #[must_use]
+    pub fn enabled_stop_levels(&self) -> &[u64] {
+        &self.file.power_saving.enabled_levels
+    }
+
+    /// Sets [`Description::enabled_stop_levels`].
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if there is no such level.
+    pub fn set_enabled_stop_levels(&mut self, levels: Vec<u64>) -> Result<(), DescriptionError> {
+        self.file.power_saving.enabled_levels = levels;
+        self.file.power_saving.check()
+    }
+
+    /// What power-saving levels cost.
+    #[must_use]
+    pub fn power_saving(&self) -> PowerSaving {
+        self.file.power_saving.rules()
     }
 
     /// What the machine does where the sources are silent.
     #[must_use]
     pub fn switches(&self) -> Switches {
         self.file.switches.values()
+    }
+
+    /// What the timing model costs, and what it is made of.
+    #[must_use]
+    pub fn timing(&self) -> &TimingFile {
+        &self.file.timing
     }
 
     /// Instructions without progress after which the watchdog stops the machine.
@@ -346,19 +453,77 @@ impl Description {
     }
 }
 
-/// Only states that `stop` models may be told of.
-fn check_stop_state(name: &str, value: u64) -> Result<(), DescriptionError> {
+/// Only states that an operating system takes may be told of.
+fn check_stop_state(name: &str, value: u64, deep: u64) -> Result<(), DescriptionError> {
     let loses_state = value & psscr::ESL != 0;
     if loses_state != (value & psscr::EC != 0) {
         return Err(error(format!("stop state {name}: psscr has ESL and EC different; set both")));
     }
-    if loses_state && psscr::RL.get(value) >= psscr::DEEP {
+    let level = psscr::RL.get(value);
+    if !loses_state && level >= deep {
         return Err(error(format!(
-            "stop state {name}: a level of {} or more loses the core's state, which is not modelled",
-            psscr::DEEP
+            "stop state {name}: level {level} loses the hypervisor's state, from {deep} on; set ESL and EC"
         )));
     }
     Ok(())
+}
+
+impl Registers {
+    /// Their numbers; `list` is the list's name.
+    fn numbers(&self, list: &str) -> Result<Vec<u16>, DescriptionError> {
+        let number = |name: &String| match SPRS.iter().find(|row| row.name == name) {
+            // Of several numbers the one that carries the whole register.
+            Some(row) => Ok(row.spr.row().number),
+            None if name == "MSR" && list == "restorable" => Ok(MSR_NUMBER),
+            None => Err(error(format!("power_saving.{list}: there is no register {name}"))),
+        };
+        self.registers.iter().map(number).collect()
+    }
+
+    /// The registers, none of which is the MSR.
+    fn sprs(&self, list: &str) -> Result<Vec<Spr>, DescriptionError> {
+        let of_number = |number| SprRow::find(number, Processor::Power9).map(|row| row.spr);
+        Ok(self.numbers(list)?.into_iter().filter_map(of_number).collect())
+    }
+}
+
+impl PowerSavingFile {
+    fn check(&self) -> Result<(), DescriptionError> {
+        let deepest = psscr::RL.mask();
+        if let Some(level) = self.enabled_levels.iter().find(|&&level| level > deepest) {
+            return Err(error(format!("power_saving.enabled_levels: {level} is above {deepest}")));
+        }
+        let levels = [&self.core_from, &self.hypervisor_lost_from, &self.time_base_stops_from];
+        if let Some(Parameter { unit, .. }) = levels.iter().find(|level| level.unit != "level") {
+            return Err(error(format!("power_saving: a level is in \"{unit}\", not in \"level\"")));
+        }
+        let values = levels.map(|level| level.value);
+        if values[0] == 0 || !values.is_sorted() {
+            return Err(error(
+                "power_saving: core_from, hypervisor_lost_from and time_base_stops_from ascend from 1",
+            ));
+        }
+        let (kept, reset) = (self.kept.sprs("kept")?, self.reset.sprs("reset")?);
+        if let Some(spr) = kept.iter().find(|spr| reset.contains(spr)) {
+            let name = spr.name();
+            return Err(error(format!(
+                "power_saving: {name} is kept and reset; it is one of them"
+            )));
+        }
+        self.restorable.numbers("restorable").map(|_| ())
+    }
+
+    /// As the machine uses it; the lists were checked.
+    fn rules(&self) -> PowerSaving {
+        PowerSaving {
+            core_from: self.core_from.value,
+            hypervisor_lost_from: self.hypervisor_lost_from.value,
+            time_base_stops_from: self.time_base_stops_from.value,
+            kept: self.kept.sprs("kept").unwrap_or_default(),
+            reset: self.reset.sprs("reset").unwrap_or_default(),
+            restorable: self.restorable.numbers("restorable").unwrap_or_default(),
+        }
+    }
 }
 
 fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
@@ -394,10 +559,11 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Description;
+pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
 
-    const POWER9: &str = include_str!("../../machines/power9.toml");
+#[cfg(test)]
+mod tests {
+    use super::{Description, POWER9};
 
     fn with(from: &str, to: &str) -> String {
         assert!(POWER9.contains(from), "the description has {from:?}");
@@ -420,10 +586,22 @@ mod tests {
         assert!(with("bytes = 0x8000_0000", "bytes = 0x8000_0001").contains("multiples"));
         assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
         assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
+        assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the 1 threads"));
         assert!(with("POWER9\"", "POWER7\"").contains("not modelled"));
         assert!(with("month = 1", "month = 13").contains("no day"));
-        assert!(with("psscr = 0x30_0332", "psscr = 0x30_0335").contains("4 or more"));
+        assert!(with("psscr = 0x330", "psscr = 0x334").contains("level 4"));
+        assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));
+        assert!(with("\"HDEC\"", "\"LPCR\"").contains("LPCR is kept and reset"));
+        assert!(with("\"HDEC\"", "\"MSR\"").contains("no register MSR"));
+        assert!(with("enabled_levels = [0", "enabled_levels = [16, 0").contains("above 15"));
+        assert!(with("core_from = { value = 2", "core_from = { value = 5").contains("ascend"));
+        assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("ascend"));
+        assert!(with("unit = \"level\"", "unit = \"levels\"").contains("not in \"level\""));
         assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
+        assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
+        assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
+        assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
+        assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
     }
 
     #[test]

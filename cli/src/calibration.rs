@@ -1,0 +1,9 @@
+//! The model's figures beside the published ones.
+//!
+//! [`rows`] reads what is published (`calibration/power9.toml`), [`cases`] finds the micro-benchmarks in their
+//! image, [`measure`] runs them, [`table`] puts both together.
+
+pub mod cases;
+pub mod measure;
+pub mod rows;
+pub mod table;

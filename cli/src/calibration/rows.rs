@@ -1,0 +1,193 @@
+//! What is published, and of which cases the model's figure is made.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// How near the model is to come.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Group {
+    /// Within 10 %.
+    A,
+    /// Within 25 %.
+    B,
+    /// In direction only.
+    C,
+}
+
+impl Group {
+    /// The greatest error, as a fraction; `None` where only the direction counts.
+    #[must_use]
+    pub fn tolerance(self) -> Option<f64> {
+        match self {
+            Self::A => Some(0.10),
+            Self::B => Some(0.25),
+            Self::C => None,
+        }
+    }
+}
+
+/// What a row's published figure was used for.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It set a parameter of the machine's description.
+    Fitted,
+    /// It set nothing.
+    Predicted,
+}
+
+/// A published figure and how the model's is made.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// The case whose cycles an operation it is.
+    pub case: String,
+    /// The case to take off.
+    pub minus: Option<String>,
+    /// The case to divide by.
+    pub over: Option<String>,
+    /// What to multiply with.
+    #[serde(default = "one")]
+    pub times: f64,
+    /// The published figure, or its low end.
+    pub published: f64,
+    /// Of what.
+    #[serde(default = "cycles")]
+    pub unit: String,
+    /// Its high end.
+    pub published_high: Option<f64>,
+    /// How near the model is to come.
+    pub group: Group,
+    /// What the published figure was used for.
+    pub role: Role,
+    /// Who published it.
+    pub source: String,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn cycles() -> String {
+    "cycles".to_owned()
+}
+
+/// What other hardware threads do while one is measured: see `guests/calibrate/src/siblings.S`.
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// Rows name a case of it as `CASE, NAME`.
+    pub name: String,
+    /// 1: they spin, or wait in `stop`; 2: one answers.
+    pub role: u8,
+    /// How many.
+    pub others: u8,
+    /// Their priority, 1 very low to 4 medium; 0 for `stop`.
+    pub priority: u8,
+    /// Distance of their PIRs.
+    pub distance: u32,
+    /// Chips, cores of each, threads of each core.
+    pub topology: [u32; 3],
+}
+
+/// The rows, and the set-ups that they need.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Set-ups with more than one thread.
+    #[serde(rename = "setup")]
+    pub setups: Vec<Setup>,
+    /// What is published.
+    #[serde(rename = "row")]
+    pub rows: Vec<Row>,
+}
+
+/// The rows that come with the command.
+///
+/// # Panics
+/// If the file, which is part of the command, is wrong; a test sees to that.
+#[must_use]
+pub fn power9() -> Published {
+    let text = include_str!("../../../calibration/power9.toml");
+    let published: Published = toml::from_str(text).expect("calibration/power9.toml is right");
+    let mut names = BTreeSet::new();
+    for row in &published.rows {
+        assert!(names.insert(&row.name), "calibration/power9.toml: {} is there twice", row.name);
+    }
+    published
+}
+
+impl Row {
+    /// The model's figure from cycles an operation by case, or `None` if a case was not run.
+    #[must_use]
+    pub fn figure(&self, cycles: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+        let minus = match &self.minus {
+            Some(case) => cycles(case)?,
+            None => 0.0,
+        };
+        let over = match &self.over {
+            Some(case) => cycles(case)?,
+            None => 1.0,
+        };
+        Some((cycles(&self.case)? - minus) / over * self.times)
+    }
+
+    /// How far `model` is from the published figure, as a fraction of its nearer end: 0 within an interval.
+    #[must_use]
+    pub fn error(&self, model: f64) -> f64 {
+        let (low, high) = (self.published, self.published_high.unwrap_or(self.published));
+        if model < low {
+            model / low - 1.0
+        } else if model > high {
+            model / high - 1.0
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Group, Role, Row, power9};
+
+    fn row() -> Row {
+        Row {
+            name: "a".to_owned(),
+            case: "one".to_owned(),
+            minus: Some("two".to_owned()),
+            over: None,
+            times: 2.0,
+            unit: "cycles".to_owned(),
+            published: 10.0,
+            published_high: Some(20.0),
+            group: Group::B,
+            role: Role::Predicted,
+            source: "somebody".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_rows_in_the_tree_are_right() {
+        for row in power9().rows {
+            assert!(row.published > 0.0 && row.times > 0.0, "{}", row.name);
+            assert!(row.published_high.is_none_or(|high| high > row.published), "{}", row.name);
+            assert!(!row.source.is_empty(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_figure_is_a_difference_of_cases() {
+        let figure =
+            |two: Option<f64>| row().figure(|case| if case == "one" { Some(9.0) } else { two });
+        assert_eq!(figure(Some(4.0)), Some(10.0));
+        assert_eq!(figure(None), None);
+    }
+
+    #[test]
+    fn within_the_interval_there_is_no_error() {
+        assert_eq!([5.0, 10.0, 20.0, 30.0].map(|model| row().error(model)), [-0.5, 0.0, 0.0, 0.5]);
+    }
+}

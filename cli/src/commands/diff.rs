@@ -1,0 +1,87 @@
+//! `powervisor diff`: what became dearer or cheaper from one report to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::arguments::DiffArguments;
+use crate::failure::Failure;
+use crate::ledger::{Ledger, difference};
+use crate::output::print;
+use crate::report::SCHEMA;
+use crate::toml_file::read_file;
+
+/// What is read of a report.
+#[derive(Deserialize)]
+struct Contents {
+    schema: u32,
+    experiment: String,
+    config_hash: String,
+    ledger: BTreeMap<String, Ledger>,
+}
+
+pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
+    let before = read(&arguments.before)?;
+    let after = read(&arguments.after)?;
+    if before.experiment != after.experiment {
+        let text = format!(
+            "a report of `{}`, the first is of `{}`; compare two reports of one experiment",
+            after.experiment, before.experiment
+        );
+        return Err(Failure::input(arguments.after.display(), text));
+    }
+    let mut text = String::new();
+    if before.config_hash != after.config_hash {
+        text.push_str(&format!(
+            "the machines differ: descriptions {} and {}\n\n",
+            before.config_hash, after.config_hash
+        ));
+    }
+    let variants: BTreeSet<&String> = before.ledger.keys().chain(after.ledger.keys()).collect();
+    for variant in variants {
+        text.push_str(&format!("{}, {variant}, in thread-cycles\n", before.experiment));
+        match (before.ledger.get(variant), after.ledger.get(variant)) {
+            (Some(before), Some(after)) => {
+                text.push_str(&difference::text(before, after, arguments.by));
+            }
+            (before, _) => {
+                let which = if before.is_some() { "first" } else { "second" };
+                text.push_str(&format!("only the {which} report has this variant\n"));
+            }
+        }
+        text.push('\n');
+    }
+    print(text.trim_end().as_bytes())?;
+    print(b"\n")
+}
+
+fn read(path: &Path) -> Result<Contents, Failure> {
+    let wrong = |text: String| Failure::input(path.display(), text);
+    let bytes = read_file(path)?;
+    let contents: Contents = serde_json::from_slice(&bytes).map_err(|error| {
+        wrong(format!(
+            "not a report ({error}); it must be what `powervisor run --format json` prints"
+        ))
+    })?;
+    if contents.schema != SCHEMA {
+        let text =
+            format!("a report of form {}; this command reads form {SCHEMA}", contents.schema);
+        return Err(wrong(text));
+    }
+    if contents.ledger.is_empty() {
+        return Err(wrong(
+            "the report has no ledger; it must be of an experiment that ran with timing".to_owned(),
+        ));
+    }
+    for (variant, ledger) in &contents.ledger {
+        let sum: u64 = ledger.charges.iter().map(|charge| charge.cycles).sum();
+        if sum != ledger.elapsed_thread_cycles {
+            return Err(wrong(format!(
+                "the charges of `{variant}` add up to {sum}, not to its {} cycles; write the report again",
+                ledger.elapsed_thread_cycles
+            )));
+        }
+    }
+    Ok(contents)
+}

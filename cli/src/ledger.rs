@@ -1,0 +1,123 @@
+//! The ledger of a timed run, with names: who spent the cycles, in which function, at which instruction, and
+//! why.
+//!
+//! The simulator charges addresses; [`names`] knows the programs behind them. [`explain`] prints a ledger
+//! top-down, [`difference`] compares two, [`export`] and [`spans`] write files for other tools.
+
+pub mod difference;
+pub mod explain;
+pub mod export;
+pub mod names;
+pub mod spans;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use simulator::ledger::Charges;
+
+use names::Names;
+
+/// Where the cycles of a region went. The form is part of the JSON's promise.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ledger {
+    /// Cycles that passed, summed over the hardware threads: the sum of all charges.
+    pub elapsed_thread_cycles: u64,
+    /// Largest first.
+    pub charges: Vec<Charge>,
+}
+
+/// One line.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub struct Charge {
+    /// Who: `partition NAME`, `hypervisor: INTERRUPT of NAME`, `hypervisor`, `firmware` or `idle`.
+    pub owner: String,
+    /// The function, or where the address lies if no symbol tells.
+    pub function: String,
+    /// Offset of the instruction in its function, in bytes.
+    pub offset: u64,
+    /// The instruction in assembly; empty where the program's file does not have it.
+    pub instruction: String,
+    /// Why, see [`simulator::ledger::Cause`].
+    pub cause: String,
+    /// Whether the owner had the line or the translation and lost it to another.
+    pub indirect: bool,
+    /// How long.
+    pub cycles: u64,
+}
+
+impl Ledger {
+    /// The charges with names, summed over the hardware threads.
+    #[must_use]
+    pub fn new(charges: &Charges, names: &Names) -> Self {
+        let mut sums = BTreeMap::new();
+        for line in charges.lines() {
+            let key = (line.owner, line.address, line.cause, line.is_refill);
+            *sums.entry(key).or_insert(0) += line.cycles;
+        }
+        let charge = |((owner, address, cause, indirect), cycles)| {
+            let place = names.place(owner, address);
+            Charge {
+                owner: names.owner(owner),
+                function: place.function,
+                offset: place.offset,
+                instruction: place.instruction,
+                cause: simulator::ledger::Cause::name(cause).to_owned(),
+                indirect,
+                cycles,
+            }
+        };
+        let mut charges: Vec<Charge> = sums.into_iter().map(charge).collect();
+        charges.sort_by_key(|charge| std::cmp::Reverse(charge.cycles));
+        let elapsed_thread_cycles = charges.iter().map(|charge| charge.cycles).sum();
+        Self { elapsed_thread_cycles, charges }
+    }
+
+    /// Cycles by what `key` makes of a charge, largest first.
+    #[must_use]
+    pub fn sum_by<K: Ord>(&self, key: impl Fn(&Charge) -> K) -> Vec<(K, u64)> {
+        let mut sums = BTreeMap::new();
+        for charge in &self.charges {
+            *sums.entry(key(charge)).or_insert(0) += charge.cycles;
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_by_key(|(_, cycles)| std::cmp::Reverse(*cycles));
+        sums
+    }
+}
+
+impl Charge {
+    /// The cause, marked where it is indirect.
+    #[must_use]
+    pub fn why(&self) -> String {
+        if self.indirect { format!("{} (indirect)", self.cause) } else { self.cause.clone() }
+    }
+
+    /// The instruction with its offset.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("+{:#x} {}", self.offset, self.instruction).trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod examples {
+    use super::{Charge, Ledger};
+
+    /// A ledger with these lines: owner, function, offset, cause, indirect, cycles.
+    pub(crate) fn ledger(lines: &[(&str, &str, u64, &str, bool, u64)]) -> Ledger {
+        let charges: Vec<Charge> = lines
+            .iter()
+            .map(|&(owner, function, offset, cause, indirect, cycles)| Charge {
+                owner: owner.to_owned(),
+                function: function.to_owned(),
+                offset,
+                instruction: "mfspr r3,lpcr".to_owned(),
+                cause: cause.to_owned(),
+                indirect,
+                cycles,
+            })
+            .collect();
+        let elapsed_thread_cycles = charges.iter().map(|charge| charge.cycles).sum();
+        Ledger { elapsed_thread_cycles, charges }
+    }
+}

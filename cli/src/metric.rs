@@ -1,0 +1,130 @@
+//! The figures that an experiment has: by what its counts are divided, and what is counted.
+
+use simulator::trace::Counts;
+
+use crate::experiment::Per;
+
+/// What was measured in a region.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Measured {
+    /// What happened.
+    pub counts: Counts,
+    /// How many cycles it took, where the machine ran with its timing model.
+    pub cycles: Option<Interval>,
+}
+
+/// A number, and its ends where it leans on guesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interval {
+    /// With every value of the machine's description as it is.
+    pub value: u64,
+    /// The least and the most of that and of runs with every guess at an end.
+    pub ends: Option<[u64; 2]>,
+}
+
+/// A figure that is made from what was measured.
+#[derive(Debug)]
+pub struct Metric {
+    /// In JSON.
+    pub name: &'static str,
+    /// In tables.
+    pub column: &'static str,
+    /// The unit.
+    pub unit: &'static str,
+    /// Whether it is of the whole region, not divided.
+    pub is_whole: bool,
+    /// The number, if it was measured.
+    pub of: fn(&Measured) -> Option<Interval>,
+}
+
+fn exact(value: u64) -> Option<Interval> {
+    Some(Interval { value, ends: None })
+}
+
+const fn count(
+    name: &'static str,
+    column: &'static str,
+    unit: &'static str,
+    of: fn(&Measured) -> Option<Interval>,
+) -> Metric {
+    Metric { name, column, unit, is_whole: false, of }
+}
+
+const PER_HYPERCALL: [Metric; 9] = [
+    count("cycles_per_hypercall", "cycles", "cycles", |measured| measured.cycles),
+    count("instructions_per_hypercall", "instructions", "instructions", |measured| {
+        exact(instructions(&measured.counts))
+    }),
+    count("hypervisor_instructions_per_hypercall", "hypervisor", "instructions", |measured| {
+        exact(measured.counts.hypervisor_instructions)
+    }),
+    count("guest_instructions_per_hypercall", "guest", "instructions", |measured| {
+        exact(measured.counts.guest_instructions)
+    }),
+    count("spr_reads_per_hypercall", "SPR reads", "reads", |measured| {
+        exact(measured.counts.spr_reads)
+    }),
+    count("spr_writes_per_hypercall", "SPR writes", "writes", |measured| {
+        exact(measured.counts.spr_writes)
+    }),
+    count("exits_per_hypercall", "exits", "exits", |measured| {
+        exact(measured.counts.exits_translated + measured.counts.exits_real)
+    }),
+    count("translated_exits_per_hypercall", "translated", "exits", |measured| {
+        exact(measured.counts.exits_translated)
+    }),
+    count("real_exits_per_hypercall", "real", "exits", |measured| {
+        exact(measured.counts.exits_real)
+    }),
+];
+
+const PER_INSTRUCTION: [Metric; 3] = [
+    count("cycles_per_instruction", "cycles", "cycles", |measured| measured.cycles),
+    Metric {
+        name: "instructions",
+        column: "instructions",
+        unit: "instructions",
+        is_whole: true,
+        of: |measured| exact(instructions(&measured.counts)),
+    },
+    Metric {
+        name: "exits",
+        column: "exits",
+        unit: "exits",
+        is_whole: true,
+        of: |measured| exact(measured.counts.exits_translated + measured.counts.exits_real),
+    },
+];
+
+fn instructions(counts: &Counts) -> u64 {
+    counts.guest_instructions + counts.hypervisor_instructions
+}
+
+/// The figures of an experiment whose counts are divided so.
+#[must_use]
+pub fn metrics(per: Per) -> &'static [Metric] {
+    match per {
+        Per::Hypercall => &PER_HYPERCALL,
+        Per::Instruction => &PER_INSTRUCTION,
+    }
+}
+
+impl Per {
+    /// What to divide by.
+    #[must_use]
+    pub fn of(self, counts: &Counts) -> u64 {
+        match self {
+            Self::Hypercall => counts.hypercalls,
+            Self::Instruction => instructions(counts),
+        }
+    }
+
+    /// One of what counts are divided by.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Hypercall => "hypercall",
+            Self::Instruction => "instruction",
+        }
+    }
+}

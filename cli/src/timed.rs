@@ -1,0 +1,96 @@
+//! Runs of a region with the machine's timing model: how many cycles it took, and where they went.
+
+use std::collections::BTreeMap;
+
+use arch::instruction::Mnemonic;
+use arch::marker::{Mark, Region};
+use simulator::blocks::Op;
+use simulator::core::{Plan, Settings};
+use simulator::description::timing::Bound;
+use simulator::exec::Mode;
+use simulator::ledger::{CauseSet, Charges};
+use simulator::thread::Thread;
+use simulator::{Machine, Observer};
+
+use crate::failure::Failure;
+use crate::on_simulator;
+use crate::system::{Exit, System};
+
+/// How to time a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timing {
+    /// Which end of the guesses to take.
+    pub bound: Bound,
+    /// What costs nothing.
+    pub free: CauseSet,
+    /// The region whose charges are kept, and behind which the run goes on without timing; if there is
+    /// none, all are kept.
+    pub region: Option<Region>,
+}
+
+/// Notes how long each region lasted, the last time that it was entered.
+#[derive(Clone, Debug, Default)]
+pub struct RegionCycles {
+    began: BTreeMap<(usize, u16), u64>,
+    cycles: BTreeMap<u16, u64>,
+    threads: BTreeMap<u16, usize>,
+}
+
+impl RegionCycles {
+    /// Cycles of a region, on the thread that marked it.
+    #[must_use]
+    pub fn of(&self, region: u16) -> Option<u64> {
+        self.cycles.get(&region).copied()
+    }
+
+    /// The thread that marked a region.
+    #[must_use]
+    pub fn thread_of(&self, region: u16) -> Option<usize> {
+        self.threads.get(&region).copied()
+    }
+}
+
+impl Observer for RegionCycles {
+    const SEES_INSTRUCTIONS: bool = true;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, _: Mode) {
+        if op.mnemonic != Some(Mnemonic::Tdi) {
+            return;
+        }
+        let now = thread.time_now().cycles();
+        match Mark::from_word(op.word) {
+            Some(Mark::Begin(region)) => {
+                self.began.insert((thread.index, region.number()), now);
+            }
+            Some(Mark::End(region)) => {
+                if let Some(began) = self.began.remove(&(thread.index, region.number())) {
+                    self.cycles.insert(region.number(), now - began);
+                    self.threads.insert(region.number(), thread.index);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Runs `system` with timing from power-on to its end.
+///
+/// # Errors
+/// [`Failure`] if it cannot be started, or the user interrupts.
+pub fn run<O: Observer>(
+    system: &System,
+    timing: Timing,
+    observer: &mut O,
+    between: impl FnMut(&mut Machine) -> Result<(), Failure>,
+) -> Result<(Exit, Charges), Failure> {
+    let mut machine = on_simulator::start(system)?;
+    let Timing { bound, free, region } = timing;
+    machine.start_timing(Settings { bound, free, ..Settings::default() });
+    if let Some(region) = region {
+        machine.plan(Mark::Begin(region), Plan::Clear);
+        machine.plan(Mark::End(region), Plan::Stop);
+    }
+    let exit = on_simulator::run(&mut machine, observer, between)?;
+    let charges = machine.charges().expect("the machine runs with timing").clone();
+    Ok((exit, charges))
+}

@@ -1,0 +1,255 @@
+//! storm: makes random exits on all of its vCPUs, each time with all registers filled with random values that
+//! name the partition, and checks afterwards what may have changed.
+//!
+//! Arguments: `tag=N` is the partition's name in the values, `rounds=N` the exits that each vCPU makes by
+//! itself, `translation=on` makes them with translation on. What it makes: hypercalls that are none, known
+//! hypercalls, second-stage faults of loads and fetches, illegal instructions, uses of a facility that is
+//! withheld, waits for the decrementer with interrupts of other vCPUs on the way, and long enough loops for
+//! others to run meanwhile.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod payload {
+    use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+    use arch::interrupt::Vector;
+    use arch::papr::status::H_FUNCTION;
+    use arch::papr::{Hypercall, page};
+    use arch::tag::tagged;
+    use rt::random::Numbers;
+    use rt::registers::{self, SPECIAL, Values, set_special, special};
+
+    rt::main!(storm);
+
+    const NAME: &str = "storm";
+    /// The longest loop, in steps.
+    const SPIN_MAX: u64 = 4000;
+    /// The longest wait, in ticks of the time base.
+    const WAIT_MAX: u64 = 4000;
+    /// No request of another vCPU; also the priority at which every request is taken.
+    const LEAST_FAVORED: u64 = 0xFF;
+
+    static VCPUS: AtomicU32 = AtomicU32::new(0);
+    static ROUNDS: AtomicU32 = AtomicU32::new(0);
+    static TAG: AtomicU32 = AtomicU32::new(0);
+    static IS_TRANSLATED: AtomicBool = AtomicBool::new(false);
+    /// Memory that nothing uses: where it begins, and how much it is.
+    static FREE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    static WRONG: AtomicU32 = AtomicU32::new(0);
+
+    fn storm(partition: rt::Partition) {
+        let vcpus = partition.vcpus();
+        VCPUS.store(vcpus, SeqCst);
+        ROUNDS.store(partition.number("rounds", 500), SeqCst);
+        TAG.store(partition.number("tag", 1), SeqCst);
+        let free = partition.free_memory();
+        FREE[0].store(free.start, SeqCst);
+        FREE[1].store(free.end - free.start, SeqCst);
+        // What it accepts here is taken back by who was interrupted.
+        rt::on_interrupt(Vector::External, |_| _ = rt::hypercall(Hypercall::Xirr as u64, [0; 4]));
+        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+        rt::on_interrupt(Vector::Program, refused);
+        if partition.argument("translation") == Some("on") {
+            rt::enable_translation(partition.memory_bytes());
+            IS_TRANSLATED.store(true, SeqCst);
+        }
+        for number in 1..vcpus {
+            assert_eq!(rt::start_vcpu(number, start), 0, "start-cpu");
+        }
+        work(0);
+        for number in 1..vcpus {
+            while !rt::is_stopped(number) {
+                rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+            }
+        }
+        let (rounds, wrong) = (ROUNDS.load(SeqCst), WRONG.load(SeqCst));
+        rt::println!("storm: {vcpus} vCPUs, {rounds} rounds each, {wrong} wrong");
+    }
+
+    /// An instruction was refused: its own, or what it found in its free memory.
+    fn refused(frame: &mut rt::Frame) {
+        let [start, bytes] = [0, 1].map(|index: usize| FREE[index].load(SeqCst));
+        frame.pc = if frame.pc.wrapping_sub(start) < bytes { frame.lr } else { frame.pc + 4 };
+    }
+
+    fn start(number: u32) {
+        if IS_TRANSLATED.load(SeqCst) {
+            rt::join_translation();
+        }
+        work(number);
+    }
+
+    /// What every vCPU does.
+    fn work(number: u32) {
+        rt::floating_point::allow();
+        let tag = TAG.load(SeqCst);
+        let mut vcpu = Vcpu {
+            number: u64::from(number),
+            tag: tag as u8,
+            numbers: Numbers::new(u64::from(tag << 8 | number)),
+        };
+        let stack = InterruptStack([0; 4096]);
+        let top = (&raw const stack.0).expose_provenance() as u64 + 4096 - 64;
+        for _ in 0..ROUNDS.load(SeqCst) {
+            vcpu.round(top);
+        }
+    }
+
+    /// For an interrupt that finds everything else filled with random values.
+    #[repr(align(16))]
+    struct InterruptStack([u8; 4096]);
+
+    struct Vcpu {
+        number: u64,
+        tag: u8,
+        numbers: Numbers,
+    }
+
+    impl Vcpu {
+        fn value(&mut self) -> u64 {
+            tagged(self.tag, self.numbers.next())
+        }
+
+        fn vcpu(&mut self) -> u64 {
+            self.numbers.below(u64::from(VCPUS.load(SeqCst)))
+        }
+
+        fn round(&mut self, stack: u64) {
+            let mut values = SPECIAL.map(|_| self.value());
+            if IS_TRANSLATED.load(SeqCst) {
+                // Its tables serve this process alone.
+                let pidr = SPECIAL.iter().zip(&mut values).find(|(name, _)| **name == "PIDR");
+                *pidr.expect("PIDR is special").1 = 0;
+            }
+            let before_special = set_special(values);
+            registers::leave_traces(self.value(), &FREE[0]);
+            let mut before = Values::random(|| self.value());
+            before.gpr[1] = stack;
+            let action = self.numbers.below(16);
+            let (after, expected) = match action {
+                0..4 => self.unknown_call(before),
+                4..8 => self.known_call(before),
+                8..10 => self.wait(before),
+                10..12 => {
+                    let mut expected = before.clone();
+                    expected.ctr = 0;
+                    (registers::spin(&before, 1 + self.numbers.below(SPIN_MAX)), expected)
+                }
+                12 => (registers::execute_illegal(&before), before),
+                13 => self.withheld(before),
+                14 => self.fetch(before),
+                _ => self.load(before),
+            };
+            let mut is_wrong = after.differ(&expected, NAME);
+            let is_interrupt = !matches!(action, 10..12 | 15);
+            for ((name, expected), found) in SPECIAL.iter().zip(before_special).zip(special()) {
+                // Every interrupt of its own, and a hypercall, saves in these two.
+                let is_lost = is_interrupt && name.starts_with("SRR");
+                if expected != found && !is_lost {
+                    is_wrong = true;
+                    rt::println!("{NAME}: {name} {found:#x}, not {expected:#x}");
+                }
+            }
+            if is_wrong {
+                WRONG.fetch_add(1, SeqCst);
+                rt::println!("{NAME}: in action {action}");
+            }
+        }
+
+        /// A number that is no hypercall's.
+        fn unknown_call(&mut self, mut before: Values) -> (Values, Values) {
+            before.gpr[3] = loop {
+                let shift = self.numbers.below(64);
+                let number = self.numbers.next() >> shift;
+                if Hypercall::from_number(number).is_none() {
+                    break number;
+                }
+            };
+            (registers::call(&before), before.after_call(H_FUNCTION as u64))
+        }
+
+        /// A hypercall with arguments that do no harm: those that are not set here are far out of range.
+        fn known_call(&mut self, mut before: Values) -> (Values, Values) {
+            let all = Hypercall::ALL;
+            let call = all[self.numbers.below(all.len() as u64) as usize];
+            before.gpr[3] = call as u64;
+            match call {
+                Hypercall::Cede => return self.wait(before),
+                Hypercall::Prod | Hypercall::Ipoll => before.gpr[4] = self.vcpu(),
+                Hypercall::Cppr => before.gpr[4] &= 0xFF,
+                Hypercall::Ipi => {
+                    before.gpr[4] = self.vcpu();
+                    before.gpr[5] &= 0xFF;
+                }
+                Hypercall::Confer => {
+                    let to = self.vcpu();
+                    // To itself would be to wait for a prod.
+                    before.gpr[4] = if to == self.number { u64::MAX } else { to };
+                }
+                Hypercall::PageInit => {
+                    before.gpr[4] = page::ZERO;
+                    before.gpr[5] = self.free_address() & !0xFFF;
+                }
+                _ => {}
+            }
+            let after = registers::call(&before);
+            let mut expected = before.after_call(after.gpr[3]);
+            let has_outputs = matches!(
+                call,
+                Hypercall::Xirr | Hypercall::Ipoll | Hypercall::Random | Hypercall::GetTermChar
+            );
+            if has_outputs {
+                expected.gpr[4..7].copy_from_slice(&after.gpr[4..7]);
+            }
+            (after, expected)
+        }
+
+        /// H_CEDE until the decrementer expires, another vCPU sends something, or at once.
+        fn wait(&mut self, mut before: Values) -> (Values, Values) {
+            let to = self.vcpu();
+            rt::hypercall(Hypercall::Ipi as u64, [to, self.numbers.below(LEAST_FAVORED), 0, 0]);
+            rt::hypercall(Hypercall::Cppr as u64, [LEAST_FAVORED, 0, 0, 0]);
+            rt::set_decrementer(self.numbers.below(WAIT_MAX));
+            before.gpr[3] = Hypercall::Cede as u64;
+            let after = registers::call(&before);
+            rt::allow_interrupts(false);
+            rt::hypercall(Hypercall::Ipi as u64, [self.number, LEAST_FAVORED, 0, 0]);
+            (after, before.after_call(0))
+        }
+
+        /// A load from anywhere in its free memory, which nothing ever stores into but zeroes.
+        fn load(&mut self, mut before: Values) -> (Values, Values) {
+            before.gpr[4] = self.free_address();
+            let after = registers::load(&before);
+            before.gpr[4] = 0;
+            (after, before)
+        }
+
+        /// QEMU withholds no facility and gives the register.
+        fn withheld(&mut self, mut before: Values) -> (Values, Values) {
+            let after = registers::read_withheld(&before);
+            before.gpr[4] = after.gpr[4];
+            (after, before)
+        }
+
+        /// A fetch from its free memory, where no word is an instruction.
+        fn fetch(&mut self, mut before: Values) -> (Values, Values) {
+            before.ctr = self.free_address() & !3;
+            let after = registers::fetch(&before);
+            before.lr = after.lr;
+            (after, before)
+        }
+
+        fn free_address(&mut self) -> u64 {
+            let [start, bytes] = [0, 1].map(|index: usize| FREE[index].load(SeqCst));
+            start + (self.numbers.below(bytes - 0x1_0000) & !7)
+        }
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("storm: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}

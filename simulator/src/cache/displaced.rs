@@ -1,0 +1,64 @@
+//! Who lost what: lines that a foreign owner pushed out of a cache, until they come back.
+//!
+//! A set remembers as many losses as it has ways, the latest ones: enough for a foreigner who fills the
+//! whole set once. A loss that is forgotten makes the refill look like the owner's own miss, so what is
+//! reported as indirect cost is never too much for it.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::array::Side;
+
+/// The losses of one cache.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Displaced {
+    /// A queue per set, the latest loss last; none before the first loss.
+    sets: Vec<VecDeque<(u64, Side)>>,
+    count: u64,
+    ways: usize,
+}
+
+impl Displaced {
+    /// For a cache of `sets` sets of `ways` ways.
+    #[must_use]
+    pub fn new(sets: u64, ways: usize) -> Self {
+        Self { sets: Vec::new(), count: sets, ways }
+    }
+
+    /// `side` lost `tag` of `set` to somebody foreign.
+    pub fn record(&mut self, set: u64, tag: u64, side: Side) {
+        if self.sets.is_empty() {
+            self.sets.resize_with(self.count as usize, VecDeque::new);
+        }
+        let losses = &mut self.sets[set as usize];
+        if losses.len() == self.ways {
+            losses.pop_front();
+        }
+        losses.push_back((tag, side));
+    }
+
+    /// Whether `side` lost `tag` of `set`. All losses of the tag are forgotten: it comes back.
+    pub fn take(&mut self, set: u64, tag: u64, side: Side) -> bool {
+        let Some(losses) = self.sets.get_mut(set as usize) else {
+            return false;
+        };
+        let is_lost = losses.contains(&(tag, side));
+        losses.retain(|(lost, _)| *lost != tag);
+        is_lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Displaced;
+
+    #[test]
+    fn a_set_remembers_as_many_losses_as_it_has_ways() {
+        let mut displaced = Displaced::new(2, 8);
+        (0..9).for_each(|tag| displaced.record(1, tag, Some(5)));
+        assert!(!displaced.take(1, 0, Some(5)), "the oldest is forgotten");
+        assert!(!displaced.take(0, 1, Some(5)), "another set has none");
+        assert!(displaced.take(1, 1, Some(5)));
+    }
+}

@@ -1,0 +1,65 @@
+//! What is fetched before anybody asks for it.
+
+use super::Hierarchy;
+use super::pair::Want;
+use crate::cache::latency::Level;
+use crate::cache::{Kind, LINE_LOG2, Request};
+
+impl Hierarchy {
+    /// Fetches what is likely to be wanted after a read that came from `level`.
+    pub(super) fn look_ahead(&mut self, request: &Request, core: usize, level: Level) {
+        let first = |last| (1, last);
+        if request.kind == Kind::Fetch {
+            if self.cores[core].fetches_ahead {
+                self.fetch_ahead(request, core, 1, first(self.prefetch.instruction_lines), true);
+            }
+            return;
+        }
+        let line = request.address >> LINE_LOG2;
+        if let Some(ahead) = self.cores[core].streams.follow(line, &self.prefetch) {
+            self.fetch_ahead(request, core, ahead.stride, ahead.first_level, true);
+            self.fetch_ahead(request, core, ahead.stride, ahead.third_level, false);
+        } else if matches!(level, Level::Memory | Level::ChipMemory | Level::Bandwidth) {
+            self.fetch_ahead(request, core, 1, first(self.prefetch.scattered_lines), false);
+        }
+    }
+
+    /// Fetches the lines that lie `steps` of `stride` lines behind that of `request`, up to the end of
+    /// the page: what follows it in effective addresses need not follow it in memory.
+    fn fetch_ahead(
+        &mut self,
+        request: &Request,
+        core: usize,
+        stride: i64,
+        steps: (u64, u64),
+        into_l1: bool,
+    ) {
+        let page = |address: u64| address >> self.prefetch.page_log2;
+        let offset = |step: u64| stride.wrapping_mul(step as i64);
+        let is_in_page = |step: &u64| {
+            let address = request.address.wrapping_add_signed(offset(*step) << LINE_LOG2);
+            page(address) == page(request.address)
+        };
+        let last = (steps.0..=steps.1).take_while(is_in_page).last();
+        let patience = self.prefetch.patience;
+        for step in steps.0..=last.unwrap_or(0) {
+            let line = request.line.wrapping_add_signed(offset(step));
+            if self.home(line).is_none() {
+                continue;
+            }
+            let want = self.want(core, line, request.kind, request.at, request.owner.side());
+            let want = Want { patience, ..want };
+            let pair = self.cores[core].pair;
+            if !into_l1 {
+                self.bring_into_l3(pair, &want);
+            } else if self.first_level(core, request.kind).find(line).is_none()
+                && let Some(arrival) = self.bring(pair, &want)
+            {
+                self.fill(core, &want, arrival);
+                if let Some(entry) = self.first_level(core, request.kind).find_mut(line) {
+                    entry.is_prefetched = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What a core does with its own caches: reads, writes and table walks, and what its pair has to bring.
+
+use super::pair::{Arrival, Want};
+use super::{Core, Hierarchy};
+use crate::cache::array::{Array, Side};
+use crate::cache::latency::Level;
+use crate::cache::line::Line;
+use crate::cache::{Answer, Kind, Request};
+
+impl Hierarchy {
+    /// A core's data cache, or its instruction cache.
+    #[inline]
+    pub(super) fn first_level(&mut self, core: usize, kind: Kind) -> &mut Array<Line> {
+        let core = &mut self.cores[core];
+        if kind == Kind::Fetch { &mut core.instructions } else { &mut core.data }
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, request: &Request, core: usize) -> Answer {
+        let Request { line, kind, at, .. } = *request;
+        let ready = at + self.latencies.of(kind, Level::L1);
+        match self.first_level(core, kind).touch(line, request.owner.side()) {
+            Some(entry) if entry.ready <= ready && !entry.is_prefetched => {
+                Answer { ready, cause: Level::L1.cause(kind), is_refill: false }
+            }
+            Some(entry) => {
+                let entry = *entry;
+                self.read_early(request, core, ready, &entry)
+            }
+            None => self.read_missing(request, core),
+        }
+    }
+
+    /// The L1 has the line, or will: it is on its way, or it was fetched ahead.
+    #[cold]
+    fn read_early(&mut self, request: &Request, core: usize, hit: u64, entry: &Line) -> Answer {
+        let Request { line, kind, .. } = *request;
+        if entry.is_prefetched {
+            if let Some(entry) = self.first_level(core, kind).find_mut(line) {
+                entry.is_prefetched = false;
+            }
+            self.look_ahead(request, core, Level::L1);
+        }
+        if entry.ready <= hit {
+            return Answer { ready: hit, cause: Level::L1.cause(kind), is_refill: false };
+        }
+        Answer { ready: entry.ready, cause: entry.from.cause(kind), is_refill: entry.is_refill }
+    }
+
+    #[cold]
+    fn read_missing(&mut self, request: &Request, core: usize) -> Answer {
+        let Request { line, kind, at, .. } = *request;
+        let side = request.owner.side();
+        let want = self.want(core, line, kind, at, side);
+        let arrival = self.demand(core, &want);
+        let entry = self.fill(core, &want, arrival);
+        self.look_ahead(request, core, entry.from);
+        Answer { ready: entry.ready, cause: entry.from.cause(kind), is_refill: entry.is_refill }
+    }
+
+    pub(super) fn want(&self, core: usize, line: u64, kind: Kind, at: u64, side: Side) -> Want {
+        let above = match kind {
+            Kind::Load => self.cores[core].data_bit,
+            Kind::Fetch => self.cores[core].instruction_bit,
+            Kind::Store | Kind::Zero | Kind::Walk => 0,
+        };
+        Want { line, kind, at, side, core: core as u16, above, patience: u64::MAX }
+    }
+
+    /// Brings a line into the L2 of `core`, whatever it takes.
+    fn demand(&mut self, core: usize, want: &Want) -> Arrival {
+        match self.bring(self.cores[core].pair, want) {
+            Some(arrival) => arrival,
+            None => unreachable!("{want:?} was refused, and has no end of patience"),
+        }
+    }
+
+    /// Puts a line that has come into the L2 into an L1 of `core`.
+    pub(super) fn fill(&mut self, core: usize, want: &Want, arrival: Arrival) -> Line {
+        let Want { line, side, .. } = *want;
+        let cache = self.first_level(core, want.kind);
+        let is_lost = cache.take_loss(line, side);
+        let is_refill = arrival.is_refill || arrival.is_in_l2 && is_lost;
+        let entry = Line { is_refill, ..Line::new(arrival.level, arrival.ready) };
+        cache.install(line, side, entry, side);
+        entry
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, request: &Request, core: usize) -> Answer {
+        let Request { line, kind, at, .. } = *request;
+        let side = request.owner.side();
+        let Core { pair, data_bit, data, .. } = &mut self.cores[core];
+        let (pair, own) = (*pair, *data_bit);
+        data.touch(line, side);
+        let cause = Level::L2.cause(kind);
+        let (ready, is_refill) = match self.pairs[pair].l2.touch(line, side) {
+            Some(entry) if entry.is_exclusive => {
+                entry.is_dirty = true;
+                entry.writer = core as u16;
+                let others = entry.above & !own;
+                entry.above &= own;
+                let ready = entry.ready.max(at + self.latencies.of(Kind::Store, Level::L2));
+                if others == 0 {
+                    return Answer { ready, cause, is_refill: false };
+                }
+                self.take_above(pair, line, others, Some(side));
+                (ready, false)
+            }
+            _ => self.write_unowned(request, core),
+        };
+        Answer { ready, cause, is_refill }
+    }
+
+    /// The L2 does not have the line, or is not alone with it.
+    #[cold]
+    fn write_unowned(&mut self, request: &Request, core: usize) -> (u64, bool) {
+        let Request { line, kind, at, .. } = *request;
+        let side = request.owner.side();
+        let (pair, own) = (self.cores[core].pair, self.cores[core].data_bit);
+        let want = self.want(core, line, kind, at, side);
+        let arrival = self.demand(core, &want);
+        if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
+            entry.is_dirty = true;
+            entry.is_exclusive = true;
+            entry.writer = core as u16;
+            entry.ready = arrival.ready;
+            let others = entry.above & !own;
+            entry.above &= own;
+            self.take_above(pair, line, others, Some(side));
+        }
+        (arrival.ready, arrival.is_refill)
+    }
+
+    /// The walker reads tables through the L2, and not through the data cache: what POWER's event counters
+    /// tell of the origin of table entries begins with the L2.
+    pub(super) fn walk(&mut self, request: &Request, core: usize) -> Answer {
+        let Request { line, kind, at, .. } = *request;
+        let want = self.want(core, line, kind, at, request.owner.side());
+        let Arrival { ready, level, is_refill, .. } = self.demand(core, &want);
+        Answer { ready, cause: level.cause(kind), is_refill }
+    }
+}

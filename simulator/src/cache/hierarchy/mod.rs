@@ -1,0 +1,184 @@
+//! Every core's caches and the memory: an access goes in, a time comes out.
+//!
+//! A core has an instruction and a data cache; data is stored through to the L2, and a store brings
+//! nothing into the data cache. Cores in pairs share an L2, which has whatever their first level has,
+//! and an L3 region, which gets what the L2 drops and gives it up when it goes back: a line is in one
+//! of the two.
+//!
+//! `first_level` is what a core does with its own caches, `pair` what it shares with another, `supply` where a
+//! line comes from that they do not have, `ahead` what is fetched before anybody asks.
+//!
+//! State changes when an access is made, and the line says from which cycle it is good for use: who
+//! comes earlier waits for it, so misses to one line are one miss.
+
+mod ahead;
+mod first_level;
+#[cfg(test)]
+mod invariants;
+mod pair;
+mod supply;
+
+use serde::{Deserialize, Serialize};
+
+use self::pair::Pair;
+use super::array::Array;
+use super::calendar::Calendar;
+use super::latency::Latencies;
+use super::line::{Line, NOBODY};
+use super::parameters::{CacheParameters, PrefetchParameters};
+use super::prefetch::Streams;
+use super::{Answer, Kind, LINE_LOG2, Request};
+use crate::description::Description;
+use crate::description::timing::Bound;
+use crate::ledger::CauseSet;
+
+/// The first level of one core.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Core {
+    pair: usize,
+    /// The bits that say in [`Line::above`] that the data and the instruction cache may have a line.
+    data_bit: u8,
+    instruction_bit: u8,
+    data: Array<Line>,
+    instructions: Array<Line>,
+    streams: Streams,
+    fetches_ahead: bool,
+}
+
+/// The caches and memories of a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Hierarchy {
+    /// The core of each thread.
+    core_of: Vec<usize>,
+    cores: Vec<Core>,
+    pairs: Vec<Pair>,
+    /// The channels of each chip's memory.
+    memories: Vec<Vec<Calendar>>,
+    /// First line, line behind the last one, and chip of each region of memory.
+    homes: Vec<(u64, u64, usize)>,
+    latencies: Latencies,
+    prefetch: PrefetchParameters,
+}
+
+impl Hierarchy {
+    /// The caches of the machine that `description` describes, all empty, where the causes in `free` cost
+    /// nothing.
+    #[must_use]
+    pub fn new(description: &Description, bound: Bound, free: CauseSet) -> Self {
+        let timing = description.timing();
+        let cache = timing.cache.values(bound);
+        let memory = timing.memory.values(bound);
+        let prefetch = timing.prefetch.values(bound);
+        let (chips, cores_per_chip, _) = description.topology();
+        let (chips, cores_per_chip) = (chips as usize, cores_per_chip as usize);
+        let shared = cache.cores_per_l2 as usize;
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut cores = Vec::new();
+        for chip in 0..chips {
+            for core in 0..cores_per_chip {
+                let place = core % shared;
+                if place == 0 {
+                    pairs.push(Pair::new(&cache, chip, cores.len()));
+                }
+                let pair = pairs.len() - 1;
+                cores.push(Core::new(&cache, &prefetch, pair, place));
+                pairs[pair].cores.end = cores.len();
+            }
+        }
+        let clock = description.clock();
+        let lines_per_second = memory.bandwidth as f64 * 1e6 / (1 << LINE_LOG2) as f64;
+        let channel = clock.core_hz as f64 * memory.channels as f64 / lines_per_second;
+        let channels = vec![Calendar::new(channel); memory.channels as usize];
+        // Places in memory leave the holes between regions out.
+        let homes = description.memory().into_iter().scan(0, |end, region| {
+            let begin = *end;
+            *end += region.bytes >> LINE_LOG2;
+            Some((begin, *end, region.node as usize))
+        });
+        Self {
+            core_of: description.core_of_threads(),
+            cores,
+            pairs,
+            memories: vec![channels; chips],
+            homes: homes.collect(),
+            latencies: Latencies::new(&cache, &memory, clock, free),
+            prefetch,
+        }
+    }
+
+    /// Makes an access.
+    #[inline]
+    pub fn access(&mut self, request: &Request) -> Answer {
+        let core = self.core_of[request.thread];
+        match request.kind {
+            Kind::Load | Kind::Fetch => self.read(request, core),
+            Kind::Store | Kind::Zero => self.write(request, core),
+            Kind::Walk => self.walk(request, core),
+        }
+    }
+
+    /// Instructions are fetched ahead in `core`, or are not: that depends on its SMT mode.
+    pub fn set_fetches_ahead(&mut self, core: usize, fetches_ahead: bool) {
+        self.cores[core].fetches_ahead = fetches_ahead;
+    }
+
+    /// Whether `core` would get `line` from a core that wrote it: the order of the two matters.
+    #[inline]
+    #[must_use]
+    pub fn is_contended(&self, core: usize, line: u64) -> bool {
+        if self.cores.len() == 1 {
+            return false;
+        }
+        let own = &self.cores[core];
+        if own.data.find(line).is_some() {
+            // A store of another core would have taken it away.
+            return false;
+        }
+        let is_others = |pair: usize, entry: &Line| {
+            if pair == own.pair {
+                entry.writer != NOBODY && entry.writer != core as u16
+            } else {
+                entry.is_exclusive && entry.is_dirty
+            }
+        };
+        self.pairs.iter().enumerate().any(|(pair, caches)| {
+            let entry = caches.l2.find(line).or_else(|| caches.l3.find(line));
+            entry.is_some_and(|entry| is_others(pair, entry))
+        })
+    }
+
+    /// Writes `line` back and takes it out of every cache, as `dcbf` does, from cycle `at` on. Returns
+    /// the cycle at which that is done.
+    pub fn flush(&mut self, line: u64, at: u64) -> u64 {
+        let mut is_dirty = false;
+        for pair in 0..self.pairs.len() {
+            if let Some(entry) = self.take(pair, line, None) {
+                is_dirty |= entry.is_dirty;
+            }
+        }
+        if is_dirty {
+            self.write_back(line, at);
+        }
+        at + self.latencies.claim()
+    }
+}
+
+impl Core {
+    fn new(
+        cache: &CacheParameters,
+        prefetch: &PrefetchParameters,
+        pair: usize,
+        place: usize,
+    ) -> Self {
+        let array = |bytes, ways| Array::new(CacheParameters::sets(bytes, ways), ways);
+        Self {
+            pair,
+            data_bit: 1 << (2 * place),
+            instruction_bit: 2 << (2 * place),
+            data: array(cache.l1d_bytes, cache.l1d_ways),
+            instructions: array(cache.l1i_bytes, cache.l1i_ways),
+            streams: Streams::new(prefetch.streams),
+            fetches_ahead: true,
+        }
+    }
+}

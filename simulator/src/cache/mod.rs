@@ -1,0 +1,76 @@
+//! The memory hierarchy as time sees it: how long a line takes, where it came from, and who lost one.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
+//! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
+//! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
+//! | [`latency`] | the levels, what each costs and which cause it is charged to |
+//! | [`prefetch`] | streams of loads, and the lines to fetch ahead of them |
+//! | [`translation`] | ERATs, TLBs and table walks |
+//! | [`parameters`] | `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]`, `[timing.translation]` |
+//!
+//! Contents are no business of the caches: memory is always right (the machine is sequentially
+//! consistent). They hold tags. `icbi` does nothing here: instruction caches see stores themselves.
+
+pub mod array;
+pub mod calendar;
+pub mod displaced;
+pub mod hierarchy;
+pub mod latency;
+pub mod line;
+pub mod parameters;
+pub mod prefetch;
+pub mod translation;
+
+use crate::ledger::{Cause, Owner};
+
+pub use hierarchy::Hierarchy;
+pub use translation::{TranslationRequest, Translations};
+
+/// log2 of the bytes of a line, at every level.
+pub const LINE_LOG2: u32 = 7;
+
+/// What an access wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Data, to read.
+    Load,
+    /// Data, to write: the time is that at which the store has drained.
+    Store,
+    /// A line to be zeroed whole: nothing is fetched from memory.
+    Zero,
+    /// Instructions.
+    Fetch,
+    /// A page-table entry.
+    Walk,
+}
+
+/// An access to one line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The hardware thread.
+    pub thread: usize,
+    /// The place in memory ([`Offset`](crate::memory::Offset)), divided by the line's bytes.
+    pub line: u64,
+    /// The effective address: the prefetcher's streams go by it.
+    pub address: u64,
+    /// What it wants.
+    pub kind: Kind,
+    /// The cycle at which it begins.
+    pub at: u64,
+    /// On whose account.
+    pub owner: Owner,
+}
+
+/// What an access took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The cycle at which the data can be used (or the store has drained).
+    pub ready: u64,
+    /// What decided it.
+    pub cause: Cause,
+    /// Whether the thread's side had the line and lost it to a foreign owner
+    /// (see [`Owner::is_foreign_to`]).
+    pub is_refill: bool,
+}

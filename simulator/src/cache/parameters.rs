@@ -1,0 +1,206 @@
+//! `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]` and `[timing.translation]` of a description.
+
+use super::LINE_LOG2;
+use crate::description::timing::parameters;
+use crate::description::{DescriptionError, error};
+
+parameters! {
+    /// Sizes and latencies of the caches. Latencies are load-to-use.
+    pub struct CacheParameters / CacheFile in "timing.cache" {
+        /// A core's instruction cache.
+        l1i_bytes: "bytes",
+        /// Its ways.
+        l1i_ways: "ways",
+        /// A core's data cache.
+        l1d_bytes: "bytes",
+        /// Its ways.
+        l1d_ways: "ways",
+        /// Cores that share an L2 and its L3 region.
+        cores_per_l2: "cores",
+        /// An L2.
+        l2_bytes: "bytes",
+        /// Its ways.
+        l2_ways: "ways",
+        /// What it passes to its cores.
+        l2_bandwidth: "bytes/cycle",
+        /// An L3 region.
+        l3_bytes: "bytes",
+        /// Its ways.
+        l3_ways: "ways",
+        /// What it passes to its L2.
+        l3_bandwidth: "bytes/cycle",
+        /// A load that hits the L1.
+        l1_latency: "cycles",
+        /// A load that hits the L2.
+        l2_latency: "cycles",
+        /// A load that hits the L3 region.
+        l3_latency: "cycles",
+        /// A load of a line that another pair of the chip has, and has not changed.
+        remote_latency: "ns",
+        /// A load of a line that another pair of the chip has changed.
+        remote_modified_latency: "ns",
+        /// From the end of a store until it has drained into an L2 that may change the line.
+        store_latency: "cycles",
+        /// Until other pairs have given up a line whose data is not needed of them.
+        claim_latency: "ns",
+    }
+}
+
+parameters! {
+    /// What is fetched before anybody asks for it.
+    pub struct PrefetchParameters / PrefetchFile in "timing.prefetch" {
+        /// Streams of loads that a core follows.
+        streams: "streams",
+        /// The longest step of a stream.
+        longest_stride: "lines",
+        /// How far ahead a stream is fetched when it is new.
+        first_depth: "lines",
+        /// How far ahead it is fetched at most.
+        last_depth: "lines",
+        /// By how much that grows with every line that is used.
+        ramp: "lines",
+        /// How much of it comes into the L1; the rest waits in the L3.
+        l1_depth: "lines",
+        /// Lines behind a lone miss that are fetched into the L3.
+        scattered_lines: "lines",
+        /// Lines of instructions behind a miss that are fetched into the L1.
+        instruction_lines: "lines",
+        /// log2 of the bytes at whose multiples fetching ahead stops.
+        page_log2: "log2 bytes",
+        /// Nothing is fetched ahead that would have to wait longer for a channel of the memory.
+        patience: "cycles",
+    }
+}
+
+parameters! {
+    /// The memory of a chip.
+    pub struct MemoryParameters / MemoryFile in "timing.memory" {
+        /// A load from the chip's own memory.
+        latency: "ns",
+        /// What another chip's memory, or its caches, take longer.
+        chip_latency: "ns",
+        /// Channels of a chip.
+        channels: "channels",
+        /// What a chip's channels pass together.
+        bandwidth: "MB/s",
+    }
+}
+
+parameters! {
+    /// ERATs, TLB and table walks of a core.
+    pub struct TranslationParameters / TranslationFile in "timing.translation" {
+        /// The instruction ERAT.
+        ierat_entries: "entries",
+        /// A data ERAT.
+        derat_entries: "entries",
+        /// Data ERATs; each has its own threads.
+        derat_arrays: "arrays",
+        /// The TLB.
+        tlb_entries: "entries",
+        /// Its ways.
+        tlb_ways: "ways",
+        /// The walk cache of one level of directories.
+        walk_cache_entries: "entries",
+        /// Its ways.
+        walk_cache_ways: "ways",
+        /// A miss of the ERAT that hits the TLB.
+        erat_miss: "cycles",
+        /// What a walk takes beyond that and its reads.
+        walk_overhead: "cycles",
+        /// Walks that go on at a time.
+        walkers: "walks",
+    }
+}
+
+impl TranslationParameters {
+    /// Checks that there is one of each, and that sets are a power of two.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let arrays = [
+            ("tlb", self.tlb_entries, self.tlb_ways),
+            ("walk_cache", self.walk_cache_entries, self.walk_cache_ways),
+        ];
+        for (name, entries, ways) in arrays {
+            if ways == 0 || entries % ways != 0 || !(entries / ways).is_power_of_two() {
+                return Err(error(format!(
+                    "timing.translation.{name}_entries = {entries}: with {ways} ways the sets are no power of two"
+                )));
+            }
+        }
+        let counts = [self.ierat_entries, self.derat_entries, self.derat_arrays, self.walkers];
+        if counts.contains(&0) {
+            return Err(error("timing.translation: there is none of something; there must be one"));
+        }
+        Ok(())
+    }
+}
+
+impl CacheParameters {
+    /// Checks that every cache has a power of two of sets, and that latencies ascend.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the cache.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let caches = [
+            ("l1i", self.l1i_bytes, self.l1i_ways),
+            ("l1d", self.l1d_bytes, self.l1d_ways),
+            ("l2", self.l2_bytes, self.l2_ways),
+            ("l3", self.l3_bytes, self.l3_ways),
+        ];
+        for (name, bytes, ways) in caches {
+            let way = ways << LINE_LOG2;
+            if way == 0 || bytes % way != 0 || !(bytes / way).is_power_of_two() {
+                return Err(error(format!(
+                    "timing.cache.{name}_bytes = {bytes}: with {ways} ways of 128-byte lines the sets are no power of two"
+                )));
+            }
+        }
+        if !(1..=4).contains(&self.cores_per_l2) {
+            return Err(error("timing.cache.cores_per_l2 is out of range; 1 to 4 is not"));
+        }
+        if self.l2_bandwidth == 0 || self.l3_bandwidth == 0 {
+            return Err(error("timing.cache: a bandwidth is 0; it must be positive"));
+        }
+        if !(self.l1_latency <= self.l2_latency && self.l2_latency <= self.l3_latency) {
+            return Err(error("timing.cache: latencies do not ascend from l1 over l2 to l3"));
+        }
+        Ok(())
+    }
+
+    /// Sets of a cache.
+    #[must_use]
+    pub fn sets(bytes: u64, ways: u64) -> u64 {
+        bytes / (ways << LINE_LOG2)
+    }
+}
+
+impl MemoryParameters {
+    /// Checks that there are channels, and that they pass something.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        if self.channels == 0 || self.bandwidth == 0 {
+            return Err(error("timing.memory: channels and bandwidth must be positive"));
+        }
+        Ok(())
+    }
+}
+
+impl PrefetchParameters {
+    /// Checks that the depths ascend and that page boundaries lie further apart than lines.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        if self.first_depth > self.last_depth {
+            return Err(error("timing.prefetch: first_depth is above last_depth"));
+        }
+        if !(LINE_LOG2 as u64..64).contains(&self.page_log2) {
+            return Err(error("timing.prefetch.page_log2 is out of range; 7 to 63 is not"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,273 @@
+//! What a translation costs: ERATs, the TLB behind them, and table walks.
+//!
+//! These are tags for time only. What an address means is `mmu`'s business, and is right whatever is here;
+//! who invalidates translations there tells it here ([`Translations::invalidate`]). An entry is of one page
+//! and of one LPID and PID, so that a change of LPIDR or PIDR costs nothing here and finds its entries
+//! again; that is a guess. The hypervisor's real addresses cost nothing: whether they take ERAT entries was
+//! not found.
+//!
+//! A core has an instruction ERAT that its threads share, and two data ERATs, for even and for odd threads,
+//! as POWER8 has; with one thread the two hold the same, as much as one.
+
+mod spaces;
+mod walker;
+
+use serde::{Deserialize, Serialize};
+
+use self::spaces::Spaces;
+use self::walker::Walker;
+use super::array::{Array, Side};
+use super::parameters::TranslationParameters;
+use super::{Answer, Hierarchy};
+use crate::description::Description;
+use crate::description::timing::Bound;
+use crate::ledger::{Cause, CauseSet, Owner};
+use crate::mmu::invalidation::Invalidation;
+use crate::mmu::path::Path;
+use crate::mmu::tlb::{PAGE_SIZES_LOG2, Space};
+
+/// An address to translate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TranslationRequest {
+    /// The hardware thread.
+    pub thread: usize,
+    /// Whose address it is ([`mmu::path::space`](crate::mmu::path::space)); `None` for the hypervisor's
+    /// real addresses.
+    pub space: Option<Space>,
+    /// The effective address.
+    pub address: u64,
+    /// Whether instructions are to be fetched from it.
+    pub is_fetch: bool,
+    /// The cycle at which it is known.
+    pub at: u64,
+    /// On whose account.
+    pub owner: Owner,
+}
+
+impl TranslationRequest {
+    /// The cause of what `is_walk` or a hit in the TLB costs.
+    fn cause(&self, is_walk: bool) -> Cause {
+        match (self.is_fetch, is_walk) {
+            (false, false) => Cause::LoadErat,
+            (false, true) => Cause::LoadWalk,
+            (true, false) => Cause::FetchErat,
+            (true, true) => Cause::FetchWalk,
+        }
+    }
+}
+
+/// What an ERAT or a TLB knows of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Known {
+    /// The cycle from which it can be used.
+    ready: u64,
+    guest_real: Option<arch::address::GuestRealAddress>,
+    /// It came from the tables, not from the TLB.
+    is_walked: bool,
+    /// It had been lost to a foreign owner before it came.
+    is_refill: bool,
+}
+
+/// The ERATs and the TLB of one core.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Core {
+    instructions: Array<Known>,
+    data: Vec<Array<Known>>,
+    tlb: Array<Known>,
+    walker: Walker,
+}
+
+/// The ERATs, TLBs and walkers of a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Translations {
+    /// Each thread's core, and its data ERAT there.
+    places: Vec<(usize, usize)>,
+    cores: Vec<Core>,
+    spaces: Spaces,
+    parameters: TranslationParameters,
+    free: CauseSet,
+}
+
+/// The tag of the page of 2^`PAGE_SIZES_LOG2[size]` bytes of `address`; the quadrant is in the space.
+fn tag(space: u64, size: usize, address: u64) -> u64 {
+    const SPACE_LOG2: u32 = arch::radix::SPACE_LOG2;
+    let page = (address & ((1 << SPACE_LOG2) - 1)) >> PAGE_SIZES_LOG2[size];
+    space << 42 | (size as u64) << 40 | page
+}
+
+/// The space, the page's size and its first address, of a tag.
+fn page(tag: u64) -> (u64, u32, u64) {
+    let page_log2 = PAGE_SIZES_LOG2[(tag >> 40 & 3) as usize];
+    (tag >> 42, page_log2, (tag & ((1 << 40) - 1)) << page_log2)
+}
+
+impl Translations {
+    /// Those of the machine that `description` describes, all empty, where the causes in `free` cost
+    /// nothing.
+    #[must_use]
+    pub fn new(description: &Description, bound: Bound, free: CauseSet) -> Self {
+        let parameters = description.timing().translation.values(bound);
+        let (chips, cores_per_chip, threads_per_core) = description.topology();
+        let erat_of =
+            |thread: usize| thread % threads_per_core as usize % parameters.derat_arrays as usize;
+        let erat = |entries| Array::new(1, entries);
+        let core = Core {
+            instructions: erat(parameters.ierat_entries),
+            data: vec![erat(parameters.derat_entries); parameters.derat_arrays as usize],
+            tlb: Array::new(parameters.tlb_entries / parameters.tlb_ways, parameters.tlb_ways),
+            walker: Walker::new(&parameters),
+        };
+        let cores = (chips * cores_per_chip) as usize;
+        let core_of = description.core_of_threads().into_iter().enumerate();
+        let places: Vec<_> = core_of.map(|(thread, core)| (core, erat_of(thread))).collect();
+        Self {
+            spaces: Spaces::new(places.len()),
+            places,
+            cores: vec![core; cores],
+            parameters,
+            free,
+        }
+    }
+
+    /// Translates. `walk` is asked for the tables' entries if the TLB does not have the page; their reads are
+    /// accesses to `hierarchy`. A hit in the ERAT is ready at once.
+    #[inline]
+    pub fn translate(
+        &mut self,
+        hierarchy: &mut Hierarchy,
+        request: &TranslationRequest,
+        walk: &mut dyn FnMut() -> Option<Path>,
+    ) -> Answer {
+        let Some(space) = request.space else {
+            let cause = request.cause(false);
+            return Answer { ready: request.at, cause, is_refill: false };
+        };
+        let number = self.spaces.current(request.thread, space);
+        let side = request.owner.side();
+        let erat = erat(&mut self.cores, &self.places, request);
+        for size in 0..PAGE_SIZES_LOG2.len() {
+            if let Some(known) = erat.touch_hinted(tag(number, size, request.address), side) {
+                return known.answer(request);
+            }
+        }
+        self.translate_slow(hierarchy, request, number, walk)
+    }
+
+    #[cold]
+    fn translate_slow(
+        &mut self,
+        hierarchy: &mut Hierarchy,
+        request: &TranslationRequest,
+        space: u64,
+        walk: &mut dyn FnMut() -> Option<Path>,
+    ) -> Answer {
+        let TranslationRequest { thread, address, at, owner, .. } = *request;
+        let (core, _) = self.places[thread];
+        let side = owner.side();
+        let tags = [0, 1, 2, 3].map(|size| tag(space, size, address));
+        let erat = erat(&mut self.cores, &self.places, request);
+        if let Some(known) = find(erat, &tags, side) {
+            return known.answer(request);
+        }
+        let erat_cost = self.free.cost(request.cause(false), self.parameters.erat_miss);
+        let core = &mut self.cores[core];
+        if let Some((tag, known)) = find_tag(&mut core.tlb, &tags, side) {
+            let soonest = at + erat_cost;
+            let is_walked = known.is_walked && known.ready > soonest;
+            let known = Known { ready: known.ready.max(soonest), is_walked, ..known };
+            return self.keep(request, tag, known);
+        }
+        let Some(path) = walk() else {
+            // The tables have changed under the access, or it is about to be interrupted.
+            return Answer { ready: at + erat_cost, cause: request.cause(false), is_refill: false };
+        };
+        let begin = at + self.parameters.erat_miss;
+        let core = &mut self.cores[self.places[thread].0];
+        let end = core.walker.walk(hierarchy, &mut self.spaces, request, &path, begin);
+        let is_free = self.free.contains(request.cause(true));
+        let size = PAGE_SIZES_LOG2.iter().position(|&log2| log2 == path.page_log2).unwrap_or(0);
+        let known = Known {
+            ready: if is_free { at + erat_cost } else { end + self.parameters.walk_overhead },
+            guest_real: path.guest_real,
+            is_walked: !is_free,
+            is_refill: core.tlb.take_loss(tags[size], side),
+        };
+        core.tlb.install(tags[size], side, known, side);
+        self.keep(request, tags[size], known)
+    }
+
+    /// Puts a page into the ERAT that missed it.
+    fn keep(&mut self, request: &TranslationRequest, tag: u64, known: Known) -> Answer {
+        let side = request.owner.side();
+        let erat = erat(&mut self.cores, &self.places, request);
+        let is_lost = erat.take_loss(tag, side);
+        let is_refill = if known.is_walked { known.is_refill } else { is_lost };
+        let known = Known { is_refill, ..known };
+        erat.install(tag, side, known, side);
+        known.answer(request)
+    }
+
+    /// `core` drops what `tlbie` or `tlbiel` removes from it: translations, and what walks remember.
+    pub fn invalidate(&mut self, core: usize, invalidation: &Invalidation) {
+        let Self { cores, spaces, .. } = self;
+        let core = &mut cores[core];
+        let is_gone = |tag: u64, known: &Known| {
+            let (space, page_log2, address) = page(tag);
+            invalidation.removes(spaces.name(space), address, page_log2, known.guest_real)
+        };
+        if invalidation.translations {
+            for array in core.erats() {
+                array.remove_if(is_gone);
+            }
+            core.tlb.remove_if(is_gone);
+        }
+        core.walker.invalidate(spaces, invalidation);
+    }
+
+    /// `core` drops its ERATs, as with `slbia`.
+    pub fn flush_erats(&mut self, core: usize) {
+        self.cores[core].erats().for_each(|erat| erat.remove_if(|_, _| true));
+    }
+}
+
+/// The ERAT that a request asks.
+#[inline]
+fn erat<'a>(
+    cores: &'a mut [Core],
+    places: &[(usize, usize)],
+    request: &TranslationRequest,
+) -> &'a mut Array<Known> {
+    let (core, index) = places[request.thread];
+    let core = &mut cores[core];
+    if request.is_fetch {
+        return &mut core.instructions;
+    }
+    &mut core.data[index]
+}
+
+/// The first of `tags` that is in `array`, and what is there.
+fn find_tag(array: &mut Array<Known>, tags: &[u64], side: Side) -> Option<(u64, Known)> {
+    tags.iter().find_map(|&tag| Some((tag, *array.touch(tag, side)?)))
+}
+
+fn find(array: &mut Array<Known>, tags: &[u64], side: Side) -> Option<Known> {
+    find_tag(array, tags, side).map(|(_, known)| known)
+}
+
+impl Known {
+    #[inline]
+    fn answer(&self, request: &TranslationRequest) -> Answer {
+        if self.ready <= request.at {
+            let cause = request.cause(false);
+            return Answer { ready: request.at, cause, is_refill: false };
+        }
+        let Self { ready, is_walked, is_refill, .. } = *self;
+        Answer { ready, cause: request.cause(is_walked), is_refill }
+    }
+}
+
+impl Core {
+    fn erats(&mut self) -> impl Iterator<Item = &mut Array<Known>> {
+        self.data.iter_mut().chain([&mut self.instructions])
+    }
+}

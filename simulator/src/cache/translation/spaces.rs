@@ -1,0 +1,55 @@
+//! Small numbers for LPID and PID, to put into tags.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mmu::tlb::Space;
+
+/// The spaces that were ever used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Spaces {
+    names: Vec<Space>,
+    numbers: BTreeMap<Space, u64>,
+    /// What each thread asked for last.
+    recent: Vec<u64>,
+}
+
+/// Tags have room for so many.
+const MOST: usize = 1 << 21;
+
+impl Spaces {
+    pub(super) fn new(threads: usize) -> Self {
+        let mut spaces =
+            Self { names: Vec::new(), numbers: BTreeMap::new(), recent: vec![0; threads] };
+        spaces.number(Space { lpid: 0, pid: None });
+        spaces
+    }
+
+    /// The number of `space`, which `thread` is in.
+    #[inline]
+    pub(super) fn current(&mut self, thread: usize, space: Space) -> u64 {
+        let recent = self.recent[thread];
+        if self.names[recent as usize] == space {
+            return recent;
+        }
+        let number = self.number(space);
+        self.recent[thread] = number;
+        number
+    }
+
+    /// The number of `space`.
+    pub(super) fn number(&mut self, space: Space) -> u64 {
+        let next = self.names.len();
+        *self.numbers.entry(space).or_insert_with(|| {
+            assert!(next < MOST, "more than {MOST} pairs of LPID and PID");
+            self.names.push(space);
+            next as u64
+        })
+    }
+
+    /// The space with a number.
+    pub(super) fn name(&self, number: u64) -> Space {
+        self.names[number as usize]
+    }
+}

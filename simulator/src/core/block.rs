@@ -1,0 +1,83 @@
+//! The operations of decoded blocks, made when a block first executes in timing mode.
+//!
+//! A block remembers the accounts of its instructions for the owner and the address that it was last
+//! executed for.
+
+use super::operation::Operation;
+use super::parameters::Parameters;
+use crate::blocks::{Block, Blocks};
+use crate::ledger::{Account, CauseSet, Owner};
+
+/// What the pipeline knows of a block.
+#[derive(Clone, Debug)]
+pub struct TimedBlock {
+    /// One operation for each of the block's instructions.
+    pub operations: Box<[Operation]>,
+    /// The account of each, if it was ever charged for `owner` at `address`.
+    pub accounts: Box<[Option<Account>]>,
+    owner: Owner,
+    address: u64,
+}
+
+/// The operations of all blocks. Made again from them; no part of a machine's state.
+#[derive(Clone, Debug, Default)]
+pub struct TimedBlocks {
+    blocks: Vec<Option<TimedBlock>>,
+    generation: u64,
+}
+
+impl TimedBlocks {
+    /// The operations of block `number`, about to be executed by `owner` at `address`.
+    #[inline]
+    pub fn get(
+        &mut self,
+        blocks: &Blocks,
+        number: u32,
+        owner: Owner,
+        address: u64,
+        parameters: &Parameters,
+        free: CauseSet,
+    ) -> &mut TimedBlock {
+        if self.generation != blocks.generation() {
+            self.generation = blocks.generation();
+            self.blocks.clear();
+        }
+        let index = number as usize;
+        if self.blocks.len() <= index {
+            self.blocks.resize(index + 1, None);
+        }
+        let block = self.blocks[index].get_or_insert_with(|| {
+            TimedBlock::new(blocks.get(number), owner, address, parameters, free)
+        });
+        if (block.owner, block.address) != (owner, address) {
+            (block.owner, block.address) = (owner, address);
+            block.accounts.fill(None);
+        }
+        block
+    }
+}
+
+impl TimedBlock {
+    /// Who executes it.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    fn new(
+        block: &Block,
+        owner: Owner,
+        address: u64,
+        parameters: &Parameters,
+        free: CauseSet,
+    ) -> Self {
+        let operation =
+            |op: &crate::blocks::Op| Operation::new(op.mnemonic, op.word, parameters, free);
+        Self {
+            operations: block.ops.iter().map(operation).collect(),
+            accounts: vec![None; block.ops.len()].into(),
+            owner,
+            address,
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Classes of instructions: what a class occupies, how long its result takes, what it waits for.
+//!
+//! `classes` is the table from instruction to class. Latencies are parameters.
+
+use arch::instruction::{Mnemonic, Word};
+use arch::registers::spr::{Spr, SprRow};
+
+use super::parameters::Parameters;
+use super::registers::{changes_context, renamed_spr};
+use crate::ledger::Cause;
+
+/// What an instruction is to the pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Nothing to execute: hints, marks.
+    Nothing,
+    /// Simple fixed-point.
+    Fixed,
+    /// Counting bits.
+    Count,
+    /// Fixed-point product.
+    Multiply,
+    /// Quotients of words and doublewords, and extended.
+    DivideWord,
+    #[expect(missing_docs, reason = "see above")]
+    DivideDoubleword,
+    #[expect(missing_docs, reason = "see above")]
+    DivideExtended,
+    /// CR logic, and moves to CR.
+    Condition,
+    /// `mfcr`.
+    ConditionRead,
+    /// Moves to LR, CTR, TAR and XER.
+    RenamedWrite,
+    /// Moves from LR, CTR and TAR.
+    RenamedRead,
+    /// Moves from XER.
+    XerRead,
+    /// Floating-point arithmetic.
+    Floating,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    FloatingDivideSingle,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    FloatingDivide,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    FloatingRootSingle,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    FloatingRoot,
+    /// Decimal floating-point arithmetic.
+    Decimal,
+    /// A branch.
+    Branch,
+    /// A load into GPRs.
+    Load,
+    /// A load into GPRs that extends the sign: two operations.
+    LoadAlgebraic,
+    /// A load of a single into an FPR.
+    LoadSingle,
+    /// A load of a double into an FPR.
+    LoadDouble,
+    /// A store.
+    Store,
+    /// A whole line of zeros.
+    StoreLine,
+    /// Load and reserve.
+    LoadReserve,
+    /// Store conditional.
+    StoreConditional,
+    /// An atomic memory operation.
+    Atomic,
+    /// A touch: nothing waits for it.
+    Touch,
+    /// `mfspr` of a register that is not renamed.
+    SprRead,
+    /// `mtspr` of a register that is not renamed.
+    SprWrite,
+    /// `mtspr` of a register that changes the context.
+    ContextWrite,
+    /// A read of a register that counts time.
+    TimeBaseRead,
+    /// `mfmsr`.
+    MsrRead,
+    /// `mtmsrd` with L=1: EE and RI.
+    MsrEnable,
+    /// `mtmsr`, `mtmsrd` with L=0.
+    MsrWrite,
+    /// `isync`.
+    Isync,
+    /// `hwsync`.
+    Hwsync,
+    /// `lwsync`.
+    Lwsync,
+    /// `ptesync`.
+    Ptesync,
+    /// `eieio`.
+    Eieio,
+    /// `tlbsync`.
+    Tlbsync,
+    /// `tlbie`.
+    Tlbie,
+    /// `tlbiel`.
+    Tlbiel,
+    /// SLB management.
+    Segment,
+    /// `dcbf`: takes a line out of every cache.
+    FlushLine,
+    /// Other cache management, messages, transactions, `darn`.
+    Management,
+    /// `rfid`, `hrfid`, `rfscv`, `rfebb`.
+    Return,
+    /// `scv`: an interrupt by another way.
+    VectoredCall,
+    /// `sc`, `stop`, `wait`, and words that nothing is: what they cost comes after them.
+    Leave,
+}
+
+/// Which units of a core an operation occupies for a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Port {
+    /// None.
+    None,
+    /// An execution slice.
+    Slice,
+    /// An address generator.
+    Address,
+    /// The branch unit.
+    Branch,
+}
+
+impl Class {
+    /// The unit that it occupies.
+    #[must_use]
+    pub fn port(self) -> Port {
+        match self {
+            Self::Nothing
+            | Self::Leave
+            | Self::Isync
+            | Self::Hwsync
+            | Self::Lwsync
+            | Self::Ptesync
+            | Self::Eieio
+            | Self::Tlbsync
+            | Self::Return
+            | Self::VectoredCall => Port::None,
+            Self::Branch => Port::Branch,
+            _ if self.is_access() || matches!(self, Self::Tlbie | Self::Tlbiel | Self::Touch) => {
+                Port::Address
+            }
+            _ => Port::Slice,
+        }
+    }
+
+    /// Whether it has to do with renamed registers only.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        matches!(
+            self,
+            Self::Fixed
+                | Self::Count
+                | Self::Multiply
+                | Self::DivideWord
+                | Self::DivideDoubleword
+                | Self::DivideExtended
+                | Self::Condition
+                | Self::ConditionRead
+                | Self::RenamedWrite
+                | Self::RenamedRead
+                | Self::XerRead
+                | Self::Floating
+                | Self::FloatingDivideSingle
+                | Self::FloatingDivide
+                | Self::FloatingRootSingle
+                | Self::FloatingRoot
+                | Self::Decimal
+                | Self::Branch
+        )
+    }
+
+    /// Whether it loads.
+    #[must_use]
+    pub fn is_load(self) -> bool {
+        matches!(
+            self,
+            Self::Load
+                | Self::LoadAlgebraic
+                | Self::LoadSingle
+                | Self::LoadDouble
+                | Self::LoadReserve
+                | Self::Atomic
+        )
+    }
+
+    /// Whether it stores.
+    #[must_use]
+    pub fn is_store(self) -> bool {
+        matches!(self, Self::Store | Self::StoreLine | Self::StoreConditional)
+    }
+
+    /// Whether it accesses memory and waits for it.
+    #[must_use]
+    pub fn is_access(self) -> bool {
+        self.is_load() || self.is_store()
+    }
+
+    /// Whether it executes only when everything before it has completed: it cannot be undone, or it is
+    /// there to wait.
+    #[must_use]
+    pub fn waits_to_be_next(self) -> bool {
+        matches!(
+            self,
+            Self::StoreConditional
+                | Self::Atomic
+                | Self::SprWrite
+                | Self::ContextWrite
+                | Self::TimeBaseRead
+                | Self::MsrEnable
+                | Self::MsrWrite
+                | Self::Hwsync
+                | Self::Lwsync
+                | Self::Ptesync
+                | Self::Eieio
+                | Self::Tlbsync
+                | Self::Tlbie
+                | Self::Tlbiel
+                | Self::Segment
+                | Self::Management
+                | Self::Return
+                | Self::VectoredCall
+        )
+    }
+
+    /// Whether other threads must have come as far in time before it executes: what they did is seen by
+    /// it, or seen to come before it.
+    #[must_use]
+    pub fn orders_threads(self) -> bool {
+        matches!(
+            self,
+            Self::LoadReserve
+                | Self::StoreConditional
+                | Self::Atomic
+                | Self::TimeBaseRead
+                | Self::Hwsync
+                | Self::Lwsync
+                | Self::Ptesync
+                | Self::Eieio
+                | Self::Tlbsync
+        )
+    }
+
+    /// Why its result takes as long as it does.
+    #[must_use]
+    pub fn cause(self) -> Cause {
+        match self {
+            Self::Nothing | Self::Leave | Self::Touch => Cause::DispatchWidth,
+            Self::Fixed | Self::Count => Cause::LatencyFixed,
+            Self::Multiply => Cause::LatencyMultiply,
+            Self::DivideWord | Self::DivideDoubleword | Self::DivideExtended => {
+                Cause::LatencyDivide
+            }
+            Self::Condition | Self::ConditionRead => Cause::LatencyCondition,
+            Self::RenamedWrite | Self::RenamedRead | Self::XerRead => Cause::LatencyMove,
+            Self::Floating
+            | Self::FloatingDivideSingle
+            | Self::FloatingDivide
+            | Self::FloatingRootSingle
+            | Self::FloatingRoot => Cause::LatencyFloating,
+            Self::Decimal => Cause::LatencyDecimal,
+            Self::Branch => Cause::LatencyBranch,
+            Self::Load | Self::LoadAlgebraic | Self::LoadSingle | Self::LoadDouble => Cause::LoadL1,
+            Self::Store | Self::StoreLine => Cause::StoreDrain,
+            Self::LoadReserve | Self::StoreConditional | Self::Atomic => Cause::Reservation,
+            Self::SprRead | Self::SprWrite => Cause::SprLatency,
+            Self::ContextWrite => Cause::SprContext,
+            Self::TimeBaseRead => Cause::SprTimeBase,
+            Self::MsrRead | Self::MsrEnable | Self::MsrWrite => Cause::SprMsr,
+            Self::Isync => Cause::SyncIsync,
+            Self::Hwsync => Cause::SyncHwsync,
+            Self::Lwsync => Cause::SyncLwsync,
+            Self::Ptesync => Cause::SyncPtesync,
+            Self::Eieio => Cause::SyncEieio,
+            Self::Tlbsync => Cause::SyncTlbsync,
+            Self::Tlbie => Cause::TlbInvalidate,
+            Self::Tlbiel => Cause::TlbInvalidateLocal,
+            Self::Segment => Cause::Segment,
+            Self::FlushLine | Self::Management => Cause::Management,
+            Self::Return => Cause::FlushReturn,
+            Self::VectoredCall => Cause::FlushInterrupt,
+        }
+    }
+
+    /// From its issue to the use of its result, cycles. For a load, beyond the L1's own latency.
+    #[must_use]
+    pub fn latency(self, parameters: &Parameters) -> u64 {
+        let latency = &parameters.latency;
+        let special = &parameters.special;
+        match self {
+            Self::Nothing | Self::Leave | Self::Touch | Self::Isync => 0,
+            Self::Fixed => latency.fixed,
+            Self::Count => latency.count,
+            Self::Multiply => latency.multiply,
+            Self::DivideWord => latency.divide_word,
+            Self::DivideDoubleword => latency.divide_doubleword,
+            Self::DivideExtended => latency.divide_extended,
+            Self::Condition => latency.condition,
+            Self::ConditionRead => latency.condition_read,
+            Self::RenamedWrite => latency.renamed_write,
+            Self::RenamedRead => latency.renamed_read,
+            Self::XerRead => latency.xer_read,
+            Self::Floating => latency.floating,
+            Self::FloatingDivideSingle => latency.floating_divide_single,
+            Self::FloatingDivide => latency.floating_divide,
+            Self::FloatingRootSingle => latency.floating_root_single,
+            Self::FloatingRoot => latency.floating_root,
+            Self::Decimal => latency.decimal,
+            Self::Branch => latency.branch,
+            Self::Load => 0,
+            Self::LoadAlgebraic => latency.load_algebraic,
+            Self::LoadSingle => latency.load_single,
+            Self::LoadDouble => latency.load_double,
+            Self::LoadReserve => 0,
+            Self::Store | Self::StoreLine => latency.store,
+            Self::StoreConditional | Self::Atomic => special.reservation,
+            Self::SprRead | Self::MsrRead => special.spr_read,
+            Self::SprWrite => special.spr_write,
+            Self::ContextWrite => special.context_write,
+            Self::TimeBaseRead => special.time_base,
+            Self::MsrEnable => special.msr_enable,
+            Self::MsrWrite => special.msr_write,
+            Self::Hwsync => special.hwsync,
+            Self::Lwsync => special.lwsync,
+            Self::Ptesync => special.ptesync,
+            Self::Eieio => special.eieio,
+            Self::Tlbsync => special.tlbsync,
+            Self::Tlbie | Self::Tlbiel => special.tlbiel,
+            Self::Segment => special.segment,
+            Self::FlushLine | Self::Management => special.management,
+            Self::Return => special.return_from_interrupt,
+            Self::VectoredCall => special.interrupt,
+        }
+    }
+}
+
+macro_rules! classes {
+    ($($class:ident: $($mnemonic:ident)+;)+) => {
+        /// The class of an instruction, as far as its operands do not matter.
+        fn by_mnemonic(mnemonic: Mnemonic) -> Class {
+            match mnemonic { $($(Mnemonic::$mnemonic)|+ => Class::$class,)+ }
+        }
+    };
+}
+
+classes! {
+    Fixed: Addi Addis Addpcis Add Addic AddicRc Addc Adde Addme Addze Addex Subfic Subf Subfc
+        Subfe Subfme Subfze Neg Cmpi Cmpli Cmp Cmpl Cmprb Cmpeqb Twi Tdi Tw Td Isel AndiRc
+        AndisRc Ori Oris Xori Xoris And Andc Or Orc Xor Eqv Nand Nor Extsb Extsh Extsw Cmpb
+        Rlwinm Rlwnm Rlwimi Rldicl Rldicr Rldic Rldimi Rldcl Rldcr Slw Srw Srawi Sraw Sld Srd
+        Sradi Srad Extswsli Cdtbcd Cbcdtd Addg6s;
+    Count: Cntlzw Cntlzd Cnttzw Cnttzd Popcntb Popcntw Popcntd Prtyw Prtyd Bpermd;
+    Multiply: Mulli Mullw Mulhw Mulhwu Mulld Mulhd Mulhdu Maddhd Maddhdu Maddld;
+    DivideWord: Divw Divwu Modsw Moduw;
+    DivideDoubleword: Divd Divdu Modsd Modud Divwe Divweu;
+    DivideExtended: Divde Divdeu;
+    Condition: Crand Crandc Cror Crorc Crxor Creqv Crnand Crnor Mcrf Mtcrf Mtocrf Mfocrf Setb
+        Mcrxrx;
+    ConditionRead: Mfcr;
+    Floating: Fadd Fadds Fsub Fsubs Fmul Fmuls Fre Fres Frsqrte Frsqrtes Ftdiv Ftsqrt Fmadd
+        Fmadds Fmsub Fmsubs Fnmadd Fnmadds Fnmsub Fnmsubs Frsp Fctid Fctidz Fctidu Fctiduz Fctiw
+        Fctiwz Fctiwu Fctiwuz Fcfid Fcfidu Fcfids Fcfidus Frin Friz Frip Frim Fcmpu Fcmpo Fsel
+        Fmr Fneg Fabs Fnabs Fcpsgn Fmrgew Fmrgow Mffs Mffsce Mffscdrn Mffscdrni Mffscrn Mffscrni
+        Mffsl Mcrfs Mtfsfi Mtfsf Mtfsb0 Mtfsb1;
+    FloatingDivideSingle: Fdivs;
+    FloatingDivide: Fdiv;
+    FloatingRootSingle: Fsqrts;
+    FloatingRoot: Fsqrt;
+    Decimal: Dadd Daddq Dsub Dsubq Dmul Dmulq Ddiv Ddivq Dcmpo Dcmpoq Dcmpu Dcmpuq Dtstdc
+        Dtstdcq Dtstdg Dtstdgq Dtstex Dtstexq Dtstsf Dtstsfq Dtstsfi Dtstsfiq Dquai Dquaiq Dqua
+        Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
+        Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
+        Dscriq;
+    Branch: B Bc Bclr Bcctr Bctar;
+    Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx
+        Lwbrx Ldbrx Lmw Lswi Lswx Lbzcix Lhzcix Lwzcix Ldcix;
+    LoadAlgebraic: Lha Lhau Lhax Lhaux Lwa Lwax Lwaux;
+    LoadSingle: Lfs Lfsu Lfsx Lfsux;
+    LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx;
+    Store: Stb Stbu Stbx Stbux Sth Sthu Sthx Sthux Stw Stwu Stwx Stwux Std Stdu Stq Stdx Stdux
+        Sthbrx Stwbrx Stdbrx Stmw Stswi Stswx Stfs Stfsu Stfsx Stfsux Stfd Stfdu Stfdx Stfdux
+        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix;
+    StoreLine: Dcbz;
+    LoadReserve: Lbarx Lharx Lwarx Ldarx Lqarx;
+    StoreConditional: Stbcx Sthcx Stwcx Stdcx Stqcx;
+    Atomic: Lwat Ldat Stwat Stdat;
+    Touch: Dcbt Dcbtst Icbt;
+    FlushLine: Dcbf;
+    MsrRead: Mfmsr;
+    Isync: Isync;
+    Eieio: Eieio;
+    Tlbsync: Tlbsync;
+    Tlbie: Tlbie;
+    Tlbiel: Tlbiel;
+    Segment: Slbie Slbieg Slbia Slbiag Slbmte Slbmfev Slbmfee Slbfee Slbsync;
+    Management: Dcbst Icbi Darn Clrbhrb Mfbhrbe Msgsnd Msgclr Msgsndp Msgclrp Msgsync Copy
+        Paste Cpabort Tbegin Tend Tcheck Tsr Tabort Tabortwc Tabortdc Tabortwci Tabortdci
+        Treclaim Trechkpt;
+    Return: Rfid Hrfid Rfscv Rfebb;
+    VectoredCall: Scv;
+    Leave: Sc Stop Wait Doze Nap Sleep Rvwinkle;
+    // By their operands, in `class`.
+    Nothing: Mfspr Mftb Mtspr Mtmsr Mtmsrd Sync;
+}
+
+/// The class of an instruction; a word that no instruction has is left to an interrupt.
+#[must_use]
+pub fn class(mnemonic: Option<Mnemonic>, word: Word) -> Class {
+    use Mnemonic as M;
+    let Some(mnemonic) = mnemonic else { return Class::Leave };
+    let is_same_register = word.rs() == word.ra() && word.ra() == word.rb();
+    match mnemonic {
+        // Marks; priorities and other hints; the preferred no-operation.
+        M::Tdi | M::Twi | M::Td | M::Tw if word.to() == 0 => Class::Nothing,
+        M::Or if is_same_register && !word.rc() => Class::Nothing,
+        M::Ori if word == Word(0x6000_0000) => Class::Nothing,
+        M::Mfspr | M::Mftb => spr_read(mnemonic, word.spr()),
+        M::Mtspr => spr_write(word.spr()),
+        M::Mtmsr | M::Mtmsrd if word.l_mtmsr() == 1 => Class::MsrEnable,
+        M::Mtmsr | M::Mtmsrd => Class::MsrWrite,
+        M::Sync => match word.l_sync() {
+            0 => Class::Hwsync,
+            1 => Class::Lwsync,
+            _ => Class::Ptesync,
+        },
+        _ => by_mnemonic(mnemonic),
+    }
+}
+
+fn spr_read(mnemonic: Mnemonic, number: u16) -> Class {
+    const XER: u16 = 1;
+    let spr = row(number);
+    let counts_time = matches!(spr, Some(Spr::Tb | Spr::Vtb | Spr::Purr | Spr::Spurr));
+    if mnemonic == Mnemonic::Mftb || counts_time {
+        Class::TimeBaseRead
+    } else if number == XER {
+        Class::XerRead
+    } else if renamed_spr(number).is_empty() {
+        Class::SprRead
+    } else {
+        Class::RenamedRead
+    }
+}
+
+fn spr_write(number: u16) -> Class {
+    if !renamed_spr(number).is_empty() {
+        Class::RenamedWrite
+    } else if row(number).is_some_and(changes_context) {
+        Class::ContextWrite
+    } else {
+        Class::SprWrite
+    }
+}
+
+fn row(number: u16) -> Option<Spr> {
+    SprRow::find(number, arch::processor::Processor::Power9).map(|row| row.spr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, class};
+    use arch::instruction::{Mnemonic, TABLE, Word};
+
+    #[test]
+    fn only_loads_begin_with_l_and_only_stores_with_st() {
+        for row in TABLE {
+            let class = class(Some(row.mnemonic), Word(row.value));
+            let is_other = matches!(class, Class::Atomic | Class::StoreLine);
+            let is_l = row.name.starts_with('l');
+            let is_st = row.name.starts_with("st") && row.mnemonic != Mnemonic::Stop;
+            assert!(is_other || class.is_load() == is_l, "{}", row.name);
+            assert!(is_other || class.is_store() == is_st, "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The front end of a thread: when an instruction comes out of the instruction buffer.
+//!
+//! Eight instructions, an aligned 32-byte block, are fetched in a cycle. A taken branch costs the time to
+//! find its target; a mispredicted one the refill from its execution on. The instruction buffer bounds
+//! how far fetch runs ahead of dispatch.
+
+use serde::{Deserialize, Serialize};
+
+use super::parameters::CoreParameters;
+use super::ready::{Ready, Ring};
+use crate::ledger::{Cause, CauseSet};
+
+/// log2 of the bytes that are fetched in a cycle.
+const BLOCK_LOG2: u32 = 5;
+/// Instructions in them.
+pub const BLOCK_INSTRUCTIONS: u64 = 8;
+
+/// The front end of a thread.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FrontEnd {
+    /// When the block that instructions come from was there.
+    current: Ready,
+    /// Effective address of that block, divided by its size.
+    block: u64,
+    /// When the next block can be fetched.
+    next: Ready,
+    /// When the blocks in the instruction buffer were dispatched.
+    buffer: Ring,
+    /// Target of the latest back edge, and when it was fetched.
+    last_loop: (u64, u64),
+}
+
+/// No block: the next instruction begins one.
+const NO_BLOCK: u64 = u64::MAX;
+
+impl FrontEnd {
+    /// A front end that begins at cycle `now`.
+    #[must_use]
+    pub fn new(parameters: &CoreParameters, now: u64) -> Self {
+        Self {
+            current: Ready::new(now, Cause::DispatchWidth),
+            block: NO_BLOCK,
+            next: Ready::new(now, Cause::DispatchWidth),
+            buffer: Ring::new(parameters.instruction_buffer / BLOCK_INSTRUCTIONS),
+            last_loop: (NO_BLOCK, 0),
+        }
+    }
+
+    /// When the block of the instruction at `address` was fetched, if it is the block at hand.
+    #[inline]
+    #[must_use]
+    pub fn at_hand(&self, address: u64) -> Option<Ready> {
+        (address >> BLOCK_LOG2 == self.block).then_some(self.current)
+    }
+
+    /// The cycle at which the block of `address` can be asked for, with `blocks` blocks of buffer. The
+    /// block at hand was dispatched at `dispatched`.
+    pub fn begin(&mut self, dispatched: u64, blocks: u64) -> Ready {
+        if self.block != NO_BLOCK {
+            self.buffer.push(dispatched);
+        }
+        self.next.later(Ready::new(self.buffer.room(blocks), Cause::DispatchWidth))
+    }
+
+    /// The block of `address` is `there`.
+    pub fn arrive(&mut self, address: u64, there: Ready) {
+        self.current = there;
+        self.block = address >> BLOCK_LOG2;
+        self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
+    }
+
+    /// A branch at `address` was predicted to go to `target`, and does. The branch target cache helps a
+    /// thread that has the core for itself, and no indirect branch.
+    pub fn taken(
+        &mut self,
+        address: u64,
+        target: u64,
+        has_target_cache: bool,
+        parameters: &CoreParameters,
+        free: CauseSet,
+    ) {
+        let latency =
+            if has_target_cache { parameters.taken_branch } else { parameters.taken_branch_shared };
+        let mut at = self.current.at() + free.cost(Cause::FetchTaken, latency);
+        if target <= address && (address - target) / 4 < parameters.tiny_loop {
+            let (last_target, last_at) = self.last_loop;
+            if last_target == target {
+                at = at.max(last_at + free.cost(Cause::FetchTaken, parameters.loop_floor));
+            }
+            self.last_loop = (target, at);
+        }
+        self.leave(Ready::new(at, Cause::FetchTaken));
+    }
+
+    /// What was fetched is of no use: the next instruction is fetched when `next` says.
+    pub fn redirect(&mut self, next: Ready) {
+        self.leave(next);
+        self.last_loop.0 = NO_BLOCK;
+    }
+
+    fn leave(&mut self, next: Ready) {
+        self.next = next;
+        self.block = NO_BLOCK;
+    }
+}

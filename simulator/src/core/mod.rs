@@ -1,0 +1,370 @@
+//! The core as time sees it: how long instructions take, and why.
+//!
+//! `exec` says what an instruction does and knows no time. In timing mode each instruction that was
+//! executed is passed on to here, with what it accessed and where it went, and a [`pipeline`] finds the
+//! cycle at which it completes: one pass, in program order, in the way of zsim's out-of-order core. The
+//! gap to the completion before is charged to an owner, an instruction and a cause in
+//! [`Charges`]. Nothing in here changes what the machine computes, but through the
+//! time that the time base and the decrementers show.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | [`operation`], [`class`], [`registers`] | an instruction as the pipeline sees it, made once from its word |
+//! | [`block`] | the operations of decoded blocks |
+//! | [`pipeline`] | one thread: fetch, dispatch, issue, completion, and what the gap is charged to |
+//! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
+//! | [`dispatch`], [`sharing`] | slots, windows and queues; what the threads of a core share |
+//! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
+//! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
+//! | [`parameters`] | what it all costs |
+
+pub mod block;
+pub mod class;
+pub mod context;
+pub mod dispatch;
+pub mod forward;
+pub mod front_end;
+pub mod operation;
+pub mod parameters;
+pub mod pipeline;
+pub mod ports;
+pub mod predictor;
+pub mod ready;
+pub mod registers;
+pub mod sharing;
+
+use arch::bits::Field;
+use arch::registers::spr::Spr;
+use arch::registers::{msr, psscr};
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Hierarchy;
+use crate::cache::translation::Translations;
+use crate::description::Description;
+use crate::description::timing::Bound;
+use crate::interrupt::Taken;
+use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
+use crate::memory::Offset;
+use crate::shared::{FirmwarePlace, Shared};
+use crate::thread::{Activity, Thread};
+use context::Context;
+use parameters::Parameters;
+use pipeline::{Executed, Pipeline};
+use sharing::Core;
+
+/// How a machine is timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which end of the guesses is taken.
+    pub bound: Bound,
+    /// Causes that cost nothing.
+    pub free: CauseSet,
+    /// How many cycles a thread may go ahead of the others, 1 to 100.
+    pub quantum: u64,
+}
+
+/// Further ahead a thread would not see what others do in time.
+const LONGEST_QUANTUM: u64 = 100;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM }
+    }
+}
+
+/// What to do when a mark is passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Plan {
+    /// Go on in timing mode.
+    Start(Settings),
+    /// Forget all charges.
+    Clear,
+    /// Go on in functional mode and keep the ledger.
+    Stop,
+}
+
+/// A thread's turn to be simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    /// Whose it is.
+    pub thread: usize,
+    /// The cycle at which it ends.
+    pub until: u64,
+    /// The cycle of the other thread that is furthest behind; what orders threads waits for it.
+    pub others: u64,
+}
+
+/// The timing model's state, in timing mode.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Timing {
+    settings: Settings,
+    parameters: Parameters,
+    clock: Clock,
+    /// The address of firmware's entry.
+    firmware: u64,
+    threads_per_core: usize,
+    /// Each thread's cycle when timing began or was last cleared.
+    started: Vec<u64>,
+    owners: Vec<Owner>,
+    pipelines: Vec<Pipeline>,
+    cores: Vec<Core>,
+    memory: Hierarchy,
+    translations: Translations,
+    charges: Charges,
+    /// Whose turn it is.
+    pub turn: Option<Turn>,
+}
+
+/// The firmware's entry word and the return behind it.
+const FIRMWARE_BYTES: u64 = 8;
+
+/// Program priority in PPR.
+const PRIORITY: Field = Field::new(11, 13);
+
+impl Timing {
+    /// A model of the machine that `description` describes, with everything empty.
+    #[must_use]
+    pub fn new(
+        description: &Description,
+        firmware: FirmwarePlace,
+        threads: &[Thread],
+        mut settings: Settings,
+    ) -> Self {
+        settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
+        let Settings { bound, free, .. } = settings;
+        let parameters = Parameters::new(description.timing(), bound);
+        let (_, _, threads_per_core) = description.topology();
+        let threads_per_core = threads_per_core as usize;
+        let cores = threads.len().div_ceil(threads_per_core);
+        let core = Core::new(&parameters, threads_per_core);
+        let now = |thread: &Thread| thread.time.cycles();
+        let mut timing = Self {
+            settings,
+            clock: description.clock(),
+            firmware: firmware.entry,
+            threads_per_core,
+            started: threads.iter().map(now).collect(),
+            owners: vec![Owner::Host; threads.len()],
+            pipelines: threads
+                .iter()
+                .map(|thread| Pipeline::new(&parameters, now(thread)))
+                .collect(),
+            cores: vec![core; cores],
+            memory: Hierarchy::new(description, bound, free),
+            translations: Translations::new(description, bound, free),
+            charges: Charges::default(),
+            turn: None,
+            parameters,
+        };
+        for thread in threads {
+            timing.member(thread.index).is_awake = is_awake(thread);
+        }
+        timing
+    }
+
+    /// How the machine is timed.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What things cost.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The account.
+    #[must_use]
+    pub fn charges(&self) -> &Charges {
+        &self.charges
+    }
+
+    /// Cycles of `thread` since timing began or was last cleared.
+    #[must_use]
+    pub fn elapsed(&self, thread: &Thread) -> u64 {
+        thread.time.cycles() - self.started[thread.index]
+    }
+
+    /// Forgets all charges.
+    pub fn clear(&mut self, threads: &[Thread]) {
+        self.charges.clear();
+        self.started = threads.iter().map(|thread| thread.time.cycles()).collect();
+    }
+
+    /// Checks that every cycle of every thread was charged once.
+    ///
+    /// # Panics
+    /// If one was not.
+    pub fn check(&self, threads: &[Thread]) {
+        for thread in threads {
+            self.charges.check(thread.index, self.elapsed(thread));
+        }
+    }
+
+    fn member(&mut self, thread: usize) -> &mut sharing::Member {
+        let threads = self.threads_per_core;
+        &mut self.cores[thread / threads].members[thread % threads]
+    }
+
+    #[inline]
+    fn parts<'a>(
+        &'a mut self,
+        thread: &'a Thread,
+        shared: &'a Shared,
+    ) -> (&'a mut Pipeline, Context<'a>) {
+        let threads = self.threads_per_core;
+        let context = Context {
+            thread,
+            shared,
+            member: thread.index % threads,
+            parameters: &self.parameters,
+            free: self.settings.free,
+            core: &mut self.cores[thread.index / threads],
+            memory: &mut self.memory,
+            translations: &mut self.translations,
+            charges: &mut self.charges,
+            is_contended: false,
+        };
+        (&mut self.pipelines[thread.index], context)
+    }
+
+    /// `thread` is about to execute the instruction at `thread.cia`, which lies at `offset`, in the state
+    /// in which it is fetched.
+    #[inline]
+    pub fn fetch(&mut self, thread: &Thread, shared: &Shared, offset: Offset, owner: Owner) {
+        if !self.pipelines[thread.index].has_fetched(thread.cia) {
+            let (pipeline, mut context) = self.parts(thread, shared);
+            pipeline.fetch(&mut context, offset, owner);
+        }
+    }
+
+    /// Who executes at `thread.nia`.
+    #[must_use]
+    pub fn owner(&mut self, thread: &Thread) -> Owner {
+        let owner = &mut self.owners[thread.index];
+        if thread.msr() & msr::HV == 0 {
+            *owner = Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
+        } else if let Owner::Partition { .. } = owner {
+            *owner = Owner::Host;
+        } else if thread.nia.wrapping_sub(self.firmware) < FIRMWARE_BYTES {
+            return Owner::Firmware;
+        }
+        *owner
+    }
+
+    /// An instruction of `thread` was executed: the cycle at which it completes.
+    #[inline]
+    pub fn complete(
+        &mut self,
+        thread: &Thread,
+        shared: &Shared,
+        account: &mut Option<Account>,
+        executed: &Executed<'_>,
+    ) -> u64 {
+        let account =
+            *account.get_or_insert_with(|| self.charges.account(executed.owner, executed.address));
+        let (pipeline, mut context) = self.parts(thread, shared);
+        context.core.members[context.member].priority = PRIORITY.get(thread.spr(Spr::Ppr));
+        let cycle = pipeline.complete(&mut context, executed, account);
+        if context.is_contended {
+            self.turn = None;
+        }
+        for (core, invalidation) in executed.accesses.invalidations() {
+            self.translations.invalidate(*core, invalidation);
+        }
+        cycle
+    }
+
+    /// Whether `thread` must let others come as far before it executes what orders threads.
+    #[must_use]
+    pub fn must_wait(&self, thread: &Thread) -> bool {
+        self.turn.is_none_or(|turn| thread.time.cycles() > turn.others)
+    }
+
+    /// `thread` took an interrupt.
+    pub fn interrupted(&mut self, thread: &mut Thread, taken: Taken) {
+        if taken.is_exit() {
+            let lpid = thread.spr(Spr::Lpidr) as u32;
+            self.owners[thread.index] = Owner::Serving { lpid, vector: taken.vector.offset() };
+        }
+        let owner = self.owner(thread);
+        let cost = self.parameters.special.interrupt;
+        let cost = self.settings.free.cost(Cause::FlushInterrupt, cost).max(1);
+        self.wait(thread, owner, Cause::FlushInterrupt, cost);
+    }
+
+    /// `thread` woke from where it was asleep: it waited until its time.
+    pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
+        self.settle(thread, Cause::WaitStop);
+        let psscr = thread.spr(Spr::Psscr);
+        let wake = &self.parameters.wake;
+        let nanoseconds = match psscr::PLS.get(psscr) {
+            // `wait` is part of the pipeline.
+            _ if from != Activity::Stopped => 0,
+            _ if psscr & psscr::EC == 0 => wake.lite,
+            0 => wake.level_0,
+            1 => wake.level_1,
+            2 | 3 => wake.level_2,
+            _ => wake.deep,
+        };
+        let cycles =
+            (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);
+        let cycles = self.settings.free.cost(Cause::WaitWake, cycles as u64);
+        self.wait(thread, Owner::Idle, Cause::WaitWake, cycles);
+        if let Owner::Serving { .. } = self.owners[thread.index] {
+            self.owners[thread.index] = Owner::Host;
+        }
+    }
+
+    /// Charges what passed for `thread` without its executing anything to nobody.
+    fn settle(&mut self, thread: &mut Thread, cause: Cause) {
+        if thread.time.cycles() > self.pipelines[thread.index].completed() {
+            self.wait(thread, Owner::Idle, cause, 0);
+        }
+    }
+
+    /// Lets `cycles` more pass for `thread`, and charges them with what has passed before to `owner`.
+    fn wait(&mut self, thread: &mut Thread, owner: Owner, cause: Cause, cycles: u64) {
+        let account = self.charges.account(owner, thread.nia);
+        let pipeline = &mut self.pipelines[thread.index];
+        let now = thread.time.cycles().max(pipeline.completed() + cycles);
+        let cycles = pipeline.wait(now, cause);
+        self.charges.charge(thread.index, account, cause, false, cycles);
+        thread.time.charge_completion(now);
+    }
+
+    /// Looks at what threads do: who is awake decides the SMT mode of a core, and who was released by
+    /// firmware waited for it until its time.
+    pub fn look(&mut self, threads: &mut [Thread]) {
+        for thread in threads.iter_mut() {
+            self.settle(thread, Cause::WaitFirmware);
+        }
+        for (index, members) in threads.chunks(self.threads_per_core).enumerate() {
+            let core = &mut self.cores[index];
+            let before = core.divisor();
+            for (member, thread) in core.members.iter_mut().zip(members) {
+                member.is_awake = is_awake(thread);
+            }
+            let divisor = core.divisor();
+            if divisor == before {
+                continue;
+            }
+            self.memory.set_fetches_ahead(index, divisor < 4);
+            let cost = self.settings.free.cost(Cause::WaitMode, self.parameters.core.mode_change);
+            for thread in members {
+                self.pipelines[thread.index].change_mode(cost);
+            }
+        }
+    }
+}
+
+/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `wait` or a `stop` that
+/// gives nothing up.
+fn is_awake(thread: &Thread) -> bool {
+    match thread.activity {
+        Activity::Running | Activity::Waiting => true,
+        Activity::Stopped => thread.spr(Spr::Psscr) & (psscr::ESL | psscr::EC) == 0,
+        Activity::InFirmware => false,
+    }
+}

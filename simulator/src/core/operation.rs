@@ -1,0 +1,122 @@
+//! An instruction as the pipeline sees it, made once from its word.
+
+use arch::instruction::{Mnemonic, Word};
+use arch::registers::spr::{Spr, SprRow};
+
+use super::class::{Class, Port, class};
+use super::parameters::Parameters;
+use super::predictor::Kind;
+use super::registers::{Effects, Registers};
+use crate::ledger::{Cause, CauseSet};
+
+/// An instruction as the pipeline sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// What it is.
+    pub class: Class,
+    /// Renamed registers it reads and writes.
+    pub effects: Effects,
+    /// The unit that it occupies.
+    pub port: Port,
+    /// From issue to result, beyond an access to memory.
+    pub latency: u64,
+    /// Why the result takes so long.
+    pub cause: Cause,
+    /// Whether it has to do with renamed registers only.
+    pub is_plain: bool,
+    /// Whether it makes a carry, which takes its own time.
+    pub carries: bool,
+    /// Internal operations: more than one if it is cracked.
+    pub operations: u64,
+    /// Whether the sequencer makes them: more than three.
+    pub is_microcode: bool,
+    /// How its target and direction are predicted, if it is a branch.
+    pub branch: Option<Kind>,
+    /// Whether it is a branch that leaves a return address.
+    pub is_call: bool,
+    /// Whether it executes only when everything before it has completed.
+    pub waits_to_be_next: bool,
+    /// Whether other threads must have come as far in time first.
+    pub orders_threads: bool,
+    /// Whether a later `isync` has to wait for it.
+    pub alters_context: bool,
+}
+
+impl Operation {
+    /// The operation of `word`. What `free` names costs nothing.
+    #[must_use]
+    pub fn new(
+        mnemonic: Option<Mnemonic>,
+        word: Word,
+        parameters: &Parameters,
+        free: CauseSet,
+    ) -> Self {
+        let class = class(mnemonic, word);
+        let effects =
+            mnemonic.map_or_else(Effects::default, |mnemonic| Effects::of(mnemonic.row(), word));
+        let operations = operations(mnemonic, word, class, effects);
+        Self {
+            class,
+            effects,
+            port: class.port(),
+            latency: free.cost(class.cause(), class.latency(parameters)),
+            cause: class.cause(),
+            is_plain: class.is_plain(),
+            carries: class == Class::Fixed && !effects.targets.and(Registers::CARRY).is_empty(),
+            operations,
+            is_microcode: operations > 3,
+            branch: branch(mnemonic, word),
+            is_call: class == Class::Branch && word.lk(),
+            waits_to_be_next: class.waits_to_be_next(),
+            orders_threads: class.orders_threads(),
+            alters_context: alters_context(mnemonic, word, class),
+        }
+    }
+}
+
+/// Internal operations (facts: update forms and sign-extending loads are cracked; moves of many
+/// registers are microcode).
+fn operations(mnemonic: Option<Mnemonic>, word: Word, class: Class, effects: Effects) -> u64 {
+    use Mnemonic as M;
+    let registers = |count: u32| u64::from(count.max(1));
+    match mnemonic {
+        Some(M::Lmw | M::Stmw) => registers(32 - word.rt() as u32),
+        Some(M::Lswi | M::Stswi) => registers(word.nb().div_ceil(4)),
+        Some(M::Lswx | M::Stswx) => registers(32),
+        Some(M::Mtcrf) => registers(word.fxm().count_ones()),
+        Some(M::Lq | M::Stq | M::Lqarx | M::Stqcx | M::Lfdp | M::Lfdpx | M::Stfdp | M::Stfdpx) => 2,
+        _ => {
+            let update = u64::from(!effects.base.is_empty());
+            1 + update + u64::from(class == Class::LoadAlgebraic)
+        }
+    }
+}
+
+fn branch(mnemonic: Option<Mnemonic>, word: Word) -> Option<Kind> {
+    /// BO of a branch that tests nothing.
+    const ALWAYS: u32 = 0b10100;
+    let is_conditional = word.bo() & ALWAYS != ALWAYS;
+    Some(match mnemonic? {
+        Mnemonic::B => Kind::Direct,
+        Mnemonic::Bc if is_conditional => Kind::Conditional,
+        Mnemonic::Bc => Kind::Direct,
+        Mnemonic::Bclr if !word.lk() => Kind::Return { is_conditional },
+        Mnemonic::Bclr | Mnemonic::Bcctr | Mnemonic::Bctar => Kind::Indirect { is_conditional },
+        _ => return None,
+    })
+}
+
+/// Whether a later `isync` has to wait for it.
+fn alters_context(mnemonic: Option<Mnemonic>, word: Word, class: Class) -> bool {
+    let is_key = || {
+        let row = SprRow::find(word.spr(), arch::processor::Processor::Power9);
+        row.is_some_and(|row| matches!(row.spr, Spr::Amr | Spr::Iamr | Spr::Amor | Spr::Uamor))
+    };
+    match class {
+        Class::ContextWrite | Class::MsrWrite | Class::Segment | Class::Tlbie | Class::Tlbiel => {
+            true
+        }
+        Class::SprWrite => is_key(),
+        _ => mnemonic == Some(Mnemonic::Icbi),
+    }
+}

@@ -1,0 +1,242 @@
+//! What the core costs: the tables `[timing.core]`, `[timing.latency]`, `[timing.special]` and
+//! `[timing.wake]` of `machines/*.toml`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::description::timing::{Bound, TimingFile, parameters};
+use crate::description::{DescriptionError, error};
+
+parameters! {
+    /// Widths, windows and the front end.
+    pub struct CoreParameters / CoreFile in "timing.core" {
+        /// Operations that are dispatched in a cycle.
+        dispatch_width: "operations",
+        /// Of them, branches.
+        dispatch_branches: "operations",
+        /// Operations that a pair of threads dispatches in a cycle in SMT4.
+        dispatch_width_pair: "operations",
+        /// Operations in flight with one thread; half of it with two, a quarter with four.
+        window: "operations",
+        /// Instructions fetched and not yet dispatched, with one thread; divided like the window.
+        instruction_buffer: "instructions",
+        /// Execution slices.
+        slices: "operations",
+        /// Address generators.
+        address_generators: "operations",
+        /// Branch units.
+        branch_units: "operations",
+        /// Fixed-point dividers.
+        dividers: "operations",
+        /// How long a divider is busy with one quotient.
+        divider_busy: "cycles",
+        /// Loads in flight, divided like the window.
+        load_queue: "operations",
+        /// Stores that have not drained, divided like the window.
+        store_queue: "operations",
+        /// Load misses outstanding, shared by the threads.
+        miss_queue: "operations",
+        /// Return addresses that are predicted, with one thread; divided like the window.
+        link_stack: "entries",
+        /// Lost at dispatch by an instruction of more than three operations.
+        microcode: "cycles",
+        /// From the fetch of a taken branch to that of its target, one thread.
+        taken_branch: "cycles",
+        /// The same with several threads.
+        taken_branch_shared: "cycles",
+        /// Least time between two fetches of the target of a tiny loop's back edge.
+        loop_floor: "cycles",
+        /// The longest loop that is tiny.
+        tiny_loop: "instructions",
+        /// From the execution of a mispredicted branch to the dispatch of the right path.
+        mispredict: "cycles",
+        /// A thread of very low priority has a dispatch slot once in so many cycles.
+        very_low_priority: "cycles",
+        /// How much one level of priority multiplies a thread's share of the dispatch slots by.
+        priority_weight: "ratio",
+        /// A change of the core's SMT mode.
+        mode_change: "cycles",
+    }
+}
+
+parameters! {
+    /// From issue to the use of the result.
+    pub struct LatencyParameters / LatencyFile in "timing.latency" {
+        /// Simple fixed-point.
+        fixed: "cycles",
+        /// Counting bits.
+        count: "cycles",
+        /// Product.
+        multiply: "cycles",
+        /// Quotient of words.
+        divide_word: "cycles",
+        /// Quotient of doublewords.
+        divide_doubleword: "cycles",
+        /// Extended quotient of doublewords.
+        divide_extended: "cycles",
+        /// XER\[CA\], to the next instruction that uses it.
+        carry: "cycles",
+        /// CR logic, moves to CR and of one field from CR.
+        condition: "cycles",
+        /// `mfcr`.
+        condition_read: "cycles",
+        /// From a CR result to a branch, beyond what another instruction waits.
+        condition_to_branch: "cycles",
+        /// Moves to LR, CTR, TAR and XER.
+        renamed_write: "cycles",
+        /// Moves from LR, CTR and TAR.
+        renamed_read: "cycles",
+        /// Moves from XER.
+        xer_read: "cycles",
+        /// A branch.
+        branch: "cycles",
+        /// Floating-point sum, product, multiply-add, conversion.
+        floating: "cycles",
+        /// `fdivs`.
+        floating_divide_single: "cycles",
+        /// `fdiv`.
+        floating_divide: "cycles",
+        /// `fsqrts`.
+        floating_root_single: "cycles",
+        /// `fsqrt`.
+        floating_root: "cycles",
+        /// Decimal floating point, in the one unit of its kind.
+        decimal: "cycles",
+        /// A load that extends the sign, beyond another load.
+        load_algebraic: "cycles",
+        /// A load of a single into an FPR, beyond a load into a GPR.
+        load_single: "cycles",
+        /// A load of a double into an FPR, beyond a load into a GPR.
+        load_double: "cycles",
+        /// An access that crosses a 32-byte boundary.
+        crossing: "cycles",
+        /// A store until it may complete.
+        store: "cycles",
+        /// From a store's data to the use of the load that they are forwarded to.
+        forward: "cycles",
+        /// From the drain of a store that could not be forwarded to the use of the load.
+        forward_failed: "cycles",
+    }
+}
+
+parameters! {
+    /// Registers that are not renamed, barriers, and flushes.
+    pub struct SpecialParameters / SpecialFile in "timing.special" {
+        /// Reading a register that is not renamed.
+        spr_read: "cycles",
+        /// Writing one.
+        spr_write: "cycles",
+        /// How long after the completion of a write a read waits.
+        scoreboard: "cycles",
+        /// Reading a register that counts time.
+        time_base: "cycles",
+        /// `mtmsrd` with L=1.
+        msr_enable: "cycles",
+        /// `mtmsr`, `mtmsrd` with L=0.
+        msr_write: "cycles",
+        /// Writing a register that changes the context.
+        context_write: "cycles",
+        /// `isync` behind an operation that altered the context.
+        isync: "cycles",
+        /// `hwsync`, beyond the stores that it waits for.
+        hwsync: "cycles",
+        /// `lwsync`.
+        lwsync: "cycles",
+        /// `eieio`.
+        eieio: "cycles",
+        /// `ptesync`, beyond the stores that it waits for.
+        ptesync: "cycles",
+        /// `tlbsync` with no `tlbie` outstanding.
+        tlbsync: "cycles",
+        /// `tlbiel`, and `tlbie` in its own core.
+        tlbiel: "cycles",
+        /// How long the broadcast of a `tlbie` is outstanding.
+        tlbie_broadcast: "cycles",
+        /// `larx` and `stcx.`, beyond a load and a store.
+        reservation: "cycles",
+        /// An SLB instruction.
+        segment: "cycles",
+        /// Cache management, messages, transactions that fail, `darn`.
+        management: "cycles",
+        /// `rfid`, `hrfid`, `rfscv`.
+        return_from_interrupt: "cycles",
+        /// Taking an interrupt.
+        interrupt: "cycles",
+    }
+}
+
+parameters! {
+    /// From what wakes a thread to its first instruction, by what its `stop` reached.
+    pub struct WakeParameters / WakeFile in "timing.wake" {
+        /// PSSCR\[ESL, EC\]=0: nothing was given up.
+        lite: "ns",
+        /// Level 0 with state loss.
+        level_0: "ns",
+        /// Level 1.
+        level_1: "ns",
+        /// Level 2 and 3.
+        level_2: "ns",
+        /// From level 4 on.
+        deep: "ns",
+    }
+}
+
+/// All of it, as a run takes it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Parameters {
+    /// `[timing.core]`.
+    pub core: CoreParameters,
+    /// `[timing.latency]`.
+    pub latency: LatencyParameters,
+    /// `[timing.special]`.
+    pub special: SpecialParameters,
+    /// `[timing.wake]`.
+    pub wake: WakeParameters,
+}
+
+impl Parameters {
+    /// What `file` says, at the end of the guesses that `bound` names.
+    #[must_use]
+    pub fn new(file: &TimingFile, bound: Bound) -> Self {
+        Self {
+            core: file.core.values(bound),
+            latency: file.latency.values(bound),
+            special: file.special.values(bound),
+            wake: file.wake.values(bound),
+        }
+    }
+}
+
+impl CoreParameters {
+    /// Checks that a core can be made of it.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let ranges = [
+            ("dispatch_width", self.dispatch_width, 1..=16),
+            ("dispatch_branches", self.dispatch_branches, 1..=16),
+            ("dispatch_width_pair", self.dispatch_width_pair, 1..=16),
+            ("window", self.window, 32..=4096),
+            ("instruction_buffer", self.instruction_buffer, 32..=4096),
+            ("slices", self.slices, 1..=16),
+            ("address_generators", self.address_generators, 1..=16),
+            ("branch_units", self.branch_units, 1..=16),
+            ("dividers", self.dividers, 1..=16),
+            ("load_queue", self.load_queue, 4..=4096),
+            ("store_queue", self.store_queue, 4..=4096),
+            ("miss_queue", self.miss_queue, 1..=256),
+            ("link_stack", self.link_stack, 4..=4096),
+            ("very_low_priority", self.very_low_priority, 1..=1_000_000),
+            ("priority_weight", self.priority_weight, 1..=16),
+        ];
+        for (name, value, range) in ranges {
+            if !range.contains(&value) {
+                let (low, high) = (range.start(), range.end());
+                return Err(error(format!(
+                    "timing.core.{name} = {value} is out of range; {low} to {high} is not"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

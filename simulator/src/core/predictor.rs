@@ -1,0 +1,159 @@
+//! Branch prediction: direction, and the targets of indirect branches.
+//!
+//! Direction: a local table by address, a global one by address and history, and a selector between
+//! them, of the published 8K entries each; POWER9 has four longer TAGE tables besides, and a selector of
+//! the local one, which are left out. Indirect targets: the last target by address, 512 entries. Returns:
+//! a stack. Tables belong to a core, history and stack to a thread.
+
+use serde::{Deserialize, Serialize};
+
+/// Entries of each direction table: UM9.
+const DIRECTIONS: usize = 8192;
+/// Entries of the table of indirect targets: UM9.
+const TARGETS: usize = 512;
+
+/// What is known of a branch before it executes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Always taken, to a target in the instruction.
+    Direct,
+    /// Taken or not, to a target in the instruction.
+    Conditional,
+    /// `bclr` that returns.
+    Return {
+        /// Whether it tests something.
+        is_conditional: bool,
+    },
+    /// `bcctr`, `bctar`, and `bclr` that calls.
+    Indirect {
+        /// Whether it tests something.
+        is_conditional: bool,
+    },
+}
+
+/// What a core knows of branches.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Tables {
+    /// Two-bit counters: taken from 2 on.
+    local: Vec<u8>,
+    global: Vec<u8>,
+    /// Global from 2 on.
+    selector: Vec<u8>,
+    targets: Vec<u64>,
+}
+
+/// What a thread knows of its branches.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct History {
+    /// The last directions, the latest in bit 0.
+    directions: u64,
+    /// Return addresses.
+    stack: Vec<u64>,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Self {
+            local: vec![1; DIRECTIONS],
+            global: vec![1; DIRECTIONS],
+            selector: vec![1; DIRECTIONS],
+            targets: vec![0; TARGETS],
+        }
+    }
+}
+
+fn count(counter: &mut u8, up: bool) {
+    *counter = if up { (*counter + 1).min(3) } else { counter.saturating_sub(1) };
+}
+
+impl Tables {
+    /// Predicts a branch and learns what it did. True if the prediction was right.
+    pub fn predict(
+        &mut self,
+        history: &mut History,
+        kind: Kind,
+        address: u64,
+        taken_to: Option<u64>,
+        is_call: bool,
+        stack_entries: usize,
+    ) -> bool {
+        let is_conditional = match kind {
+            Kind::Direct => false,
+            Kind::Conditional => true,
+            Kind::Return { is_conditional } | Kind::Indirect { is_conditional } => is_conditional,
+        };
+        let direction_is_right =
+            !is_conditional || self.direction(history, address, taken_to.is_some());
+        let target_is_right = match (kind, taken_to) {
+            (Kind::Return { .. }, Some(target)) => history.stack.pop() == Some(target),
+            (Kind::Indirect { .. }, Some(target)) => self.target(address, target),
+            _ => true,
+        };
+        if is_call {
+            if history.stack.len() >= stack_entries {
+                history.stack.remove(0);
+            }
+            history.stack.push(address.wrapping_add(4));
+        }
+        direction_is_right && target_is_right
+    }
+
+    fn direction(&mut self, history: &mut History, address: u64, is_taken: bool) -> bool {
+        let index = (address >> 2) as usize % DIRECTIONS;
+        let global = ((address >> 2) ^ history.directions) as usize % DIRECTIONS;
+        let says_local = self.local[index] >= 2;
+        let says_global = self.global[global] >= 2;
+        let prediction = if self.selector[global] >= 2 { says_global } else { says_local };
+        if says_local != says_global {
+            count(&mut self.selector[global], says_global == is_taken);
+        }
+        count(&mut self.local[index], is_taken);
+        count(&mut self.global[global], is_taken);
+        history.directions = history.directions << 1 | u64::from(is_taken);
+        prediction == is_taken
+    }
+
+    fn target(&mut self, address: u64, target: u64) -> bool {
+        let known = &mut self.targets[(address >> 2) as usize % TARGETS];
+        std::mem::replace(known, target) == target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{History, Kind, Tables};
+
+    fn misses(kind: Kind, outcomes: impl Iterator<Item = Option<u64>>) -> usize {
+        let (mut tables, mut history) = (Tables::default(), History::default());
+        outcomes
+            .filter(|&taken| !tables.predict(&mut history, kind, 0x100, taken, false, 64))
+            .count()
+    }
+
+    #[test]
+    fn a_pattern_is_learnt() {
+        let every_fourth = (0..4000).map(|turn| (turn % 4 == 0).then_some(0));
+        assert!(misses(Kind::Conditional, every_fourth) < 100);
+    }
+
+    #[test]
+    fn an_indirect_branch_goes_where_it_went_last() {
+        let kind = Kind::Indirect { is_conditional: false };
+        assert_eq!(misses(kind, (0..100).map(|_| Some(7))), 1);
+        assert_eq!(misses(kind, (0..100).map(|turn| Some(turn % 8 + 1))), 100);
+    }
+
+    #[test]
+    fn a_stack_predicts_returns_as_deep_as_it_is() {
+        let (mut tables, mut history) = (Tables::default(), History::default());
+        for depth in 0..6 {
+            tables.predict(&mut history, Kind::Direct, 0x100 * depth, Some(0), true, 4);
+        }
+        let returns = Kind::Return { is_conditional: false };
+        let right = (0..6).rev().filter(|depth| {
+            let target = Some(0x100 * depth + 4);
+            tables.predict(&mut history, returns, 0x9000, target, false, 4)
+        });
+        assert_eq!(right.count(), 4);
+    }
+}

@@ -1,0 +1,227 @@
+//! The `[timing]` tables of `machines/*.toml`: what the timing model costs, each value with unit, source
+//! and confidence.
+//!
+//! A table is declared once, with [`parameters!`]: its file form holds a [`Quantity`] a key, its plain form
+//! a number. A guess has bounds; a run takes every value as it is, or every guess at one of its ends
+//! ([`Bound`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Confidence, DescriptionError, error};
+use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
+use crate::core::parameters::{CoreFile, LatencyFile, SpecialFile, WakeFile};
+
+/// The `[timing]` tables. Each is declared where it is used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingFile {
+    /// Widths, windows and the front end of a core.
+    pub core: CoreFile,
+    /// Latencies of instructions.
+    pub latency: LatencyFile,
+    /// Registers that are not renamed, barriers, and flushes.
+    pub special: SpecialFile,
+    /// Waking from `stop`.
+    pub wake: WakeFile,
+    /// Sizes and latencies of the caches.
+    pub cache: CacheFile,
+    /// What is fetched ahead.
+    pub prefetch: PrefetchFile,
+    /// The memory behind them.
+    pub memory: MemoryFile,
+    /// ERATs, TLBs and table walks.
+    pub translation: TranslationFile,
+}
+
+impl TimingFile {
+    /// Checks every value, and the tables with every guess at each of its ends.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        self.core.check()?;
+        self.latency.check()?;
+        self.special.check()?;
+        self.wake.check()?;
+        self.cache.check()?;
+        self.prefetch.check()?;
+        self.memory.check()?;
+        self.translation.check()?;
+        for bound in [Bound::Value, Bound::Low, Bound::High] {
+            self.core.values(bound).check()?;
+            self.cache.values(bound).check()?;
+            self.prefetch.values(bound).check()?;
+            self.memory.values(bound).check()?;
+            self.translation.values(bound).check()?;
+        }
+        Ok(())
+    }
+}
+
+/// A value of the timing model with where it comes from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// The value, in `unit`.
+    pub value: f64,
+    /// The least that it may be; a guess has it.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// The most that it may be; a guess has it.
+    #[serde(default)]
+    pub high: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+    /// How far it is to be trusted.
+    pub confidence: Confidence,
+    /// Where it comes from.
+    pub source: String,
+}
+
+impl Eq for Quantity {}
+
+/// Which end of the guesses a run takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Bound {
+    /// The values themselves.
+    #[default]
+    Value,
+    /// Every guess at its low end.
+    Low,
+    /// Every guess at its high end.
+    High,
+}
+
+impl Quantity {
+    /// The number that a run takes.
+    #[must_use]
+    pub fn at(&self, bound: Bound) -> f64 {
+        let end = match bound {
+            Bound::Value => None,
+            Bound::Low => self.low,
+            Bound::High => self.high,
+        };
+        end.unwrap_or(self.value)
+    }
+
+    /// Checks the unit, the bounds, and that a guess has bounds.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names `key`.
+    pub fn check(&self, key: &str, unit: &str) -> Result<(), DescriptionError> {
+        let Self { value, low, high, .. } = self;
+        if self.unit != unit {
+            return Err(error(format!("{key} is in \"{}\"; its unit is \"{unit}\"", self.unit)));
+        }
+        let (least, most) = (low.unwrap_or(*value), high.unwrap_or(*value));
+        if !(0.0 <= least && least <= *value && *value <= most && most <= 1e12) {
+            return Err(error(format!(
+                "{key}: {least} <= {value} <= {most} does not hold, or they are not between 0 and 10^12"
+            )));
+        }
+        if self.confidence == Confidence::Guess && (low.is_none() || high.is_none()) {
+            return Err(error(format!("{key} is a guess: it needs low and high")));
+        }
+        if self.source.is_empty() {
+            return Err(error(format!("{key} has no source")));
+        }
+        Ok(())
+    }
+}
+
+/// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", }`.
+///
+/// `Name` has a `u64` a key: the value rounded to the nearest.
+macro_rules! parameters {
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident / $file:ident in $table:literal {
+            $($(#[$field_doc:meta])+ $field:ident: $unit:literal,)+
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+        pub struct $name { $($(#[$field_doc])+ pub $field: u64,)+ }
+
+        #[doc = concat!("The table `", $table, "` as the file has it.")]
+        #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $file {
+            $($(#[$field_doc])+ pub $field: $crate::description::timing::Quantity,)+
+        }
+
+        impl $file {
+            /// Checks every value.
+            ///
+            /// # Errors
+            /// [`DescriptionError`](crate::DescriptionError) that names the key.
+            pub fn check(&self) -> Result<(), crate::DescriptionError> {
+                $(self.$field.check(concat!($table, ".", stringify!($field)), $unit)?;)+
+                Ok(())
+            }
+
+            /// The numbers that a run takes.
+            #[must_use]
+            pub fn values(&self, bound: $crate::description::timing::Bound) -> $name {
+                $name { $($field: self.$field.at(bound).round() as u64,)+ }
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+#[cfg(test)]
+#[allow(unreachable_pub, reason = "the macro declares public tables")]
+mod tests {
+    use super::{Bound, Confidence, Quantity};
+
+    parameters! {
+        /// An example.
+        pub struct Example / ExampleFile in "timing.example" {
+            /// A latency.
+            latency: "cycles",
+        }
+    }
+
+    fn file(text: &str) -> Result<ExampleFile, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_guess_is_taken_at_its_ends() {
+        let text = r#"latency = { value = 15.5, low = 10, high = 20, unit = "cycles", confidence = "guess", source = "nobody says" }"#;
+        let file = file(text).unwrap();
+        file.check().unwrap();
+        assert_eq!(file.values(Bound::Value).latency, 16);
+        assert_eq!(file.values(Bound::Low).latency, 10);
+        assert_eq!(file.values(Bound::High).latency, 20);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let right = Quantity {
+            value: 4.0,
+            low: None,
+            high: None,
+            unit: "cycles".to_owned(),
+            confidence: Confidence::Published,
+            source: "somebody".to_owned(),
+        };
+        let wrong = |quantity: Quantity| {
+            quantity.check("timing.example.latency", "cycles").unwrap_err().to_string()
+        };
+        right.check("key", "cycles").unwrap();
+        assert!(
+            wrong(Quantity { unit: "ns".into(), ..right.clone() }).contains("unit is \"cycles\"")
+        );
+        assert!(wrong(Quantity { low: Some(5.0), ..right.clone() }).contains("does not hold"));
+        assert!(
+            wrong(Quantity { confidence: Confidence::Guess, ..right.clone() })
+                .contains("low and high")
+        );
+        assert!(
+            wrong(Quantity { source: String::new(), ..right }).contains("timing.example.latency")
+        );
+        assert!(file("latency = 3").is_err());
+    }
+}

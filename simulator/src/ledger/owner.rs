@@ -1,0 +1,43 @@
+//! Who a cycle is charged to.
+
+use serde::{Deserialize, Serialize};
+
+/// Who executed, and on whose behalf.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Owner {
+    /// A partition's own code.
+    Partition {
+        /// LPIDR.
+        lpid: u32,
+    },
+    /// The hypervisor (MSR\[HV\]=1), from an exit of a partition until it enters one again.
+    Serving {
+        /// LPIDR when the partition left.
+        lpid: u32,
+        /// The vector's offset of the interrupt that took the thread out of it.
+        vector: u64,
+    },
+    /// The hypervisor, or a bare-metal kernel, on its own account.
+    Host,
+    /// Firmware.
+    Firmware,
+    /// Nobody: the thread waits in `stop` or in firmware.
+    Idle,
+}
+
+impl Owner {
+    /// Whether both share nothing: a line that one lost to the other is an indirect cost.
+    #[must_use]
+    pub fn is_foreign_to(self, other: Self) -> bool {
+        self.side() != other.side()
+    }
+
+    /// The partition, or `None` for the hypervisor and firmware whomever they serve.
+    #[must_use]
+    pub fn side(self) -> Option<u32> {
+        match self {
+            Self::Partition { lpid } => Some(lpid),
+            Self::Serving { .. } | Self::Host | Self::Firmware | Self::Idle => None,
+        }
+    }
+}

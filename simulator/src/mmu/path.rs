@@ -1,0 +1,45 @@
+//! What a table walk for an address would read, and whose address it is: for the timing model.
+//!
+//! The tables are read as they are now, without side effects and without what the core remembers of them;
+//! which entries the modelled walker has to read again, its own walk caches say.
+
+use arch::address::{EffectiveAddress, GuestRealAddress};
+
+use super::radix::Read;
+use super::tlb::Space;
+use super::{Access, locate, walk};
+use crate::shared::Shared;
+use crate::thread::Thread;
+
+/// A walk from the partition table to the page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// The smaller of both stages' pages.
+    pub page_log2: u32,
+    /// The page's guest real address, where the partition-scoped stage took part.
+    pub guest_real: Option<GuestRealAddress>,
+    /// The entries, in the order in which they are read: before each process-scoped one those
+    /// partition-scoped ones that say where it lies, and those that say where the page lies at the end.
+    pub reads: Vec<Read>,
+}
+
+/// Whose address `address` is in the thread's state. `None` for the hypervisor's real addresses, and where
+/// the address is nobody's.
+#[must_use]
+pub fn space(thread: &Thread, address: EffectiveAddress, access: Access) -> Option<Space> {
+    Some(locate(thread, address, access).ok()??.0)
+}
+
+/// The walk for `address` in the thread's state; `None` where the tables have no page for it, or none are
+/// needed.
+#[must_use]
+pub fn walk_path(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Option<Path> {
+    let (space, input) = locate(thread, address, access).ok()??;
+    let (translation, reads) = walk(shared, thread, None, space, input, access).ok()?;
+    Some(Path { page_log2: translation.page_log2, guest_real: translation.guest_real, reads })
+}

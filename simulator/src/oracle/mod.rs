@@ -1,0 +1,238 @@
+//! An oracle that watches partitions: whatever makes a vCPU leave the processor, it goes on with what the
+//! architecture and PAPR let it go on with, and nobody sees what is another's.
+//!
+//! At each exit it notes all registers that the partition can see ([`register`]); at each entry it compares
+//! them by a rule for each register ([`policy`], [`judge`]). It does not ask the hypervisor who enters: of
+//! the partition's vCPUs that have left, the one that enters is the one that differs least. Values that a
+//! payload has tagged ([`arch::tag`]) name the partition that they come from wherever they turn up.
+//!
+//! It is an observer: it never changes the machine. The hypervisor has a table of its own about its
+//! registers; the two share nothing.
+
+mod finding;
+mod judge;
+pub mod policy;
+pub mod register;
+
+use std::collections::BTreeMap;
+
+use arch::interrupt::{SaveRestore, Vector};
+use arch::papr::Hypercall;
+use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
+use arch::tag;
+
+use crate::exec::Mode;
+use crate::exec::spr::stored;
+use crate::interrupt::Taken;
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::trace::Observer;
+pub use finding::{Fault, Finding, Seen};
+use judge::{Entry, Judge, Left};
+
+/// Findings that are kept; the others are counted.
+const FINDINGS_MAX: usize = 100;
+
+/// A vCPU on a thread.
+#[derive(Clone, Debug)]
+struct Running {
+    lpid: u32,
+    /// Its registers when it entered. Those that it cannot see are what they were when it could.
+    values: Vec<u64>,
+}
+
+/// Watches the partitions of a machine, from its start.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    judge: Judge,
+    /// By thread.
+    running: BTreeMap<usize, Running>,
+    /// By LPID.
+    left: BTreeMap<u32, Vec<Left>>,
+    /// The exit that was the thread's last.
+    last: BTreeMap<usize, u64>,
+    /// Whose the tagged values are: LPID by tag, of who was first seen with one.
+    owners: BTreeMap<u8, u32>,
+    seen: Seen,
+    findings: Vec<Finding>,
+    unkept: u64,
+}
+
+impl Default for Oracle {
+    fn default() -> Self {
+        Self {
+            judge: Judge::new(policy::rows()),
+            running: BTreeMap::new(),
+            left: BTreeMap::new(),
+            last: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            seen: Seen::default(),
+            findings: Vec::new(),
+            unkept: 0,
+        }
+    }
+}
+
+impl Oracle {
+    /// What is wrong, in the order of time; at most 100 are kept.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// How much is wrong.
+    #[must_use]
+    pub fn all_findings(&self) -> u64 {
+        self.findings.len() as u64 + self.unkept
+    }
+
+    /// What it has seen.
+    #[must_use]
+    pub fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn find(&mut self, thread: &Thread, row: usize, value: u64, fault: Fault) {
+        if self.findings.len() == FINDINGS_MAX {
+            self.unkept += 1;
+            return;
+        }
+        self.findings.push(Finding {
+            thread: thread.index,
+            lpid: thread.spr(Spr::Lpidr) as u32,
+            completed: thread.completed_now(),
+            register: self.judge.rows[row].register,
+            value,
+            fault,
+        });
+    }
+
+    fn read(&self, thread: &Thread, shared: &Shared) -> Vec<u64> {
+        self.judge.rows.iter().map(|row| row.register.read(thread, shared)).collect()
+    }
+
+    fn is_visible(&self, thread: &Thread) -> Vec<bool> {
+        self.judge.rows.iter().map(|row| row.register.is_visible(thread)).collect()
+    }
+
+    /// Looks for what other partitions have tagged, and learns whose the other tagged values are.
+    fn find_foreign(&mut self, thread: &Thread, values: &[u64], is_visible: &[bool]) {
+        let lpid = thread.spr(Spr::Lpidr) as u32;
+        for (row, &value) in values.iter().enumerate() {
+            let Some(tag) = tag::owner(value).filter(|_| is_visible[row]) else { continue };
+            let owner = *self.owners.entry(tag).or_insert(lpid);
+            if owner != lpid {
+                self.find(thread, row, value, Fault::Foreign { owner });
+            }
+        }
+    }
+
+    fn exited(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        let lpid = thread.spr(Spr::Lpidr) as u32;
+        *self.seen.exits.entry(taken.vector).or_default() += 1;
+        let mut values = self.read(thread, shared);
+        let is_visible = self.is_visible(thread);
+        let (pc, mut msr) = (saved_address(thread, taken.vector), taken.from_msr);
+        let is_call = taken.vector == Vector::SystemCall && msr & msr::PR == 0;
+        let call = is_call.then(|| thread.gpr[3]);
+        // PAPR: it returns with interrupts enabled.
+        if call == Some(Hypercall::Cede as u64) {
+            msr |= msr::EE;
+        }
+        self.judge.set_context(&mut values, pc, msr);
+        if let Some(running) = self.running.remove(&thread.index) {
+            debug_assert_eq!(running.lpid, lpid, "LPIDR of a partition that runs");
+            for (row, value) in values.iter_mut().enumerate() {
+                if !is_visible[row] {
+                    *value = running.values[row];
+                }
+            }
+        }
+        self.find_foreign(thread, &values, &is_visible);
+        let number = self.seen.all_exits();
+        self.last.insert(thread.index, number);
+        let left = Left { number, values, vector: taken.vector, call, thread: thread.index };
+        self.left.entry(lpid).or_default().push(left);
+    }
+
+    fn entered(&mut self, thread: &Thread, shared: &Shared) {
+        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let core = |spr| stored(thread, shared, spr);
+        let mut entry = Entry {
+            values: self.read(thread, shared),
+            is_visible: self.is_visible(thread),
+            lpcr: thread.spr(Spr::Lpcr),
+            secrets: vec![thread.spr(Spr::Hsprg0), thread.spr(Spr::Lpcr), core(Spr::Ptcr)],
+        };
+        let all = self.left.entry(lpid).or_default();
+        let judged = all
+            .iter()
+            .enumerate()
+            .map(|(place, left)| (place, self.judge.differences(left, &entry)));
+        let nearest = judged.min_by_key(|(_, differences)| differences.len());
+        let start = match &nearest {
+            Some((_, differences)) if differences.is_empty() => None,
+            _ => Some(self.judge.differences_from_start(&entry)),
+        };
+        match (nearest, start) {
+            (Some((place, differences)), start)
+                if start.as_ref().is_none_or(|start| start.len() >= differences.len()) =>
+            {
+                let left = all.swap_remove(place);
+                self.went_on(thread, &left, &mut entry, &differences);
+            }
+            (_, start) => {
+                self.seen.started += 1;
+                for row in start.unwrap_or_default() {
+                    self.find(thread, row, entry.values[row], Fault::Started);
+                }
+            }
+        }
+        self.find_foreign(thread, &entry.values, &entry.is_visible);
+        self.running.insert(thread.index, Running { lpid, values: entry.values });
+    }
+
+    fn went_on(&mut self, thread: &Thread, left: &Left, entry: &mut Entry, differences: &[usize]) {
+        self.seen.entries += 1;
+        self.seen.migrated += u64::from(left.thread != thread.index);
+        self.seen.switched += u64::from(self.last.get(&thread.index) != Some(&left.number));
+        if let Some(vector) = self.judge.delivered(left, entry) {
+            *self.seen.delivered.entry(vector).or_default() += 1;
+        }
+        for &row in differences {
+            let fault = Fault::Changed { was: left.values[row], exit: left.vector };
+            self.find(thread, row, entry.values[row], fault);
+        }
+        for (row, value) in entry.values.iter_mut().enumerate() {
+            if !entry.is_visible[row] {
+                *value = left.values[row];
+            }
+        }
+    }
+}
+
+impl Observer for Oracle {
+    const SEES_INSTRUCTIONS: bool = false;
+
+    fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        if taken.is_exit() {
+            self.exited(thread, shared, taken);
+        }
+    }
+
+    fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
+        if mode.is_hypervisor() && thread.msr() & msr::HV == 0 {
+            self.entered(thread, shared);
+        }
+    }
+}
+
+/// The address that the interrupt has saved.
+fn saved_address(thread: &Thread, vector: Vector) -> u64 {
+    let lpes = thread.spr(Spr::Lpcr) & lpcr::LPES != 0;
+    match vector.save_restore_with(lpes) {
+        SaveRestore::Srr => thread.spr(Spr::Srr0),
+        SaveRestore::Hsrr => thread.spr(Spr::Hsrr0),
+    }
+}

@@ -1,0 +1,156 @@
+//! `/cpus`: a node for each core, and the caches behind it.
+//!
+//! Source: `powernv-opal.md` 3.1; caches as skiboot's `hdata/cpu-common.c` has them for POWER9, where two
+//! cores share L2 and L3; sizes from `microarchitecture.md` 2.1.
+
+use arch::registers::spr::Spr;
+
+use super::{FIRST_CACHE_HANDLE, Node, features, pirs};
+use crate::description::Description;
+
+/// The PIRs of two cores that share their caches differ in these bits.
+const PAIR: u32 = 7;
+const LINE_BYTES: u32 = 128;
+
+/// A cache that a pair of cores shares.
+struct Cache {
+    name: &'static str,
+    /// Top byte of the unit address; the PIR is below.
+    kind: u32,
+    bytes: u32,
+    ways: u32,
+}
+
+const L2: Cache = Cache { name: "l2-cache", kind: 0x20, bytes: 512 << 10, ways: 8 };
+const L3: Cache = Cache { name: "l3-cache", kind: 0x30, bytes: 10 << 20, ways: 20 };
+
+pub(super) fn node(description: &Description) -> Node {
+    let (_, _, threads) = description.topology();
+    let mut node = Node::new("cpus").cells("#address-cells", &[1]).cells("#size-cells", &[0]);
+    let mut pairs = Vec::new();
+    for core in pirs(description).chunks(threads as usize) {
+        let pair = core[0] & !PAIR;
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+        node = node.child(core_node(description, core));
+    }
+    for pair in pairs {
+        let next = Some(l3_handle(pair));
+        node = node.child(L2.node(pair, l2_handle(pair), next)).child(L3.node(
+            pair,
+            l3_handle(pair),
+            None,
+        ));
+    }
+    node.child(features::node())
+}
+
+/// The threads of `core` have these PIRs.
+fn core_node(description: &Description, core: &[u32]) -> Node {
+    let clock = description.clock();
+    let pvr = Spr::Pvr.reset(description.processor()) as u32;
+    let pir = core[0];
+    Node::new(format!("PowerPC,POWER9@{pir:x}"))
+        .text("device_type", "cpu")
+        .text("status", "okay")
+        .cells("reg", &[pir])
+        .cells("ibm,pir", &[pir])
+        .cells("ibm,chip-id", &[pir >> 8])
+        .cells("ibm,ppc-interrupt-server#s", core)
+        .cells("cpu-version", &[pvr])
+        .flag("64-bit")
+        .cells("timebase-frequency", &[clock.timebase_hz as u32])
+        .doublewords("ibm,extended-clock-frequency", &[clock.core_hz])
+        .cells("clock-frequency", &[u32::try_from(clock.core_hz).unwrap_or(u32::MAX)])
+        .bytes("ibm,pa-features", options())
+        .cells("ibm,dec-bits", &[56])
+        .cells("ibm,slb-size", &[32])
+        .cells("d-cache-block-size", &[LINE_BYTES])
+        .cells("i-cache-block-size", &[LINE_BYTES])
+        .cells("d-cache-line-size", &[LINE_BYTES])
+        .cells("i-cache-line-size", &[LINE_BYTES])
+        .cells("d-cache-size", &[0x8000])
+        .cells("i-cache-size", &[0x8000])
+        .cells("l2-cache", &[l2_handle(pir & !PAIR)])
+        // log2 of the page size, and in the top three bits its AP encoding.
+        .cells(
+            "ibm,processor-radix-AP-encodings",
+            &[0x0000_000C, 0xA000_0010, 0x2000_0015, 0x4000_001E],
+        )
+}
+
+/// Pairs are 8 PIRs apart.
+fn l2_handle(pair: u32) -> u32 {
+    FIRST_CACHE_HANDLE + pair / 4
+}
+
+fn l3_handle(pair: u32) -> u32 {
+    l2_handle(pair) + 1
+}
+
+impl Cache {
+    /// The cache of a pair of cores; `next` is the level behind it.
+    fn node(&self, pair: u32, handle: u32, next: Option<u32>) -> Node {
+        let unit = self.kind << 24 | pair;
+        // skiboot gives L3 as many sets as L2; these are its own.
+        let sets = self.bytes / self.ways / LINE_BYTES;
+        let node = Node::new(format!("{}@{unit:x}", self.name))
+            .text("device_type", "cache")
+            .cells("reg", &[unit])
+            .text("status", "okay")
+            .flag("cache-unified")
+            .cells("d-cache-sets", &[sets])
+            .cells("i-cache-sets", &[sets])
+            .cells("d-cache-size", &[self.bytes])
+            .cells("i-cache-size", &[self.bytes])
+            .cells("phandle", &[handle]);
+        match next {
+            Some(next) => node.cells("l2-cache", &[next]),
+            None => node,
+        }
+    }
+}
+
+/// Options of the processor by byte of `ibm,pa-features`, as far as an operating system asks: MMU, FPU,
+/// SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and
+/// no transactional memory. (Positions: Linux's table; `powernv-opal.md` 3.2.)
+const OPTIONS: [(usize, u8); 4] = [(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)];
+const OPTION_BYTES: usize = 66;
+
+fn options() -> Vec<u8> {
+    let mut value = vec![0; 2 + OPTION_BYTES];
+    value[0] = OPTION_BYTES as u8;
+    for (byte, bits) in OPTIONS {
+        value[2 + byte] = bits;
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{cells, description_with, tree};
+
+    #[test]
+    fn two_cores_share_the_caches_behind_them() {
+        let flat = tree(&description_with(1, 3, 4));
+        let l2 = |core: &str| cells(&flat, &format!("/cpus/PowerPC,POWER9@{core}"), "l2-cache");
+        assert_eq!(l2("0"), l2("4"));
+        assert_ne!(l2("0"), l2("8"));
+        for (unit, core) in [("20000000", "0"), ("20000008", "8")] {
+            let node = format!("/cpus/l2-cache@{unit}");
+            assert_eq!(cells(&flat, &node, "phandle"), l2(core));
+            assert_eq!(cells(&flat, &node, "d-cache-size"), [0x8_0000]);
+            let l3 = format!("/cpus/l3-cache@3{}", &unit[1..]);
+            assert_eq!(cells(&flat, &node, "l2-cache"), cells(&flat, &l3, "phandle"));
+            assert_eq!(cells(&flat, &l3, "d-cache-size"), [0xA0_0000]);
+            assert_eq!(cells(&flat, &node, "d-cache-sets"), [512]);
+            assert_eq!(cells(&flat, &l3, "d-cache-sets"), [4096]);
+        }
+        let two_chips = tree(&description_with(2, 1, 1));
+        assert_eq!(cells(&two_chips, "/cpus/PowerPC,POWER9@100", "ibm,chip-id"), [1]);
+        assert_eq!(cells(&flat, "/cpus/PowerPC,POWER9@8", "ibm,chip-id"), [0]);
+        let servers = cells(&flat, "/cpus/PowerPC,POWER9@8", "ibm,ppc-interrupt-server#s");
+        assert_eq!(servers, [8, 9, 10, 11]);
+    }
+}

@@ -1,0 +1,188 @@
+//! `/cpus/ibm,powerpc-cpu-features`: what the processor can do, one node for each feature.
+//!
+//! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
+//! what the machine models; POWER9 has these besides, and an operating system that is told of them would
+//! use them: `vector`, `vector-scalar`, `vector-crypto`, `vector-v3`, `vector-scalar-v3`,
+//! `vector-binary128`, `vector-binary16`, `decimal-integer-v3`, `branch-history-rolling-buffer`, `event-based-branch`,
+//! `event-based-branch-v3`, `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`,
+//! `tm-suspend-hypervisor-assist`.
+
+use super::{FIRST_FEATURE_HANDLE, Node};
+
+/// `isa` of what POWER8 has too, and of what came with version 3.0B.
+const BASE: u32 = 0;
+const V3: u32 = 3000;
+
+/// Bits of `usable-privilege`.
+const PROBLEM: u32 = 1;
+const SYSTEM: u32 = 2;
+const HYPERVISOR: u32 = 4;
+
+/// Who may use a feature.
+const ALL: u32 = HYPERVISOR | SYSTEM | PROBLEM;
+const PRIVILEGED: u32 = HYPERVISOR | SYSTEM;
+
+/// A feature.
+struct Feature {
+    name: &'static str,
+    isa: u32,
+    privilege: u32,
+    /// The hypervisor has something to do for it, and the operating system.
+    needs_hypervisor: bool,
+    needs_system: bool,
+    /// The bit of HFSCR, FSCR and the ELF capabilities, counted from the lowest.
+    hfscr: Option<u32>,
+    fscr: Option<u32>,
+    capability: Option<u32>,
+    /// What it builds on.
+    on: &'static [&'static str],
+}
+
+/// A feature without bits, for which both have something to do.
+const fn plain(name: &'static str, isa: u32, privilege: u32) -> Feature {
+    Feature {
+        name,
+        isa,
+        privilege,
+        needs_hypervisor: privilege & HYPERVISOR != 0,
+        needs_system: privilege & SYSTEM != 0,
+        hfscr: None,
+        fscr: None,
+        capability: None,
+        on: &[],
+    }
+}
+
+/// A feature for which nobody has anything to do.
+const fn free(name: &'static str, isa: u32, privilege: u32) -> Feature {
+    Feature { needs_hypervisor: false, needs_system: false, ..plain(name, isa, privilege) }
+}
+
+const FEATURES: &[Feature] = &[
+    plain("big-endian", BASE, ALL),
+    plain("little-endian", BASE, ALL),
+    plain("hypervisor", BASE, HYPERVISOR),
+    plain("interrupt-facilities", BASE, PRIVILEGED),
+    Feature { capability: Some(14), ..plain("smt", BASE, ALL) },
+    free("program-priority-register", BASE, ALL),
+    plain("virtual-page-class-key-protection", BASE, ALL),
+    plain("strong-access-ordering", BASE, ALL),
+    plain("no-execute", BASE, PRIVILEGED),
+    plain("cache-inhibited-large-page", BASE, PRIVILEGED),
+    plain("debug-facilities", BASE, PRIVILEGED),
+    Feature { on: &["debug-facilities"], ..plain("come-from-address-register", BASE, PRIVILEGED) },
+    Feature { on: &["debug-facilities"], ..plain("branch-tracing", BASE, PRIVILEGED) },
+    Feature { hfscr: Some(0), capability: Some(27), ..plain("floating-point", BASE, ALL) },
+    free("quadword-load-store", BASE, ALL),
+    free("decimal-integer", BASE, ALL),
+    Feature {
+        capability: Some(10),
+        on: &["floating-point"],
+        ..plain("decimal-floating-point", BASE, ALL)
+    },
+    Feature {
+        hfscr: Some(2),
+        fscr: Some(2),
+        capability: Some(61),
+        ..plain("data-stream-control-register", BASE, ALL)
+    },
+    Feature {
+        hfscr: Some(8),
+        fscr: Some(8),
+        capability: Some(58),
+        ..plain("target-address-register", BASE, ALL)
+    },
+    plain("control-register", BASE, PRIVILEGED),
+    plain("processor-utilization-of-resources-register", BASE, PRIVILEGED),
+    plain("mmu-radix", V3, PRIVILEGED),
+    free("wait-v3", V3, ALL),
+    plain("idle-stop", V3, PRIVILEGED),
+    plain("hypervisor-virtualization-interrupt", V3, HYPERVISOR),
+    plain("machine-check-power9", V3, PRIVILEGED),
+    Feature {
+        fscr: Some(12),
+        capability: Some(52),
+        ..plain("system-call-vectored", V3, SYSTEM | PROBLEM)
+    },
+    Feature {
+        hfscr: Some(10),
+        needs_system: false,
+        ..plain("processor-control-facility-v3", V3, PRIVILEGED)
+    },
+    free("pc-relative-addressing", V3, ALL),
+    free("timer-facilities", BASE, PRIVILEGED),
+    Feature { on: &["timer-facilities"], ..free("timer-facilities-v3", V3, PRIVILEGED) },
+    Feature { capability: Some(53), ..free("random-number-generator", V3, ALL) },
+    free("fixed-point-v3", V3, ALL),
+    Feature { on: &["floating-point"], ..free("floating-point-v3", V3, ALL) },
+    Feature {
+        on: &["floating-point-v3", "decimal-floating-point"],
+        ..free("decimal-floating-point-v3", V3, ALL)
+    },
+    free("atomic-memory-operations", V3, ALL),
+];
+
+pub(super) fn node() -> Node {
+    let root = Node::new("ibm,powerpc-cpu-features")
+        .cells("isa", &[V3])
+        .text("device_type", "cpu-features")
+        .text("compatible", "ibm,powerpc-cpu-features")
+        .text("display-name", "POWER9");
+    FEATURES.iter().map(Feature::node).fold(root, Node::child)
+}
+
+fn handle(name: &str) -> u32 {
+    let place = FEATURES.iter().position(|feature| feature.name == name);
+    FIRST_FEATURE_HANDLE + place.expect("a feature builds on one of the table") as u32
+}
+
+impl Feature {
+    fn node(&self) -> Node {
+        let cell = |node: Node, name, value: Option<u32>| match value {
+            Some(value) => node.cells(name, &[value]),
+            None => node,
+        };
+        let node = Node::new(self.name)
+            .cells("phandle", &[handle(self.name)])
+            .cells("isa", &[self.isa])
+            .cells("usable-privilege", &[self.privilege]);
+        let node = cell(node, "hv-support", self.needs_hypervisor.then_some(0));
+        let node = cell(node, "hfscr-bit-nr", self.hfscr);
+        let node = cell(node, "os-support", self.needs_system.then_some(0));
+        let node = cell(node, "fscr-bit-nr", self.fscr);
+        let node = cell(node, "hwcap-bit-nr", self.capability);
+        if self.on.is_empty() {
+            return node;
+        }
+        let on: Vec<_> = self.on.iter().map(|name| handle(name)).collect();
+        node.cells("dependencies", &on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{cells, description, tree};
+    use super::FEATURES;
+
+    #[test]
+    fn a_feature_has_what_firmware_says_of_it() {
+        let flat = tree(&description());
+        let of = |feature: &str, name: &str| {
+            cells(&flat, &format!("/cpus/ibm,powerpc-cpu-features/{feature}"), name)
+        };
+        assert_eq!(of("floating-point", "hfscr-bit-nr"), [0]);
+        assert_eq!(of("floating-point", "usable-privilege"), [7]);
+        assert_eq!(of("system-call-vectored", "usable-privilege"), [3]);
+        assert_eq!(of("hypervisor", "usable-privilege"), [4]);
+        assert_eq!(of("mmu-radix", "isa"), [3000]);
+        assert_eq!(of("floating-point-v3", "dependencies"), of("floating-point", "phandle"));
+        assert_ne!(of("floating-point", "phandle"), of("floating-point-v3", "phandle"));
+    }
+
+    #[test]
+    fn what_the_machine_does_not_model_is_not_advertised() {
+        for missing in ["vector", "copy", "mmu-hash", "performance", "event", "tm-"] {
+            assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
+        }
+    }
+}

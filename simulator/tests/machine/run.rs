@@ -1,0 +1,113 @@
+//! How the run loop counts, waits and gives up, and what a snapshot leaves out.
+
+use arch::instruction::Mnemonic;
+use arch::registers::spr::Spr;
+use simulator::{Machine, NoObserver, RunState};
+
+use crate::program::{Program, report, two_threads};
+
+#[test]
+fn a_run_ends_after_as_many_steps_as_asked_for_inside_of_straight_code() {
+    let straight = || {
+        let nothing = |program: Program, _| program.op(Mnemonic::Addi, &[5, 5, 1]);
+        (0..50).fold(Program::default(), nothing).forever().boot(|_| {})
+    };
+    for steps in [1, 7, 49] {
+        let mut machine = straight();
+        assert!(matches!(machine.run(steps, &mut NoObserver), RunState::Running));
+        assert_eq!((machine.instructions(), machine.state().threads[0].gpr[5]), (steps, steps));
+    }
+}
+
+#[test]
+fn the_watchdog_waits_as_long_as_it_is_told() {
+    let (machine, end) = Program::default().forever().run();
+    assert!(report(end).contains("watchdog: 100000 steps"));
+    assert_eq!(machine.instructions(), 100_000);
+}
+
+#[test]
+fn a_system_call_is_an_instruction_that_completed() {
+    let mut machine = Program::default().op(Mnemonic::Sc, &[0]).boot(|_| {});
+    machine.run(1, &mut NoObserver);
+    let thread = &machine.state().threads[0];
+    assert_eq!((thread.completed, thread.interrupts, thread.nia), (1, 1, 0xC00));
+    assert_eq!(thread.spr(Spr::Srr0), 0x2000_0004);
+}
+
+#[test]
+fn time_goes_on_with_the_instructions() {
+    let mut machine = Program::default().forever().boot(|_| {});
+    machine.run(38_000, &mut NoObserver);
+    // 512 MHz and 3.8 GHz.
+    assert_eq!(machine.timebase(), 5_120);
+    assert!((machine.simulated_seconds() - 1e-5).abs() < 1e-12);
+}
+
+#[test]
+fn what_was_decoded_is_not_saved() {
+    let mut machine = Program::default().forever().boot(|_| {});
+    machine.run(100, &mut NoObserver);
+    let saved = machine.snapshot();
+    machine.forget_shortcuts();
+    assert!(machine.snapshot() == saved);
+    assert!(Machine::restore(&saved).unwrap().snapshot() == saved);
+}
+
+/// Enters a partition that does nothing but hypercalls.
+fn calls_for_ever() -> Program {
+    let rfid = 0x4C00_0024_u64;
+    let hypercall_and_back = 0x4400_0022_4BFF_FFFC_u64;
+    Program::default()
+        .store(0xC00, rfid << 32)
+        .store(0x110_0000, hypercall_and_back)
+        .identity_tables()
+        .op(Mnemonic::Addi, &[3, 0, 1])
+        .op(Mnemonic::Mtspr, &[319, 3])
+        .set(3, 0x110_0000)
+        .op(Mnemonic::Mtspr, &[314, 3])
+        .set(3, 0x8000_0000_0000_0000)
+        .op(Mnemonic::Mtspr, &[315, 3])
+        .op(Mnemonic::Hrfid, &[])
+}
+
+#[test]
+fn hypercalls_are_progress() {
+    let mut machine = calls_for_ever().boot(|_| {});
+    let end = machine.run(1_000_000, &mut NoObserver);
+    assert!(matches!(end, RunState::Running), "{end:?}");
+    let thread = &machine.state().threads[0];
+    assert!(thread.interrupts > 200_000, "{} hypercalls", thread.interrupts);
+}
+
+#[test]
+fn a_report_says_what_other_threads_wait_for() {
+    for (enable, expected) in [(0, "for ever"), (0x2000, "for a timer")] {
+        let sleeper = || {
+            Program::default()
+                .set(3, enable)
+                .op(Mnemonic::Mtspr, &[318, 3])
+                .set(3, 0x7FFF_FFFF)
+                .op(Mnemonic::Mtspr, &[22, 3])
+                .set(3, 0x30_0000)
+                .op(Mnemonic::Mtspr, &[855, 3])
+                .op(Mnemonic::Stop, &[])
+        };
+        let mut program = sleeper().forever();
+        let main = program.0.len() as u64;
+        // The other thread begins at the image's first instruction, this one jumps over it.
+        let entry = 0x2000_0000;
+        let skip = Program::default().op(Mnemonic::B, &[main as i64 + 4, 0, 0]);
+        program.0.splice(0..0, skip.0);
+        let program = program
+            .opal(arch::opal::token::START_CPU, &[1, entry + 4])
+            .op(Mnemonic::Addi, &[3, 0, 2000])
+            .op(Mnemonic::Mtspr, &[9, 3])
+            .op(Mnemonic::Bc, &[16, 0, 0, 0, 0])
+            .op(Mnemonic::Mfspr, &[3, 25]);
+        let mut machine = program.boot(two_threads);
+        let text = report(machine.run(1_000_000, &mut NoObserver));
+        let expected = format!("thread 0x1: waits in stop, PSSCR 0x300000, {expected}");
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The timing model, with small programs.
+//!
+//! | file | what it shows |
+//! |---|---|
+//! | `measure` | how a program's cycles are taken |
+//! | `figures` | the model beside published figures of POWER9 |
+//! | `promises` | every cycle is charged once; stopping, saving and observing change nothing; free causes |
+//! | `threads` | several threads of a core, and several cores |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod figures;
+mod measure;
+mod promises;
+mod threads;

@@ -1,0 +1,3 @@
+.set THREADS, 4
+.set ROUNDS, 100
+#include "storm.inc"

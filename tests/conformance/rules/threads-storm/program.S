@@ -1,0 +1,3 @@
+.set THREADS, 32
+.set ROUNDS, 24
+#include "storm.inc"

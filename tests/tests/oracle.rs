@@ -1,0 +1,49 @@
+//! Whatever makes a vCPU leave, it goes on with what it may go on with, and nobody sees what is
+//! another's: the oracle watches all systems of the tests, and a storm of random exits.
+
+use arch::interrupt::Vector;
+use powervisor::system::System;
+use simulator::oracle::Seen;
+use simulator::{Oracle, RunState};
+use system_tests::{all_systems, changed_system, number_from, run_watched};
+
+/// Runs the system to its end; the oracle must have nothing to say.
+fn watch(name: &str, system: &System) -> Seen {
+    let mut oracle = Oracle::default();
+    let state = run_watched(system, &mut oracle);
+    assert!(matches!(state, RunState::PoweredOff), "{name}: {state:?}");
+    let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(oracle.all_findings(), 0, "{name}:\n{}", findings.join("\n"));
+    oracle.seen().clone()
+}
+
+#[test]
+fn every_vcpu_goes_on_with_what_is_its_own() {
+    for (name, system) in all_systems() {
+        assert!(watch(&name, &system).entries > 0, "{name}");
+    }
+}
+
+/// Rounds of each vCPU, for more than 100,000 exits; the nightly run has more.
+const ROUNDS: u64 = 12_500;
+
+#[test]
+fn nothing_is_lost_or_leaked_in_a_storm_of_random_exits() {
+    let rounds = number_from("POWERVISOR_STORM_ROUNDS", ROUNDS);
+    let system =
+        changed_system("examples/storm.toml", &[("rounds=300", &format!("rounds={rounds}"))]);
+    let seen = watch("storm", &system);
+    assert!(seen.all_exits() > 8 * rounds, "{seen:?}");
+    assert!(seen.switched >= rounds, "{seen:?}");
+    assert!(seen.delivered[&Vector::External] > 0 && seen.delivered[&Vector::Program] > 0);
+    for vector in [
+        Vector::SystemCall,
+        Vector::HypervisorDecrementer,
+        Vector::HypervisorDataStorage,
+        Vector::HypervisorInstructionStorage,
+        Vector::HypervisorFacilityUnavailable,
+        Vector::HypervisorEmulationAssistance,
+    ] {
+        assert!(seen.exits.get(&vector).is_some_and(|&count| count > 20), "{vector:?}: {seen:?}");
+    }
+}
