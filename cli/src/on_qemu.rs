@@ -19,6 +19,9 @@ use process::{Process, host_failure};
 const PROGRAM: &str = "qemu-system-ppc64";
 /// Debian's package with [`PROGRAM`].
 const PACKAGE: &str = "qemu-system-ppc";
+/// QEMU's cores have one thread each, so it gets as many as the machine has threads, up to this number,
+/// more of which nobody has tried.
+const CORES_MAX: u32 = 8;
 /// How long to wait for output before looking at everything else.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -73,13 +76,17 @@ pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Fail
 /// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
 /// BMC model, without which there is no power-off (`powernv-opal.md` 1.6).
 fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
-    let memory_bytes = system.machine.describe()?.memory_bytes();
+    let description = system.machine.describe()?;
+    let memory_bytes = description.memory_bytes();
+    let (chips, cores, threads) = description.topology();
+    let cores = (chips * cores * threads).min(CORES_MAX);
     let kernel = folder.join("kernel");
     write_file(&kernel, &system.kernel)?;
     let mut command = Command::new(PROGRAM);
     command
-        .args(["-M", "powernv9", "-smp", "1", "-nodefaults", "-display", "none", "-no-reboot"])
+        .args(["-M", "powernv9", "-nodefaults", "-display", "none", "-no-reboot"])
         .args(["-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"])
+        .args(["-smp", &cores.to_string()])
         .args(["-serial", "stdio", "-m", &format!("size={memory_bytes}B")])
         .arg("-kernel")
         .arg(kernel);

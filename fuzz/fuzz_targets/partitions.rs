@@ -16,7 +16,7 @@ use arch::interrupt::{Vector, storage};
 use arch::papr::{Hypercall, area, page, process_table};
 use arch::registers::msr;
 use hypervisor_core::console::Console;
-use hypervisor_core::dispatch::{Dispatcher, Leave, Policy};
+use hypervisor_core::dispatch::{Guest, Leave};
 use hypervisor_core::exit::{self, Action, Exit};
 use hypervisor_core::fake::Fake;
 use hypervisor_core::hypercall::{Answer, answer};
@@ -24,10 +24,11 @@ use hypervisor_core::interrupt::Context;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::{Door, Outcome, Partition, Terminal};
 use hypervisor_core::registers::Registers;
-use hypervisor_core::run::Guest;
 use hypervisor_core::schedule::WEIGHT_DEFAULT;
 use hypervisor_core::second_stage;
-use hypervisor_core::vcpu::{Schedule, Vcpu};
+use hypervisor_core::system::{Policy, System};
+use hypervisor_core::threads::Schedule;
+use hypervisor_core::vcpu::Vcpu;
 use libfuzzer_sys::fuzz_target;
 
 const MIB: u64 = 1 << 20;
@@ -121,13 +122,15 @@ impl Choices {
                 }
                 _ => {
                     let expires = self.argument();
-                    let registers = &mut guest.partition.vcpus[guest.vcpu].registers;
+                    let vcpu = &mut guest.partition.vcpus[guest.vcpu];
+                    let registers = vcpu.registers.as_mut().expect("it runs here");
                     registers.msr ^= msr::EE;
                     registers.supervisor.decrementer_expires = expires;
                     None
                 }
             };
-            assert_eq!(hal.open_windows.get(), guest.schedule.pinned_windows, "a window is open");
+            let pinned = guest.schedule.lock().pinned_windows;
+            assert_eq!(hal.open_windows.get(), pinned, "a window is open");
             if let Some(leave) = leave {
                 return leave;
             }
@@ -168,7 +171,7 @@ impl Choices {
             3 => Exit::FacilityUnavailable { interrupted },
             _ => Exit::Other(Vector::ALL[self.below(Vector::ALL.len())]),
         };
-        match exit::handle(guest.partition, hal, door, exit) {
+        match exit::handle(guest.partition, guest.vcpu, hal, door, exit) {
             Action::Resume => None,
             Action::Leave(leave) => Some(leave),
             Action::Interrupt { to, .. } => {
@@ -202,7 +205,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut choices = Choices { bytes: bytes.to_vec(), taken: 0 };
     hal.tables_left.set(if choices.byte() % 16 == 0 { 1 } else { usize::MAX });
     hal.random.set((choices.byte() % 2 == 0).then_some(7));
-    let mut schedule = Schedule::default();
+    let mut schedule = Schedule::new(1);
     let mut wild = partition(&hal, &mut schedule, "wild", WILD_LPID, WILD, 2);
     wild.time_limit = (choices.byte() % 4 == 0).then_some(1 << 40);
     wild.terminal = match choices.byte() % 3 {
@@ -225,9 +228,11 @@ fuzz_target!(|bytes: &[u8]| {
     let console = Console::default();
     console.set_shared(true);
     let policy = Policy { slice: 1000, patience: 1_000_000 };
-    let mut load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let partitions = vec![wild, quiet];
-    let ended = Dispatcher::new(&hal, &console, policy, partitions, schedule, &mut load).run();
+    let system = System::new(&hal, &console, policy, partitions, schedule, vec![0], &load);
+    system.run_thread(0);
+    let ended = system.into_partitions();
 
     assert!(ended[0].outcome.is_some());
     assert_eq!(ended[1].outcome, Some(Outcome::PoweredOff), "the quiet partition");

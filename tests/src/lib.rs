@@ -39,6 +39,15 @@ pub fn changed_system(file: &str, changes: &[(&str, &str)]) -> System {
         assert!(text.contains(from), "{file} has no \"{from}\"");
         text = text.replace(from, to);
     }
+    system_of(&text)
+}
+
+/// The system that a file with this text asks for.
+///
+/// # Panics
+/// If the text is wrong, or there are no images.
+#[must_use]
+pub fn system_of(text: &str) -> System {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("changed.toml");
     fs::write(&path, text).expect("a temporary file");

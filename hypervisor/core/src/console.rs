@@ -8,13 +8,13 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::Cell;
 use core::fmt::{self, Write};
 
 use arch::console::CONTINUED;
 
 use crate::hal::Hal;
 use crate::partition::{Partition, Terminal};
+use crate::sync::Lock;
 
 /// What every line of the hypervisor begins with.
 pub const PREFIX: &str = arch::console::HYPERVISOR;
@@ -22,47 +22,55 @@ pub const PREFIX: &str = arch::console::HYPERVISOR;
 /// The longest line of a partition that is held back; a longer one is cut into several.
 const LINE_BYTES_MAX: usize = 240;
 
-/// The console, as all partitions share it.
+/// The console, as all partitions and hardware threads share it.
 #[derive(Debug)]
 pub struct Console {
+    state: Lock<State>,
+}
+
+#[derive(Debug)]
+struct State {
     /// Whether the cursor is at the start of a line.
-    at_line_start: Cell<bool>,
+    at_line_start: bool,
     /// Whether there are several partitions.
-    is_shared: Cell<bool>,
+    is_shared: bool,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Self { at_line_start: Cell::new(true), is_shared: Cell::new(false) }
+        Self { state: Lock::new(State { at_line_start: true, is_shared: false }) }
     }
 }
 
 impl Console {
     /// Writes one line of the hypervisor, on a line of its own.
     pub fn line<H: Hal>(&self, hal: &H, text: fmt::Arguments<'_>) {
-        let mut line = String::from(self.line_start());
+        let mut state = self.state.lock();
+        let mut line = String::from(state.line_start());
         // Writing to a String does not fail.
         let _ = writeln!(line, "{PREFIX}{text}");
         hal.console_write(line.as_bytes());
-        self.at_line_start.set(true);
+        state.at_line_start = true;
     }
 
     /// Says whether several partitions write to the console.
     pub fn set_shared(&self, is_shared: bool) {
-        self.is_shared.set(is_shared);
+        self.state.lock().is_shared = is_shared;
     }
 
     /// Writes what a partition wrote.
     pub fn guest<H: Hal>(&self, hal: &H, partition: &mut Partition<H>, bytes: &[u8]) {
         let Some(last) = bytes.last() else { return };
-        if !self.is_shared.get() {
+        let mut state = self.state.lock();
+        if !state.is_shared {
             hal.console_write(bytes);
-            self.at_line_start.set(*last == b'\n');
+            state.at_line_start = *last == b'\n';
             return;
         }
         if partition.terminal == Terminal::Interactive {
-            return self.interactive(hal, partition, bytes);
+            return state.interactive(hal, partition, bytes);
         }
+        drop(state);
         for byte in bytes {
             if *byte == b'\n' {
                 self.whole_line(hal, partition);
@@ -83,32 +91,33 @@ impl Console {
         }
     }
 
-    /// Writes what the partition wrote that the console is for. Whoever else writes ends its line.
-    fn interactive<H: Hal>(&self, hal: &H, partition: &Partition<H>, bytes: &[u8]) {
-        let mut out = Vec::new();
-        let mut at_line_start = self.at_line_start.get();
-        for byte in bytes {
-            if at_line_start {
-                out.extend(format!("[{}] ", partition.name).bytes());
-            }
-            push(&mut out, *byte);
-            at_line_start = *byte == b'\n';
-        }
-        hal.console_write(&out);
-        self.at_line_start.set(at_line_start);
-    }
-
     fn whole_line<H: Hal>(&self, hal: &H, partition: &mut Partition<H>) {
-        let mut line = format!("{}[{}] ", self.line_start(), partition.name).into_bytes();
+        let mut state = self.state.lock();
+        let mut line = format!("{}[{}] ", state.line_start(), partition.name).into_bytes();
         line.append(&mut partition.unfinished_line);
         line.push(b'\n');
         hal.console_write(&line);
-        self.at_line_start.set(true);
+        state.at_line_start = true;
+    }
+}
+
+impl State {
+    /// Writes what the partition wrote that the console is for. Whoever else writes ends its line.
+    fn interactive<H: Hal>(&mut self, hal: &H, partition: &Partition<H>, bytes: &[u8]) {
+        let mut out = Vec::new();
+        for byte in bytes {
+            if self.at_line_start {
+                out.extend(format!("[{}] ", partition.name).bytes());
+            }
+            push(&mut out, *byte);
+            self.at_line_start = *byte == b'\n';
+        }
+        hal.console_write(&out);
     }
 
     /// What has to be written before a new line.
-    fn line_start(&self) -> &'static str {
-        match (self.at_line_start.get(), self.is_shared.get()) {
+    const fn line_start(&self) -> &'static str {
+        match (self.at_line_start, self.is_shared) {
             (true, _) => "",
             (false, false) => "\n",
             (false, true) => CONTINUED_LINE_END,

@@ -1,24 +1,28 @@
-//! Runs the vCPUs of all partitions on one hardware thread until every partition is over.
+//! A vCPU's stay on a hardware thread.
 //!
-//! A vCPU runs until something makes it leave: its slice is over, it waits, or it or its partition is
-//! over. What it needs from the processor is decided here, just before it enters.
+//! It runs until something makes it leave: its slice is over, it waits, or it or its partition is over.
+//! What it needs from the processor is decided here, just before it enters. It goes on at once if nobody
+//! else comes before it; otherwise its registers go back to where any thread may take them from.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 use arch::interrupt::Vector;
+use arch::papr::Hypercall;
 use arch::registers::{lpcr, msr};
 
-use crate::console::Console;
+use crate::exit::{self, Action, Exit};
 use crate::hal::Hal;
+use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
-use crate::load::LoadError;
-use crate::partition::{Outcome, Partition, StopReason};
+use crate::partition::{Door, Outcome, Partition, Pending, StopReason};
 use crate::presentation::Presentation;
 use crate::registers::Registers;
-use crate::run::Guest;
 use crate::schedule::VcpuId;
-use crate::vcpu::{Activity, Schedule, Vcpu};
-use crate::{report, second_stage};
+use crate::second_stage;
+use crate::sync::Lock;
+use crate::system::{self, System};
+use crate::threads::{FAR, Schedule};
+use crate::vcpu::{Activity, Vcpu};
 
 /// Why a vCPU left the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,257 +45,274 @@ pub enum Leave {
     Ended(Outcome),
 }
 
-/// What the dispatcher goes by, in ticks of the time base.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Policy {
-    /// How long a vCPU runs when others wait.
-    pub slice: u64,
-    /// If nothing else can happen for so long, what sleeps is not waited for.
-    pub patience: u64,
-}
-
-/// Farther than any time that a slice ends, and near enough for the hypervisor decrementer.
-const FAR: u64 = 1 << 54;
-
 /// How long a vCPU runs with an interrupt pending and MSR\[EE\]=0 before it is looked at again: 50 us
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
 /// mediated interrupts.
 const MEDIATION_TICKS: u64 = 25_600;
 
-/// Loads a partition's payload and device tree again: what its first vCPU starts with.
-pub type Load<'a, H> = dyn FnMut(usize, &mut Partition<H>) -> Result<Registers, LoadError> + 'a;
-
-/// All partitions on one hardware thread.
-pub struct Dispatcher<'a, H: Hal> {
-    hal: &'a H,
-    console: &'a Console,
-    policy: Policy,
-    partitions: Vec<Partition<H>>,
-    schedule: Schedule,
-    load: &'a mut Load<'a, H>,
-    /// By number of the vCPU: partition and vCPU in it.
-    places: Vec<(usize, usize)>,
-    /// Whose floating-point registers are in the processor.
-    floating_owner: Option<VcpuId>,
+/// A vCPU that runs.
+#[derive(Debug)]
+pub struct Running<'a, H: Hal> {
+    /// Everything else.
+    pub system: &'a System<'a, H>,
+    /// The hardware thread.
+    pub thread: usize,
+    /// Which partition, and which of its vCPUs.
+    pub place: (usize, usize),
+    /// The vCPU's registers, but for what is in the processor.
+    pub registers: Box<Registers>,
+    /// The partition's number to the processor.
+    pub lpid: u32,
+    /// What is added to the machine's time base for the guest's own.
+    pub timebase_offset: u64,
+    /// LPCR that it runs with.
+    pub lpcr: u64,
+    /// Hypercalls, by [`Door`], since it entered.
+    pub hypercalls: [u64; 2],
+    /// Set by the exit with which the vCPU leaves.
+    pub leave: Option<Leave>,
 }
 
-impl<H: Hal> core::fmt::Debug for Dispatcher<'_, H> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Dispatcher")
-            .field("partitions", &self.partitions)
-            .field("schedule", &self.schedule)
-            .finish_non_exhaustive()
+/// A vCPU that runs, with what its hypercalls need: its partition is locked.
+#[derive(Debug)]
+pub struct Guest<'a, H: Hal> {
+    /// The machine.
+    pub hal: &'a H,
+    /// The console.
+    pub console: &'a crate::console::Console,
+    /// The partition.
+    pub partition: &'a mut Partition<H>,
+    /// Which of its vCPUs.
+    pub vcpu: usize,
+    /// All vCPUs of the machine.
+    pub schedule: &'a Lock<Schedule>,
+    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
+    pub is_mediated: bool,
+}
+
+impl<H: Hal> Guest<'_, H> {
+    /// Lets vCPU `index` run, which was stopped or sleeps; whether a hardware thread was idle for it.
+    pub fn start(&mut self, index: usize) -> bool {
+        system::start(self.hal, self.schedule, &mut self.partition.vcpus[index])
+    }
+
+    /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.
+    pub fn call_back(&self, index: usize) {
+        if let Activity::Running { thread } = self.partition.vcpus[index].activity
+            && index != self.vcpu
+        {
+            self.hal.ring(thread);
+        }
     }
 }
 
-impl<'a, H: Hal> Dispatcher<'a, H> {
-    /// Takes over partitions whose vCPUs were added to `schedule` in their order.
-    #[must_use]
-    pub fn new(
-        hal: &'a H,
-        console: &'a Console,
-        policy: Policy,
-        partitions: Vec<Partition<H>>,
-        schedule: Schedule,
-        load: &'a mut Load<'a, H>,
-    ) -> Self {
-        let place = |(index, partition): (usize, &Partition<H>)| {
-            (0..partition.vcpus.len()).map(move |vcpu| (index, vcpu)).collect::<Vec<_>>()
-        };
-        let places = partitions.iter().enumerate().flat_map(place).collect();
-        Self { hal, console, policy, partitions, schedule, load, places, floating_owner: None }
-    }
-
-    /// Runs all partitions to their end and gives them back.
-    pub fn run(mut self) -> Vec<Partition<H>> {
-        loop {
-            self.wake_due();
-            if let Some(id) = self.schedule.queue.take() {
-                self.dispatch(id);
-            } else if self.partitions.iter().all(|partition| partition.outcome.is_some()) {
-                return self.partitions;
-            } else {
-                self.wait();
-            }
-        }
-    }
-
-    /// Wakes the vCPUs whose decrementer has expired.
-    fn wake_due(&mut self) {
-        if self.schedule.timers.next().is_none() {
-            return;
-        }
-        let now = self.hal.timebase();
-        while let Some(id) = self.schedule.timers.take_due(now) {
-            let (partition, vcpu) = self.places[id.0 as usize];
-            self.schedule.wake(&mut self.partitions[partition].vcpus[vcpu]);
-        }
-    }
-
-    /// Nobody is ready. Only a decrementer can change that, since sleeping vCPUs send no interrupts and
-    /// there are no devices.
-    fn wait(&mut self) {
-        let now = self.hal.timebase();
-        match self.schedule.timers.next() {
-            Some(time) if time.saturating_sub(now) <= self.policy.patience => {
-                self.hal.wait_until(time);
-            }
-            _ => {
-                for index in 0..self.partitions.len() {
-                    if self.partitions[index].outcome.is_none() {
-                        self.end((index, 0), Outcome::Stopped(StopReason::NothingToWake));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Runs the vCPU `id`, which was taken from the queue, once.
-    fn dispatch(&mut self, id: VcpuId) {
-        self.load_floating(id);
-        let place = self.places[id.0 as usize];
-        let (index, vcpu) = place;
-        let partition = &mut self.partitions[index];
-        let now = self.hal.timebase();
-        dispatched(partition, self.hal, vcpu, now);
-        let is_mediated = deliver(&mut partition.vcpus[vcpu], partition.lpcr);
-        let ticks = ticks(&self.policy, &self.schedule, partition, is_mediated, now);
-        let lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
-        let hal = self.hal;
+impl<H: Hal> Running<'_, H> {
+    /// Answers a hypercall with the arguments r4 to r10.
+    ///
+    /// Inlined for the same reason as [`hypercall::answer`].
+    #[inline(always)]
+    pub fn hypercall(&mut self, call: Hypercall, arguments: [u64; 7]) -> Answer {
+        let system = self.system;
+        let mut partition = system.partitions()[self.place.0].lock();
         let mut guest = Guest {
-            hal,
-            console: self.console,
-            partition: &mut *partition,
-            vcpu,
-            schedule: &mut self.schedule,
-            is_mediated,
-            leave: None,
+            hal: system.hal,
+            console: system.console,
+            partition: &mut partition,
+            vcpu: self.place.1,
+            schedule: &system.schedule,
+            is_mediated: self.lpcr & lpcr::MER != 0,
         };
-        let leave = hal.enter_guest(&mut guest, lpcr, now.saturating_add(ticks));
-        partition.vcpus[vcpu].areas.left();
-        let ran = self.hal.timebase().saturating_sub(now);
-        partition.statistics.ran += ran;
-        self.schedule.queue.charge(id, ran);
-        match leave {
-            Leave::Ended(outcome) => self.end(place, outcome),
-            _ if partition.time_left() == Some(0) => {
-                self.end(place, Outcome::Stopped(StopReason::TimeLimit));
-            }
-            Leave::Restarted => self.restart(place),
-            leave => self.left(place, leave),
+        hypercall::answer(&mut guest, call, arguments)
+    }
+
+    /// Handles any other exit.
+    pub fn exit(&mut self, door: Door, exit: Exit) -> Action {
+        let mut partition = self.system.partitions()[self.place.0].lock();
+        exit::handle(&mut partition, self.place.1, self.system.hal, door, exit)
+    }
+}
+
+/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on.
+pub(crate) fn run<H: Hal>(system: &System<'_, H>, thread: usize, place: (usize, usize)) {
+    let hal = system.hal;
+    let mut partition = system.partitions()[place.0].lock();
+    let Some(registers) = claim(system, &mut partition, place.1, thread) else { return };
+    hal.load_floating(&registers.floating);
+    let mut running = Running {
+        system,
+        thread,
+        place,
+        registers,
+        lpid: partition.lpid,
+        timebase_offset: partition.timebase_offset,
+        lpcr: 0,
+        hypercalls: [0; 2],
+        leave: None,
+    };
+    loop {
+        let now = hal.timebase();
+        let until = running.prepare(&mut partition, now);
+        drop(partition);
+        let leave = hal.enter_guest(&mut running, until);
+        partition = system.partitions()[place.0].lock();
+        running.account(&mut partition, now);
+        if let Some(activity) = running.left(&mut partition, leave) {
+            return running.give_back(&mut partition, activity);
+        }
+        hal.clear_doorbell();
+    }
+}
+
+/// The registers of a vCPU that runs from now on, unless it was stopped since it was taken.
+fn claim<H: Hal>(
+    system: &System<'_, H>,
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    thread: usize,
+) -> Option<Box<Registers>> {
+    let vcpu = &mut partition.vcpus[vcpu];
+    if vcpu.activity != Activity::Ready {
+        return None;
+    }
+    // It may have been stopped and started again meanwhile.
+    system.schedule.lock().queue.remove(vcpu.id);
+    vcpu.activity = Activity::Running { thread };
+    vcpu.registers.take()
+}
+
+impl<H: Hal> Running<'_, H> {
+    /// Decides with what and until when the vCPU runs from `now` on.
+    fn prepare(&mut self, partition: &mut Partition<H>, now: u64) -> u64 {
+        let hal = self.system.hal;
+        self.forget_elsewhere(partition);
+        let vcpu = &mut partition.vcpus[self.place.1];
+        vcpu.areas.dispatched();
+        let srr = [self.registers.pc, self.registers.msr];
+        if let Some((address, entry)) = vcpu.areas.log_entry(now, srr)
+            && second_stage::write(partition, hal, address, &entry).is_err()
+        {
+            // The log was checked when it was registered; what cannot be written is lost.
+        }
+        let presentation = &partition.vcpus[self.place.1].presentation;
+        let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
+        self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
+        now.saturating_add(self.ticks(partition, is_mediated, now))
+    }
+
+    /// A guest invalidates translations of one vCPU with `tlbiel`, in the core where that runs. So what the
+    /// core that it left holds of the partition has to be forgotten before the vCPU goes on elsewhere.
+    fn forget_elsewhere(&self, partition: &mut Partition<H>) {
+        let before = partition.vcpus[self.place.1].last_thread.replace(self.thread);
+        if before.is_some_and(|before| self.system.core(before) != self.system.core(self.thread)) {
+            self.system.hal.forget_translations(self.lpid);
         }
     }
 
-    /// Decides what a vCPU does next that left and whose partition goes on.
-    fn left(&mut self, place: (usize, usize), leave: Leave) {
-        let partition = &mut self.partitions[place.0];
-        let offset = partition.timebase_offset;
-        let vcpu = &mut partition.vcpus[place.1];
+    /// How long the vCPU may run from `now` on.
+    fn ticks(&self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
+        let schedule = self.system.schedule.lock();
+        // With several threads every slice ends: where everybody runs without an end, nobody would make
+        // room for a vCPU that becomes ready.
+        let is_alone = schedule.threads() == 1 && schedule.queue.is_empty();
+        let slice = if is_alone { FAR } else { self.system.policy.slice };
+        let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
+        let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
+        slice.min(timer).min(mediation).min(partition.time_left().unwrap_or(FAR))
+    }
+
+    /// Counts what the vCPU did since it entered at `since`.
+    fn account(&mut self, partition: &mut Partition<H>, since: u64) {
+        let ran = self.system.hal.timebase().saturating_sub(since);
+        let vcpu = &mut partition.vcpus[self.place.1];
+        vcpu.areas.left();
+        self.system.schedule.lock().queue.charge(vcpu.id, ran);
+        partition.statistics.ran += ran;
+        for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
+            exits.hypercalls += hypercalls;
+        }
+    }
+
+    /// Decides what the vCPU does next that left; `None` if it goes on here at once.
+    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Activity> {
+        let caller = Some(self.thread);
+        let index = self.place.1;
+        let end = |outcome| Pending::End { outcome, vcpu: index };
+        let is_out_of_time = partition.time_left() == Some(0);
+        let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
         match leave {
+            Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
+            _ if is_out_of_time => {
+                let outcome = Outcome::Stopped(StopReason::TimeLimit);
+                self.system.conclude(partition, end(outcome), caller);
+            }
+            Leave::Restarted => self.system.conclude(partition, Pending::Restart, caller),
             Leave::Ceded => {
-                vcpu.registers.msr |= msr::EE;
-                let until = vcpu.registers.supervisor.decrementer_expires.wrapping_sub(offset);
+                self.registers.msr |= msr::EE;
+                let expires = self.registers.supervisor.decrementer_expires;
+                let until = expires.wrapping_sub(self.timebase_offset);
                 // The decrementer's sign says whether it has expired, not which of two numbers is greater.
-                let has_expired = until.wrapping_sub(self.hal.timebase()) as i64 <= 0;
+                let has_expired = until.wrapping_sub(self.system.hal.timebase()) as i64 <= 0;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
-                    return self.schedule.sleep(vcpu, Activity::Ceded { until });
+                if partition.pending.is_none()
+                    && !is_prodded
+                    && !has_expired
+                    && !vcpu.presentation.is_pending()
+                {
+                    return Some(Activity::Ceded { until });
                 }
             }
             Leave::AwaitsProd => {
-                if !core::mem::take(&mut vcpu.is_prodded) {
-                    return self.schedule.sleep(vcpu, Activity::AwaitsProd);
+                if !core::mem::take(&mut vcpu.is_prodded) && partition.pending.is_none() {
+                    return Some(Activity::AwaitsProd);
                 }
             }
-            Leave::Stopped => {
-                self.schedule.stop(vcpu);
-                // Whoever starts it again gives it new registers.
-                if self.floating_owner == Some(id) {
-                    self.floating_owner = None;
-                }
-                if partition.vcpus.iter().all(|vcpu| vcpu.activity == Activity::Stopped) {
-                    self.end(place, Outcome::Stopped(StopReason::AllStopped));
-                }
-                return;
-            }
-            Leave::Yielded(to) => self.schedule.queue.yield_to(id, to),
+            Leave::Stopped => return Some(Activity::Stopped),
+            Leave::Yielded(to) => self.system.schedule.lock().queue.yield_to(id, to),
             Leave::Preempted => partition.statistics.preempted += 1,
-            Leave::Changed | Leave::Restarted | Leave::Ended(_) => {}
+            Leave::Changed => {}
         }
-        self.schedule.queue.make_ready(id);
+        if partition.pending.is_some() {
+            return Some(Activity::Stopped);
+        }
+        // A timer that is due is seen to between two stays.
+        let now = self.system.hal.timebase();
+        let mut schedule = self.system.schedule.lock();
+        let goes_on =
+            schedule.timers.next().is_none_or(|time| time > now) && schedule.queue.goes_on(id);
+        (!goes_on).then_some(Activity::Ready)
     }
 
-    /// Brings the vCPU's floating-point registers into the processor. They stay there until another
-    /// vCPU runs; nothing else in the hypervisor uses them.
-    fn load_floating(&mut self, id: VcpuId) {
-        if self.floating_owner == Some(id) {
-            return;
+    /// Puts the vCPU back, from where any hardware thread may take it.
+    fn give_back(mut self, partition: &mut Partition<H>, activity: Activity) {
+        let Self { system, place, .. } = self;
+        system.hal.save_floating(&mut self.registers.floating);
+        system.hal.settle();
+        let vcpu = &mut partition.vcpus[place.1];
+        vcpu.registers = Some(self.registers);
+        match activity {
+            Activity::Ready => system.schedule.lock().start(vcpu),
+            Activity::Stopped => system.schedule.lock().stop(vcpu),
+            sleep => system.schedule.lock().sleep(vcpu, sleep),
         }
-        if let Some(owner) = self.floating_owner {
-            let (partition, vcpu) = self.places[owner.0 as usize];
-            let registers = &mut self.partitions[partition].vcpus[vcpu].registers;
-            self.hal.save_floating(&mut registers.floating);
+        let all_stopped = || {
+            let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity == Activity::Stopped;
+            partition.vcpus.iter().all(is_stopped)
+        };
+        if partition.pending.is_none() && activity == Activity::Stopped && all_stopped() {
+            let outcome = Outcome::Stopped(StopReason::AllStopped);
+            system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
-        let (partition, vcpu) = self.places[id.0 as usize];
-        self.hal.load_floating(&self.partitions[partition].vcpus[vcpu].registers.floating);
-        self.floating_owner = Some(id);
-    }
-
-    fn stop_vcpus(&mut self, index: usize) {
-        for vcpu in &mut self.partitions[index].vcpus {
-            self.schedule.stop(vcpu);
-            vcpu.is_prodded = false;
-            vcpu.presentation = Presentation::default();
-            if self.floating_owner == Some(vcpu.id) {
-                self.floating_owner = None;
-            }
-        }
-    }
-
-    fn restart(&mut self, place: (usize, usize)) {
-        self.stop_vcpus(place.0);
-        let partition = &mut self.partitions[place.0];
-        let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
-        match loaded.and_then(|()| (self.load)(place.0, partition)) {
-            Err(error) => self.end(place, Outcome::Stopped(StopReason::Restart(error))),
-            Ok(registers) => {
-                partition.statistics.restarts += 1;
-                partition.vcpus[0].registers = registers;
-                self.schedule.start(&mut partition.vcpus[0]);
-            }
-        }
-    }
-
-    /// Ends a partition because of what one of its vCPUs did.
-    fn end(&mut self, (index, vcpu): (usize, usize), outcome: Outcome) {
-        self.stop_vcpus(index);
-        let partition = &mut self.partitions[index];
-        partition.outcome = Some(outcome);
-        self.console.finish(self.hal, partition);
-        report::ended(self.console, self.hal, partition, vcpu);
-    }
-}
-
-/// Tells a vCPU that it runs: in its area, and in the log of its dispatches.
-fn dispatched<H: Hal>(partition: &mut Partition<H>, hal: &H, vcpu: usize, now: u64) {
-    let vcpu = &mut partition.vcpus[vcpu];
-    vcpu.areas.dispatched();
-    let srr = [vcpu.registers.pc, vcpu.registers.msr];
-    if let Some((address, entry)) = vcpu.areas.log_entry(now, srr)
-        && second_stage::write(partition, hal, address, &entry).is_err()
-    {
-        // The log was checked when it was registered; what cannot be written is lost.
+        system.finish(partition);
     }
 }
 
 /// Gives a vCPU its pending external interrupt, if it takes one now. If it does not, LPCR\[MER\] has to
 /// be set so that it leaves when it would; that is the answer.
-fn deliver<H: Hal>(vcpu: &mut Vcpu<H>, lpcr: u64) -> bool {
-    if !vcpu.presentation.is_pending() {
+fn deliver(presentation: &Presentation, registers: &mut Registers, lpcr: u64) -> bool {
+    if !presentation.is_pending() {
         return false;
     }
-    let registers = &mut vcpu.registers;
     if registers.msr & msr::EE == 0 {
         return true;
     }
@@ -301,20 +322,6 @@ fn deliver<H: Hal>(vcpu: &mut Vcpu<H>, lpcr: u64) -> bool {
     registers.supervisor.srr1 = save_status(interrupted.msr, 0);
     (registers.pc, registers.msr) = (to.pc, to.msr);
     false
-}
-
-/// How long a vCPU of this partition may run from `now` on.
-fn ticks<H: Hal>(
-    policy: &Policy,
-    schedule: &Schedule,
-    partition: &Partition<H>,
-    is_mediated: bool,
-    now: u64,
-) -> u64 {
-    let slice = if schedule.queue.is_empty() { FAR } else { policy.slice };
-    let until_timer = schedule.timers.next().map_or(FAR, |time| time.saturating_sub(now));
-    let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
-    slice.min(until_timer).min(mediation).min(partition.time_left().unwrap_or(FAR))
 }
 
 #[cfg(test)]

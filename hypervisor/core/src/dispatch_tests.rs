@@ -9,7 +9,7 @@ use std::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::registers::{lpcr, msr};
 
-use super::{Dispatcher, Leave, Policy};
+use super::Leave;
 use crate::areas::Log;
 use crate::console::Console;
 use crate::fake::Fake;
@@ -19,7 +19,9 @@ use crate::partition::{Outcome, Partition, StopReason};
 use crate::registers::Registers;
 use crate::schedule::WEIGHT_DEFAULT;
 use crate::second_stage;
-use crate::vcpu::{Activity, Schedule, Vcpu};
+use crate::system::{Policy, System};
+use crate::threads::Schedule;
+use crate::vcpu::{Activity, Vcpu};
 
 const SLICE: u64 = 1000;
 const PATIENCE: u64 = 1_000_000;
@@ -28,7 +30,7 @@ const MIB: u64 = 1 << 20;
 
 /// Partitions with so many vCPUs each, all of which are started.
 fn partitions(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
-    let mut schedule = Schedule::default();
+    let mut schedule = Schedule::new(1);
     let make = |(index, vcpus): (usize, &usize)| {
         let mut partition = hal.partition(Range::new(2 * MIB * index as u64, 2 * MIB));
         partition.name = index.to_string();
@@ -51,8 +53,10 @@ fn run(
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let mut load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
-    Dispatcher::new(hal, &console, policy, partitions, schedule, &mut load).run()
+    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    let system = System::new(hal, &console, policy, partitions, schedule, vec![0], &load);
+    system.run_thread(0);
+    system.into_partitions()
 }
 
 #[test]
@@ -64,8 +68,8 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
         let name = guest.partition.name.clone();
         seen.borrow_mut().push((name.clone(), until - hal.timebase.get()));
         hal.timebase.set(until);
-        let left = guest.partition.vcpus[0].registers.gpr[3];
-        guest.partition.vcpus[0].registers.gpr[3] += 1;
+        let left = guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[3];
+        guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[3] += 1;
         match name.as_str() {
             // An endless loop, but for the time limit.
             "0" => Leave::Preempted,
@@ -117,8 +121,8 @@ fn lines_of_partitions_that_share_the_console_are_whole_and_named() {
     let hal = Fake::new(8 << 20);
     hal.play(|hal, guest, _, until| {
         hal.timebase.set(until);
-        let turn = guest.partition.vcpus[0].registers.gpr[3];
-        guest.partition.vcpus[0].registers.gpr[3] += 1;
+        let turn = guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[3];
+        guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[3] += 1;
         let text: &[u8] = match turn {
             0 => b"one",
             1 => b" line\nnext",
@@ -148,7 +152,7 @@ fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
     let turn = Cell::new(0);
     hal.play(move |hal, guest, _, _| {
         let now = hal.timebase.get();
-        let registers = &mut guest.partition.vcpus[0].registers;
+        let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
         turn.set(turn.get() + 1);
         match turn.get() {
             1 => {
@@ -181,7 +185,7 @@ fn a_timer_of_a_sleeper_ends_the_slice_of_one_that_runs_alone() {
             hal.timebase.set(until.min(now + 10_000));
             return if now < 20_000 { Leave::Preempted } else { OFF };
         }
-        guest.partition.vcpus[0].registers.supervisor.decrementer_expires = 7000;
+        guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor.decrementer_expires = 7000;
         if now < 7000 { Leave::Ceded } else { OFF }
     });
     run(&hal, partitions(&hal, &[1, 1]));
@@ -204,7 +208,7 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
             if guest.partition.name == "1" {
                 return OFF;
             }
-            let supervisor = &mut guest.partition.vcpus[0].registers.supervisor;
+            let supervisor = &mut guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor;
             supervisor.decrementer_expires = hal.timebase.get() + 2 * PATIENCE;
             first.clone()
         });
@@ -226,23 +230,27 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
                 1 => {
                     vcpu.presentation.set_cppr(0xFF);
                     vcpu.presentation.set_mfrr(4);
-                    vcpu.registers.pc = 0x1234;
-                    vcpu.registers.msr |= if enabled { msr::EE | msr::FP } else { msr::FP };
+                    vcpu.registers.as_mut().unwrap().pc = 0x1234;
+                    vcpu.registers.as_mut().unwrap().msr |=
+                        if enabled { msr::EE | msr::FP } else { msr::FP };
                     return Leave::Changed;
                 }
                 2 if !enabled => {
                     assert!(guest.is_mediated && lpcr & lpcr::MER != 0);
-                    assert_eq!(vcpu.registers.pc, 0x1234);
+                    assert_eq!(vcpu.registers.as_mut().unwrap().pc, 0x1234);
                     // Looked at again soon, and the next time it allows interrupts.
                     assert!(until < hal.timebase.get() + SLICE * 100);
-                    vcpu.registers.msr |= msr::EE;
+                    vcpu.registers.as_mut().unwrap().msr |= msr::EE;
                     return Leave::Changed;
                 }
                 _ => {}
             }
             assert!(!guest.is_mediated && lpcr & lpcr::MER == 0);
-            assert_eq!((vcpu.registers.pc, vcpu.registers.msr), (0x500, msr::SF | msr::ME));
-            let supervisor = &vcpu.registers.supervisor;
+            assert_eq!(
+                (vcpu.registers.as_mut().unwrap().pc, vcpu.registers.as_mut().unwrap().msr),
+                (0x500, msr::SF | msr::ME)
+            );
+            let supervisor = &vcpu.registers.as_mut().unwrap().supervisor;
             assert_eq!(supervisor.srr0, 0x1234);
             assert_eq!(supervisor.srr1, msr::SF | msr::ME | msr::EE | msr::FP);
             OFF
@@ -264,7 +272,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         assert_eq!(bytes, [0; 64]);
         assert_eq!(lpcr & lpcr::ILE, 0);
         assert_eq!(hal.floating.borrow().fpr, [0; 32]);
-        assert_eq!(guest.partition.vcpus[0].registers.gpr[5], 0);
+        assert_eq!(guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5], 0);
         assert_eq!(guest.partition.vcpus[1].activity, Activity::Stopped);
         if turn.get() == 3 {
             return OFF;
@@ -272,8 +280,8 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         second_stage::write(guest.partition, hal, address, &[7; 64]).unwrap();
         guest.partition.lpcr |= lpcr::ILE;
         hal.floating.borrow_mut().fpr = [7; 32];
-        guest.partition.vcpus[0].registers.gpr[5] = 7;
-        guest.schedule.start(&mut guest.partition.vcpus[1]);
+        guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
+        guest.schedule.lock().start(&mut guest.partition.vcpus[1]);
         Leave::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
@@ -316,7 +324,7 @@ fn dispatches_are_logged_in_a_ring() {
     hal.play(move |hal, guest, _, _| {
         turn.set(turn.get() + 1);
         hal.timebase.set(hal.timebase.get() + 7);
-        guest.partition.vcpus[0].registers.pc = turn.get();
+        guest.partition.vcpus[0].registers.as_mut().unwrap().pc = turn.get();
         if turn.get() < 3 {
             return Leave::Changed;
         }

@@ -4,7 +4,7 @@ use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, program, storage};
 
 use crate::dispatch::Leave;
-use crate::hal::Hal;
+use crate::hal::{Hal, HalError};
 use crate::interrupt::{Context, handler, save_status};
 use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::second_stage;
@@ -61,12 +61,18 @@ pub enum Action {
 /// The top four bits of an address are not part of it on the way through the second stage.
 const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
 
-/// Handles an exit.
-pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: Exit) -> Action {
+/// Handles an exit of the partition's vCPU `vcpu`.
+pub fn handle<H: Hal>(
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    hal: &H,
+    door: Door,
+    exit: Exit,
+) -> Action {
     count(partition, door, exit);
     let result = match exit {
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
-            storage_exit(partition, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
+            storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
         }
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
@@ -79,10 +85,11 @@ pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: E
             };
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
-        // The guest takes interrupts again and one is pending: LPCR[MER].
-        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
-        // Nobody rings it yet.
-        Exit::Other(Vector::DirectedHypervisorDoorbell) => Ok(()),
+        // The guest takes interrupts again and one is pending: LPCR[MER]. Or another hardware thread
+        // has changed what concerns this one.
+        Exit::Other(Vector::External | Vector::DirectedHypervisorDoorbell) => {
+            return Action::Leave(Leave::Changed);
+        }
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
     };
     match result {
@@ -93,6 +100,7 @@ pub fn handle<H: Hal>(partition: &mut Partition<H>, hal: &H, door: Door, exit: E
 
 fn storage_exit<H: Hal>(
     partition: &mut Partition<H>,
+    vcpu: usize,
     hal: &H,
     status: u64,
     address: GuestRealAddress,
@@ -104,7 +112,15 @@ fn storage_exit<H: Hal>(
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
-    second_stage::fill(partition, hal, address)
+    if !partition.second_stage.is_filled(address) {
+        return second_stage::fill(partition, hal, address);
+    }
+    // Another vCPU was faster. Twice on the same page it is no coincidence: once mapped, it stays so.
+    let (page, _) = second_stage::page_of(address, partition.memory.bytes);
+    match partition.vcpus[vcpu].stale_fault.replace(page) {
+        Some(before) if before == page => Err(StopReason::Hypervisor(HalError::MapConflict)),
+        _ => Ok(()),
+    }
 }
 
 fn count<H: Hal>(partition: &mut Partition<H>, door: Door, exit: Exit) {

@@ -10,14 +10,14 @@ use core::cell::{Cell, RefCell};
 
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
+use arch::registers::lpcr;
 
 use crate::calendar::DateTime;
-use crate::dispatch::Leave;
-use crate::hal::{Hal, HalError, Page, WINDOW_BYTES_MAX, Window};
+use crate::dispatch::{Guest, Leave, Running};
+use crate::hal::{Hal, HalError, Page, ThreadError, WINDOW_BYTES_MAX, Window};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::registers::Floating;
-use crate::run::Guest;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Fake {
     pub output: RefCell<Vec<u8>>,
     /// What waits on the console.
     pub input: RefCell<Vec<u8>>,
-    /// The time base. Only the tests and [`Hal::wait_until`] move it.
+    /// The time base. Only the tests and [`Hal::wait`] move it.
     pub timebase: Cell<u64>,
     /// The process table that was set last, with its LPID.
     pub process_table: Cell<Option<(u32, Option<TableLocation>)>>,
@@ -42,6 +42,10 @@ pub struct Fake {
     pub date_time: Cell<Option<DateTime>>,
     /// The floating-point registers of the processor.
     pub floating: RefCell<Floating>,
+    /// Hardware threads whose doorbell was rung.
+    pub rung: RefCell<Vec<usize>>,
+    /// LPIDs whose translations were forgotten.
+    pub forgotten: RefCell<Vec<u32>>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
 }
@@ -73,6 +77,8 @@ impl Fake {
             random: Cell::default(),
             date_time: Cell::default(),
             floating: RefCell::default(),
+            rung: RefCell::default(),
+            forgotten: RefCell::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
             }))),
@@ -193,8 +199,22 @@ impl Hal for Fake {
         self.process_table.set(Some((lpid, table)));
     }
 
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave {
-        (self.script.borrow_mut().0)(self, guest, lpcr, until)
+    /// The script finds the registers where a vCPU's are that does not run.
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        let (index, vcpu) = running.place;
+        let partition = &mut *running.system.partitions()[index].lock();
+        partition.vcpus[vcpu].registers = Some(running.registers.clone());
+        let mut guest = Guest {
+            hal: self,
+            console: running.system.console,
+            partition,
+            vcpu,
+            schedule: &running.system.schedule,
+            is_mediated: running.lpcr & lpcr::MER != 0,
+        };
+        let leave = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
+        running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
+        leave
     }
 
     fn save_floating(&self, into: &mut Floating) {
@@ -209,7 +229,31 @@ impl Hal for Fake {
         self.timebase.get()
     }
 
-    fn wait_until(&self, until: u64) {
+    fn settle(&self) {}
+
+    fn forget_translations(&self, lpid: u32) {
+        self.forgotten.borrow_mut().push(lpid);
+    }
+
+    fn boot_thread(&self) -> u32 {
+        0
+    }
+
+    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
+        Err(ThreadError::TooMany)
+    }
+
+    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
+        work(0);
+    }
+
+    fn ring(&self, thread: usize) {
+        self.rung.borrow_mut().push(thread);
+    }
+
+    fn clear_doorbell(&self) {}
+
+    fn wait(&self, until: u64) {
         self.timebase.set(self.timebase.get().max(until));
     }
 

@@ -3,6 +3,7 @@
 //! Source: `powernv-opal.md` section 3.
 
 use arch::address::RealAddress;
+use arch::registers::psscr;
 use dtoolkit::error::{FdtErrorKind, FdtParseError};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
@@ -25,6 +26,15 @@ impl core::fmt::Display for FirmwareError {
             Self::Missing(what) => write!(f, "it has no {what}"),
         }
     }
+}
+
+/// A hardware thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HardwareThread {
+    /// Its number to firmware and to doorbells: PIR.
+    pub server: u32,
+    /// Its core, counted from 0.
+    pub core: u32,
 }
 
 /// Firmware's device tree.
@@ -104,6 +114,35 @@ impl<'a> Firmware<'a> {
             .find_node("/cpus")
             .and_then(|node| node.children().find(|cpu| string(cpu, "device_type") == Some("cpu")))
             .ok_or(FirmwareError::Missing("processor below /cpus"))
+    }
+
+    /// The hardware threads of all processors that are usable.
+    pub fn threads(&self) -> impl Iterator<Item = HardwareThread> + use<'a> {
+        let cpus = self.tree.find_node("/cpus").into_iter().flat_map(|node| node.children());
+        let is_usable = |cpu: &FdtNode<'a>| {
+            string(cpu, "device_type") == Some("cpu")
+                && string(cpu, "status").is_none_or(|status| status == "okay")
+        };
+        (0..).zip(cpus.filter(is_usable)).flat_map(|(core, cpu)| {
+            let servers =
+                cpu.property("ibm,ppc-interrupt-server#s").or_else(|| cpu.property("reg"));
+            let bytes: &'a [u8] = servers.and_then(|list| list.value_as().ok()).unwrap_or(&[]);
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(move |server| HardwareThread { server: u32::from_be_bytes(*server), core })
+        })
+    }
+
+    /// PSSCR for the deepest `stop` that loses no state, of those that firmware tells of.
+    #[must_use]
+    pub fn idle_psscr(&self) -> Option<u64> {
+        let states = self.tree.find_node("/ibm,opal/power-mgt")?;
+        doublewords(&states, "ibm,cpu-idle-state-psscr")
+            .map(|[value]| value)
+            .filter(|value| value & (psscr::ESL | psscr::EC) == 0)
+            .max_by_key(|value| psscr::RL.get(*value))
     }
 
     /// Ticks of the time base in a second.

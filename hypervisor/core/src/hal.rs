@@ -8,9 +8,8 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
 use crate::calendar::DateTime;
-use crate::dispatch::Leave;
+use crate::dispatch::{Leave, Running};
 use crate::registers::Floating;
-use crate::run::Guest;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +32,30 @@ impl core::fmt::Display for HalError {
             Self::OutOfTables => "no memory is left for translation tables",
             Self::MapConflict => "the page is mapped already",
         })
+    }
+}
+
+/// Why a hardware thread did not come out of firmware.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThreadError {
+    /// There is room for no more.
+    TooMany,
+    /// There is no memory for its stack.
+    NoMemory,
+    /// Firmware refused, with this status.
+    Refused(i64),
+    /// It was started and did not arrive.
+    Silent,
+}
+
+impl core::fmt::Display for ThreadError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooMany => f.write_str("there is room for no more"),
+            Self::NoMemory => f.write_str("there is no memory for its stack"),
+            Self::Refused(status) => write!(f, "firmware refuses with status {status}"),
+            Self::Silent => f.write_str("it was started and did not arrive"),
+        }
     }
 }
 
@@ -97,9 +120,9 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// and makes it forget what it cached of the old one.
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
-    /// Runs the guest's vCPU with this LPCR until it leaves, at the time `until` at the latest. Between,
-    /// [`crate::hypercall::answer`] and [`crate::exit::handle`] are called for its exits.
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave;
+    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
+    /// [`Running::exit`] are called for its exits. No lock may be held.
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
 
     /// Copies the floating-point registers out of the processor.
     fn save_floating(&self, into: &mut Floating);
@@ -110,8 +133,35 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// The time base.
     fn timebase(&self) -> u64;
 
-    /// Waits until the time base is `until` or more.
-    fn wait_until(&self, until: u64);
+    /// Completes what the guest that left has begun that others have to see, its invalidations, so that it
+    /// can go on elsewhere.
+    fn settle(&self);
+
+    /// Makes all hardware threads forget all cached translations of a partition, and waits until they have.
+    fn forget_translations(&self, lpid: u32);
+
+    /// Number of the hardware thread that the hypervisor was started on, as firmware knows it.
+    fn boot_thread(&self) -> u32;
+
+    /// Fetches a hardware thread out of firmware. The boot thread has index 0 for [`Hal::ring`] and
+    /// [`Hal::run_on_threads`], the first that was fetched 1, and so on.
+    ///
+    /// # Errors
+    /// Why it does not come.
+    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError>;
+
+    /// Calls `work` on all hardware threads, with the thread's index, and returns when all are done.
+    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync));
+
+    /// Rings the doorbell of hardware thread `thread`, after all that was stored before: if it waits, it
+    /// does so no more, if it runs a guest, that leaves, and otherwise it will do neither.
+    fn ring(&self, thread: usize);
+
+    /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
+    fn clear_doorbell(&self);
+
+    /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
+    fn wait(&self, until: u64);
 
     /// A random number of the machine's own, if it has one now.
     fn random(&self) -> Option<u64>;

@@ -15,10 +15,9 @@ mod terminal;
 use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
-use crate::dispatch::Leave;
+use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
 use crate::partition::{Outcome, StopReason};
-use crate::run::Guest;
 
 /// What a hypercall is answered with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,11 +52,11 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::GetTermChar => terminal::get(partition, *hal, a1),
         Hypercall::SetMode => {
             let status = mode::set(partition, a1, a2, a3, a4);
-            entered_anew(status, partition.lpcr != lpcr)
+            entered_anew(guest, status, lpcr)
         }
         Hypercall::RegisterProcTbl => {
             let status = process_table::register(partition, *hal, a1, a2, a3, a4);
-            entered_anew(status, partition.lpcr != lpcr)
+            entered_anew(guest, status, lpcr)
         }
         Hypercall::Rtas => rtas::call(guest, a1),
         Hypercall::Cede => processor::cede(),
@@ -85,9 +84,14 @@ fn refused(reason: StopReason) -> Answer {
     }
 }
 
-/// Changes of LPCR take effect when a vCPU enters.
-fn entered_anew(status: i64, has_changed: bool) -> Answer {
-    if has_changed { Answer::Leave(status, [0; 3], Leave::Changed) } else { Answer::Status(status) }
+/// Changes of LPCR take effect when a vCPU enters; those that run on other hardware threads are called
+/// back for it.
+fn entered_anew<H: Hal>(guest: &Guest<'_, H>, status: i64, before: u64) -> Answer {
+    if guest.partition.lpcr == before {
+        return Answer::Status(status);
+    }
+    (0..guest.partition.vcpus.len()).for_each(|index| guest.call_back(index));
+    Answer::Leave(status, [0; 3], Leave::Changed)
 }
 
 #[cfg(test)]

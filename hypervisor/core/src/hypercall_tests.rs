@@ -18,15 +18,16 @@ use proptest::test_runner::TestRunner;
 use super::{Answer, answer};
 use crate::calendar::DateTime;
 use crate::console::Console;
-use crate::dispatch::Leave;
+use crate::dispatch::{Guest, Leave};
 use crate::fake::Fake;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition, Terminal};
 use crate::registers::Registers;
-use crate::run::Guest;
 use crate::schedule::WEIGHT_DEFAULT;
 use crate::second_stage;
-use crate::vcpu::{Activity, Schedule, Vcpu};
+use crate::sync::Lock;
+use crate::threads::Schedule;
+use crate::vcpu::{Activity, Vcpu};
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
@@ -35,7 +36,7 @@ struct Setup {
     hal: Fake,
     console: Console,
     partition: Partition<Fake>,
-    schedule: Schedule,
+    schedule: Lock<Schedule>,
     is_mediated: bool,
 }
 
@@ -43,7 +44,7 @@ impl Setup {
     fn new() -> Self {
         let hal = Fake::new(8 << 20);
         let mut partition = hal.partition(MEMORY);
-        let mut schedule = Schedule::default();
+        let mut schedule = Schedule::new(1);
         for _ in 0..3 {
             let id = schedule.queue.add(WEIGHT_DEFAULT);
             let registers = Registers::started(GuestRealAddress(0), 0, 0);
@@ -52,8 +53,9 @@ impl Setup {
         // The first one runs.
         schedule.start(&mut partition.vcpus[0]);
         schedule.queue.take();
+        partition.vcpus[0].activity = Activity::Running { thread: 0 };
         let console = Console::default();
-        Self { hal, console, partition, schedule, is_mediated: false }
+        Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
@@ -63,9 +65,8 @@ impl Setup {
             console: &self.console,
             partition: &mut self.partition,
             vcpu: 0,
-            schedule: &mut self.schedule,
+            schedule: &self.schedule,
             is_mediated: self.is_mediated,
-            leave: None,
         };
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
     }
@@ -285,9 +286,9 @@ fn processors_are_started_once_and_can_be_asked_for() {
     assert_eq!(start(&mut setup, 2), [FAILED], "it runs");
     assert_eq!(start(&mut setup, 3), [WRONG]);
     assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_RUNNING]);
-    let registers = &setup.partition.vcpus[2].registers;
+    let registers = &setup.partition.vcpus[2].registers.as_ref().unwrap();
     assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
-    assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[2].id));
+    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[2].id));
     let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
     assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
 }
@@ -332,11 +333,11 @@ fn a_prod_wakes_or_is_remembered() {
     setup.expect(Hypercall::Prod, [1, 0, 0, 0], H_SUCCESS);
     assert!(!setup.partition.vcpus[1].is_prodded, "it is stopped");
     for activity in [Activity::Ceded { until: 5 }, Activity::AwaitsProd] {
-        setup.schedule.sleep(&mut setup.partition.vcpus[1], activity);
+        setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], activity);
         assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
         assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
-        assert_eq!(setup.schedule.timers.next(), None);
-        assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[1].id));
+        assert_eq!(setup.schedule.lock().timers.next(), None);
+        assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
     }
 }
 
@@ -394,7 +395,7 @@ fn areas_are_registered_in_order_and_within_a_page() {
     }
     registered(&mut setup, 1, 0x1000);
     registered(&mut setup, 1, 0x1000);
-    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
     registered(&mut setup, 0, 0x1280);
     assert_eq!(setup.partition.vcpus[0].areas.yield_count(), Some(0), "it runs");
     length(&mut setup, 0x2000, &100u32.to_be_bytes());
@@ -403,10 +404,10 @@ fn areas_are_registered_in_order_and_within_a_page() {
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_RESOURCE));
     assert_eq!(call(&mut setup, area::DEREGISTER_LOG, 1, 0), Answer::Status(H_SUCCESS));
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_SUCCESS));
-    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
     let [first, ..] = &mut setup.partition.vcpus[..] else { unreachable!() };
-    setup.schedule.stop(first);
-    assert_eq!((setup.schedule.pinned_windows, setup.hal.open_windows.get()), (0, 0));
+    setup.schedule.lock().stop(first);
+    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (0, 0));
 }
 
 #[test]
@@ -416,10 +417,10 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.expect(Hypercall::Ipoll, [3, 0, 0, 0], H_PARAMETER);
     let plain = |outputs| Answer::Outputs(H_SUCCESS, outputs);
     setup.partition.vcpus[1].presentation.set_cppr(0xFF);
-    setup.schedule.sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
+    setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
     assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
-    assert_eq!(setup.schedule.queue.take(), Some(setup.partition.vcpus[1].id));
+    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
     // To itself: the processor has to be told when it starts to be pending and when it ceases.
@@ -490,8 +491,8 @@ fn argument() -> impl Strategy<Value = u64> {
 #[test]
 fn random_arguments_do_no_harm() {
     for call in Hypercall::ALL {
-        let mut setup = Setup::new();
-        let other = setup.schedule.queue.add(WEIGHT_DEFAULT);
+        let setup = Setup::new();
+        let other = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
         let outside = setup.hal.memory.borrow()[..2 << 20].to_vec();
         let config = ProptestConfig { cases: ARGUMENT_SETS, ..ProptestConfig::default() };
         let mut runner = TestRunner::new(config);
@@ -515,15 +516,15 @@ fn random_arguments_do_no_harm() {
                 if let Answer::Leave(_, _, Leave::Ended(outcome)) = answer {
                     prop_assert_eq!(outcome, Outcome::PoweredOff);
                 }
-                prop_assert_eq!(setup.hal.open_windows.get(), setup.schedule.pinned_windows);
-                prop_assert!(setup.schedule.pinned_windows <= setup.partition.vcpus.len());
+                prop_assert_eq!(setup.hal.open_windows.get(), setup.schedule.lock().pinned_windows);
+                prop_assert!(setup.schedule.lock().pinned_windows <= setup.partition.vcpus.len());
                 Ok(())
             })
             .unwrap();
-        let mut setup = setup.into_inner();
+        let setup = setup.into_inner();
         assert_eq!(setup.hal.memory.borrow()[..2 << 20], outside, "{call:?}");
         assert!(setup.hal.memory.borrow()[6 << 20..].iter().all(|byte| *byte == 0xA5), "{call:?}");
-        while let Some(id) = setup.schedule.queue.take() {
+        while let Some(id) = setup.schedule.lock().queue.take() {
             assert_ne!(id, other, "{call:?}");
         }
     }

@@ -3,8 +3,8 @@
 //! Nothing here holds a pointer to memory that is not its own, executes a privileged instruction or
 //! is unsafe. The machine is reached through [`hal::Hal`], which the bare-metal `hal` crate
 //! implements and the tests fake. A reading path: [`run`] from firmware's device tree to power-off,
-//! [`load`] for a partition's birth, [`dispatch`], [`hypercall`] and [`exit`] for its life, [`report`]
-//! for its end.
+//! [`load`] for a partition's birth, [`system`], [`dispatch`], [`hypercall`] and [`exit`] for its life,
+//! [`report`] for its end.
 
 #![no_std]
 
@@ -34,4 +34,7 @@ pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod second_stage;
+pub mod sync;
+pub mod system;
+pub mod threads;
 pub mod vcpu;

@@ -173,9 +173,9 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xF000_0000_0000_1000);
-    assert_eq!(handle(&mut partition, &hal, Door::Real, touch), Action::Resume);
+    assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
     let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 2 * MIB };
-    assert_eq!(handle(&mut partition, &hal, Door::Virtual, fetch), Action::Resume);
+    assert_eq!(handle(&mut partition, 0, &hal, Door::Virtual, fetch), Action::Resume);
     assert_eq!(hal.memory.borrow()[2 << 20..4 << 20].iter().filter(|byte| **byte != 0).count(), 0);
     assert_eq!(hal.memory.borrow()[(4 << 20) + 0x1_0000], 0xA5, "the next page is not touched");
     let statistics = &partition.statistics;
@@ -199,7 +199,7 @@ fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
     for (exit, reason) in cases {
         let hal = Fake::new(8 << 20);
         let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
-        let action = handle(&mut partition, &hal, Door::Real, exit);
+        let action = handle(&mut partition, 0, &hal, Door::Real, exit);
         assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
     }
 }
@@ -210,7 +210,7 @@ fn without_tables_the_partition_is_stopped() {
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     hal.tables_left.set(0);
     let exit = data_exit(storage::NO_TRANSLATION, 0);
-    let action = handle(&mut partition, &hal, Door::Real, exit);
+    let action = handle(&mut partition, 0, &hal, Door::Real, exit);
     let reason = StopReason::Hypervisor(HalError::OutOfTables);
     assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
 }
@@ -228,7 +228,7 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
     for exit in
         [Exit::EmulationAssistance { interrupted }, Exit::FacilityUnavailable { interrupted }]
     {
-        let action = handle(&mut partition, &hal, Door::Virtual, exit);
+        let action = handle(&mut partition, 0, &hal, Door::Virtual, exit);
         assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
     }
 }

@@ -56,6 +56,8 @@ pub struct Partition<H: Hal> {
     pub unfinished_line: Vec<u8>,
     /// What it did so far.
     pub statistics: Statistics,
+    /// What happens when none of its vCPUs runs any more; they are not let run until then.
+    pub pending: Option<Pending>,
     /// Set when it is over.
     pub outcome: Option<Outcome>,
 }
@@ -79,6 +81,7 @@ impl<H: Hal> Partition<H> {
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
+            pending: None,
             outcome: None,
         })
     }
@@ -121,6 +124,20 @@ pub enum Terminal {
     Input,
     /// It gets the input, and what it writes goes out as it comes, a prompt for instance.
     Interactive,
+}
+
+/// What one of its vCPUs made of a partition, for when the others have left the processors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// It is over.
+    End {
+        /// How.
+        outcome: Outcome,
+        /// Which of its vCPUs is to be shown.
+        vcpu: usize,
+    },
+    /// It starts anew.
+    Restart,
 }
 
 /// How a partition ended.

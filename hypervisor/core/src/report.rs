@@ -12,7 +12,9 @@ pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu:
     let name = &partition.name;
     if let Some(Outcome::Stopped(reason)) = &partition.outcome {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
-        registers(console, hal, name, &partition.vcpus[vcpu].registers);
+        if let Some(values) = &partition.vcpus[vcpu].registers {
+            registers(console, hal, name, values);
+        }
     }
 }
 
@@ -55,6 +57,12 @@ pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequ
             statistics.restarts,
         ),
     );
+}
+
+/// Writes how long a hardware thread was idle.
+pub fn idle<H: Hal>(console: &Console, hal: &H, server: u32, ticks: u64, frequency: u64) {
+    let microseconds = u128::from(ticks) * 1_000_000 / u128::from(frequency);
+    console.line(hal, format_args!("time: hardware thread {server:#x}: idle {microseconds} us"));
 }
 
 /// Writes the one line that sums a partition up.

@@ -7,15 +7,16 @@ use arch::processor::Processor;
 
 use crate::bundle::Description;
 use crate::console::Console;
-use crate::dispatch::{Dispatcher, Leave, Policy};
-use crate::firmware::{Firmware, FirmwareError};
+use crate::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::hal::Hal;
 use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
 use crate::partition::{Partition, Terminal};
 use crate::report;
 use crate::schedule::WEIGHT_DEFAULT;
-use crate::vcpu::{Schedule, Vcpu};
+use crate::system::{Policy, System};
+use crate::threads::Schedule;
+use crate::vcpu::Vcpu;
 
 /// What the hal knows when it hands over.
 #[derive(Clone, Copy, Debug)]
@@ -28,27 +29,11 @@ pub struct Boot<'a> {
     pub own: [Range; 2],
 }
 
-/// A vCPU that runs, with what its exits need.
-#[derive(Debug)]
-pub struct Guest<'a, H: Hal> {
-    /// The machine.
-    pub hal: &'a H,
-    /// The console.
-    pub console: &'a Console,
-    /// The partition.
-    pub partition: &'a mut Partition<H>,
-    /// Which of its vCPUs.
-    pub vcpu: usize,
-    /// All vCPUs of the machine.
-    pub schedule: &'a mut Schedule,
-    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
-    pub is_mediated: bool,
-    /// Set by the exit with which the vCPU leaves.
-    pub leave: Option<Leave>,
-}
-
 /// Makes the bundle's partitions, runs them and switches the machine off.
-pub fn run<H: Hal>(hal: H, boot: Boot<'_>) -> ! {
+pub fn run<H>(hal: H, boot: Boot<'_>) -> !
+where
+    H: Hal<Window: Send, Tables: Send> + Sync,
+{
     let console = Console::default();
     let machine = Processor::from_pvr(boot.pvr).map_or("an unknown processor", Processor::name);
     let version = env!("CARGO_PKG_VERSION");
@@ -75,7 +60,10 @@ impl Failure {
     }
 }
 
-fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), Failure> {
+fn run_partitions<H>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), Failure>
+where
+    H: Hal<Window: Send, Tables: Send> + Sync,
+{
     let Boot { firmware, pvr, own } = boot;
     // The only line that differs between machines that agree otherwise.
     console.line(
@@ -103,7 +91,11 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
 
     let frequency = firmware.timebase_frequency();
     let frequency = frequency.map_err(|error| Failure::new("firmware's device tree", error))?;
-    let mut schedule = Schedule::default();
+    let threads = fetch_threads(hal, console, &firmware);
+    if threads.len() > 1 {
+        console.line(hal, format_args!("hardware threads: {}", threads.len()));
+    }
+    let mut schedule = Schedule::new(threads.len());
     let mut taken = Vec::from(own);
     let mut partitions = Vec::new();
     for (lpid, description) in (1..).zip(&bundle.partitions) {
@@ -152,17 +144,48 @@ fn run_partitions<H: Hal>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<
         slice: ticks(u64::from(slice), frequency),
         patience: PATIENCE_SECONDS * frequency,
     };
-    let mut again = |index: usize, partition: &mut Partition<H>| {
+    let again = |index: usize, partition: &mut Partition<H>| {
         load(partition, hal, &bundle.partitions[index], file.start, &processor)
     };
-    let partitions = Dispatcher::new(hal, console, policy, partitions, schedule, &mut again).run();
-    for partition in &partitions {
-        report::times(console, hal, partition, frequency);
+    let cores = threads.iter().map(|thread| thread.core).collect();
+    let system = System::new(hal, console, policy, partitions, schedule, cores, &again);
+    hal.run_on_threads(&|thread| system.run_thread(thread));
+    for (index, thread) in threads.iter().enumerate().filter(|_| threads.len() > 1) {
+        let ticks = system.schedule.lock().idle_ticks(index);
+        report::idle(console, hal, thread.server, ticks, frequency);
     }
-    for partition in &partitions {
-        report::summary(console, hal, partition);
+    for partition in system.partitions() {
+        report::times(console, hal, &partition.lock(), frequency);
+    }
+    for partition in system.partitions() {
+        report::summary(console, hal, &partition.lock());
     }
     Ok(())
+}
+
+/// Fetches all hardware threads out of firmware: those that come, the boot thread first.
+fn fetch_threads<H: Hal>(
+    hal: &H,
+    console: &Console,
+    firmware: &Firmware<'_>,
+) -> Vec<HardwareThread> {
+    let boot = hal.boot_thread();
+    let (mut threads, others): (Vec<_>, Vec<_>) =
+        firmware.threads().partition(|thread| thread.server == boot);
+    if threads.is_empty() {
+        // A tree without the thread that runs this: a core of its own.
+        threads.push(HardwareThread { server: boot, core: u32::MAX });
+    }
+    for thread in others {
+        match hal.fetch_thread(thread.server) {
+            Ok(()) => threads.push(thread),
+            Err(error) => {
+                let server = thread.server;
+                console.line(hal, format_args!("hardware thread {server:#x} is left out: {error}"));
+            }
+        }
+    }
+    threads
 }
 
 /// Microseconds that a vCPU runs when others wait.

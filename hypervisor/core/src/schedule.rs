@@ -68,6 +68,19 @@ impl RunQueue {
         Some(id)
     }
 
+    /// Whether `id`, which was taken, would be taken again now if it were given back.
+    pub fn goes_on(&mut self, id: VcpuId) -> bool {
+        let oldest = self.floor.saturating_sub(CREDIT_TICKS);
+        let member = &mut self.members[id.0 as usize];
+        member.virtual_time = member.virtual_time.max(oldest);
+        let mine = (member.virtual_time, id);
+        let goes_on = self.ready.first().is_none_or(|first| mine < *first);
+        if goes_on {
+            self.floor = self.floor.max(mine.0);
+        }
+        goes_on
+    }
+
     /// `id`, which was taken, ran for so many ticks.
     pub fn charge(&mut self, id: VcpuId, ticks: u64) {
         let member = &mut self.members[id.0 as usize];

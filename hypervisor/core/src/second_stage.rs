@@ -33,7 +33,8 @@ impl<H: Hal> SecondStage<H> {
         Self { tables, filled: vec![0; words] }
     }
 
-    fn is_filled(&self, address: GuestRealAddress) -> bool {
+    /// Whether the page of `address`, which is in the memory, is mapped.
+    pub fn is_filled(&self, address: GuestRealAddress) -> bool {
         let page = address.0 >> SMALL_LOG2;
         self.filled[(page / 64) as usize] & (1 << (page % 64)) != 0
     }

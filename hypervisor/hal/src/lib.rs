@@ -13,6 +13,7 @@
 //! | `enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
 //! | `opal.S`, `opal.rs` | calling firmware |
 //! | `memory.rs`, `map.rs` | the hypervisor's own memory; its translation tree and windows |
+//! | `threads.rs` | the other hardware threads, doorbells, waiting |
 //! | `registers.rs` | special-purpose registers, and the invalidation sequences |
 
 #![cfg_attr(target_os = "none", no_std)]

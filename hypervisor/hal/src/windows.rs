@@ -7,15 +7,15 @@
 //! clean slot is left serves as many unmaps as there were slots.
 
 /// Number of windows that can be open, and of unmaps that share an invalidation.
-pub const SLOTS: usize = 64;
+pub const SLOTS: usize = 128;
 /// Bytes of a slot, as a power of two.
 pub const SLOT_LOG2: u32 = 21;
 
 /// The slots: one bit each, never in both sets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Slots {
-    open: u64,
-    stale: u64,
+    open: u128,
+    stale: u128,
 }
 
 /// What has to be done before the slot is used.

@@ -6,10 +6,9 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::dispatch::Guest;
 use crate::hal::Hal;
-use crate::run::Guest;
 use crate::second_stage;
-use crate::vcpu::PINNED_WINDOWS_MAX;
 
 /// No area crosses a page of this size.
 const PAGE: u64 = 0x1000;
@@ -33,7 +32,7 @@ pub(super) fn register<H: Hal>(
         area::DEREGISTER_AREA if areas.log.is_some() || areas.shadow.is_some() => H_RESOURCE,
         area::DEREGISTER_AREA => {
             if areas.clear_area() {
-                guest.schedule.pinned_windows -= 1;
+                guest.schedule.lock().pinned_windows -= 1;
             }
             H_SUCCESS
         }
@@ -84,17 +83,21 @@ fn register_area<H: Hal>(
     if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
         return Answer::Status(H_PARAMETER);
     }
-    let runs = server == guest.vcpu as u64;
     let is_new = guest.partition.vcpu_mut(server).is_some_and(|vcpu| !vcpu.areas.has_area());
-    if is_new && guest.schedule.pinned_windows == PINNED_WINDOWS_MAX {
+    if is_new && !guest.schedule.lock().pin_window() {
         return Answer::Status(H_RESOURCE);
     }
     match second_stage::window(guest.partition, guest.hal, address, AREA_BYTES) {
-        Err(reason) => refused(reason),
+        Err(reason) => {
+            if is_new {
+                guest.schedule.lock().pinned_windows -= 1;
+            }
+            refused(reason)
+        }
         Ok(window) => {
             if let Some(vcpu) = guest.partition.vcpu_mut(server) {
+                let runs = vcpu.is_running();
                 vcpu.areas.set_area(window, runs);
-                guest.schedule.pinned_windows += usize::from(is_new);
             }
             Answer::Status(H_SUCCESS)
         }

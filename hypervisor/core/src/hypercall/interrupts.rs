@@ -3,10 +3,9 @@
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
-use crate::dispatch::Leave;
+use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
 use crate::presentation::Presentation;
-use crate::run::Guest;
 use crate::vcpu::Activity;
 
 pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
@@ -29,10 +28,13 @@ pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) 
         return Answer::Status(H_PARAMETER);
     };
     target.presentation.set_mfrr(mfrr as u8);
-    let is_called =
-        target.presentation.is_pending() && matches!(target.activity, Activity::Ceded { .. });
-    let woke = is_called && guest.schedule.wake(target);
-    settle(guest, woke, [0; 3])
+    if !target.presentation.is_pending() {
+        return settle(guest, false, [0; 3]);
+    }
+    let (sleeps, index) = (matches!(target.activity, Activity::Ceded { .. }), server as usize);
+    guest.call_back(index);
+    let is_in_need = sleeps && !guest.start(index);
+    settle(guest, is_in_need, [0; 3])
 }
 
 pub(super) fn poll<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
@@ -49,10 +51,10 @@ fn own<'a, H: Hal>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
     &mut guest.partition.vcpus[guest.vcpu].presentation
 }
 
-/// Answers; by way of the dispatcher if another vCPU `woke`, or if the processor was told otherwise
-/// about the vCPU's own interrupt than it is now.
-fn settle<H: Hal>(guest: &mut Guest<'_, H>, woke: bool, outputs: [u64; 3]) -> Answer {
-    if woke || own(guest).is_pending() != guest.is_mediated {
+/// Answers; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
+/// otherwise about the vCPU's own interrupt than it is now.
+fn settle<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool, outputs: [u64; 3]) -> Answer {
+    if is_in_need || own(guest).is_pending() != guest.is_mediated {
         return Answer::Leave(H_SUCCESS, outputs, Leave::Changed);
     }
     Answer::Outputs(H_SUCCESS, outputs)

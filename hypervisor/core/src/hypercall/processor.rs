@@ -3,9 +3,8 @@
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
-use crate::dispatch::Leave;
+use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
-use crate::run::Guest;
 use crate::vcpu::Activity;
 
 /// Waits for an interrupt or a prod, with MSR\[EE\] set. The dispatcher does all of it.
@@ -17,11 +16,14 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
     };
-    if guest.schedule.wake(vcpu) {
-        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    if !matches!(vcpu.activity, Activity::Ceded { .. } | Activity::AwaitsProd) {
+        vcpu.is_prodded = vcpu.activity != Activity::Stopped;
+        return Answer::Status(H_SUCCESS);
     }
-    vcpu.is_prodded = vcpu.activity != Activity::Stopped;
-    Answer::Status(H_SUCCESS)
+    if guest.start(server as usize) {
+        return Answer::Status(H_SUCCESS);
+    }
+    Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed)
 }
 
 /// `server` is -1 for whoever comes next. A vCPU that has run since its yield count was read as `count`,

@@ -9,11 +9,10 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::calendar::DateTime;
-use crate::dispatch::Leave;
+use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
 use crate::partition::{Outcome, StopReason};
 use crate::registers::Registers;
-use crate::run::Guest;
 use crate::second_stage;
 use crate::vcpu::Activity;
 
@@ -138,11 +137,11 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
         return status(HARDWARE);
     }
     let entry = GuestRealAddress(u64::from(entry));
-    vcpu.registers = Registers::started(entry, u64::from(argument), guest_time);
+    let registers = Registers::started(entry, u64::from(argument), guest_time);
+    vcpu.registers = Some(registers.into());
     vcpu.is_prodded = false;
     vcpu.presentation = Default::default();
-    guest.schedule.start(vcpu);
-    Called::Changed([SUCCESS as u32, 0, 0, 0, 0, 0, 0, 0])
+    if guest.start(server as usize) { status(SUCCESS) } else { Called::Changed([0; 8]) }
 }
 
 /// Seconds of the machine's clock.

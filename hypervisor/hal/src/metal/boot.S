@@ -9,12 +9,10 @@
     .set BOOT_OFFSET, 0x6000            # of boot_entry in the image: see image.ld
     .set FIRST_PIECE, 0x8000            # vectors and this code: see image.ld
 
-    .section .boot, "ax"
-    .globl boot_entry
-    .type boot_entry, @function
-boot_entry:
+# Goes on little-endian behind it, whatever the endianness was. r10, r11, LR, HSRR0 and HSRR1 are lost.
+.macro little_endian
     tdi 0, 0, 0x48                      # big-endian: a branch to the third word
-    b boot_native
+    b 9f
     .long 0xa600407d                    # mfmsr r10
     .long 0x01004a69                    # xori r10, r10, 1
     .long 0xa64b5b7d                    # mtspr HSRR1, r10
@@ -23,7 +21,14 @@ boot_entry:
     .long 0x10006b39                    # addi r11, r11, 16
     .long 0xa64b7a7d                    # mtspr HSRR0, r11
     .long 0x2402004c                    # hrfid
-boot_native:
+9:
+.endm
+
+    .section .boot, "ax"
+    .globl boot_entry
+    .type boot_entry, @function
+boot_entry:
+    little_endian
     mr %r31, %r3
     mr %r28, %r8
     mr %r29, %r9
@@ -114,9 +119,60 @@ boot_copy:
     blr
     .size boot_entry, . - boot_entry
 
+# Where OPAL_START_CPU lets a thread begin: SF|HV, big-endian, translation off; no register is known. One
+# thread at a time comes here: its area is in hal_next_thread, its first stack is the one below.
+    .section .boot, "ax"
+    .globl hal_thread_entry
+    .type hal_thread_entry, @function
+hal_thread_entry:
+    little_endian
+    bcl 20, 31, 1f
+1:  mflr %r4
+    li %r3, -4
+    sldi %r3, %r3, 60                   # 0xC000_0000_0000_0000
+    or %r4, %r4, %r3
+    addi %r3, %r4, 2f - 1b
+    mtctr %r3
+    bctr
+2:
+    addis %r2, %r4, (.TOC. - 1b)@ha
+    addi %r2, %r2, (.TOC. - 1b)@l
+    addis %r13, %r2, hal_next_thread@toc@ha
+    ld %r13, hal_next_thread@toc@l(%r13)
+3:  cmpdi %r13, 0
+    beq 3b                              # nobody waits for it any more
+    mtspr {HSPRG0}, %r13
+    addis %r1, %r2, hal_thread_stack_top@toc@ha
+    addi %r1, %r1, hal_thread_stack_top@toc@l
+    li %r0, 0
+    stdu %r0, -64(%r1)
+    bl hal_thread_start
+    nop
+    trap
+    .size hal_thread_entry, . - hal_thread_entry
+
+    .text
+    .globl hal_on_stack
+    .type hal_on_stack, @function
+hal_on_stack:                           # (stack's top): goes on in hal_thread_main there
+    mr %r1, %r3
+    li %r0, 0
+    stdu %r0, -64(%r1)
+    bl hal_thread_main
+    nop
+    trap
+    .size hal_on_stack, . - hal_on_stack
+
     .section .bss.boot_stack, "aw", @nobits
     .balign 4096
     .space 0x10000
     .globl hal_boot_stack_top
 hal_boot_stack_top:
     .space 0x100                        # callees may store to their caller's header
+
+    .section .bss.thread_stack, "aw", @nobits
+    .balign 4096
+    .space 0x2000
+    .globl hal_thread_stack_top
+hal_thread_stack_top:
+    .space 0x100

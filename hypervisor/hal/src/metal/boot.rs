@@ -17,12 +17,12 @@ use super::map::{self, Mapping};
 use super::memory::{HEAP_BYTES, start_heap};
 use super::per_cpu::{HOST_MSR, per_cpu};
 use super::registers::{Scope, invalidate, isync, read, spr, write};
-use super::{Boot, opal};
+use super::{Boot, opal, threads};
 use crate::radix::PAGE_2M;
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.
-const HOST_LPCR: u64 =
+pub(super) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
 
 /// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
@@ -45,7 +45,11 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");
     let ptcr = map::build().expect("the pool has room for the image's tables");
     // SAFETY: the tables are complete; the image is mapped where it runs.
-    unsafe { translation_on(ptcr) };
+    unsafe {
+        set_up_thread(ptcr);
+        invalidate(Scope::All);
+        translation_on();
+    }
 
     // From here on the device tree is reached through a window, which stays open for good.
     let data = device_tree_bytes(RealAddress(device_tree & !(0xF << 60)));
@@ -54,6 +58,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
         Err(error) => panic!("firmware's device tree: {error}"),
     };
     check_opal(&firmware);
+    threads::set_idle(firmware.idle_psscr());
     let image = map::image();
     let heap =
         find_free(firmware.memory(), || firmware.reserved().chain([image]), HEAP_BYTES, PAGE_2M)
@@ -64,9 +69,11 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     hal_hypervisor_main(Machine::new(), Boot { firmware, pvr, own: [image, heap] })
 }
 
+/// Sets the registers of this thread up that stay as they are.
+///
 /// # Safety
-/// `ptcr` names tables that map the running image at its address; called once.
-unsafe fn translation_on(ptcr: u64) {
+/// `ptcr` names tables that map the running image at its address; translation is off.
+pub(super) unsafe fn set_up_thread(ptcr: u64) {
     // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
     unsafe {
         write::<{ spr::PTCR }>(ptcr);
@@ -79,7 +86,11 @@ unsafe fn translation_on(ptcr: u64) {
         write::<{ spr::IAMR }>(0);
     }
     isync();
-    invalidate(Scope::All);
+}
+
+/// # Safety
+/// Behind [`set_up_thread`].
+pub(super) unsafe fn translation_on() {
     // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
     unsafe {
         asm!(

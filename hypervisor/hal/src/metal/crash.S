@@ -50,6 +50,16 @@ host_interrupted:
     std %r10, {CRASH_CR}(%r13)
     mr %r3, %r12
     ld %r2, {TOC}(%r13)
+    addis %r4, %r2, hal_crash_owner@toc@ha
+    addi %r4, %r4, hal_crash_owner@toc@l
+1:  ldarx %r5, 0, %r4                   # the stack is one thread's, which may fail again
+    cmpld %r5, %r13
+    beq 2f
+    cmpdi %r5, 0
+    bne 1b
+    stdcx. %r13, 0, %r4
+    bne 1b
+2:
     addis %r1, %r2, hal_crash_stack_top@toc@ha
     addi %r1, %r1, hal_crash_stack_top@toc@l
     bl hal_host_interrupted
@@ -62,3 +72,5 @@ host_interrupted:
     .globl hal_crash_stack_top
 hal_crash_stack_top:
     .space 0x100
+hal_crash_owner:
+    .space 8

@@ -4,12 +4,11 @@
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::papr::status::H_FUNCTION;
-use hypervisor_core::exit::{self, Action, Exit};
-use hypervisor_core::hypercall::{self, Answer};
+use hypervisor_core::dispatch::Running;
+use hypervisor_core::exit::{Action, Exit};
+use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupt::Context;
 use hypervisor_core::partition::Door;
-use hypervisor_core::registers::Registers;
-use hypervisor_core::run::Guest;
 
 use super::machine::Machine;
 use super::per_cpu::per_cpu;
@@ -18,11 +17,11 @@ use super::registers::{read, spr, write};
 const REAL_DOOR: u64 = 1;
 const HSRR: u64 = 2;
 
-/// The guest that runs.
+/// The vCPU that runs.
 ///
 /// # Safety
 /// Only from a handler that an exit called, and once in it.
-unsafe fn guest() -> &'static mut Guest<'static, Machine> {
+unsafe fn running() -> &'static mut Running<'static, Machine> {
     // SAFETY: `enter_guest` has stored the pointer, is still running and does not use its borrow
     // until it is returned to.
     unsafe { &mut *(*per_cpu()).guest }
@@ -72,23 +71,19 @@ extern "C" fn known(
     a7: u64,
 ) -> Answered {
     // SAFETY: this is the hypercall's handler.
-    let guest = unsafe { guest() };
-    match hypercall::answer(guest, call, [a1, a2, a3, a4, a5, a6, a7]) {
+    let running = unsafe { running() };
+    match running.hypercall(call, [a1, a2, a3, a4, a5, a6, a7]) {
         Answer::Status(status) => Answered { status, what: What::NoOutputs },
         Answer::Outputs(status, outputs) => {
-            registers(guest).answer(outputs);
+            running.registers.answer(outputs);
             Answered { status, what: What::Outputs }
         }
         Answer::Leave(status, outputs, leave) => {
-            registers(guest).answer(outputs);
-            guest.leave = Some(leave);
+            running.registers.answer(outputs);
+            running.leave = Some(leave);
             Answered { status, what: What::Leave }
         }
     }
-}
-
-fn registers<'a>(guest: &'a mut Guest<'static, Machine>) -> &'a mut Registers {
-    &mut guest.partition.vcpus[guest.vcpu].registers
 }
 
 /// Where the guest stood, at an exit with HSRR0/1.
@@ -120,11 +115,11 @@ extern "C" fn hal_exit(code: u64) -> u64 {
         other => Exit::Other(other),
     };
     // SAFETY: this is the exit's handler.
-    let guest = unsafe { guest() };
-    match exit::handle(guest.partition, guest.hal, door, exit) {
+    let running = unsafe { running() };
+    match running.exit(door, exit) {
         Action::Resume => 0,
         Action::Leave(leave) => {
-            guest.leave = Some(leave);
+            running.leave = Some(leave);
             1
         }
         Action::Interrupt { to, srr0, srr1 } => {

@@ -7,17 +7,15 @@ use arch::address::RealAddress;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
-use hypervisor_core::dispatch::Leave;
-use hypervisor_core::hal::{Hal, HalError, Page};
-use hypervisor_core::partition::Door;
+use hypervisor_core::dispatch::{Leave, Running};
+use hypervisor_core::hal::{Hal, HalError, Page, ThreadError};
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
-use hypervisor_core::run::Guest;
 
 use super::map::{self, Mapping};
 use super::memory::HeapTables;
-use super::opal;
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
+use super::{opal, registers, threads};
 use crate::radix::{MapError, Tree};
 
 unsafe extern "C" {
@@ -146,21 +144,21 @@ impl Hal for Machine {
         map::set_process_table(lpid, table.map_or(0, TableLocation::to_doubleword));
     }
 
-    fn enter_guest(&self, guest: &mut Guest<'_, Self>, lpcr: u64, until: u64) -> Leave {
-        let registers: *mut Registers = &raw mut guest.partition.vcpus[guest.vcpu].registers;
-        let offset = guest.partition.timebase_offset;
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        let registers: *mut Registers = &raw mut *running.registers;
+        let (lpid, lpcr, offset) = (running.lpid, running.lpcr, running.timebase_offset);
         let area = per_cpu();
-        // SAFETY: `guest` and the record are borrowed for the whole call, and the exits' handlers, which
+        // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
         unsafe {
             (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
-            (*area).guest = ptr::from_mut(guest).cast();
+            (*area).guest = ptr::from_mut(running).cast();
             // Stores of another partition must not drain under this one's LPID.
             ptesync();
             isync();
-            write::<{ spr::LPIDR }>(u64::from((*guest.partition).lpid));
+            write::<{ spr::LPIDR }>(u64::from(lpid));
             write::<{ spr::LPCR }>(lpcr);
             load(&(*registers).supervisor);
             clear_segments();
@@ -172,17 +170,14 @@ impl Hal for Machine {
             hal_enter_guest(registers);
             (*area).guest = ptr::null_mut();
         }
-        // The handlers had the guest; what was borrowed from it before them is borrowed again.
-        let supervisor = &mut guest.partition.vcpus[guest.vcpu].registers.supervisor;
+        // The handlers had it; what was borrowed from it before them is borrowed again.
+        let supervisor = &mut running.registers.supervisor;
         *supervisor = save();
         let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
         supervisor.decrementer_expires = left.wrapping_add(now.wrapping_add(offset));
         // SAFETY: as above; the counters are not changed outside of a guest.
-        let hypercalls = unsafe { (*area).hypercalls };
-        for door in [Door::Real, Door::Virtual] {
-            guest.partition.statistics.exits[door as usize].hypercalls += hypercalls[door as usize];
-        }
-        guest.leave.take().expect("an exit that leaves says why")
+        running.hypercalls = unsafe { (*area).hypercalls };
+        running.leave.take().expect("an exit that leaves says why")
     }
 
     fn save_floating(&self, into: &mut Floating) {
@@ -199,13 +194,36 @@ impl Hal for Machine {
         read::<{ spr::TB }>()
     }
 
-    fn wait_until(&self, until: u64) {
-        // At low priority, so that the core's other threads have it for themselves.
-        // SAFETY: hints; r31 and r2 are not changed.
-        unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
-        while read::<{ spr::TB }>() < until {}
-        // SAFETY: as above; medium priority.
-        unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
+    fn settle(&self) {
+        registers::settle();
+    }
+
+    fn forget_translations(&self, lpid: u32) {
+        invalidate(Scope::Partition(lpid));
+    }
+
+    fn boot_thread(&self) -> u32 {
+        threads::boot_thread()
+    }
+
+    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError> {
+        threads::fetch(server)
+    }
+
+    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
+        threads::run(work);
+    }
+
+    fn ring(&self, thread: usize) {
+        threads::ring(thread);
+    }
+
+    fn clear_doorbell(&self) {
+        threads::clear_doorbell();
+    }
+
+    fn wait(&self, until: u64) {
+        threads::wait(until);
     }
 
     fn random(&self) -> Option<u64> {

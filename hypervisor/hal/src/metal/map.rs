@@ -6,6 +6,7 @@ use arch::address::RealAddress;
 use arch::radix::{Leaf, PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
+use hypervisor_core::sync::Lock;
 
 use super::Single;
 use super::memory::{HEAP_BASE, IMAGE_BASE, ImageTables, WINDOW_BASE, real_of};
@@ -37,7 +38,8 @@ static PARTITION_TABLE: Single<PartitionTable> =
 static PROCESS_TABLE: Single<ProcessTable> = Single::new(ProcessTable { entries: [[0; 2]; 256] });
 
 static TREE: Single<Option<Tree>> = Single::new(None);
-static SLOTS: Single<Slots> = Single::new(Slots::new());
+/// Whoever changes the tree after boot holds this.
+static SLOTS: Lock<Slots> = Lock::new(Slots::new());
 
 unsafe extern "C" {
     static image_start: u8;
@@ -90,8 +92,13 @@ pub(super) fn build() -> Result<u64, MapError> {
     // the image, offset and real address are equal.
     let process = TableLocation { base: real_of(process as u64), bytes_log2: PAGE_4K };
     set_partition(0, PATE0_HR | tree.root_doubleword(), process.to_doubleword());
-    let partition = real_of(PARTITION_TABLE.get() as u64);
-    Ok(TableLocation { base: partition, bytes_log2: PARTITION_TABLE_LOG2 }.to_doubleword())
+    Ok(ptcr())
+}
+
+/// Where the partition table is.
+pub(super) fn ptcr() -> u64 {
+    let base = real_of(PARTITION_TABLE.get() as u64);
+    TableLocation { base, bytes_log2: PARTITION_TABLE_LOG2 }.to_doubleword()
 }
 
 /// Maps the heap.
@@ -142,6 +149,9 @@ pub(super) struct Mapping {
     pub(super) bytes: usize,
 }
 
+// SAFETY: the memory is mapped for all threads alike.
+unsafe impl Send for Mapping {}
+
 /// Maps real memory that is not the hypervisor's own.
 pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
     let first = address.align_down(PAGE_64K);
@@ -150,8 +160,8 @@ pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, Ha
     if bytes == 0 || pages << PAGE_64K > 1 << SLOT_LOG2 || end.0 >> 52 != 0 {
         return Err(HalError::BadRange);
     }
-    // SAFETY: no other reference to the slots exists during this call.
-    let slot = match unsafe { &mut *SLOTS.get() }.take().ok_or(HalError::OutOfWindows)? {
+    let mut slots = SLOTS.lock();
+    let slot = match slots.take().ok_or(HalError::OutOfWindows)? {
         Taken::Clean(slot) => slot,
         Taken::AfterInvalidation(slot) => {
             invalidate(Scope::Host);
@@ -177,10 +187,10 @@ pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, Ha
 impl Drop for Mapping {
     fn drop(&mut self) {
         let base = WINDOW_BASE + ((self.slot as u64) << SLOT_LOG2);
+        let mut slots = SLOTS.lock();
         for page in 0..self.pages {
             tree().unmap(&mut ImageTables, base + (page << PAGE_64K));
         }
-        // SAFETY: no other reference to the slots exists during this call.
-        unsafe { &mut *SLOTS.get() }.give_back(self.slot);
+        slots.give_back(self.slot);
     }
 }

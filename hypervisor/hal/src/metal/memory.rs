@@ -8,6 +8,7 @@ use core::ptr::{self, NonNull};
 
 use arch::address::RealAddress;
 use hypervisor_core::memory::Range;
+use hypervisor_core::sync::Lock;
 use linked_list_allocator::Heap;
 
 use super::Single;
@@ -23,29 +24,24 @@ pub(super) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
 pub(super) const HEAP_BYTES: u64 = 0x400_0000;
 
 struct Allocator {
-    heap: Single<Heap>,
+    heap: Lock<Heap>,
     real: Single<RealAddress>,
 }
 
 #[global_allocator]
 static ALLOCATOR: Allocator =
-    Allocator { heap: Single::new(Heap::empty()), real: Single::new(RealAddress(0)) };
+    Allocator { heap: Lock::new(Heap::empty()), real: Single::new(RealAddress(0)) };
 
-// SAFETY: `Heap` hands out disjoint memory of the asked layout; `Single` explains why there is no
-// second caller. Before `start_heap` the heap is empty and every allocation fails.
+// SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every allocation fails.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: no other reference to the heap exists during this call.
-        let heap = unsafe { &mut *self.heap.get() };
-        heap.allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
+        self.heap.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: no other reference to the heap exists during this call.
-        let heap = unsafe { &mut *self.heap.get() };
         if let Some(pointer) = NonNull::new(pointer) {
             // SAFETY: the caller got this pointer from `alloc` with this layout.
-            unsafe { heap.deallocate(pointer, layout) };
+            unsafe { self.heap.lock().deallocate(pointer, layout) };
         }
     }
 }
@@ -59,7 +55,7 @@ pub(super) unsafe fn start_heap(range: Range) {
     // SAFETY: the caller's promise; nothing allocates at the same time.
     unsafe {
         *ALLOCATOR.real.get() = range.start;
-        (*ALLOCATOR.heap.get()).init(HEAP_BASE as *mut u8, range.bytes as usize);
+        ALLOCATOR.heap.lock().init(HEAP_BASE as *mut u8, range.bytes as usize);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The half that exists on the machine only.
 //!
-//! One hardware thread runs the hypervisor: the others wait inside OPAL and are never started. The
-//! statics of this module are therefore not shared; [`Single`] says so in one place.
+//! The boot thread sets everything up and then fetches the others out of OPAL (`threads.rs`). What they
+//! share is behind locks; what only one of them uses at a time is a [`Single`].
 
 mod boot;
 mod exits;
@@ -12,6 +12,7 @@ mod opal;
 mod panic;
 mod per_cpu;
 mod registers;
+mod threads;
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -26,12 +27,13 @@ use registers::spr;
 /// What `hal::entry!` hands over.
 pub type Boot = hypervisor_core::run::Boot<'static>;
 
-/// A static of the one thread that runs the hypervisor.
+/// A static that one thread at a time uses.
 #[repr(transparent)]
 struct Single<T>(UnsafeCell<T>);
 
-// SAFETY: secondary threads stay in OPAL (nothing calls OPAL_START_CPU), and MSR[EE] is never set in
-// the hypervisor, so there is one flow of control.
+// SAFETY: a `Single` is written by the boot thread before it fetches others, or is split among the threads,
+// or its users say which lock they hold. MSR[EE] is never set in the hypervisor, so a thread is one flow of
+// control.
 unsafe impl<T> Sync for Single<T> {}
 
 impl<T> Single<T> {

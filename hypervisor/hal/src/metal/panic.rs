@@ -2,19 +2,20 @@
 
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use arch::interrupt::Vector;
 use hypervisor_core::console::PREFIX;
 
+use super::opal;
 use super::per_cpu::per_cpu;
 use super::registers::{read, spr};
-use super::{Single, opal};
 
 struct Console;
 
 impl Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        opal::console_write(text.as_bytes());
+        opal::console_write_failing(text.as_bytes());
         Ok(())
     }
 }
@@ -25,16 +26,19 @@ pub(super) fn line(text: fmt::Arguments<'_>) {
     let _ = writeln!(Console, "{PREFIX}{text}");
 }
 
-static FAILING: Single<bool> = Single::new(false);
+/// The per-CPU area of the thread whose failure is reported.
+static FAILING: AtomicU64 = AtomicU64::new(0);
 
-/// Ends a report: a failure during a report must not report again.
+/// Begins the one report: a failure during a report must not report again, and those of other threads wait
+/// for the machine to be switched off.
 fn only_once() {
-    // SAFETY: one flow of control, no reference is kept.
-    unsafe {
-        if *FAILING.get() {
-            opal::power_off();
-        }
-        *FAILING.get() = true;
+    let own = per_cpu() as u64;
+    match FAILING.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => {}
+        Err(other) if other == own => opal::power_off(),
+        Err(_) => loop {
+            core::hint::spin_loop();
+        },
     }
 }
 

@@ -1,13 +1,15 @@
-//! The per-CPU area, in HSPRG0 always and in r13 while the hypervisor runs.
+//! The per-CPU areas: each thread has its own in HSPRG0 always and in r13 while the hypervisor runs.
 //!
-//! It lies in the image, so the vectors reach it with translation off at the same address.
+//! They lie in the image, so the vectors reach it with translation off at the same address.
 
 use arch::registers::msr;
+use hypervisor_core::dispatch::Running;
 use hypervisor_core::registers::Registers;
-use hypervisor_core::run::Guest;
 
 use super::Single;
 use super::machine::Machine;
+use super::registers::{read, spr};
+use super::threads::THREADS_MAX;
 
 /// MSR of the hypervisor once translation is on.
 pub(super) const HOST_MSR: u64 =
@@ -30,8 +32,8 @@ pub(super) struct PerCpu {
     pub(super) not_a_guest_kernel: u64,
     /// The vCPU that runs.
     pub(super) vcpu: *mut Registers,
-    /// The partition that runs; null between.
-    pub(super) guest: *mut Guest<'static, Machine>,
+    /// The same with all that it needs; null between.
+    pub(super) guest: *mut Running<'static, Machine>,
     /// Hypercalls by door, since the guest was entered.
     pub(super) hypercalls: [u64; 2],
     /// OPAL's base, its r2.
@@ -71,8 +73,11 @@ unsafe extern "C" {
     fn hal_exit_real_high();
 }
 
+/// By index of the thread; the boot thread is 0.
 #[unsafe(export_name = "hal_per_cpu")]
-static PER_CPU: Single<PerCpu> = Single::new(PerCpu {
+static AREAS: Single<[PerCpu; THREADS_MAX]> = Single::new([const { NEW }; THREADS_MAX]);
+
+const NEW: PerCpu = PerCpu {
     stack: 0,
     toc: 0,
     host_msr: HOST_MSR,
@@ -97,10 +102,17 @@ static PER_CPU: Single<PerCpu> = Single::new(PerCpu {
     crash_lr: 0,
     crash_ctr: 0,
     crash_cr: 0,
-});
+};
 
 /// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
 /// other fields at any interrupt.
 pub(super) fn per_cpu() -> *mut PerCpu {
-    PER_CPU.get()
+    read::<{ spr::HSPRG0 }>() as *mut PerCpu
+}
+
+/// The area of the thread with this index.
+pub(super) fn area(index: usize) -> *mut PerCpu {
+    assert!(index < THREADS_MAX, "a thread has an area");
+    // SAFETY: within the array.
+    unsafe { AREAS.get().cast::<PerCpu>().add(index) }
 }

@@ -47,6 +47,7 @@ pub(super) mod spr {
     pub(crate) const VTB: u16 = 849;
     pub(crate) const PSSCR: u16 = 855;
     pub(crate) const PPR: u16 = 896;
+    pub(crate) const PIR: u16 = 1023;
 }
 
 /// Reads a register. Reading has no effect on memory.
@@ -156,6 +157,11 @@ pub(super) fn invalidate(scope: Scope) {
             tlbie::<PROCESS_ALL>(IS_LPID, lpid);
         }
     }
+    settle();
+}
+
+/// Waits until all invalidations that this thread has begun, a guest's too, are done on all threads.
+pub(super) fn settle() {
     // SAFETY: barriers.
     unsafe { asm!("eieio", "tlbsync", "ptesync", options(nostack)) };
 }

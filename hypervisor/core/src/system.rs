@@ -1,0 +1,228 @@
+//! All partitions and all hardware threads: what each thread does until every partition is over.
+//!
+//! A partition is behind a lock of its own, who runs when behind the schedule's. The registers of a vCPU
+//! are moved to the thread that runs it ([`crate::dispatch`]) and back, so nobody else can touch them.
+
+use alloc::vec::Vec;
+
+use crate::console::Console;
+use crate::dispatch;
+use crate::hal::Hal;
+use crate::load::LoadError;
+use crate::partition::{Outcome, Partition, Pending, StopReason};
+use crate::presentation::Presentation;
+use crate::registers::Registers;
+use crate::report;
+use crate::schedule::VcpuId;
+use crate::sync::Lock;
+use crate::threads::{Next, Schedule};
+use crate::vcpu::{Activity, Vcpu};
+
+/// What the dispatcher goes by, in ticks of the time base.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// How long a vCPU runs when others wait.
+    pub slice: u64,
+    /// If nothing else can happen for so long, what sleeps is not waited for.
+    pub patience: u64,
+}
+
+/// Loads a partition's payload and device tree again: what its first vCPU starts with.
+pub type Load<'a, H> = dyn Fn(usize, &mut Partition<H>) -> Result<Registers, LoadError> + Sync + 'a;
+
+/// All partitions on all hardware threads.
+pub struct System<'a, H: Hal> {
+    /// The machine.
+    pub hal: &'a H,
+    /// The console.
+    pub console: &'a Console,
+    /// How long vCPUs run.
+    pub policy: Policy,
+    /// Who is ready, who sleeps, which thread is idle.
+    pub schedule: Lock<Schedule>,
+    partitions: Vec<Lock<Partition<H>>>,
+    /// By number of the vCPU: partition and vCPU in it.
+    places: Vec<(usize, usize)>,
+    /// By hardware thread: its core.
+    cores: Vec<u32>,
+    load: &'a Load<'a, H>,
+}
+
+impl<H: Hal> core::fmt::Debug for System<'_, H> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("System").field("cores", &self.cores).finish_non_exhaustive()
+    }
+}
+
+impl<'a, H: Hal> System<'a, H> {
+    /// Takes over partitions whose vCPUs were added to `schedule` in their order, on hardware threads of
+    /// these cores.
+    #[must_use]
+    pub fn new(
+        hal: &'a H,
+        console: &'a Console,
+        policy: Policy,
+        partitions: Vec<Partition<H>>,
+        mut schedule: Schedule,
+        cores: Vec<u32>,
+        load: &'a Load<'a, H>,
+    ) -> Self {
+        assert_eq!(schedule.threads(), cores.len(), "each thread is on a core");
+        let place = |(index, partition): (usize, &Partition<H>)| {
+            (0..partition.vcpus.len()).map(move |vcpu| (index, vcpu)).collect::<Vec<_>>()
+        };
+        let places = partitions.iter().enumerate().flat_map(place).collect();
+        partitions.iter().for_each(|_| schedule.add_partition());
+        let partitions = partitions.into_iter().map(Lock::new).collect();
+        let schedule = Lock::new(schedule);
+        Self { hal, console, policy, schedule, partitions, places, cores, load }
+    }
+
+    /// The partitions, by their number in the bundle.
+    #[must_use]
+    pub fn partitions(&self) -> &[Lock<Partition<H>>] {
+        &self.partitions
+    }
+
+    /// The partitions again, when all is over.
+    #[must_use]
+    pub fn into_partitions(self) -> Vec<Partition<H>> {
+        self.partitions.into_iter().map(Lock::into_inner).collect()
+    }
+
+    /// The core of a hardware thread.
+    #[must_use]
+    pub fn core(&self, thread: usize) -> u32 {
+        self.cores[thread]
+    }
+
+    /// What hardware thread `thread` does until all partitions are over.
+    pub fn run_thread(&self, thread: usize) {
+        while self.step(thread) {}
+    }
+
+    /// One thing after another; false when all partitions are over.
+    fn step(&self, thread: usize) -> bool {
+        self.hal.clear_doorbell();
+        self.wake_due(thread);
+        let now = self.hal.timebase();
+        let next = self.schedule.lock().next(thread, now, self.policy.patience);
+        match next {
+            Next::Run(id) => dispatch::run(self, thread, self.places[id.0 as usize]),
+            Next::Wait(until) => self.hal.wait(until),
+            Next::Stuck => self.stop_sleepers(),
+            Next::Over => return false,
+        }
+        true
+    }
+
+    /// Wakes the vCPUs whose decrementer has expired.
+    fn wake_due(&self, thread: usize) {
+        let mut is_first = true;
+        loop {
+            let now = self.hal.timebase();
+            let due = self.schedule.lock().take_due(thread, now);
+            let Some(VcpuId(id)) = due else { return };
+            let (partition, vcpu) = self.places[id as usize];
+            let mut partition = self.partitions[partition].lock();
+            let vcpu = &mut partition.vcpus[vcpu];
+            // Somebody else may have woken it meanwhile.
+            if matches!(vcpu.activity, Activity::Ceded { until } if until <= now) {
+                // This thread will run one of those that are due.
+                if core::mem::take(&mut is_first) {
+                    self.schedule.lock().start(vcpu);
+                } else {
+                    start(self.hal, &self.schedule, vcpu);
+                }
+            }
+        }
+    }
+
+    /// Ends all partitions: their vCPUs sleep, all of them, and nothing will wake one soon.
+    fn stop_sleepers(&self) {
+        for partition in &self.partitions {
+            let mut partition = partition.lock();
+            if partition.outcome.is_none() {
+                let outcome = Outcome::Stopped(StopReason::NothingToWake);
+                self.conclude(&mut partition, Pending::End { outcome, vcpu: 0 }, None);
+                self.finish(&mut partition);
+            }
+        }
+    }
+
+    /// Lets a partition's vCPUs run no more, because of what one of them did: those that do not run stop
+    /// now, the others, but for the one on hardware thread `caller`, are called back. The last one to
+    /// come has to [`System::finish`].
+    pub(crate) fn conclude(
+        &self,
+        partition: &mut Partition<H>,
+        pending: Pending,
+        caller: Option<usize>,
+    ) {
+        if let None | Some(Pending::Restart) = partition.pending {
+            partition.pending = Some(pending);
+        }
+        for vcpu in &mut partition.vcpus {
+            match vcpu.activity {
+                Activity::Running { thread } if Some(thread) == caller => {}
+                Activity::Running { thread } => self.hal.ring(thread),
+                _ => self.schedule.lock().stop(vcpu),
+            }
+        }
+    }
+
+    /// Does what was concluded, if no vCPU of the partition runs any more.
+    pub(crate) fn finish(&self, partition: &mut Partition<H>) {
+        if partition.vcpus.iter().any(Vcpu::is_running) {
+            return;
+        }
+        match partition.pending.take() {
+            None => {}
+            Some(Pending::Restart) => self.restart(partition),
+            Some(Pending::End { outcome, vcpu }) => self.end(partition, outcome, vcpu),
+        }
+    }
+
+    fn restart(&self, partition: &mut Partition<H>) {
+        for vcpu in &mut partition.vcpus {
+            vcpu.is_prodded = false;
+            vcpu.presentation = Presentation::default();
+        }
+        let (index, _) = self.places[partition.vcpus[0].id.0 as usize];
+        let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
+        match loaded.and_then(|()| (self.load)(index, partition)) {
+            Err(error) => {
+                self.end(partition, Outcome::Stopped(StopReason::Restart(error)), 0);
+            }
+            Ok(registers) => {
+                partition.statistics.restarts += 1;
+                partition.vcpus[0].registers = Some(registers.into());
+                start(self.hal, &self.schedule, &mut partition.vcpus[0]);
+            }
+        }
+    }
+
+    fn end(&self, partition: &mut Partition<H>, outcome: Outcome, vcpu: usize) {
+        partition.outcome = Some(outcome);
+        self.console.finish(self.hal, partition);
+        report::ended(self.console, self.hal, partition, vcpu);
+        let mut schedule = self.schedule.lock();
+        if schedule.remove_partition() {
+            while let Some(thread) = schedule.take_idle(None) {
+                self.hal.ring(thread);
+            }
+        }
+    }
+}
+
+/// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
+pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
+    let mut schedule = schedule.lock();
+    schedule.start(vcpu);
+    let idle = schedule.take_idle(vcpu.last_thread);
+    drop(schedule);
+    idle.is_some_and(|thread| {
+        hal.ring(thread);
+        true
+    })
+}

@@ -1,0 +1,260 @@
+//! What the hardware threads have to do: which vCPUs are ready, who sleeps until when, which thread is
+//! idle, and whose doorbell has to be rung.
+//!
+//! There is one queue for all threads, behind one lock. What makes a lost wake-up impossible:
+//!
+//! - A thread clears its doorbell, then looks here, then waits or enters a guest; whoever changes
+//!   something changes it here or in the partition first and rings then. So a doorbell that was cleared
+//!   was rung for something that is seen, and any other ends the wait or the guest's stay.
+//! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
+//!   the list and rings it.
+//! - Each thread that waits or runs is back in time for the first timer that it knows, unless an idle one
+//!   is; who sets a timer decides what to do next after that. So somebody comes for every timer.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::areas::Areas;
+use crate::hal::Hal;
+use crate::schedule::{RunQueue, Timers, VcpuId};
+use crate::vcpu::{Activity, Vcpu};
+
+/// Virtual processor areas that may be registered: the others of the hal's windows are for everything
+/// else.
+pub const PINNED_WINDOWS_MAX: usize = 48;
+
+/// Farther than any time that a slice ends, and near enough for the decrementers.
+pub const FAR: u64 = 1 << 54;
+
+/// What a hardware thread does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// It runs this vCPU.
+    Run(VcpuId),
+    /// It waits, until this time at most, for its doorbell.
+    Wait(u64),
+    /// All vCPUs sleep and nothing will wake one soon.
+    Stuck,
+    /// All partitions are over.
+    Over,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Thread {
+    /// When it wakes, if it is idle and nobody has given it something to do.
+    idle_until: Option<u64>,
+    /// Since when it has waited.
+    idle_since: Option<u64>,
+    /// How long it waited before.
+    idle_ticks: u64,
+}
+
+/// All vCPUs of the machine that can run or sleep until a time, and all hardware threads.
+#[derive(Debug)]
+pub struct Schedule {
+    /// The vCPUs that can run.
+    pub queue: RunQueue,
+    /// Those that sleep until a time.
+    pub timers: Timers,
+    /// Windows that stay open, at most [`PINNED_WINDOWS_MAX`].
+    pub pinned_windows: usize,
+    threads: Vec<Thread>,
+    /// Partitions that are not over.
+    partitions: usize,
+}
+
+impl Schedule {
+    /// Nothing to do for so many hardware threads.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        Self {
+            queue: RunQueue::default(),
+            timers: Timers::default(),
+            pinned_windows: 0,
+            threads: vec![Thread::default(); threads],
+            partitions: 0,
+        }
+    }
+
+    /// A partition will run.
+    pub fn add_partition(&mut self) {
+        self.partitions += 1;
+    }
+
+    /// A partition is over; whether it was the last one.
+    pub fn remove_partition(&mut self) -> bool {
+        self.partitions -= 1;
+        self.partitions == 0
+    }
+
+    /// Number of hardware threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Ticks of the time base that `thread` was idle.
+    #[must_use]
+    pub fn idle_ticks(&self, thread: usize) -> u64 {
+        self.threads[thread].idle_ticks
+    }
+
+    /// Counts one more window that stays open, if it may.
+    pub fn pin_window(&mut self) -> bool {
+        let may = self.pinned_windows < PINNED_WINDOWS_MAX;
+        self.pinned_windows += usize::from(may);
+        may
+    }
+
+    /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
+    pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
+        let state = &mut self.threads[thread];
+        state.idle_until = None;
+        if let Some(since) = state.idle_since.take() {
+            state.idle_ticks += now.saturating_sub(since);
+        }
+        self.timers.take_due(now)
+    }
+
+    /// What `thread`, which runs nothing, does next. If nothing else can happen for `patience` ticks, what
+    /// sleeps is not waited for.
+    pub fn next(&mut self, thread: usize, now: u64, patience: u64) -> Next {
+        if self.partitions == 0 {
+            return Next::Over;
+        }
+        if let Some(id) = self.queue.take() {
+            return Next::Run(id);
+        }
+        let until = self.timers.next();
+        let is_soon = until.is_some_and(|time| time.saturating_sub(now) <= patience);
+        let is_idle =
+            |(index, state): (usize, &Thread)| index == thread || state.idle_until.is_some();
+        if !is_soon && self.threads.iter().enumerate().all(is_idle) {
+            return Next::Stuck;
+        }
+        let until = until.unwrap_or_else(|| now.saturating_add(FAR));
+        let state = &mut self.threads[thread];
+        state.idle_until = Some(until);
+        state.idle_since = Some(now);
+        Next::Wait(until)
+    }
+
+    /// When somebody who runs a vCPU has to be back for a timer.
+    #[must_use]
+    pub fn timer_to_watch(&self) -> Option<u64> {
+        let time = self.timers.next()?;
+        let watches = |thread: &Thread| thread.idle_until.is_some_and(|until| until <= time);
+        (!self.threads.iter().any(watches)).then_some(time)
+    }
+
+    /// Takes an idle thread off the list, `preferred` if it is idle; its doorbell has to be rung.
+    pub fn take_idle(&mut self, preferred: Option<usize>) -> Option<usize> {
+        let is_idle = |index: &usize| self.threads[*index].idle_until.is_some();
+        let found = preferred.filter(is_idle).or_else(|| (0..self.threads.len()).find(is_idle))?;
+        self.threads[found].idle_until = None;
+        Some(found)
+    }
+
+    /// Lets a vCPU run that was stopped or sleeps.
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+        self.leave_sleep(vcpu);
+        vcpu.activity = Activity::Ready;
+        self.queue.make_ready(vcpu.id);
+    }
+
+    /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
+    pub fn stop<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+        self.leave_sleep(vcpu);
+        vcpu.activity = Activity::Stopped;
+        self.queue.remove(vcpu.id);
+        self.forget_areas(vcpu);
+    }
+
+    /// Forgets what a vCPU shares with the hypervisor.
+    pub fn forget_areas<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+        if vcpu.areas.clear_area() {
+            self.pinned_windows -= 1;
+        }
+        vcpu.areas = Areas::default();
+    }
+
+    /// Puts a vCPU to sleep that was taken from the queue.
+    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, activity: Activity) {
+        if let Activity::Ceded { until } = activity {
+            self.timers.set(vcpu.id, until);
+        }
+        vcpu.activity = activity;
+    }
+
+    fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
+        if let Activity::Ceded { until } = vcpu.activity {
+            self.timers.cancel(vcpu.id, until);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Next, Schedule};
+    use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
+
+    const PATIENCE: u64 = 1000;
+
+    fn schedule(threads: usize) -> Schedule {
+        let mut schedule = Schedule::new(threads);
+        schedule.add_partition();
+        schedule
+    }
+
+    #[test]
+    fn only_the_last_thread_to_fall_idle_finds_that_nothing_can_happen() {
+        let mut schedule = schedule(3);
+        for thread in [0, 2] {
+            assert!(matches!(schedule.next(thread, 0, PATIENCE), Next::Wait(_)));
+        }
+        // One that was rung looks first.
+        assert_eq!(schedule.take_idle(Some(2)), Some(2));
+        assert!(matches!(schedule.next(1, 0, PATIENCE), Next::Wait(_)));
+        assert_eq!(schedule.next(2, 0, PATIENCE), Next::Stuck);
+        schedule.timers.set(VcpuId(0), PATIENCE + 1);
+        assert_eq!(schedule.next(2, 0, PATIENCE), Next::Stuck, "too far");
+        assert_eq!(schedule.next(2, 1, PATIENCE), Next::Wait(PATIENCE + 1));
+    }
+
+    #[test]
+    fn a_timer_is_watched_by_an_idle_thread_that_wakes_in_time_or_by_all_that_run() {
+        let mut schedule = schedule(2);
+        assert_eq!(schedule.timer_to_watch(), None);
+        schedule.timers.set(VcpuId(0), 50);
+        assert_eq!(schedule.timer_to_watch(), Some(50));
+        assert_eq!(schedule.next(1, 0, PATIENCE), Next::Wait(50));
+        assert_eq!(schedule.timer_to_watch(), None);
+        schedule.timers.set(VcpuId(1), 20);
+        assert_eq!(schedule.timer_to_watch(), Some(20), "the idle one does not know it");
+        assert_eq!(schedule.take_due(1, 10), None);
+        assert_eq!(schedule.timer_to_watch(), Some(20), "it is idle no more");
+        assert_eq!(schedule.idle_ticks(1), 10);
+    }
+
+    #[test]
+    fn an_idle_thread_is_rung_once() {
+        let mut schedule = schedule(3);
+        assert_eq!(schedule.take_idle(None), None);
+        schedule.next(1, 0, PATIENCE);
+        schedule.next(2, 0, PATIENCE);
+        assert_eq!(schedule.take_idle(Some(2)), Some(2));
+        assert_eq!(schedule.take_idle(Some(2)), Some(1));
+        assert_eq!(schedule.take_idle(Some(2)), None);
+    }
+
+    #[test]
+    fn work_comes_before_waiting_and_the_end_before_both() {
+        let mut schedule = schedule(1);
+        let id = schedule.queue.add(WEIGHT_DEFAULT);
+        schedule.queue.make_ready(id);
+        assert_eq!(schedule.next(0, 0, PATIENCE), Next::Run(id));
+        schedule.queue.make_ready(id);
+        assert!(schedule.remove_partition());
+        assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
+    }
+}

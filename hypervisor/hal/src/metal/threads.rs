@@ -1,0 +1,228 @@
+//! All hardware threads: fetching them out of firmware, their doorbells, and how they wait.
+//!
+//! A thread is known by its index: the boot thread is 0, the others follow in the order in which they
+//! were fetched. A doorbell stays rung until its thread clears it, so a thread that clears, looks for
+//! something to do and then waits misses nothing that was rung for after it looked.
+
+use alloc::alloc::{Layout, alloc};
+use core::arch::asm;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use arch::opal::status;
+use arch::registers::lpcr;
+use hypervisor_core::hal::ThreadError;
+
+use super::boot::{HOST_LPCR, set_up_thread, translation_on};
+use super::memory::real_of;
+use super::opal;
+use super::per_cpu::{area, per_cpu};
+use super::registers::{isync, ptesync, read, spr, write};
+
+/// Hardware threads that there is room for: each has a per-CPU area in the image.
+pub(super) const THREADS_MAX: usize = 64;
+const STACK_BYTES: usize = 0x1_0000;
+/// Ticks that a thread may take from OPAL_START_CPU to here: a second of a 512 MHz time base.
+const ARRIVAL_TICKS: u64 = 512_000_000;
+/// The largest positive value of a decrementer of 32 bits: LPCR\[LD\] is 0 in [`HOST_LPCR`].
+const DECREMENTER_MAX: u64 = 0x7FFF_FFFF;
+/// `msgsnd` and `msgclr` to hypervisor state, RB field 32:36.
+const HYPERVISOR_DOORBELL: u64 = 5 << 27;
+
+struct Thread {
+    server: AtomicU32,
+    /// Its doorbell was rung: for a thread that cannot `stop`.
+    is_rung: AtomicBool,
+}
+
+static THREADS: [Thread; THREADS_MAX] =
+    [const { Thread { server: AtomicU32::new(0), is_rung: AtomicBool::new(false) } }; THREADS_MAX];
+/// Threads that have arrived, the boot thread among them.
+static ARRIVED: AtomicUsize = AtomicUsize::new(1);
+/// A thread was started and did not arrive; where it would arrive is not used again.
+static IS_ONE_MISSING: AtomicBool = AtomicBool::new(false);
+/// Threads that have done the work.
+static DONE: AtomicUsize = AtomicUsize::new(0);
+static WORK: AtomicPtr<&(dyn Fn(usize) + Sync)> = AtomicPtr::new(core::ptr::null_mut());
+/// PSSCR for waiting, or [`NO_STOP`].
+static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
+const NO_STOP: u64 = u64::MAX;
+
+/// The per-CPU area of the thread that is being fetched.
+#[unsafe(no_mangle)]
+static hal_next_thread: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" {
+    fn hal_thread_entry();
+    safe fn hal_on_stack(top: u64) -> !;
+}
+
+/// How threads wait: by `stop` with this PSSCR, whose EC and ESL are 0, or by polling.
+pub(super) fn set_idle(psscr: Option<u64>) {
+    IDLE.store(psscr.unwrap_or(NO_STOP), Ordering::Relaxed);
+}
+
+/// PIR of the boot thread, which calls this.
+pub(super) fn boot_thread() -> u32 {
+    let server = read::<{ spr::PIR }>() as u32;
+    THREADS[0].server.store(server, Ordering::Relaxed);
+    server
+}
+
+/// Fetches a thread out of firmware.
+pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
+    let index = ARRIVED.load(Ordering::Relaxed);
+    if index == THREADS_MAX {
+        return Err(ThreadError::TooMany);
+    }
+    if IS_ONE_MISSING.load(Ordering::Relaxed) {
+        return Err(ThreadError::Silent);
+    }
+    let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;
+    // SAFETY: the layout is not empty.
+    let stack = unsafe { alloc(layout) };
+    if stack.is_null() {
+        return Err(ThreadError::NoMemory);
+    }
+    let (own, new) = (per_cpu(), area(index));
+    // SAFETY: nobody else uses the new thread's area yet.
+    unsafe {
+        (*new).toc = (*own).toc;
+        (*new).opal_base = (*own).opal_base;
+        (*new).opal_entry = (*own).opal_entry;
+        // Below the place where callees store to their caller's header.
+        (*new).stack = stack as u64 + STACK_BYTES as u64 - 0x100;
+    }
+    THREADS[index].server.store(server, Ordering::Relaxed);
+    hal_next_thread.store(new as u64, Ordering::Relaxed);
+    ptesync();
+    let answer = opal::start_cpu(server, real_of(hal_thread_entry as *const () as u64));
+    if answer != status::SUCCESS {
+        return Err(ThreadError::Refused(answer));
+    }
+    let until = read::<{ spr::TB }>().wrapping_add(ARRIVAL_TICKS);
+    while ARRIVED.load(Ordering::Acquire) == index {
+        if read::<{ spr::TB }>() > until {
+            hal_next_thread.store(0, Ordering::Relaxed);
+            IS_ONE_MISSING.store(true, Ordering::Relaxed);
+            return Err(ThreadError::Silent);
+        }
+    }
+    Ok(())
+}
+
+/// Called by `boot.S` in real mode at 0xC000..., on the stack that arriving threads share.
+#[unsafe(no_mangle)]
+extern "C" fn hal_thread_start() -> ! {
+    // SAFETY: the boot thread's PTCR; its tables map the image and the heap.
+    unsafe {
+        set_up_thread(super::map::ptcr());
+        translation_on();
+        hal_on_stack((*per_cpu()).stack)
+    }
+}
+
+/// The life of a thread, on its own stack.
+#[unsafe(no_mangle)]
+extern "C" fn hal_thread_main() -> ! {
+    let index = ARRIVED.fetch_add(1, Ordering::Release);
+    let work = loop {
+        clear_doorbell();
+        let work = WORK.load(Ordering::Acquire);
+        if !work.is_null() {
+            break work;
+        }
+        wait(u64::MAX);
+    };
+    // SAFETY: `run` keeps it until this thread is done.
+    unsafe { (*work)(index) };
+    DONE.fetch_add(1, Ordering::Release);
+    ring(0);
+    loop {
+        clear_doorbell();
+        wait(u64::MAX);
+    }
+}
+
+/// Calls `work` on all threads, each with its index, and returns when all are done. Once only.
+pub(super) fn run(work: &(dyn Fn(usize) + Sync)) {
+    let others = ARRIVED.load(Ordering::Relaxed) - 1;
+    let mut shared = work;
+    // SAFETY: no thread uses it after it has counted itself as done, which is waited for; so the reference
+    // outlives its uses.
+    let lasting: *mut &(dyn Fn(usize) + Sync) = unsafe { core::mem::transmute(&raw mut shared) };
+    let before = WORK.swap(lasting, Ordering::Release);
+    assert!(before.is_null(), "threads work once");
+    (1..=others).for_each(ring);
+    work(0);
+    loop {
+        clear_doorbell();
+        if DONE.load(Ordering::Acquire) == others {
+            return;
+        }
+        wait(u64::MAX);
+    }
+}
+
+/// Rings the doorbell of a thread, after all that was stored before.
+pub(super) fn ring(index: usize) {
+    const MSGSND: u32 = 31 << 26 | 4 << 11 | 206 << 1; // msgsnd r4
+    let thread = &THREADS[index];
+    thread.is_rung.store(true, Ordering::Release);
+    let message = HYPERVISOR_DOORBELL | u64::from(thread.server.load(Ordering::Relaxed));
+    // SAFETY: a message to a thread that the hypervisor runs on.
+    unsafe {
+        asm!("sync", ".long {}", const MSGSND, in("r4") message, options(nostack));
+    }
+}
+
+/// The index of this thread.
+fn own_index() -> usize {
+    // SAFETY: both are of one array.
+    unsafe { per_cpu().offset_from_unsigned(area(0)) }
+}
+
+/// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
+pub(super) fn clear_doorbell() {
+    const MSGCLR: u32 = 31 << 26 | 4 << 11 | 238 << 1; // msgclr r4
+    const MSGSYNC: u32 = 31 << 26 | 886 << 1;
+    THREADS[own_index()].is_rung.store(false, Ordering::Relaxed);
+    // SAFETY: barriers, and a message that nobody else gets.
+    unsafe {
+        asm!(
+            ".long {clear}", ".long {synchronize}", "sync",
+            clear = const MSGCLR, synchronize = const MSGSYNC,
+            in("r4") HYPERVISOR_DOORBELL, options(nostack)
+        );
+    }
+}
+
+/// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
+pub(super) fn wait(until: u64) {
+    let psscr = IDLE.load(Ordering::Relaxed);
+    if psscr == NO_STOP {
+        return poll(until);
+    }
+    let left = until.saturating_sub(read::<{ spr::TB }>());
+    if left == 0 {
+        return;
+    }
+    // SAFETY: EC=0, so the thread goes on behind `stop`; no guest runs on it, and whoever enters one sets
+    // these registers again. MSR[EE]=0: what wakes it stays pending.
+    unsafe {
+        write::<{ spr::LPCR }>(HOST_LPCR | lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL);
+        write::<{ spr::DEC }>(left.min(DECREMENTER_MAX));
+        write::<{ spr::PSSCR }>(psscr);
+        isync();
+        asm!(".long {}", const 19 << 26 | 370 << 1, options(nostack)); // stop
+    }
+}
+
+/// Waits at low priority, so that the core's other threads have it for themselves.
+fn poll(until: u64) {
+    let is_rung = &THREADS[own_index()].is_rung;
+    // SAFETY: hints; r31 and r2 are not changed.
+    unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
+    while read::<{ spr::TB }>() < until && !is_rung.load(Ordering::Relaxed) {}
+    // SAFETY: as above; medium priority.
+    unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
+}
