@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use simulator::core::LONGEST_QUANTUM;
+
 use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;
 use crate::size::Size;
@@ -77,6 +79,10 @@ pub struct RunArguments {
     /// Only count instructions: no timing model, no cycles.
     #[arg(long)]
     pub functional: bool,
+    /// How many cycles a hardware thread may be simulated ahead of the others, 1 to 100.
+    #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
+        value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
+    pub quantum: u64,
     /// Print where the cycles went: who, in which function, at which instruction, and why.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
@@ -260,6 +266,9 @@ mod tests {
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",
+            "run a.toml --quantum 0",
+            "run a.toml --quantum 101",
+            "run a.toml --quantum 50 --functional",
             "bundle a.toml",
             "compare",
         ] {
