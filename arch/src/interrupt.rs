@@ -125,7 +125,7 @@ pub const AIL3_BASE: u64 = 0xC000_0000_0000_4000;
 /// Where interrupts go that arrive with relocation on: LPCR\[AIL\]=2.
 pub const AIL2_BASE: u64 = 0x1_8000;
 
-/// Where `scv` of level 0 goes in real mode; each further level is 0x20 on.
+/// Where `scv` of level 0 goes in real mode and with LPCR\[AIL\]=2; each further level is 0x20 on.
 pub const SCV_BASE: u64 = 0x1_7000;
 /// The same with LPCR[AIL]=3.
 pub const SCV_AIL3_BASE: u64 = 0xC000_0000_0000_3000;
@@ -186,6 +186,8 @@ pub mod wake {
     pub const EXTERNAL: u64 = 0x0020_0000;
     /// A hypervisor virtualization interrupt.
     pub const VIRTUALIZATION: u64 = 0x0024_0000;
+    /// A hypervisor maintenance interrupt.
+    pub const MAINTENANCE: u64 = 0x0028_0000;
     /// Nothing was lost.
     pub const NOTHING_LOST: u64 = 0x0001_0000;
     /// The thread's own state was lost, the hypervisor's was not.

@@ -178,6 +178,14 @@ impl Shared {
         self.places.iter().filter(|place| place.1 == core).count()
     }
 
+    /// The threads of the core of thread `index`, by their indexes.
+    #[must_use]
+    pub fn threads_beside(&self, index: usize) -> std::ops::Range<usize> {
+        let core = self.places[index].1;
+        let first = self.places.partition_point(|place| place.1 < core);
+        first..first + self.threads_of(core)
+    }
+
     /// What is on its way to thread `index`.
     #[must_use]
     pub fn signals(&self, index: usize) -> &Signals {
@@ -204,6 +212,13 @@ impl Shared {
             signals.since = signals.since.max(now);
             self.attention = true;
         }
+    }
+
+    /// Something came to thread `index` at cycle `now` that is no signal of [`Signals`].
+    pub fn arrived(&mut self, index: usize, now: u64) {
+        let signals = &mut self.signals[index];
+        signals.since = signals.since.max(now);
+        self.attention = true;
     }
 
     /// A thread passes a mark: the machine looks before it goes on.

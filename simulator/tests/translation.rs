@@ -117,7 +117,7 @@ impl Bench {
     fn access(&mut self, state: u64, address: u64, access: Access) -> Result<u64, Interrupt> {
         self.thread.set_msr(state);
         translate(&mut self.thread, &mut self.shared, EffectiveAddress(address), access)
-            .map(|offset| offset as u64)
+            .map(|place| place.offset as u64)
             .map_err(|_| match self.thread.take_cause() {
                 Some(Cause::Interrupt(interrupt)) => interrupt,
                 other => panic!("expected an interrupt, not {other:?}"),

@@ -1,4 +1,5 @@
-//! The demonstration: a figure from our machine, and QEMU's word that both ran the same.
+//! The demonstration: a figure from our machine and where its cycles went, and QEMU's word that both ran the
+//! same.
 
 use anyhow::Result;
 
@@ -18,10 +19,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
     println!(
-        "\nA guest makes 10,000 hypercalls on the hypervisor, on our POWER9. Counted per hypercall:\n\n\
-         $ powervisor run {EXPERIMENT}"
+        "\nA guest makes 10,000 hypercalls on the hypervisor, on our POWER9. Per hypercall:\n\n\
+         $ powervisor run {EXPERIMENT} --explain"
     );
-    run_command(&mut workspace.powervisor(&["run", EXPERIMENT]))?;
+    run_command(&mut workspace.powervisor(&["run", EXPERIMENT, "--explain"]))?;
     println!(
         "\nThe same image and the same partitions on QEMU's powernv9 under real skiboot firmware:\n\n\
          $ powervisor compare {EXAMPLE} {EXPERIMENT}"

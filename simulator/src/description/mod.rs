@@ -3,6 +3,8 @@
 //! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
+#[cfg(test)]
+mod tests;
 pub mod timing;
 
 use std::fmt;
@@ -560,56 +562,3 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 
 #[cfg(test)]
 pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
-
-#[cfg(test)]
-mod tests {
-    use super::{Description, POWER9};
-
-    fn with(from: &str, to: &str) -> String {
-        assert!(POWER9.contains(from), "the description has {from:?}");
-        Description::from_toml(&POWER9.replace(from, to)).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_description_in_the_tree_is_right() {
-        let description = Description::from_toml(POWER9).unwrap();
-        assert_eq!(description.name(), "power9");
-        assert_eq!(description.memory_bytes(), 2 << 30);
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_its_line() {
-        let message = with("chips = 1", "chipz = 1");
-        assert!(message.starts_with("line 8: ") && message.contains("chipz"), "{message}");
-        assert!(with("unit = \"Hz\"", "unit = \"MHz\"").contains("its unit is \"Hz\""));
-        assert!(with("bytes = 0x8000_0000", "bytes = 0x800_0000").contains("1 GiB"));
-        assert!(with("bytes = 0x8000_0000", "bytes = 0x8000_0001").contains("multiples"));
-        assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
-        assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
-        assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the 1 threads"));
-        assert!(with("POWER9\"", "POWER7\"").contains("not modelled"));
-        assert!(with("month = 1", "month = 13").contains("no day"));
-        assert!(with("psscr = 0x330", "psscr = 0x334").contains("level 4"));
-        assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));
-        assert!(with("\"HDEC\"", "\"LPCR\"").contains("LPCR is kept and reset"));
-        assert!(with("\"HDEC\"", "\"MSR\"").contains("no register MSR"));
-        assert!(with("enabled_levels = [0", "enabled_levels = [16, 0").contains("above 15"));
-        assert!(with("core_from = { value = 2", "core_from = { value = 5").contains("ascend"));
-        assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("ascend"));
-        assert!(with("unit = \"level\"", "unit = \"levels\"").contains("not in \"level\""));
-        assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
-        assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
-        assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
-        assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
-        assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
-    }
-
-    #[test]
-    fn the_hash_differs_when_a_value_does() {
-        let mut description = Description::from_toml(POWER9).unwrap();
-        let before = description.config_hash();
-        description.set_memory_bytes(4 << 30).unwrap();
-        assert_ne!(before, description.config_hash());
-        assert!(description.set_memory_bytes(0).is_err());
-    }
-}

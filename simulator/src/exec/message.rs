@@ -29,8 +29,11 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
 /// Message type of RB; every other than [`DOORBELL`] makes the instruction do nothing.
 const TYPE: Field = Field::new(32, 36);
 const DOORBELL: u64 = 5;
-/// Broadcast field of RB.
+/// Broadcast field of RB: which threads, of those around the one with the PIR. Source: QEMU's later versions.
 const BROADCAST: Field = Field::new(37, 38);
+const ONE_THREAD: u64 = 0;
+const SUBPROCESSOR: u64 = 1;
+const CORE: u64 = 2;
 /// PIR that `msgsnd` rings.
 const PIR_TAG: Field = Field::new(44, 63);
 /// TIR that `msgsndp` rings.
@@ -45,12 +48,19 @@ fn msgsnd(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     if !is_doorbell(thread, i) {
         return Ok(Flow::Next);
     }
-    if BROADCAST.get(operand) != 0 {
-        return Err(thread.stop(StopReason::InstructionNotModelled("msgsnd to several threads")));
-    }
     // Nobody answers to a PIR that the machine does not have.
-    if let Some(receiver) = shared.thread_with_pir(PIR_TAG.get(operand)) {
-        let now = thread.time_now().cycles();
+    let Some(named) = shared.thread_with_pir(PIR_TAG.get(operand)) else {
+        return Ok(Flow::Synchronize);
+    };
+    let receivers = match BROADCAST.get(operand) {
+        ONE_THREAD => named..named + 1,
+        // Where each thread is a partition's whole processor, it is a subprocessor of its own.
+        SUBPROCESSOR if shared.switches.privileged_doorbells_stay_in_thread => named..named + 1,
+        SUBPROCESSOR | CORE => shared.threads_beside(named),
+        _ => return Err(thread.stop(StopReason::InvalidForm("msgsnd (reserved broadcast)"))),
+    };
+    let now = thread.time_now().cycles();
+    for receiver in receivers {
         shared.signal(receiver, now, |signals| signals.hypervisor_doorbell = true);
     }
     Ok(Flow::Synchronize)

@@ -22,8 +22,9 @@ pub mod storage;
 pub mod synchronization;
 pub mod system;
 pub mod transaction;
+pub mod vector;
 
-use arch::instruction::{Privilege, Row, Word, decode};
+use arch::instruction::{Privilege, Row, Word, decode, vector_facility};
 use arch::interrupt::program;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
@@ -133,7 +134,12 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
         Processor::Power9 => row.processors.has_power9(),
     });
     let Some(row) = row else {
-        return (if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal }, None);
+        let handler = match vector_facility(word) {
+            Some(facility) => vector::handler(facility),
+            None if word == FIRMWARE_ENTRY => system::firmware,
+            None => system::illegal,
+        };
+        return (handler, None);
     };
     let is_refused = match row.privilege {
         Privilege::Problem => false,

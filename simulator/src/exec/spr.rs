@@ -7,7 +7,7 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::{psscr, xer};
+use arch::registers::{lpcr, psscr, xer};
 
 use super::system::BESCR_GE;
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
@@ -57,33 +57,52 @@ fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     Ok(Flow::Next)
 }
 
-/// The row for the instruction's number, if the thread's state may use it in this direction.
+/// The row for the instruction's number, if the thread's state may use it in this direction; `None` where
+/// the access does nothing.
 fn find(
     thread: &mut Thread,
     shared: &Shared,
     i: Word,
     is_write: bool,
-) -> Result<&'static SprRow, Trap> {
+) -> Result<Option<&'static SprRow>, Trap> {
     let number = i.spr();
     let row = SprRow::find(number, shared.processor);
     let access = row.map_or(Access::None, |row| if is_write { row.write } else { row.read });
     match (row, access) {
-        (Some(row), Access::Problem) => Ok(row),
-        (Some(row), Access::Privileged) if !thread.is_problem() => Ok(row),
-        (Some(row), Access::Hypervisor) if thread.is_hypervisor() => Ok(row),
+        (Some(row), Access::Problem) => Ok(Some(row)),
+        (Some(row), Access::Privileged) if !thread.is_problem() => Ok(Some(row)),
+        (Some(row), Access::Hypervisor) if thread.is_hypervisor() => Ok(Some(row)),
         (Some(_), Access::Hypervisor) if !thread.is_problem() => {
             Err(hypervisor_privileged(thread, i))
         }
-        // Bit 0 of the number's upper half says whether the number is privileged.
-        _ if thread.is_problem() && number & 0x10 != 0 => {
-            Err(thread.program_interrupt(program::PRIVILEGED))
-        }
-        _ => Err(thread.stop(StopReason::NoSuchSpr { number, is_write })),
+        _ => without_register(thread, i, is_write).map(|()| None),
     }
 }
 
+/// An access to a number that has no register, or none for this direction: Power ISA 3.0B Book III, Move
+/// To and From System Register Instructions, as QEMU reads it; what LPCR\[EVIRT\] does is from the name
+/// of the bit, Enhanced Virtualization, alone. In hypervisor state the no-operation stops the machine.
+fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), Trap> {
+    let number = i.spr();
+    if thread.is_problem() && number & PRIVILEGED_NUMBER != 0 {
+        return Err(thread.program_interrupt(program::PRIVILEGED));
+    }
+    let is_never_nothing = number == 0 || !is_write && matches!(number, 4..=6);
+    let is_virtualized = !thread.is_hypervisor() && thread.spr(Spr::Lpcr) & lpcr::EVIRT != 0;
+    if thread.is_problem() || is_never_nothing || is_virtualized {
+        return Err(thread.emulation_assistance(i));
+    }
+    if thread.is_hypervisor() {
+        return Err(thread.stop(StopReason::NoSuchSpr { number, is_write }));
+    }
+    Ok(())
+}
+
+/// Numbers with this bit are for privileged software.
+const PRIVILEGED_NUMBER: u16 = 0x10;
+
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    let row = find(thread, shared, i, false)?;
+    let Some(row) = find(thread, shared, i, false)? else { return Ok(Flow::Next) };
     facility::require_spr(thread, row, i, false)?;
     let timebase = || shared.timebase(thread);
     let value = match row.spr {
@@ -142,7 +161,7 @@ const POWER9_LPCR: u64 = 0x7070_4000_03F7_FE1B;
 const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    let row = find(thread, shared, i, true)?;
+    let Some(row) = find(thread, shared, i, true)? else { return Ok(Flow::Next) };
     facility::require_spr(thread, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     match row.spr {
@@ -212,7 +231,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 thread.set_spr(Spr::Ppr, value & PPR_PRIORITY.mask());
             }
         }
-        // Nothing here ever sets a bit of HMER: what is written can only clear some.
+        // What is written can only clear causes.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
         // POWER9 has no such register: the number reads as zero (`kvm-hv.md` 1.3, RFC 01).
         Spr::Wort => {}
@@ -230,6 +249,10 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             }
         }
     }
+    if row.spr == Spr::Hmeer {
+        // It is the whole core's: a thread that waits may have something to wake for.
+        shared.call_attention();
+    }
     Ok(if synchronizes(row.spr) { Flow::Synchronize } else { Flow::Next })
 }
 
@@ -242,7 +265,8 @@ fn synchronizes(spr: Spr) -> bool {
     );
     let is_facility = matches!(spr, Spr::Hfscr | Spr::Fscr | Spr::Pcr);
     let is_trace = matches!(spr, Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0);
-    let is_interrupt = matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes);
+    let is_interrupt =
+        matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes | Spr::Hmer | Spr::Hmeer);
     is_translation || is_facility || is_trace || is_interrupt
 }
 
@@ -278,7 +302,8 @@ fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
 
 const PROBLEM_AMR: u16 = 13;
 
-/// Refuses values that would switch on what is not modelled.
+/// Refuses values that would switch on what is not modelled, in a partition too: HFSCR can keep it from all of
+/// them that are not the hypervisor's alone.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
         // Freeze counters: FC, bit 32.

@@ -38,6 +38,10 @@ fn touch_block(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 }
 
 fn dcbz(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    thread.store_bytes(shared, block(thread, i), [0; BLOCK_BYTES as usize])?;
+    let block = block(thread, i);
+    if thread.is_inhibited(shared, block, Access::Store)? {
+        return Err(thread.alignment_interrupt(block));
+    }
+    thread.store_bytes(shared, block, [0; BLOCK_BYTES as usize])?;
     stored(shared)
 }

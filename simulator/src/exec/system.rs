@@ -12,7 +12,7 @@ use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::interrupt;
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::{Cause, Interrupt, StopReason, Trap};
+use crate::thread::trap::{Cause, Interrupt, Trap};
 
 /// The handler of a system instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
@@ -67,7 +67,7 @@ fn scv(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         return Err(facility::unavailable(thread, Facility::Scv));
     }
     thread.nia = thread.effective(thread.cia.wrapping_add(4)).0;
-    interrupt::take_vectored_call(thread, shared, u64::from(i.lev()))?;
+    interrupt::take_vectored_call(thread, shared, u64::from(i.lev()));
     Ok(Flow::Return)
 }
 
@@ -120,13 +120,13 @@ fn return_to(thread: &mut Thread, address: u64, value: u64) -> Outcome {
     Ok(Flow::Return)
 }
 
-/// No transaction ever begins, so none can be entered.
+/// No transaction ever begins, and a write of the MSR cannot enter one from outside: Power ISA 3.0B Book III
+/// section 3.2.1, Transaction State Transitions.
 fn refuse_transaction(thread: &mut Thread, value: u64) -> Result<(), Trap> {
-    if msr::TS.get(value) == 0 {
-        return Ok(());
+    match msr::TS.get(value) {
+        0 => Ok(()),
+        _ => Err(thread.program_interrupt(program::TM_BAD_THING)),
     }
-    let what = "a transaction state (MSR[TS])";
-    Err(thread.stop(StopReason::SprNotModelled { register: "MSR", value, what }))
 }
 
 fn mfmsr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {

@@ -38,7 +38,9 @@ const FAILED: u32 = 0b1010;
 
 /// TEXASR of the failure: the nesting level, which is none, is exceeded; it will be so again; the
 /// summary; TFIAR is exact. QEMU's choice, whose transactions fail the same way.
-const FAILURE: u64 = bit(7) | bit(9) | bit(36) | bit(37);
+const FAILURE: u64 = bit(7) | bit(9) | FAILURE_SUMMARY | bit(37);
+/// TEXASR[FS]: without it there is no failed transaction to go back to, and `trechkpt.` is a TM Bad Thing.
+const FAILURE_SUMMARY: u64 = bit(36);
 /// Where TEXASR keeps HV and PR of the failure.
 const FAILURE_STATE_SHIFT: u32 = 28;
 
@@ -82,5 +84,8 @@ fn treclaim(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
 
 fn trechkpt(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
     require(thread)?;
-    Err(thread.stop(StopReason::InstructionNotModelled("trechkpt.")))
+    if thread.spr(Spr::Texasr) & FAILURE_SUMMARY == 0 {
+        return Err(thread.program_interrupt(program::TM_BAD_THING));
+    }
+    Err(thread.stop(StopReason::InstructionNotModelled("trechkpt. into a suspended transaction")))
 }

@@ -14,7 +14,7 @@ use arch::registers::{hid0, lpcr, msr};
 
 use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StopReason, Trap};
+use crate::thread::trap::Interrupt;
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
 pub const STATUS_BITS: u64 = 0x783F_0000;
@@ -94,29 +94,23 @@ pub fn take(thread: &mut Thread, shared: &Shared, interrupt: &Interrupt) -> Take
     Taken { vector, from_msr, to_msr }
 }
 
-/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are.
-///
-/// # Errors
-/// [`Trap`] to stop the machine where no source says where the call goes.
-pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) -> Result<(), Trap> {
+/// Takes `scv` of this level: LR and CTR save `nia` and the MSR, and EE and RI stay as they are. LPCR\[AIL\]=2
+/// keeps relocation on and leaves the address; 3 changes both. Source: QEMU.
+pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) {
     let lpcr = thread.spr(Spr::Lpcr);
     let from_msr = thread.msr();
-    let base = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
-        None => SCV_BASE,
-        Some(AIL3_BASE) => SCV_AIL3_BASE,
-        Some(_) => {
-            let what = "scv with LPCR[AIL]=2";
-            return Err(thread.stop(StopReason::InstructionNotModelled(what)));
-        }
+    let relocated = msr::IR | msr::DR;
+    let (base, relocation) = match alternate_base(Vector::SystemCall, lpcr, from_msr, false) {
+        None => (SCV_BASE, 0),
+        Some(AIL3_BASE) => (SCV_AIL3_BASE, relocated),
+        Some(_) => (SCV_BASE, relocated),
     };
     thread.lr = thread.nia;
     thread.ctr = from_msr & !STATUS_BITS;
-    let relocation = if base == SCV_BASE { 0 } else { msr::IR | msr::DR };
     let kept = from_msr & (msr::HV | msr::ME | msr::EE | msr::RI);
     let to_msr = msr::SF | kept | relocation;
     thread.set_msr(to_msr | endianness(thread, shared, to_msr));
     thread.nia = base + 0x20 * level;
-    Ok(())
 }
 
 /// MSR\[LE\] of an interrupt that arrives with `to_msr`.
@@ -192,6 +186,9 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let is_due = |is_there: bool, vector| is_there && is_enabled(thread, vector);
     if signals.system_reset {
         Some(Vector::SystemReset)
+    } else if is_due(needs_maintenance(thread, shared), Vector::HypervisorMaintenance) {
+        // Where maintenance stands among these no source at hand says.
+        Some(Vector::HypervisorMaintenance)
     } else if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
     } else if is_due(signals.virtualization, Vector::HypervisorVirtualization) {
@@ -209,6 +206,11 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     }
 }
 
+/// Whether a cause in HMER that HMEER enables waits: until software clears the one or the other.
+fn needs_maintenance(thread: &Thread, shared: &Shared) -> bool {
+    thread.spr(Spr::Hmer) & shared.cores[thread.core].spr(Spr::Hmeer) != 0
+}
+
 /// Whether the thread's state lets an asynchronous interrupt happen: MSR\[EE\], and for some a bit of
 /// LPCR. What belongs to the hypervisor interrupts a partition whatever its EE.
 #[inline(always)]
@@ -219,14 +221,14 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
     match vector {
         Vector::HypervisorDecrementer => for_hypervisor && lpcr & lpcr::HDICE != 0,
         Vector::HypervisorVirtualization => for_hypervisor && lpcr & lpcr::HVICE != 0,
-        Vector::DirectedHypervisorDoorbell => for_hypervisor,
+        Vector::DirectedHypervisorDoorbell | Vector::HypervisorMaintenance => for_hypervisor,
         _ => has_ee,
     }
 }
 
 /// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is
-/// taken; the
-/// decrementers and the interrupt controller go on until software does something about them.
+/// taken; the decrementers, the interrupt controller and maintenance go on until software does something
+/// about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);

@@ -13,7 +13,7 @@ use arch::interrupt::{Vector, wake};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr};
 
-use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, take};
+use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, needs_maintenance, take};
 use crate::power_saving::{SelfRestore, lose_thread_state};
 use crate::shared::Shared;
 use crate::thread::trap::Interrupt;
@@ -115,6 +115,12 @@ fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
         return Some(wake::SYSTEM_RESET);
     }
     let sources = [
+        (
+            needs_maintenance(thread, shared),
+            Vector::HypervisorMaintenance,
+            lpcr::PECE_MAINTENANCE,
+            wake::MAINTENANCE,
+        ),
         (
             signals.virtualization,
             Vector::HypervisorVirtualization,

@@ -175,6 +175,19 @@ impl Machine {
         platform.drive_lines(shared, threads.len(), latest.unwrap_or(0));
     }
 
+    /// Sets causes in the HMER of thread `index`, as a failing part of the machine would: no part of this one
+    /// fails by itself. A hypervisor maintenance interrupt follows where HMEER enables one of them.
+    ///
+    /// # Panics
+    /// If there is no such thread.
+    pub fn raise_maintenance(&mut self, index: usize, causes: u64) {
+        let State { threads, shared, .. } = &mut self.state;
+        let latest = threads.iter().map(|thread| thread.time.cycles()).max().unwrap_or(0);
+        let thread = &mut threads[index];
+        thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) | causes);
+        shared.arrived(index, latest);
+    }
+
     /// Drops every host-side shortcut: decoded blocks, translations at hand, known timers. The machine
     /// goes on as it would have, only slower; tests use this to show that it does.
     pub fn forget_shortcuts(&mut self) {

@@ -318,7 +318,7 @@ pub(super) fn find_block(
     }
     let address = EffectiveAddress(thread.nia);
     // To make room for this translation the TLB may be emptied.
-    let offset = mmu::translate(thread, shared, address, Access::Fetch)?;
+    let offset = mmu::translate(thread, shared, address, Access::Fetch)?.offset;
     let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
     thread.lookaside.insert_block(address.0, number);
     Ok(number)
@@ -366,6 +366,7 @@ pub(super) fn execute<O: Observer>(
                 return Leave::Synchronize;
             }
             Err(_) => {
+                thread.contain(op.word);
                 let is_complete = completes(thread, outcome);
                 if has_returned(op, outcome, is_complete) {
                     observer.returned(thread, shared, mode);

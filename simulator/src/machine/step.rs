@@ -23,6 +23,7 @@ use crate::trace::Observer;
 
 const BRANCH_TRACE: u64 = 1;
 const SINGLE_STEP: u64 = 2;
+const RESERVED: u64 = 3;
 
 const TRACED: u64 = bit(33);
 const LOAD: u64 = bit(35);
@@ -55,17 +56,21 @@ impl Machine {
     ) -> Result<Leave, StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
-        let trace = msr::TE.get(thread.msr());
-        if trace == BRANCH_TRACE | SINGLE_STEP {
-            return Err(StopReason::InvalidForm("MSR[TE]=3"));
-        }
+        let trace = match msr::TE.get(thread.msr()) {
+            RESERVED if thread.msr() & msr::HV != 0 => {
+                return Err(StopReason::InvalidForm("MSR[TE]=3"));
+            }
+            // A partition cannot be told: each of the two bits means what it meant before ISA 2.07.
+            RESERVED => SINGLE_STEP,
+            trace => trace,
+        };
         let ciabr = thread.spr(Spr::Ciabr);
         let address = thread.nia;
         let is_breakpoint = ciabr & 3 == privilege(thread) && ciabr & !3 == address;
         let mode = Mode::of(thread);
         let place = mmu::translate(thread, shared, EffectiveAddress(address), Access::Fetch);
-        let Ok(offset) = place else { return Ok(Leave::Trap) };
-        let number = self.blocks.find(&mut shared.memory, shared.processor, offset, mode);
+        let Ok(place) = place else { return Ok(Leave::Trap) };
+        let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
         let leave = if self.state.timing.is_some() {
             let limit = thread.steps() + 1;
             self.timed_block(index, number, u64::MAX, limit, mode, observer)

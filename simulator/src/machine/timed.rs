@@ -172,6 +172,7 @@ impl Run<'_> {
             thread.accesses.clear();
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
+                self.thread.contain(op.word);
                 return Leave::Trap;
             }
             if O::SEES_INSTRUCTIONS {

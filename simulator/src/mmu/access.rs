@@ -10,7 +10,8 @@ use crate::thread::lookaside::PAGE_LOG2;
 use crate::thread::trap::Trap;
 
 impl Thread {
-    /// The place of `bytes` bytes at `address` that lie in one page.
+    /// The place of `bytes` bytes at `address` that lie in one page. In a cache-inhibited page they must be
+    /// aligned.
     #[inline]
     fn place(
         &mut self,
@@ -25,8 +26,43 @@ impl Thread {
         };
         match pages.find(address.0, bytes).or_else(|| pages.find_recorded(address.0, bytes)) {
             Some(offset) => Ok(offset),
-            None => translate(self, shared, address, access),
+            None => self.place_slow(shared, address, bytes, access),
         }
+    }
+
+    #[cold]
+    fn place_slow(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        bytes: u64,
+        access: Access,
+    ) -> Result<Offset, Trap> {
+        let place = translate(self, shared, address, access)?;
+        if place.inhibited.is_some() && !address.0.is_multiple_of(bytes) {
+            return Err(self.alignment_interrupt(address));
+        }
+        Ok(place.offset)
+    }
+
+    /// The places of `N` bytes at `address`, of which not all lie in one page.
+    fn scattered<const N: usize>(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        access: Access,
+    ) -> Result<[Offset; N], Trap> {
+        let mut offsets = [0; N];
+        for (index, offset) in offsets.iter_mut().enumerate() {
+            let at = self.effective(address.0.wrapping_add(index as u64));
+            let place = translate(self, shared, at, access)?;
+            if place.inhibited.is_some() {
+                return Err(self.alignment_interrupt(address));
+            }
+            self.accesses.record(at, place.offset, 1, access == Access::Store);
+            *offset = place.offset;
+        }
+        Ok(offsets)
     }
 
     #[cold]
@@ -37,14 +73,11 @@ impl Thread {
     ) -> Result<[u8; N], Trap> {
         watch::check(self, address, N as u64, Access::Load)?;
         if crosses_page(address, N) {
-            let mut value = [0; N];
-            for (index, byte) in value.iter_mut().enumerate() {
-                let at = self.effective(address.0.wrapping_add(index as u64));
-                let offset = self.place(shared, at, 1, Access::Load)?;
-                self.accesses.record(at, offset, 1, false);
-                [*byte] = shared.memory.read(offset);
-            }
-            return Ok(value);
+            let offsets: [Offset; N] = self.scattered(shared, address, Access::Load)?;
+            return Ok(offsets.map(|offset| {
+                let [byte] = shared.memory.read(offset);
+                byte
+            }));
         }
         let offset = self.place(shared, address, N as u64, Access::Load)?;
         self.accesses.record(address, offset, N, false);
@@ -78,14 +111,8 @@ impl Thread {
     ) -> Result<(), Trap> {
         watch::check(self, address, N as u64, Access::Store)?;
         if crosses_page(address, N) {
-            let mut offsets = [0; N];
-            for (index, offset) in offsets.iter_mut().enumerate() {
-                let at = self.effective(address.0.wrapping_add(index as u64));
-                *offset = self.place(shared, at, 1, Access::Store)?;
-            }
-            for (index, (offset, byte)) in offsets.into_iter().zip(value).enumerate() {
-                let at = self.effective(address.0.wrapping_add(index as u64));
-                self.accesses.record(at, offset, 1, true);
+            let offsets: [Offset; N] = self.scattered(shared, address, Access::Store)?;
+            for (offset, byte) in offsets.into_iter().zip(value) {
                 shared.store(self, offset, [byte]);
             }
             return Ok(());
@@ -110,6 +137,44 @@ impl Thread {
         let offset = self.place(shared, address, 1, access)?;
         self.accesses.record(address, offset, 1, access == Access::Store);
         Ok(offset)
+    }
+
+    /// Refuses a cache-inhibited page to an access that needs a cache.
+    ///
+    /// # Errors
+    /// [`Trap`] if the page is one, or cannot be accessed.
+    pub fn require_cached(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        access: Access,
+    ) -> Result<(), Trap> {
+        let pages = match access {
+            Access::Store => &self.lookaside.write,
+            _ => &self.lookaside.read,
+        };
+        // What is at hand has a cache.
+        let known = pages.find(address.0, 1).or_else(|| pages.find_recorded(address.0, 1));
+        if known.is_some() {
+            return Ok(());
+        }
+        match translate(self, shared, address, access)?.inhibited {
+            Some(inhibited) => Err(inhibited.refuse(self, address, access)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the page at `address`, which `access` may reach, is cache-inhibited.
+    ///
+    /// # Errors
+    /// [`Trap`] if it cannot be accessed.
+    pub fn is_inhibited(
+        &mut self,
+        shared: &mut Shared,
+        address: EffectiveAddress,
+        access: Access,
+    ) -> Result<bool, Trap> {
+        Ok(translate(self, shared, address, access)?.inhibited.is_some())
     }
 }
 

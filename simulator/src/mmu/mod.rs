@@ -2,10 +2,11 @@
 //!
 //! [`translate`] decides which stages apply, asks the modelled [`tlb`], walks the tables ([`radix`])
 //! when that has no answer or one that would fault, and checks rights. `access` puts loads and stores
-//! on top. Hashed translation is not modelled yet: software that asks for it stops the machine.
+//! on top; `inhibited` says what cache-inhibited pages refuse. Hashed translation is not modelled yet: software that asks for it stops the machine.
 //! Source: `mmu-and-superpages.md` 1.9 and section 3.
 
 pub mod access;
+pub mod inhibited;
 pub mod invalidation;
 pub mod path;
 pub mod radix;
@@ -25,6 +26,7 @@ use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::lookaside::{Context, PAGE_LOG2};
 use crate::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
+use inhibited::Inhibited;
 use radix::{Page, Read, WalkFault, Walker};
 use tlb::{Hit, Space, Stage, Translation};
 use walk_cache::WalkCache;
@@ -66,6 +68,15 @@ pub fn context(thread: &Thread, shared: &Shared) -> Context {
     }
 }
 
+/// Where an access goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The place in memory.
+    pub offset: Offset,
+    /// Who keeps it out of the caches, if anyone.
+    pub inhibited: Option<Inhibited>,
+}
+
 /// The place in memory that `access` to `address` reaches, for the byte at `address`.
 ///
 /// # Errors
@@ -75,21 +86,24 @@ pub fn translate(
     shared: &mut Shared,
     address: EffectiveAddress,
     access: Access,
-) -> Result<Offset, Trap> {
-    let real = match find(thread, shared, address, access) {
-        Ok(real) => real,
+) -> Result<Place, Trap> {
+    let (real, inhibited) = match find(thread, shared, address, access) {
+        Ok(found) => found,
         Err(fault) => return Err(deliver(thread, address, access, fault)),
     };
     let Some(offset) = shared.memory.locate(real) else {
         return Err(thread.stop(StopReason::NoMemory { what: access.what(), address: real }));
     };
-    let page = offset & !((1 << PAGE_LOG2) - 1);
-    match access {
-        Access::Load => thread.lookaside.read.insert(address.0, page),
-        Access::Store => thread.lookaside.write.insert(address.0, page),
-        Access::Fetch => {}
+    // Every access to a cache-inhibited page has to be looked at.
+    if inhibited.is_none() {
+        let page = offset & !((1 << PAGE_LOG2) - 1);
+        match access {
+            Access::Load => thread.lookaside.read.insert(address.0, page),
+            Access::Store => thread.lookaside.write.insert(address.0, page),
+            Access::Fetch => {}
+        }
     }
-    Ok(offset)
+    Ok(Place { offset, inhibited })
 }
 
 /// The real address behind `address`, without side effects: nothing is cached and nothing is raised.
@@ -101,7 +115,7 @@ pub fn look(
     access: Access,
 ) -> Option<RealAddress> {
     match resolve(thread, shared, address, access).ok()? {
-        Found::Known(real) => Some(real),
+        Found::Known(real, _) => Some(real),
         Found::Walked(_, translation, _) => Some(translation.apply(address)),
     }
 }
@@ -130,7 +144,7 @@ impl From<WalkFault> for Fault {
 /// Where a translation comes from.
 enum Found {
     /// Real mode, or the TLB.
-    Known(RealAddress),
+    Known(RealAddress, Option<Inhibited>),
     /// The tables, just now, and what was read on the way.
     Walked(Space, Translation, Vec<Read>),
 }
@@ -141,16 +155,16 @@ fn find(
     shared: &mut Shared,
     address: EffectiveAddress,
     access: Access,
-) -> Result<RealAddress, Fault> {
+) -> Result<(RealAddress, Option<Inhibited>), Fault> {
     match resolve(thread, shared, address, access)? {
-        Found::Known(real) => Ok(real),
+        Found::Known(real, inhibited) => Ok((real, inhibited)),
         Found::Walked(space, translation, reads) => {
             let core = &mut shared.cores[thread.core];
             core.walk_cache.keep(reads.iter().filter_map(|read| Some((read.key?, read.words))));
             if core.tlb.insert(space, address.0, translation) {
                 thread.lookaside.forget();
             }
-            Ok(translation.apply(address))
+            Ok((translation.apply(address), inhibited::of(&translation, address)))
         }
     }
 }
@@ -164,12 +178,13 @@ fn resolve(
     let Some((space, input)) = locate(thread, address, access)? else {
         let is_offset = address.0 >> 63 == 0;
         let hrmor = if is_offset { shared.cores[thread.core].spr(Spr::Hrmor) } else { 0 };
-        return Ok(Found::Known(RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor)));
+        let real = RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor);
+        return Ok(Found::Known(real, None));
     };
     let core = &shared.cores[thread.core];
     match core.tlb.find(space, address.0) {
         Hit::One(known) if check(thread, known, access).is_ok() => {
-            return Ok(Found::Known(known.apply(address)));
+            return Ok(Found::Known(known.apply(address), inhibited::of(known, address)));
         }
         Hit::Several => return Err(Fault::MultiHit),
         Hit::One(_) | Hit::None => {}
@@ -180,9 +195,7 @@ fn resolve(
         check(thread, &translation, access).map_err(|refusal| match refusal {
             Refusal::Process(cause) => Fault::Process(cause),
             Refusal::Partition(cause) => {
-                let page = translation.guest_real.map_or(0, |page| page.0);
-                let at = page | address.offset(translation.page_log2);
-                Fault::Partition(cause, GuestRealAddress(at))
+                Fault::Partition(cause, translation.guest_real_of(address))
             }
         })?;
         Ok(Found::Walked(space, translation, reads))

@@ -60,6 +60,13 @@ pub struct Translation {
 }
 
 impl Translation {
+    /// The guest real address of the byte at `address`; without its page where no stage made one.
+    #[must_use]
+    pub fn guest_real_of(&self, address: EffectiveAddress) -> GuestRealAddress {
+        let page = self.guest_real.map_or(0, |page| page.0);
+        GuestRealAddress(page | address.offset(self.page_log2))
+    }
+
     /// The real address behind `address`, which lies in this page.
     #[must_use]
     pub fn apply(&self, address: EffectiveAddress) -> RealAddress {

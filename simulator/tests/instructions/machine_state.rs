@@ -132,3 +132,25 @@ fn slbia_synchronizes_with_radix_translation() {
     let mut parts = Parts::new(HYPERVISOR);
     assert_eq!(parts.run(Mnemonic::Slbia, &[0]), Ok(Flow::Synchronize));
 }
+
+#[test]
+fn a_transaction_state_cannot_be_written_from_outside_of_a_transaction() {
+    let bad_thing = (Vector::Program, program::TM_BAD_THING);
+    for state in [1, 2, 3] {
+        let value = msr::TS.set(HYPERVISOR, state);
+        for mnemonic in [Mnemonic::Rfid, Mnemonic::Hrfid] {
+            let mut parts = Parts::new(HYPERVISOR);
+            parts.thread.set_spr(Spr::Srr1, value);
+            parts.thread.set_spr(Spr::Hsrr1, value);
+            assert_eq!(vector(parts.run(mnemonic, &[])), bad_thing);
+            assert_eq!(parts.thread.msr(), HYPERVISOR, "nothing was written");
+        }
+        let mut parts = Parts::new(GUEST);
+        (parts.thread.gpr[4], parts.thread.ctr) = (value, value);
+        assert_eq!(vector(parts.run(Mnemonic::Mtmsrd, &[4, 0])), bad_thing);
+        assert_eq!(vector(parts.run(Mnemonic::Rfscv, &[])), bad_thing);
+        // These leave the upper half alone.
+        assert!(parts.run(Mnemonic::Mtmsr, &[4, 0]).is_ok());
+        assert!(parts.run(Mnemonic::Mtmsrd, &[4, 1]).is_ok());
+    }
+}

@@ -7,3 +7,4 @@ mod machine_state;
 mod modelled;
 mod parts;
 mod special_registers;
+mod vector;

@@ -1,11 +1,11 @@
 //! What reading and writing a special-purpose register does, for whom it is, and which values stop
 //! the machine. Source of the rules: Power ISA 3.0B Book III; `kvm-hv.md` 1.5, 4.1.
 
-use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, vector};
-use arch::instruction::Mnemonic;
+use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, interrupt, vector};
+use arch::instruction::{Mnemonic, encode};
 use arch::interrupt::{Vector, program};
-use arch::registers::lpcr;
 use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
 use simulator::thread::trap::{Cause, StopReason};
 
@@ -221,16 +221,66 @@ fn a_register_is_for_the_states_that_the_table_names() {
 }
 
 #[test]
-fn a_number_without_a_register_is_privileged_by_its_bit_or_stops_the_machine() {
-    let privileged = (Vector::Program, program::PRIVILEGED);
-    let read = |state, number| Parts::new(state).run(Mnemonic::Mfspr, &[3, number]);
-    let no_such = |number| Err(Cause::Stop(StopReason::NoSuchSpr { number, is_write: false }));
-    for number in [2, 7, 0x3E2] {
-        assert_eq!(read(PROBLEM, number), no_such(number as u16));
-        assert_eq!(read(HYPERVISOR, number), no_such(number as u16));
+fn a_number_without_a_register_does_nothing_for_a_guests_kernel() {
+    const MARK: u64 = 0x5555;
+    let mut parts = Parts::new(GUEST);
+    (parts.thread.gpr[3], parts.thread.gpr[4]) = (MARK, MARK);
+    // Of both kinds of numbers; POWER8's SDR1; PVR and TB, which cannot be written.
+    for number in [2, 7, 0x3E2, 16, 0x3F2, 25] {
+        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), Ok(Flow::Next), "{number}");
+        assert_eq!(parts.run(Mnemonic::Mtspr, &[number, 4]), Ok(Flow::Next), "{number}");
     }
-    for number in [16, 0x3F2] {
-        assert_eq!(vector(read(PROBLEM, number)), privileged);
-        assert_eq!(read(GUEST, number), no_such(number as u16));
+    for number in [4, 5, 6, 287, 268] {
+        assert_eq!(parts.run(Mnemonic::Mtspr, &[number, 4]), Ok(Flow::Next), "{number}");
+    }
+    assert_eq!(parts.thread.gpr[3], MARK);
+    assert_eq!(parts.run(Mnemonic::Mfspr, &[3, 287]), Ok(Flow::Next));
+    assert_eq!(parts.thread.gpr[3], 0x004E_1203);
+}
+
+#[test]
+fn some_numbers_without_a_register_are_left_to_the_hypervisor() {
+    let assistance = Vector::HypervisorEmulationAssistance;
+    for state in [HYPERVISOR, GUEST, PROBLEM] {
+        for number in [0, 4, 5, 6] {
+            let taken = interrupt(Parts::new(state).run(Mnemonic::Mfspr, &[3, number]));
+            assert_eq!(taken.vector, assistance, "{number}");
+            let image = encode(Mnemonic::Mfspr, &[3, number], false, false).unwrap();
+            assert_eq!(taken.image, Some(image));
+        }
+        assert_eq!(vector(Parts::new(state).write(0, 0)), (assistance, 0));
+    }
+    // With LPCR[EVIRT] all of them, and not the hypervisor's own.
+    for number in [2, 16, 287] {
+        let mut parts = Parts::new(GUEST);
+        parts.thread.set_spr(Spr::Lpcr, lpcr::EVIRT | lpcr::HR);
+        assert_eq!(vector(parts.write(number, 0)), (assistance, 0), "{number}");
+    }
+}
+
+#[test]
+fn a_number_without_a_register_is_privileged_by_its_bit_and_never_nothing_to_problem_state() {
+    for state in [PROBLEM, PROBLEM | msr::HV] {
+        for number in [16, 25, 0x3F2] {
+            let privileged = (Vector::Program, program::PRIVILEGED);
+            assert_eq!(vector(Parts::new(state).run(Mnemonic::Mfspr, &[3, number])), privileged);
+            assert_eq!(vector(Parts::new(state).write(number, 0)), privileged);
+        }
+        for number in [2, 7, 0x3E2] {
+            let assistance = (Vector::HypervisorEmulationAssistance, 0);
+            assert_eq!(vector(Parts::new(state).run(Mnemonic::Mfspr, &[3, number])), assistance);
+            assert_eq!(vector(Parts::new(state).write(number, 0)), assistance);
+        }
+    }
+}
+
+#[test]
+fn a_number_without_a_register_stops_the_machine_in_hypervisor_state() {
+    for number in [2, 7, 0x3E2, 16, 0x3F2] {
+        let no_such =
+            |is_write| Err(Cause::Stop(StopReason::NoSuchSpr { number: number as u16, is_write }));
+        let mut parts = Parts::new(HYPERVISOR);
+        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), no_such(false));
+        assert_eq!(parts.write(number, 0), no_such(true));
     }
 }

@@ -32,9 +32,24 @@ pub struct RuleFile {
     pub cores: Option<u32>,
     /// Threads of each core, 1 without it.
     pub threads: Option<u32>,
+    /// Failures of the machine, in order; QEMU has none.
+    #[serde(default)]
+    pub maintenance: Vec<Maintenance>,
     /// Switches of the description that the program sets otherwise.
     #[serde(default)]
     pub switches: BTreeMap<String, bool>,
+}
+
+/// A cause of a hypervisor maintenance interrupt.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Maintenance {
+    /// The thread it comes to.
+    pub thread: usize,
+    /// After so many steps of the machine (instructions completed and interrupts taken).
+    pub step: u64,
+    /// The bit of HMER, IBM numbering.
+    pub bit: u32,
 }
 
 /// A rule.

@@ -15,7 +15,7 @@ pub const PATIENCE: u64 = 20_000_000;
 #[must_use]
 pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
     let mut machine = machine(rule, image);
-    let end = machine.run(PATIENCE, &mut NoObserver);
+    let end = run_with(&mut machine, &rule.file);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
     let report = match end {
         RunState::PoweredOff => None,
@@ -26,6 +26,19 @@ pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
         RunState::Rebooted => Some("the program rebooted the machine".to_owned()),
     };
     Verdict { console, report }
+}
+
+/// Runs to the end, and lets the machine fail on the way where the rule wants it.
+fn run_with(machine: &mut Machine, file: &RuleFile) -> RunState {
+    for failure in &file.maintenance {
+        let steps = failure.step.saturating_sub(machine.state().steps());
+        let end = machine.run(steps, &mut NoObserver);
+        if !matches!(end, RunState::Running) {
+            return end;
+        }
+        machine.raise_maintenance(failure.thread, 1 << (63 - failure.bit));
+    }
+    machine.run(PATIENCE, &mut NoObserver)
 }
 
 /// The rule's machine, about to enter `image`.

@@ -39,9 +39,12 @@ impl Observer for Witness {
     }
 }
 
-/// The rules with several threads or cores, and their images.
+/// The rules with several threads or cores, and their images; not those whose machines fail from outside.
 fn rules() -> Vec<(Rule, Vec<u8>)> {
-    let has_several = |rule: &Rule| rule.file.threads.is_some() || rule.file.cores.is_some();
+    let has_several = |rule: &Rule| {
+        let file = &rule.file;
+        file.maintenance.is_empty() && (file.threads.is_some() || file.cores.is_some())
+    };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let image = |rule: Rule| {
         let image = assemble::assemble(&rule, folder.path());

@@ -9,6 +9,7 @@ use arch::interrupt::{Vector, storage};
 
 use super::super::{Handler, Mode, Outcome, stored};
 use super::{aligned, base};
+use crate::mmu::Access;
 use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::trap::{Interrupt, StorageFault, Trap};
@@ -81,6 +82,7 @@ fn load(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outcom
     {
         return Err(thread.alignment_interrupt(address));
     }
+    thread.require_cached(shared, address, Access::Load)?;
     let memory = get(thread, shared, address, bytes)?;
     let bound = match neighbour {
         Some(neighbour) => get(thread, shared, neighbour, bytes)?,
@@ -109,6 +111,7 @@ fn store(thread: &mut Thread, shared: &mut Shared, i: Word, bytes: u64) -> Outco
         return Err(bad_function(thread, address, storage::STORE));
     }
     aligned(thread, address, bytes.trailing_zeros())?;
+    thread.require_cached(shared, address, Access::Store)?;
     let value = operand(thread, i.rs(), bytes);
     if i.fc() == STORE_TWIN {
         return store_twin(thread, shared, address, value, bytes);

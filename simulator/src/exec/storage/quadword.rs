@@ -4,6 +4,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{aligned, dq, ds};
+use crate::mmu::Access;
 use crate::shared::Shared;
 use crate::thread::Thread;
 
@@ -32,6 +33,7 @@ pub(super) fn pair(thread: &Thread, first: usize) -> u128 {
 fn lq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let address = dq(thread, i);
     aligned(thread, address, QUADWORD_LOG2)?;
+    thread.require_cached(shared, address, Access::Load)?;
     let value = thread.load_u128(shared, address)?;
     set_pair(thread, i.rt(), value);
     Ok(Flow::Next)
@@ -40,6 +42,7 @@ fn lq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 fn stq(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let address = ds(thread, i);
     aligned(thread, address, QUADWORD_LOG2)?;
+    thread.require_cached(shared, address, Access::Store)?;
     thread.store_u128(shared, address, pair(thread, i.rs()))?;
     stored(shared)
 }

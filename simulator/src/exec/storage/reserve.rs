@@ -57,6 +57,7 @@ fn reserve<const N: usize>(
 ) -> Result<[u8; N], Trap> {
     let address = x(thread, i);
     aligned(thread, address, N.trailing_zeros())?;
+    thread.require_cached(shared, address, Access::Load)?;
     let offset = thread.locate(shared, address, Access::Load)?;
     shared.reserve(thread, offset, N as u8);
     Ok(shared.memory.read(offset))
@@ -94,6 +95,7 @@ fn store<const N: usize>(
 ) -> Outcome {
     let address: EffectiveAddress = x(thread, i);
     aligned(thread, address, N.trailing_zeros())?;
+    thread.require_cached(shared, address, Access::Store)?;
     let offset = thread.locate(shared, address, Access::Store)?;
     let is_stored = shared.take_reservation(thread, offset, N as u8);
     if is_stored {

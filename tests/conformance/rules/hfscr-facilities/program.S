@@ -30,6 +30,37 @@ main:
     WITHHELD 8, stop_here, 9
     SET_SPR DEC, 0x7fffffff
     WITHHELD 9, doorbell, 10
+    # Vectors are not modelled: with the facility's bit it is the MSR that refuses.
+    SET_SPR HFSCR, 0
+    IN_GUEST vector, GUEST_REAL | MSR_VEC
+    CHECK   10, 20, 0xf80
+    CHECK_ADDRESS 10, 23, vector
+    CHECK_SPR 10, HFSCR, 1 << 56
+    IN_GUEST vector_scalar, GUEST_REAL
+    CHECK   11, 20, 0xf80
+    CHECK_ADDRESS 11, 23, vector_scalar
+    CHECK_SPR 11, HFSCR, 1 << 56
+    SET_SPR HFSCR, 1 << 1
+    IN_GUEST vector, GUEST_REAL
+    TO_HOST
+    CHECK   12, 6, 0xf20
+    CHECK_ADDRESS 12, 7, vector
+    IN_GUEST vector_scalar, GUEST_REAL
+    TO_HOST
+    CHECK   13, 6, 0xf40
+    CHECK_ADDRESS 13, 7, vector_scalar
+    # scv: HFSCR is asked before FSCR. With both bits it goes to a door of the partition's own.
+    SET_SPR HFSCR, 0
+    SET_SPR FSCR, 0
+    IN_GUEST vectored, GUEST_REAL
+    CHECK   14, 20, 0xf80
+    CHECK_ADDRESS 14, 23, vectored
+    CHECK_SPR 14, HFSCR, 12 << 56
+    SET_SPR HFSCR, 1 << 12
+    IN_GUEST vectored, GUEST_REAL
+    TO_HOST
+    CHECK   15, 6, 0xf60
+    CHECK_ADDRESS 15, 7, vectored
     # The hypervisor is not asked.
     SET_SPR HFSCR, 0
     mfspr   10, TAR
@@ -59,6 +90,14 @@ target:
 stop_here:
     stop
     sc      1
+vector:
+    vxor    0, 1, 2
+    sc      1
+vector_scalar:
+    xxlor   0, 1, 2
+    sc      1
+vectored:
+    scv     0
 doorbell:
     msgclrp 0
     sc      1

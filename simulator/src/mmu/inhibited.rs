@@ -1,0 +1,55 @@
+//! Cache-inhibited pages: what cannot access them, and with which interrupt.
+//!
+//! There is no device behind a page; what is modelled is what the attribute refuses. Operands that are not
+//! aligned, and `dcbz`, take an alignment interrupt; the atomic and the quadword accesses a (hypervisor)
+//! data storage interrupt with DSISR bit 37. Power ISA 3.0B Book III, Data Storage and Alignment
+//! Interrupt; that POWER9 refuses every unaligned operand there is from Linux, whose tests rely on it.
+
+use arch::address::{EffectiveAddress, GuestRealAddress};
+use arch::interrupt::storage;
+
+use super::tlb::{Stage, Translation};
+use super::{Access, Fault, deliver};
+use crate::thread::Thread;
+use crate::thread::trap::Trap;
+
+/// The stage of translation whose leaf keeps a page out of the caches; the process-scoped one if both do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inhibited {
+    /// The process-scoped stage.
+    Process,
+    /// The partition-scoped stage, with the address that it translated.
+    Partition(GuestRealAddress),
+}
+
+/// ATT values from here on are cache-inhibited: 2 non-idempotent, 3 tolerant.
+const FIRST_INHIBITED: u64 = 2;
+
+/// Who keeps the page of `translation` out of the caches, if anyone, for the byte at `address`.
+pub(super) fn of(translation: &Translation, address: EffectiveAddress) -> Option<Inhibited> {
+    let is_inhibited =
+        |stage: Option<Stage>| stage.is_some_and(|stage| stage.attributes >= FIRST_INHIBITED);
+    if is_inhibited(translation.process) {
+        Some(Inhibited::Process)
+    } else if is_inhibited(translation.partition) {
+        Some(Inhibited::Partition(translation.guest_real_of(address)))
+    } else {
+        None
+    }
+}
+
+impl Inhibited {
+    /// The storage interrupt of an access that needs a cache.
+    pub(crate) fn refuse(
+        self,
+        thread: &mut Thread,
+        address: EffectiveAddress,
+        access: Access,
+    ) -> Trap {
+        let fault = match self {
+            Self::Process => Fault::Process(storage::BAD_ACCESS),
+            Self::Partition(at) => Fault::Partition(storage::BAD_ACCESS, at),
+        };
+        deliver(thread, address, access, fault)
+    }
+}

@@ -1,0 +1,5 @@
+#include "prologue.inc"
+
+main:
+    mtspr   1010, 10
+    FAIL    1
