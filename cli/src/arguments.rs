@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use simulator::core::LONGEST_QUANTUM;
+
 use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;
 use crate::size::Size;
@@ -31,6 +33,8 @@ Examples:
       one partition's console, and what was typed kept; --replay-input typed does it again
   powervisor boot examples/shared.toml --trace exits --trace-file exits --statistics
       a line for each exit, and what each partition did
+  powervisor boot examples/hello.toml --timing
+      the same in timing mode: how many cycles, who spent them and why
   powervisor boot examples/shared.toml --steps 1000000 --save half
       a run to here; powervisor boot --resume half goes on
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
@@ -75,6 +79,10 @@ pub struct RunArguments {
     /// Only count instructions: no timing model, no cycles.
     #[arg(long)]
     pub functional: bool,
+    /// How many cycles a hardware thread may be simulated ahead of the others, 1 to 100.
+    #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
+        value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
+    pub quantum: u64,
     /// Print where the cycles went: who, in which function, at which instruction, and why.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
@@ -151,6 +159,10 @@ pub struct BootArguments {
     /// At the end, write what each partition did to standard error.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text", conflicts_with = "kernel")]
     pub statistics: Option<Format>,
+    /// Run in timing mode; at the end, write the cycles, and who spent them and why, to standard error. A
+    /// machine that was saved so goes on so by itself.
+    #[arg(long, conflicts_with = "resume")]
+    pub timing: bool,
     /// Stop after this many steps: instructions completed and interrupts taken.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
@@ -244,6 +256,7 @@ mod tests {
             "boot a.toml --initrd b",
             "boot a.toml --resume b",
             "boot --resume a --seed 2",
+            "boot --resume a --timing",
             "boot --resume a --memory 64MiB",
             "boot --kernel a --console b",
             "boot --kernel a --statistics",
@@ -253,6 +266,9 @@ mod tests {
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",
+            "run a.toml --quantum 0",
+            "run a.toml --quantum 101",
+            "run a.toml --quantum 50 --functional",
             "bundle a.toml",
             "compare",
         ] {

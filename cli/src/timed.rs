@@ -6,9 +6,8 @@ use arch::instruction::Mnemonic;
 use arch::marker::{Mark, Region};
 use simulator::blocks::Op;
 use simulator::core::{Plan, Settings};
-use simulator::description::timing::Bound;
 use simulator::exec::Mode;
-use simulator::ledger::{CauseSet, Charges};
+use simulator::ledger::Charges;
 use simulator::thread::Thread;
 use simulator::{Machine, Observer};
 
@@ -19,10 +18,8 @@ use crate::system::{Exit, System};
 /// How to time a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timing {
-    /// Which end of the guesses to take.
-    pub bound: Bound,
-    /// What costs nothing.
-    pub free: CauseSet,
+    /// What is taken for granted.
+    pub settings: Settings,
     /// The region whose charges are kept, and behind which the run goes on without timing; if there is
     /// none, all are kept.
     pub region: Option<Region>,
@@ -73,6 +70,20 @@ impl Observer for RegionCycles {
     }
 }
 
+/// A machine with `system` in its memory, in timing mode from power-on.
+///
+/// # Errors
+/// [`Failure`] if it cannot be started.
+pub fn start(system: &System, timing: Timing) -> Result<Machine, Failure> {
+    let mut machine = on_simulator::start(system)?;
+    machine.start_timing(timing.settings);
+    if let Some(region) = timing.region {
+        machine.plan(Mark::Begin(region), Plan::Clear);
+        machine.plan(Mark::End(region), Plan::Stop);
+    }
+    Ok(machine)
+}
+
 /// Runs `system` with timing from power-on to its end.
 ///
 /// # Errors
@@ -83,13 +94,7 @@ pub fn run<O: Observer>(
     observer: &mut O,
     between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<(Exit, Charges), Failure> {
-    let mut machine = on_simulator::start(system)?;
-    let Timing { bound, free, region } = timing;
-    machine.start_timing(Settings { bound, free, ..Settings::default() });
-    if let Some(region) = region {
-        machine.plan(Mark::Begin(region), Plan::Clear);
-        machine.plan(Mark::End(region), Plan::Stop);
-    }
+    let mut machine = start(system, timing)?;
     let exit = on_simulator::run(&mut machine, observer, between)?;
     let charges = machine.charges().expect("the machine runs with timing").clone();
     Ok((exit, charges))

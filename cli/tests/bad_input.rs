@@ -302,8 +302,14 @@ fn what_boot_is_asked_for() {
     ]
     .map(|(arguments, expected)| (arguments.to_owned(), expected.to_owned()))
     .into();
-    for option in ["--save x", "--steps 1", "--trace exits", "--log-input x", "--replay-input log"]
-    {
+    for option in [
+        "--save x",
+        "--steps 1",
+        "--trace exits",
+        "--timing",
+        "--log-input x",
+        "--replay-input log",
+    ] {
         let name = option.split(' ').next().unwrap();
         cases.push((format!("good.toml --on qemu {option}"), format!("{name}: {on_qemu}")));
     }

@@ -224,6 +224,26 @@ fn a_trace_of_instructions_is_all_of_them() {
 }
 
 #[test]
+fn a_timed_boot_says_who_spent_its_cycles_and_a_trace_changes_none() {
+    let folder = Folder::new();
+    let timed = |more: &str| {
+        let (_, errors) = well(boot(&folder, &format!("{} --timing{more}", example("hello"))));
+        let (first, ledger) = errors.split_once('\n').unwrap();
+        assert!(first.starts_with("powervisor: powered off "), "{first}");
+        ledger.to_owned()
+    };
+    let ledger = timed("");
+    let lines: Vec<&str> = ledger.lines().collect();
+    let cycles = lines[0].strip_suffix(" cycles, hardware threads: 1").unwrap();
+    assert!(lines[1].trim_start().starts_with(&format!("{cycles} ")), "{ledger}");
+    for owner in ["hypervisor", "partition hello", "firmware"] {
+        assert!(lines.iter().any(|line| line.ends_with(&format!("%    {owner}"))), "{ledger}");
+    }
+    assert_eq!(timed(" --trace exits --trace-file exits"), ledger);
+    assert_eq!(timed(" --trace instructions --trace-file all"), ledger);
+}
+
+#[test]
 fn a_reader_of_the_trace_that_goes_away_ends_the_command_quietly() {
     let folder = Folder::new();
     let mut command = folder.command(&format!("boot {} --trace exits", example("hello")));

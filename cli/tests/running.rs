@@ -90,6 +90,53 @@ fn without_timing_there_are_no_cycles() {
 }
 
 #[test]
+fn the_counters_of_a_trace_only_grow() {
+    let folder = Folder::new();
+    let experiment = r#"
+        name = "chase"
+        question = "What does it miss?"
+        machine = "power9"
+        payload = "compute"
+        memory = "64 MiB"
+        per = "instruction"
+        [[variant]]
+        name = "chase"
+        region = { name = "chase", number = 3 }
+        arguments = "part=chase"
+        expect = "compute: chase, rounds 1, checksum 0c8fca1cda6861f7"
+    "#;
+    fs::write(folder.path().join("chase.toml"), experiment).unwrap();
+    let output = folder.command("run chase.toml --out files").output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let trace = fs::read(folder.path().join("files/chase-chase.trace.json")).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    for (name, counts) in [
+        ("cache misses, hardware thread 0", ["L1", "L2", "L3"].as_slice()),
+        ("translation misses, hardware thread 0", &["ERAT", "TLB"]),
+    ] {
+        let samples: Vec<_> =
+            events.iter().filter(|event| event["ph"] == "C" && event["name"] == name).collect();
+        assert!(samples.len() > 1, "{name}");
+        for (of, count) in samples.iter().flat_map(|of| counts.iter().map(move |it| (of, it))) {
+            assert!(of["args"][count].as_u64().is_some_and(|count| count > 0), "{of}");
+        }
+        for pair in samples.windows(2) {
+            assert!(pair[0]["ts"].as_f64() < pair[1]["ts"].as_f64(), "{pair:?}");
+            for count in counts {
+                let [before, after] = [0, 1].map(|at| pair[at]["args"][count].as_u64());
+                assert!(before <= after, "{count}: {pair:?}");
+            }
+        }
+        let [first, last] = [0, samples.len() - 1].map(|at| &samples[at]["args"]);
+        let has_grown = last[counts[0]].as_u64() > first[counts[0]].as_u64();
+        assert_eq!(has_grown, counts[0] == "L1", "its memory is larger than the L1, and two pages");
+        let [inner, outer] = [2, 1].map(|back| last[counts[counts.len() - back]].as_u64());
+        assert!(inner >= outer, "{name}: what the inner level has, the outer one is not asked for");
+    }
+}
+
+#[test]
 fn a_ledger_is_explained_checked_exported_and_compared() {
     let folder = Folder::new();
     let experiment = project("experiments/null-hypercall.toml");

@@ -51,11 +51,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// How fast our machine and QEMU run the same image, in millions of instructions per second.
-    Bench {
-        /// Only how the rate depends on the number of hardware threads.
-        #[arg(long)]
-        threads: bool,
-    },
+    Bench(bench::Arguments),
     /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
     /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
@@ -78,7 +74,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(&workspace),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
-        Task::Bench { threads } => bench::bench(&workspace, threads),
+        Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),

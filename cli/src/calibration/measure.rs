@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use simulator::core::Settings;
 use simulator::description::timing::Bound;
 
 use super::cases::{self, Case};
@@ -95,7 +96,8 @@ impl Boot<'_> {
     /// Cycles an operation, by case and set-up.
     fn run(&self, cases: &[Case], bound: Bound) -> Result<BTreeMap<String, f64>, Failure> {
         let mut regions = RegionCycles::default();
-        let timing = Timing { bound, ..Timing::default() };
+        let settings = Settings { bound, ..Settings::default() };
+        let timing = Timing { settings, region: None };
         let (exit, _) = timed::run(&self.system, timing, &mut regions, |machine| {
             machine.take_console_output();
             Ok(())

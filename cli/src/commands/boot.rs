@@ -5,6 +5,8 @@ mod system;
 
 use std::time::Instant;
 
+use simulator::core::Settings;
+
 use crate::arguments::{BootArguments, Format, On};
 use crate::bundle;
 use crate::console::{FirmwareFilter, check_partitions, payload_lines};
@@ -26,7 +28,10 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         }
         (None, On::Simulator) => {
             let system = system::system(arguments)?;
-            let machine = on_simulator::start(&system)?;
+            let mut machine = on_simulator::start(&system)?;
+            if arguments.timing {
+                machine.start_timing(Settings::default());
+            }
             let surroundings = surroundings(&system, arguments);
             on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)?
         }
@@ -66,6 +71,7 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
         ("--save", arguments.save.is_some()),
         ("--steps", arguments.steps.is_some()),
         ("--trace", arguments.trace.is_some()),
+        ("--timing", arguments.timing),
         ("--log-input", arguments.log_input.is_some()),
         ("--replay-input", arguments.replay_input.is_some()),
     ];
@@ -89,15 +95,15 @@ fn on_our_machine(
     session.keep_input(arguments)?;
     let ending = ending?;
     let after = session.summary(before, started);
-    let kept = session.keep(&ending, arguments)?;
+    let after = format!("{after}{}{}", session.keep(&ending, arguments)?, session.ledger());
     match ending {
-        Ending::Over(exit) => end(&exit, &format!("{after}{kept}"))?,
+        Ending::Over(exit) => end(&exit, &after)?,
         Ending::Paused => {
-            eprintln!("powervisor: paused {after}{kept}");
+            eprintln!("powervisor: paused {after}");
             return Ok(None);
         }
         Ending::Interrupted => {
-            eprintln!("powervisor: interrupted {after}{kept}");
+            eprintln!("powervisor: interrupted {after}");
             return Err(Failure::Interrupted);
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use simulator::RegionCounts;
+use simulator::core::Settings;
 use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, CauseSet, Charges};
 
@@ -13,6 +14,7 @@ use crate::console::check_partitions;
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
+use crate::interruption;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
 use crate::ledger::{Ledger, explain, export};
@@ -28,6 +30,9 @@ use crate::timed::{self, RegionCycles, Timing};
 /// Causes with less than this share of a region are not checked.
 const LEAST_SHARE: f64 = 0.05;
 
+/// Steps between two samples of a trace's counters.
+const STEPS_OF_A_SAMPLE: u64 = 1000;
+
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut experiment = Experiment::read(&arguments.experiment)?;
     if let Some(path) = &arguments.machine {
@@ -38,7 +43,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         Report::new(&experiment, description.name(), description.config_hash(), arguments.seed);
     let mut more = String::new();
     for variant in &experiment.variants {
-        let trial = Trial::new(&experiment, variant, arguments.seed)?;
+        let trial = Trial::new(&experiment, variant, arguments)?;
         let wrong = |text: String| trial.wrong(&text);
         if arguments.functional {
             let measured = Measured { counts: trial.count()?, cycles: None };
@@ -47,6 +52,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         }
         let outcome = trial.time()?;
         report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
+        more.push_str(&trial.with_half_the_quantum(&outcome.measured)?);
         if arguments.explain {
             let per = experiment.per.of(&outcome.measured.counts);
             let text = explain::explain(&outcome.ledger, per, experiment.per.noun());
@@ -72,6 +78,8 @@ struct Trial<'a> {
     variant: &'a Variant,
     system: System,
     names: Names,
+    /// How it is timed, at the values and with nothing free.
+    settings: Settings,
 }
 
 /// What a timed trial found.
@@ -81,12 +89,18 @@ struct Outcome {
 }
 
 impl<'a> Trial<'a> {
-    fn new(experiment: &'a Experiment, variant: &'a Variant, seed: u64) -> Result<Self, Failure> {
+    fn new(
+        experiment: &'a Experiment,
+        variant: &'a Variant,
+        arguments: &RunArguments,
+    ) -> Result<Self, Failure> {
         let names = Names {
             host: Program::of_elf(&Images::find()?.hypervisor()?),
             partitions: [(1, (experiment.name.clone(), experiment.program.clone()))].into(),
         };
-        Ok(Self { experiment, variant, system: experiment.system(variant, seed)?, names })
+        let system = experiment.system(variant, arguments.seed)?;
+        let settings = Settings { quantum: arguments.quantum, ..Settings::default() };
+        Ok(Self { experiment, variant, system, names, settings })
     }
 
     fn wrong(&self, text: &str) -> Failure {
@@ -111,11 +125,10 @@ impl<'a> Trial<'a> {
 
     /// Runs with timing, at the values and at both ends of the guesses.
     fn time(&self) -> Result<Outcome, Failure> {
-        let at = |bound| move || self.time_once(bound, CauseSet::default(), false);
+        let at = |bound| move || self.time_once(Settings { bound, ..self.settings }, false);
         thread::scope(|scope| {
             let ends = [Bound::Low, Bound::High].map(|bound| scope.spawn(at(bound)));
-            let (counts, cycles, charges) =
-                self.time_once(Bound::Value, CauseSet::default(), true)?;
+            let (counts, cycles, charges) = self.time_once(self.settings, true)?;
             let (mut low, mut high) = (cycles, cycles);
             for end in ends {
                 let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -130,15 +143,14 @@ impl<'a> Trial<'a> {
 
     fn time_once(
         &self,
-        bound: Bound,
-        free: CauseSet,
+        settings: Settings,
         has_progress: bool,
     ) -> Result<(simulator::Counts, u64, Charges), Failure> {
         let region = self.variant.region.0;
         let mut observer = (RegionCounts::new(), RegionCycles::default());
         let mut console = Vec::new();
         let progress = has_progress.then(|| self.progress());
-        let timing = Timing { bound, free, region: Some(region) };
+        let timing = Timing { settings, region: Some(region) };
         let (exit, charges) = timed::run(&self.system, timing, &mut observer, |machine| {
             if let Some(progress) = &progress {
                 progress.update(machine);
@@ -152,6 +164,27 @@ impl<'a> Trial<'a> {
         let thread = observer.1.thread_of(region.number());
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
         Ok((counts, charges.total(thread), charges))
+    }
+
+    /// On a machine of several hardware threads, which take turns of a quantum: what another quantum
+    /// would change.
+    fn with_half_the_quantum(&self, measured: &Measured) -> Result<String, Failure> {
+        let (chips, cores, threads) = self.experiment.machine.describe()?.topology();
+        let (Some(cycles), quantum) = (&measured.cycles, self.settings.quantum / 2) else {
+            return Ok(String::new());
+        };
+        if chips * cores * threads == 1 || quantum == 0 {
+            return Ok(String::new());
+        }
+        let (counts, half, _) = self.time_once(Settings { quantum, ..self.settings }, false)?;
+        let per = self.experiment.per;
+        let change = 100.0 * (half as f64 / cycles.value as f64 - 1.0);
+        Ok(format!(
+            "\n{}, with half the quantum: {:.4} cycles per {} ({change:+.2} %)\n",
+            self.variant.name,
+            half as f64 / per.of(&counts) as f64,
+            per.noun()
+        ))
     }
 
     fn progress(&self) -> Progress {
@@ -193,7 +226,8 @@ impl<'a> Trial<'a> {
             self.variant.name, "cause", "ledger says", "run says", "ratio"
         );
         let again = |cause: Cause| {
-            move || self.time_once(Bound::Value, CauseSet::default().with(cause), false)
+            let free = CauseSet::default().with(cause);
+            move || self.time_once(Settings { free, ..self.settings }, false)
         };
         let results = thread::scope(|scope| {
             let runs: Vec<_> = worth.iter().map(|(cause, _)| scope.spawn(again(*cause))).collect();
@@ -225,8 +259,17 @@ impl<'a> Trial<'a> {
         write_file(&file("svg"), &graph)?;
         let clock = self.experiment.machine.describe()?.clock();
         let region = self.variant.region.0.number();
+        let timing = Timing { settings: self.settings, region: None };
         let mut spans = Spans::new(&self.names, region, clock.core_hz);
-        let (exit, _) = timed::run(&self.system, Timing::default(), &mut spans, |_| Ok(()))?;
+        let mut machine = timed::start(&self.system, timing)?;
+        let exit = loop {
+            let exit = on_simulator::advance(&mut machine, &mut spans, STEPS_OF_A_SAMPLE);
+            spans.sample(&machine);
+            match exit {
+                Some(exit) => break exit,
+                None => interruption::check()?,
+            }
+        };
         exit.require_power_off()?;
         write_file(&file("trace.json"), spans.json().as_bytes())
     }

@@ -10,8 +10,8 @@ const LEAST_SHARE: f64 = 0.005;
 /// The ledger as text; figures are cycles divided by `per`, of which `unit` says what they are.
 #[must_use]
 pub fn explain(ledger: &Ledger, per: u64, unit: &str) -> String {
-    let mut text =
-        Text { out: String::new(), per: per.max(1) as f64, whole: ledger.elapsed_thread_cycles };
+    let whole = ledger.elapsed_thread_cycles;
+    let mut text = Text { out: String::new(), per: per.max(1) as f64, decimals: 2, whole };
     text.line(0, ledger.elapsed_thread_cycles, &format!("cycles per {unit}"));
     for (owner, cycles) in ledger.sum_by(|charge| charge.owner.clone()) {
         if !text.is_worth(cycles) {
@@ -48,6 +48,25 @@ pub fn explain(ledger: &Ledger, per: u64, unit: &str) -> String {
     text.out
 }
 
+/// The ledger as text, in cycles: who, and of each why.
+#[must_use]
+pub fn by_owner(ledger: &Ledger) -> String {
+    let whole = ledger.elapsed_thread_cycles;
+    let mut text = Text { out: String::new(), per: 1.0, decimals: 0, whole };
+    text.line(0, whole, "thread-cycles");
+    for (owner, cycles) in ledger.sum_by(|charge| charge.owner.clone()) {
+        text.line(1, cycles, &owner);
+        let causes = part(ledger, |charge| charge.owner == owner).sum_by(super::Charge::why);
+        let (shown, rest): (Vec<_>, Vec<_>) =
+            causes.into_iter().partition(|(_, cycles)| text.is_worth(*cycles));
+        for (why, cycles) in shown {
+            text.line(2, cycles, &why);
+        }
+        text.rest(2, rest.iter().map(|(_, cycles)| *cycles));
+    }
+    text.out
+}
+
 fn part(ledger: &Ledger, wanted: impl Fn(&super::Charge) -> bool) -> Ledger {
     let charges = ledger.charges.iter().filter(|charge| wanted(charge)).cloned().collect();
     Ledger { elapsed_thread_cycles: ledger.elapsed_thread_cycles, charges }
@@ -56,6 +75,7 @@ fn part(ledger: &Ledger, wanted: impl Fn(&super::Charge) -> bool) -> Ledger {
 struct Text {
     out: String,
     per: f64,
+    decimals: usize,
     whole: u64,
 }
 
@@ -70,8 +90,9 @@ impl Text {
 
     fn line(&mut self, depth: usize, cycles: u64, what: &str) {
         let (figure, share) = (cycles as f64 / self.per, self.share(cycles) * 100.0);
+        let decimals = self.decimals;
         let indent = "  ".repeat(depth);
-        let _ = writeln!(self.out, "{figure:>10.2} {share:>6.1} %  {indent}{what}");
+        let _ = writeln!(self.out, "{figure:>10.decimals$} {share:>6.1} %  {indent}{what}");
     }
 
     /// One line for those that were not worth one.
@@ -85,7 +106,7 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
-    use super::explain;
+    use super::{by_owner, explain};
     use crate::ledger::examples::ledger;
 
     #[test]
@@ -108,6 +129,23 @@ mod tests {
              60.00   60.0 %    spr.scoreboard\n     \
              39.60   39.6 %    load.l2 (indirect)\n      \
              0.40    0.4 %    dispatch.width\n"
+        );
+    }
+
+    #[test]
+    fn every_owner_is_shown_with_what_it_waited_for() {
+        let ledger = ledger(&[
+            ("hypervisor", "exit", 4, "spr.scoreboard", false, 600),
+            ("hypervisor", "entry", 8, "spr.scoreboard", false, 396),
+            ("partition a", "main", 0, "dispatch.width", false, 4),
+        ]);
+        assert_eq!(
+            by_owner(&ledger),
+            "      1000  100.0 %  thread-cycles\n       \
+             996   99.6 %    hypervisor\n       \
+             996   99.6 %      spr.scoreboard\n         \
+             4    0.4 %    partition a\n         \
+             4    0.4 %      1 more, each below 0.5 %\n"
         );
     }
 

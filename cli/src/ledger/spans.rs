@@ -1,5 +1,5 @@
 //! A trace of who ran when: a track per hardware thread, on it the partition or the exit that was served,
-//! and below the functions. Written as trace events, which Perfetto and Chrome's viewer read.
+//! and below the functions; and counters of what it missed in caches, ERAT and TLB. Written as trace events, which Perfetto and Chrome's viewer read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,13 +7,15 @@ use arch::instruction::Mnemonic;
 use arch::marker::Mark;
 use arch::registers::spr::Spr;
 use serde_json::{Value, json};
-use simulator::Observer;
 use simulator::blocks::Op;
+use simulator::cache::CacheMisses;
+use simulator::cache::translation::TranslationMisses;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::ledger::Owner;
 use simulator::shared::Shared;
 use simulator::thread::Thread;
+use simulator::{Machine, Observer};
 
 use super::names::Names;
 
@@ -39,6 +41,8 @@ struct Track {
     serving: Option<Owner>,
     owner: Option<(String, u64)>,
     function: Option<(String, u64)>,
+    /// As it was shown last.
+    misses: Option<(CacheMisses, TranslationMisses)>,
 }
 
 impl<'a> Spans<'a> {
@@ -104,6 +108,34 @@ impl<'a> Spans<'a> {
         }
         if let Some(owner) = ended {
             self.span(thread, owner, "owner", now);
+        }
+    }
+
+    /// Shows what each thread has missed until now, where that is more than before.
+    pub fn sample(&mut self, machine: &Machine) {
+        let Some(timing) = machine.timing().filter(|_| self.is_open) else { return };
+        for thread in &machine.state().threads {
+            let misses = timing.misses(thread.index);
+            let track = self.tracks.entry(thread.index).or_default();
+            if track.misses.replace(misses) == Some(misses) {
+                continue;
+            }
+            let (caches, translations) = misses;
+            let CacheMisses { l1, l2, l3 } = caches;
+            let TranslationMisses { erat, tlb } = translations;
+            let time = thread.time.cycles() as f64 / self.cycles_per_microsecond;
+            for (kind, counts) in [
+                ("cache misses", json!({"L1": l1, "L2": l2, "L3": l3})),
+                ("translation misses", json!({"ERAT": erat, "TLB": tlb})),
+            ] {
+                if self.events.len() >= MOST_SPANS {
+                    self.left_out += 1;
+                    continue;
+                }
+                let name = format!("{kind}, hardware thread {}", thread.index);
+                let event = json!({"name": name, "ph": "C", "pid": 0, "ts": time, "args": counts});
+                self.events.push(event);
+            }
         }
     }
 

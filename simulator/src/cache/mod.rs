@@ -23,6 +23,8 @@ pub mod parameters;
 pub mod prefetch;
 pub mod translation;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ledger::{Cause, Owner};
 
 pub use hierarchy::Hierarchy;
@@ -61,6 +63,18 @@ pub struct Request {
     pub at: u64,
     /// On whose account.
     pub owner: Owner,
+}
+
+/// What a hardware thread did not find in its caches, since timing began. Nothing that was fetched ahead
+/// counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CacheMisses {
+    /// Loads and fetches that the first level did not have.
+    pub l1: u64,
+    /// Loads, fetches, stores and reads of table walks that the L2 did not have.
+    pub l2: u64,
+    /// Those of them whose line came from beyond the L3 region, or was on its way from there.
+    pub l3: u64,
 }
 
 /// What an access took.

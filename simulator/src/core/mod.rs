@@ -38,8 +38,8 @@ use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
-use crate::cache::Hierarchy;
-use crate::cache::translation::Translations;
+use crate::cache::translation::{TranslationMisses, Translations};
+use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::interrupt::Taken;
@@ -63,8 +63,8 @@ pub struct Settings {
     pub quantum: u64,
 }
 
-/// Further ahead a thread would not see what others do in time.
-const LONGEST_QUANTUM: u64 = 100;
+/// Further ahead, cycles, a thread would not see what others do in time.
+pub const LONGEST_QUANTUM: u64 = 100;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -178,6 +178,12 @@ impl Timing {
     #[must_use]
     pub fn charges(&self) -> &Charges {
         &self.charges
+    }
+
+    /// What `thread` did not find in caches, ERAT and TLB since timing began.
+    #[must_use]
+    pub fn misses(&self, thread: usize) -> (CacheMisses, TranslationMisses) {
+        (self.memory.misses(thread), self.translations.misses(thread))
     }
 
     /// Cycles of `thread` since timing began or was last cleared.

@@ -3,8 +3,8 @@
 //! Each cycle of each hardware thread is charged once. [`Charges::check`] is asked at the end of every
 //! run, in release builds too.
 //!
-//! An instruction is charged for few causes, and charged often: an account has a chain of lines, in the
-//! order in which they were first needed, and charging walks it.
+//! An instruction is charged for few causes, and charged often: an account has a chain of lines for each
+//! thread, in the order in which they were first needed, and charging walks it.
 
 use std::collections::HashMap;
 
@@ -37,33 +37,27 @@ pub struct Charge {
 /// All charges of a machine since timing began or was last [cleared](Charges::clear).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Charges {
-    accounts: Vec<Head>,
-    lines: Vec<Line>,
-    /// Cycles charged in all, by thread.
-    totals: Vec<u64>,
+    /// Owner and address of each account.
+    accounts: Vec<(Owner, u64)>,
+    threads: Vec<ThreadCharges>,
     #[serde(skip)]
     index: Index,
 }
 
-/// An account and its first line.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-struct Head {
-    owner: Owner,
-    address: u64,
-    first: u32,
-}
-
-/// What a line is about, beside its account.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Key {
-    thread: u16,
-    cause: Cause,
-    is_refill: bool,
+/// What one hardware thread was charged.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct ThreadCharges {
+    /// The first line of each account, as far as this thread has used accounts.
+    first: Vec<u32>,
+    lines: Vec<Line>,
+    /// Cycles in all.
+    total: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 struct Line {
-    key: Key,
+    cause: Cause,
+    is_refill: bool,
     /// The account's next line.
     next: u32,
     cycles: u64,
@@ -87,12 +81,10 @@ impl Charges {
     pub fn account(&mut self, owner: Owner, address: u64) -> Account {
         if self.index.0.len() != self.accounts.len() {
             let numbered = self.accounts.iter().zip(0..);
-            self.index.0 = numbered
-                .map(|(head, number)| ((head.owner, head.address), Account(number)))
-                .collect();
+            self.index.0 = numbered.map(|(place, number)| (*place, Account(number))).collect();
         }
         *self.index.0.entry((owner, address)).or_insert_with(|| {
-            self.accounts.push(Head { owner, address, first: END });
+            self.accounts.push((owner, address));
             Account(u32::try_from(self.accounts.len() - 1).expect("fewer than 2^32 instructions"))
         })
     }
@@ -110,49 +102,29 @@ impl Charges {
         if cycles == 0 {
             return;
         }
-        if self.totals.len() <= thread {
-            self.totals.resize(thread + 1, 0);
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, ThreadCharges::default);
         }
-        self.totals[thread] += cycles;
-        let key = Key { thread: thread as u16, cause, is_refill };
-        let first = self.accounts[account.0 as usize].first;
-        let mut last = END;
-        let mut at = first;
-        while at != END {
-            let line = &mut self.lines[at as usize];
-            if line.key == key {
-                line.cycles += cycles;
-                return;
-            }
-            last = at;
-            at = line.next;
-        }
-        let number = u32::try_from(self.lines.len()).expect("fewer than 2^32 lines");
-        self.lines.push(Line { key, next: END, cycles });
-        match last {
-            END => self.accounts[account.0 as usize].first = number,
-            last => self.lines[last as usize].next = number,
-        }
+        self.threads[thread].charge(account.0 as usize, cause, is_refill, cycles);
     }
 
     /// Cycles charged to thread `thread` in all.
     #[must_use]
     pub fn total(&self, thread: usize) -> u64 {
-        self.totals.get(thread).copied().unwrap_or(0)
+        self.threads.get(thread).map_or(0, |charges| charges.total)
     }
 
     /// Every line, by owner, address, thread and cause.
     pub fn lines(&self) -> impl Iterator<Item = Charge> + '_ {
-        let mut charges = Vec::with_capacity(self.lines.len());
-        for head in &self.accounts {
-            let mut at = head.first;
-            while at != END {
-                let Line { key, next, cycles } = self.lines[at as usize];
-                let Key { thread, cause, is_refill } = key;
-                let Head { owner, address, .. } = *head;
-                let thread = usize::from(thread);
-                charges.push(Charge { owner, address, thread, cause, is_refill, cycles });
-                at = next;
+        let mut charges = Vec::new();
+        for (thread, of_thread) in self.threads.iter().enumerate() {
+            for (&(owner, address), &first) in self.accounts.iter().zip(&of_thread.first) {
+                let mut at = first;
+                while at != END {
+                    let Line { cause, is_refill, next, cycles } = of_thread.lines[at as usize];
+                    charges.push(Charge { owner, address, thread, cause, is_refill, cycles });
+                    at = next;
+                }
             }
         }
         charges.sort_unstable();
@@ -161,11 +133,7 @@ impl Charges {
 
     /// Forgets all charges; accounts stay valid.
     pub fn clear(&mut self) {
-        self.lines.clear();
-        for head in &mut self.accounts {
-            head.first = END;
-        }
-        self.totals.fill(0);
+        self.threads.clear();
     }
 
     /// Checks that what was charged to `thread` is `elapsed`, to the cycle.
@@ -178,6 +146,33 @@ impl Charges {
             charged == elapsed,
             "ledger: thread {thread} was charged {charged} cycles, and {elapsed} have passed"
         );
+    }
+}
+
+impl ThreadCharges {
+    #[inline]
+    fn charge(&mut self, account: usize, cause: Cause, is_refill: bool, cycles: u64) {
+        self.total += cycles;
+        if self.first.len() <= account {
+            self.first.resize(account + 1, END);
+        }
+        let mut last = END;
+        let mut at = self.first[account];
+        while at != END {
+            let line = &mut self.lines[at as usize];
+            if (line.cause, line.is_refill) == (cause, is_refill) {
+                line.cycles += cycles;
+                return;
+            }
+            last = at;
+            at = line.next;
+        }
+        let number = u32::try_from(self.lines.len()).expect("fewer than 2^32 lines");
+        self.lines.push(Line { cause, is_refill, next: END, cycles });
+        match last {
+            END => self.first[account] = number,
+            last => self.lines[last as usize].next = number,
+        }
     }
 }
 

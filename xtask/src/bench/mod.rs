@@ -3,9 +3,11 @@
 //! Each does a little and much of the same work; the difference of the two runs is free of start-up,
 //! firmware and console. How many instructions a unit of the work is, our machine counts exactly, and
 //! QEMU executes the same ones. Rounds alternate between the machines, so that whatever else the host
-//! does hits both; the medians count. [`threads`] compares our machine with itself.
+//! does hits both; the medians count. [`threads`] and [`timing`] compare our machine with
+//! itself.
 
 mod threads;
+mod timing;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -54,11 +56,26 @@ const fn compute(name: &'static str, arguments: &'static str, much: u64) -> Work
     Work { name, payload: "compute", arguments, little: 10, much }
 }
 
-/// Prints the table; `only_threads` leaves QEMU out.
-pub(crate) fn bench(workspace: &Workspace, only_threads: bool) -> Result<()> {
+/// What to measure.
+#[derive(clap::Args, Debug, Clone, Copy)]
+#[group(multiple = false)]
+pub(crate) struct Arguments {
+    /// Only how the rate depends on the number of hardware threads.
+    #[arg(long)]
+    threads: bool,
+    /// Only timing mode.
+    #[arg(long)]
+    timing: bool,
+}
+
+/// Prints the tables.
+pub(crate) fn bench(workspace: &Workspace, only: Arguments) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
-    if only_threads {
+    if only.timing {
+        return timing::timing(workspace);
+    }
+    if only.threads {
         return threads::threads(workspace);
     }
     println!("Medians of {ROUNDS} rounds, in millions of instructions per second of host time:\n");
@@ -67,7 +84,8 @@ pub(crate) fn bench(workspace: &Workspace, only_threads: bool) -> Result<()> {
         let [ours, qemu] = measure(workspace, work)?;
         println!("{:<16}{ours:>14.1}{qemu:>10.1}{:>8.2}", work.name, ours / qemu);
     }
-    threads::threads(workspace)
+    threads::threads(workspace)?;
+    timing::timing(workspace)
 }
 
 /// What each machine does of the work, in millions of instructions per second.
@@ -120,6 +138,8 @@ struct Run {
     processor_time: Duration,
     /// Our machine says, QEMU does not.
     instructions: Option<u64>,
+    /// Our machine says in timing mode.
+    cycles: Option<u64>,
 }
 
 /// Boots what `arguments` say; the console must have the text `expected`.
@@ -135,13 +155,9 @@ fn boot(workspace: &Workspace, arguments: &[String], expected: &str) -> Result<R
         let what = arguments.join(" ");
         bail!("{what}: the payload did not do its work\n{console}{errors}");
     }
-    let instructions =
-        errors.split_once(" after ").and_then(|(_, rest)| rest.split_once(" instructions"));
-    Ok(Run {
-        time,
-        processor_time,
-        instructions: instructions.and_then(|(number, _)| number.parse().ok()),
-    })
+    let before = |word: &str| errors.split_once(word)?.0.split_whitespace().last()?.parse().ok();
+    let (instructions, cycles) = (before(" instructions"), before(" cycles"));
+    Ok(Run { time, processor_time, instructions, cycles })
 }
 
 /// What the programs that this one ran have used of the processor.

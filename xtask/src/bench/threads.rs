@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{ROUNDS, boot, median};
+use super::{ROUNDS, Run, boot, median};
 use crate::workspace::{Workspace, run};
 
 /// Threads of the large machine: 8 cores of 4.
@@ -18,29 +18,26 @@ const LITTLE: u64 = 320_000;
 const MUCH: u64 = 64_000_000;
 
 /// A machine, and how many of its threads work.
-struct Load {
-    name: &'static str,
+pub(super) struct Load {
+    pub(super) name: &'static str,
     threads: u64,
     runnable: u64,
 }
 
-const LOADS: [Load; 3] = [
+pub(super) const LOADS: [Load; 3] = [
     Load { name: "1 thread", threads: 1, runnable: 1 },
     Load { name: "32 threads", threads: THREADS, runnable: THREADS },
     Load { name: "1 of 32 threads", threads: THREADS, runnable: 1 },
 ];
 
 pub(super) fn threads(workspace: &Workspace) -> Result<()> {
-    let images: Result<Vec<_>> = LOADS.iter().map(|load| load.images(workspace)).collect();
+    let images: Result<Vec<_>> = LOADS.iter().map(|load| load.images(workspace, 1)).collect();
     let images = images?;
     let mut rates = [const { Vec::new() }; LOADS.len()];
     for _ in 0..ROUNDS {
         for ((little, much), rates) in images.iter().zip(&mut rates) {
             let [less, more] = [boot(workspace, little, "PASS")?, boot(workspace, much, "PASS")?];
-            let counted = |run: &super::Run| run.instructions.context("our machine counts");
-            let instructions = counted(&more)? - counted(&less)?;
-            let time = more.processor_time.saturating_sub(less.processor_time);
-            rates.push(instructions as f64 / 1e6 / time.as_secs_f64());
+            rates.push(Run::mips(&less, &more)?);
         }
     }
     let medians = rates.map(median);
@@ -52,8 +49,12 @@ pub(super) fn threads(workspace: &Workspace) -> Result<()> {
 }
 
 impl Load {
-    /// The arguments that boot a little and much of it.
-    fn images(&self, workspace: &Workspace) -> Result<(Vec<String>, Vec<String>)> {
+    /// The arguments that boot a little and much of it, of one part in `part`.
+    pub(super) fn images(
+        &self,
+        workspace: &Workspace,
+        part: u64,
+    ) -> Result<(Vec<String>, Vec<String>)> {
         let folder = workspace.target.join("bench");
         fs::create_dir_all(&folder)?;
         let machine = folder.join(format!("threads-{}.toml", self.threads));
@@ -70,7 +71,8 @@ impl Load {
             let [image, machine] = paths;
             Ok(vec!["--kernel".to_owned(), image, "--machine".to_owned(), machine])
         };
-        Ok((arguments(LITTLE / self.runnable)?, arguments(MUCH / self.runnable)?))
+        let part = part * self.runnable;
+        Ok((arguments(LITTLE / part)?, arguments(MUCH / part)?))
     }
 
     /// The image in which each runnable thread works for so many rounds.

@@ -10,6 +10,8 @@ use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::input_log;
 use crate::interruption;
+use crate::ledger::names::{Names, Program};
+use crate::ledger::{Ledger, explain};
 use crate::on_simulator::{SLICE, advance};
 use crate::output::{check_place, input};
 use crate::progress::Speed;
@@ -82,6 +84,18 @@ impl Session {
         let mips = Speed::of(&self.machine, before, started).mips();
         let (instructions, seconds) = (self.instructions(), self.machine.simulated_seconds());
         format!("after {instructions} instructions, {seconds:.6} s simulated, {mips:.1} MIPS")
+    }
+
+    /// More lines about a run in timing mode: how many cycles have passed, who spent them and why.
+    pub(super) fn ledger(&self) -> String {
+        let Some(charges) = self.machine.charges() else { return String::new() };
+        let partitions = (1..).zip(&self.surroundings.consoles.partitions);
+        let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), Program::default())));
+        let names = Names { partitions: partitions.collect(), ..Names::default() };
+        let threads = &self.machine.state().threads;
+        let latest = threads.iter().map(|thread| thread.time_now().cycles()).max().unwrap_or(0);
+        let ledger = explain::by_owner(&Ledger::new(charges, &names));
+        format!("\n{latest} cycles, hardware threads: {}\n{}", threads.len(), ledger.trim_end())
     }
 
     /// Runs to an end, observed as the arguments say.

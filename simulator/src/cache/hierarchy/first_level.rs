@@ -52,7 +52,8 @@ impl Hierarchy {
         let Request { line, kind, at, .. } = *request;
         let side = request.owner.side();
         let want = self.want(core, line, kind, at, side);
-        let arrival = self.demand(core, &want);
+        self.misses[request.thread].l1 += 1;
+        let arrival = self.demand(request.thread, core, &want);
         let entry = self.fill(core, &want, arrival);
         self.look_ahead(request, core, entry.from);
         Answer { ready: entry.ready, cause: entry.from.cause(kind), is_refill: entry.is_refill }
@@ -67,12 +68,17 @@ impl Hierarchy {
         Want { line, kind, at, side, core: core as u16, above, patience: u64::MAX }
     }
 
-    /// Brings a line into the L2 of `core`, whatever it takes.
-    fn demand(&mut self, core: usize, want: &Want) -> Arrival {
-        match self.bring(self.cores[core].pair, want) {
-            Some(arrival) => arrival,
-            None => unreachable!("{want:?} was refused, and has no end of patience"),
+    /// Brings a line into the L2 of `core` for `thread`, whatever it takes.
+    fn demand(&mut self, thread: usize, core: usize, want: &Want) -> Arrival {
+        let Some(arrival) = self.bring(self.cores[core].pair, want) else {
+            unreachable!("{want:?} was refused, and has no end of patience")
+        };
+        if !arrival.is_in_l2 {
+            let misses = &mut self.misses[thread];
+            misses.l2 += 1;
+            misses.l3 += u64::from(arrival.level != Level::L3);
         }
+        arrival
     }
 
     /// Puts a line that has come into the L2 into an L1 of `core`.
@@ -119,7 +125,7 @@ impl Hierarchy {
         let side = request.owner.side();
         let (pair, own) = (self.cores[core].pair, self.cores[core].data_bit);
         let want = self.want(core, line, kind, at, side);
-        let arrival = self.demand(core, &want);
+        let arrival = self.demand(request.thread, core, &want);
         if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
             entry.is_dirty = true;
             entry.is_exclusive = true;
@@ -137,7 +143,7 @@ impl Hierarchy {
     pub(super) fn walk(&mut self, request: &Request, core: usize) -> Answer {
         let Request { line, kind, at, .. } = *request;
         let want = self.want(core, line, kind, at, request.owner.side());
-        let Arrival { ready, level, is_refill, .. } = self.demand(core, &want);
+        let Arrival { ready, level, is_refill, .. } = self.demand(request.thread, core, &want);
         Answer { ready, cause: level.cause(kind), is_refill }
     }
 }

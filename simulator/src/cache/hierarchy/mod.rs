@@ -27,7 +27,7 @@ use super::latency::Latencies;
 use super::line::{Line, NOBODY};
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
-use super::{Answer, Kind, LINE_LOG2, Request};
+use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::ledger::CauseSet;
@@ -58,6 +58,8 @@ pub struct Hierarchy {
     homes: Vec<(u64, u64, usize)>,
     latencies: Latencies,
     prefetch: PrefetchParameters,
+    /// By thread.
+    misses: Vec<CacheMisses>,
 }
 
 impl Hierarchy {
@@ -96,6 +98,7 @@ impl Hierarchy {
             Some((begin, *end, region.node as usize))
         });
         Self {
+            misses: vec![CacheMisses::default(); description.core_of_threads().len()],
             core_of: description.core_of_threads(),
             cores,
             pairs,
@@ -115,6 +118,12 @@ impl Hierarchy {
             Kind::Store | Kind::Zero => self.write(request, core),
             Kind::Walk => self.walk(request, core),
         }
+    }
+
+    /// What `thread` missed.
+    #[must_use]
+    pub fn misses(&self, thread: usize) -> CacheMisses {
+        self.misses[thread]
     }
 
     /// Instructions are fetched ahead in `core`, or are not: that depends on its SMT mode.

@@ -68,6 +68,15 @@ struct Known {
     is_refill: bool,
 }
 
+/// What a hardware thread did not find translated, since timing began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TranslationMisses {
+    /// Translations that the ERAT did not have.
+    pub erat: u64,
+    /// Those of them that the TLB did not have either.
+    pub tlb: u64,
+}
+
 /// The ERATs and the TLB of one core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Core {
@@ -86,6 +95,8 @@ pub struct Translations {
     spaces: Spaces,
     parameters: TranslationParameters,
     free: CauseSet,
+    /// By thread.
+    misses: Vec<TranslationMisses>,
 }
 
 /// The tag of the page of 2^`PAGE_SIZES_LOG2[size]` bytes of `address`; the quadrant is in the space.
@@ -122,6 +133,7 @@ impl Translations {
         let places: Vec<_> = core_of.map(|(thread, core)| (core, erat_of(thread))).collect();
         Self {
             spaces: Spaces::new(places.len()),
+            misses: vec![TranslationMisses::default(); places.len()],
             places,
             cores: vec![core; cores],
             parameters,
@@ -153,6 +165,12 @@ impl Translations {
         self.translate_slow(hierarchy, request, number, walk)
     }
 
+    /// What `thread` missed.
+    #[must_use]
+    pub fn misses(&self, thread: usize) -> TranslationMisses {
+        self.misses[thread]
+    }
+
     #[cold]
     fn translate_slow(
         &mut self,
@@ -169,6 +187,7 @@ impl Translations {
         if let Some(known) = find(erat, &tags, side) {
             return known.answer(request);
         }
+        self.misses[thread].erat += 1;
         let erat_cost = self.free.cost(request.cause(false), self.parameters.erat_miss);
         let core = &mut self.cores[core];
         if let Some((tag, known)) = find_tag(&mut core.tlb, &tags, side) {
@@ -177,6 +196,7 @@ impl Translations {
             let known = Known { ready: known.ready.max(soonest), is_walked, ..known };
             return self.keep(request, tag, known);
         }
+        self.misses[thread].tlb += 1;
         let Some(path) = walk() else {
             // The tables have changed under the access, or it is about to be interrupted.
             return Answer { ready: at + erat_cost, cause: request.cause(false), is_refill: false };
