@@ -9,6 +9,7 @@ use simulator::core::LONGEST_QUANTUM;
 use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;
 use crate::size::Size;
+use crate::topology::Topology;
 
 /// A hypervisor for POWER and the POWER9 machine it runs on.
 #[derive(Parser, Debug)]
@@ -130,6 +131,9 @@ pub struct BootArguments {
     /// Boot on the machine of this description.
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
+    /// Give the machine so many chips, cores of each and threads of each core, such as 1x2x4.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
+    pub topology: Option<Topology>,
     /// Whose machine to boot on.
     #[arg(long, value_enum, default_value_t = On::Simulator)]
     pub on: On,

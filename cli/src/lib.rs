@@ -38,5 +38,6 @@ pub mod statistics;
 pub mod system;
 pub mod timed;
 pub mod toml_file;
+pub mod topology;
 pub mod trace;
 pub mod workload;

@@ -18,7 +18,7 @@ pub struct MachineFile {
     text: String,
     memory: Option<(Size, String)>,
     /// Chips, cores of each, threads of each core, instead of the description's own.
-    topology: Option<[u32; 3]>,
+    topology: Option<([u32; 3], String)>,
 }
 
 impl Default for MachineFile {
@@ -70,10 +70,11 @@ impl MachineFile {
         Self { memory: Some((memory, place.into())), ..self }
     }
 
-    /// The same machine with so many chips, cores of each and threads of each core.
+    /// The same machine with so many chips, cores of each and threads of each core; complaints about it
+    /// name `place`.
     #[must_use]
-    pub fn with_topology(self, topology: [u32; 3]) -> Self {
-        Self { topology: Some(topology), ..self }
+    pub fn with_topology(self, topology: [u32; 3], place: impl Into<String>) -> Self {
+        Self { topology: Some((topology, place.into())), ..self }
     }
 
     /// The machine as the simulator knows it.
@@ -90,8 +91,9 @@ impl MachineFile {
         if let Some((memory, place)) = &self.memory {
             description.set_memory_bytes(memory.0).map_err(|error| Failure::input(place, error))?;
         }
-        if let Some([chips, cores, threads]) = self.topology {
-            let wrong = |error| Failure::input(&self.place, error);
+        if let Some(([chips, cores, threads], place)) = &self.topology {
+            let (chips, cores, threads) = (*chips, *cores, *threads);
+            let wrong = |error| Failure::input(place, error);
             description.set_topology(chips, cores, threads).map_err(wrong)?;
         }
         Ok(description)

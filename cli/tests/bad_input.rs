@@ -423,3 +423,20 @@ fn reports_to_compare() {
         "none.json: cannot be read: No such file or directory (os error 2); it must be a readable file",
     );
 }
+
+#[test]
+fn topologies() {
+    let folder = folder();
+    let boot = |topology: &str| {
+        let mut command = folder.command(&format!("boot good.toml --topology {topology}"));
+        command.env("POWERVISOR_IMAGES", "images");
+        command
+    };
+    assert_refused(
+        &mut boot("1x2x9"),
+        "--topology: threads_per_core = 9 is out of range; 1 to 4 is not",
+    );
+    let output = boot("4").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("`4` is not a topology; it must be chips x cores x threads"));
+}

@@ -44,7 +44,7 @@ pub fn measure(image: &[u8], machine: &MachineFile, setups: &[Setup]) -> Result<
     let cases = cases::of_image(image)?;
     let mut boots = vec![Boot { system: system(image.to_vec(), machine.clone()), setup: None }];
     for setup in setups {
-        let machine = machine.clone().with_topology(setup.topology);
+        let machine = machine.clone().with_topology(setup.topology, "calibration/power9.toml");
         let image = cases::with_mode(image, setup)?;
         boots.push(Boot { system: system(image, machine), setup: Some(setup) });
     }

@@ -16,6 +16,15 @@ use crate::toml_file::read_file;
 const DEFAULT_MEMORY: Size = Size(256 << 20);
 
 pub(super) fn system(arguments: &BootArguments) -> Result<System, Failure> {
+    let mut system = on_its_machine(arguments)?;
+    if let Some(topology) = arguments.topology {
+        system.machine = system.machine.with_topology(topology.0, "--topology");
+    }
+    Ok(system)
+}
+
+/// On the machine that the file or its own description names.
+fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
     let machine = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
     if let Some(path) = &arguments.kernel {
         return kernel(arguments, path, machine.unwrap_or_default());
