@@ -4,7 +4,7 @@ use arch::instruction::Mnemonic;
 use arch::opal::{event, reinit, status, token};
 use simulator::{NoObserver, RunState};
 
-use crate::program::{Program, report, two_threads};
+use crate::support::{Program, report, two_threads};
 
 const CELL: u64 = 0x100_0000;
 

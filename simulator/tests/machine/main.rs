@@ -7,10 +7,11 @@ use arch::registers::spr::Spr;
 use simulator::{Machine, NoObserver, RunState};
 
 mod firmware;
-mod program;
 mod run;
+#[path = "../support/mod.rs"]
+mod support;
 
-use program::{Program, report, two_threads};
+use support::{Program, report, two_threads};
 
 const TEXT: u64 = 0x100_0000;
 const LENGTH: u64 = 0x100_8000;

@@ -4,7 +4,7 @@ use arch::instruction::Mnemonic;
 use arch::registers::spr::Spr;
 use simulator::{Machine, NoObserver, RunState};
 
-use crate::program::{Program, report, two_threads};
+use crate::support::{Program, report, two_threads};
 
 #[test]
 fn a_run_ends_after_as_many_steps_as_asked_for_inside_of_straight_code() {

@@ -35,8 +35,33 @@ impl Program {
             .op(Mnemonic::Ori, &[register, register, part(0)])
     }
 
+    /// Stores `value` at `address`; loses r8 and r9.
+    pub(crate) fn store(self, address: u64, value: u64) -> Self {
+        self.set(8, address).set(9, value).op(Mnemonic::Std, &[9, 0, 8])
+    }
+
+    /// Maps the first GiB to itself, in one page, for the hypervisor's process 0 and for partition 1.
+    pub(crate) fn identity_tables(self) -> Self {
+        const PARTITIONS: u64 = 0x100_0000;
+        const ROOT: u64 = 0x120_0000;
+        const DIRECTORY: u64 = 0x130_0000;
+        const PROCESSES: u64 = 0x140_0000;
+        let root = 0x4000_0000_0000_00AD | ROOT;
+        let host_radix = 1 << 63;
+        self.store(PARTITIONS, host_radix | root)
+            .store(PARTITIONS + 8, PROCESSES)
+            .store(PARTITIONS + 16, host_radix | root)
+            .store(PROCESSES, root)
+            .store(ROOT, 0x8000_0000_0000_0009 | DIRECTORY)
+            .store(DIRECTORY, 0xC000_0000_0000_018F)
+            .set(3, PARTITIONS | 4)
+            .op(Mnemonic::Mtspr, &[464, 3])
+            // UPRT and HR.
+            .set(3, 0x50_0000)
+            .op(Mnemonic::Mtspr, &[318, 3])
+    }
+
     /// Calls OPAL; the answer is in r3.
-    /// Appends an instruction.
     pub(crate) fn opal(self, number: u64, arguments: &[u64]) -> Self {
         let mut program = self.set(0, number);
         for (register, &argument) in (3..).zip(arguments) {
@@ -84,4 +109,19 @@ impl Program {
             .op(Mnemonic::Mtspr, &[855, 3])
             .op(Mnemonic::Stop, &[])
     }
+}
+
+/// The report of a machine that stopped.
+pub(crate) fn report(end: RunState) -> String {
+    match end {
+        RunState::Stopped(report) => report.to_string(),
+        other => panic!("expected a report, not {other:?}"),
+    }
+}
+
+/// A core of two threads.
+pub(crate) fn two_threads(description: &mut Description) {
+    let text = include_str!("../../../machines/power9.toml")
+        .replace("threads_per_core = 1", "threads_per_core = 2");
+    *description = Description::from_toml(&text).unwrap();
 }
