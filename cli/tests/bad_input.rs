@@ -434,7 +434,7 @@ fn topologies() {
     };
     assert_refused(
         &mut boot("1x2x9"),
-        "--topology: threads_per_core = 9 is out of range; 1 to 4 is not",
+        "--topology: threads_per_core = 9 is out of range; it must be 1 to 4",
     );
     let output = boot("4").output().unwrap();
     assert_eq!(output.status.code(), Some(2));

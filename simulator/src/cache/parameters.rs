@@ -158,7 +158,7 @@ impl CacheParameters {
             }
         }
         if !(1..=4).contains(&self.cores_per_l2) {
-            return Err(error("timing.cache.cores_per_l2 is out of range; 1 to 4 is not"));
+            return Err(error("timing.cache.cores_per_l2 is out of range; it must be 1 to 4"));
         }
         if self.l2_bandwidth == 0 || self.l3_bandwidth == 0 {
             return Err(error("timing.cache: a bandwidth is 0; it must be positive"));
@@ -199,7 +199,7 @@ impl PrefetchParameters {
             return Err(error("timing.prefetch: first_depth is above last_depth"));
         }
         if !(LINE_LOG2 as u64..64).contains(&self.page_log2) {
-            return Err(error("timing.prefetch.page_log2 is out of range; 7 to 63 is not"));
+            return Err(error("timing.prefetch.page_log2 is out of range; it must be 7 to 63"));
         }
         Ok(())
     }

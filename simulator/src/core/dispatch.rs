@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::front_end::BLOCK_INSTRUCTIONS;
 use super::operation::Operation;
 use super::parameters::CoreParameters;
 use super::ready::{Ready, Ring};
@@ -45,7 +44,7 @@ impl Share {
             window: part(parameters.window),
             loads: part(parameters.load_queue),
             stores: part(parameters.store_queue),
-            blocks: part(parameters.instruction_buffer / BLOCK_INSTRUCTIONS),
+            blocks: part(parameters.instruction_buffer / parameters.block_instructions()),
         }
     }
 }

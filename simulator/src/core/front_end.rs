@@ -1,6 +1,6 @@
 //! The front end of a thread: when an instruction comes out of the instruction buffer.
 //!
-//! Eight instructions, an aligned 32-byte block, are fetched in a cycle. A taken branch costs the time to
+//! An aligned block of instructions is fetched in a cycle. A taken branch costs the time to
 //! find its target; a mispredicted one the refill from its execution on. The instruction buffer bounds
 //! how far fetch runs ahead of dispatch.
 
@@ -10,14 +10,11 @@ use super::parameters::CoreParameters;
 use super::ready::{Ready, Ring};
 use crate::ledger::{Cause, CauseSet};
 
-/// log2 of the bytes that are fetched in a cycle.
-const BLOCK_LOG2: u32 = 5;
-/// Instructions in them.
-pub const BLOCK_INSTRUCTIONS: u64 = 8;
-
 /// The front end of a thread.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FrontEnd {
+    /// log2 of the bytes of a block.
+    block_log2: u32,
     /// When the block that instructions come from was there.
     current: Ready,
     /// Effective address of that block, divided by its size.
@@ -38,10 +35,11 @@ impl FrontEnd {
     #[must_use]
     pub fn new(parameters: &CoreParameters, now: u64) -> Self {
         Self {
+            block_log2: parameters.fetch_block.ilog2(),
             current: Ready::new(now, Cause::DispatchWidth),
             block: NO_BLOCK,
             next: Ready::new(now, Cause::DispatchWidth),
-            buffer: Ring::new(parameters.instruction_buffer / BLOCK_INSTRUCTIONS),
+            buffer: Ring::new(parameters.instruction_buffer / parameters.block_instructions()),
             last_loop: (NO_BLOCK, 0),
         }
     }
@@ -50,7 +48,7 @@ impl FrontEnd {
     #[inline]
     #[must_use]
     pub fn at_hand(&self, address: u64) -> Option<Ready> {
-        (address >> BLOCK_LOG2 == self.block).then_some(self.current)
+        (address >> self.block_log2 == self.block).then_some(self.current)
     }
 
     /// The cycle at which the block of `address` can be asked for, with `blocks` blocks of buffer. The
@@ -65,7 +63,7 @@ impl FrontEnd {
     /// The block of `address` is `there`.
     pub fn arrive(&mut self, address: u64, there: Ready) {
         self.current = there;
-        self.block = address >> BLOCK_LOG2;
+        self.block = address >> self.block_log2;
         self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 

@@ -64,7 +64,7 @@ impl Operation {
             is_plain: class.is_plain(),
             carries: class == Class::Fixed && !effects.targets.and(Registers::CARRY).is_empty(),
             operations,
-            is_microcode: operations > 3,
+            is_microcode: operations > parameters.core.cracked,
             branch: branch(mnemonic, word),
             is_call: class == Class::Branch && word.lk(),
             waits_to_be_next: class.waits_to_be_next(),

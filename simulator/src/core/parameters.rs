@@ -17,6 +17,10 @@ parameters! {
         dispatch_width_pair: "operations",
         /// Operations in flight with one thread; half of it with two, a quarter with four.
         window: "operations",
+        /// Bytes of an aligned block of instructions, which is fetched in a cycle.
+        fetch_block: "bytes",
+        /// Bytes of an aligned block of data: a load that crosses its end takes longer.
+        load_block: "bytes",
         /// Instructions fetched and not yet dispatched, with one thread; divided like the window.
         instruction_buffer: "instructions",
         /// Execution slices.
@@ -37,7 +41,13 @@ parameters! {
         miss_queue: "operations",
         /// Return addresses that are predicted, with one thread; divided like the window.
         link_stack: "entries",
-        /// Lost at dispatch by an instruction of more than three operations.
+        /// Entries of each table that predicts directions.
+        direction_entries: "entries",
+        /// Entries of the table that predicts the targets of indirect branches.
+        indirect_entries: "entries",
+        /// The most operations that an instruction is cracked into without microcode.
+        cracked: "operations",
+        /// Lost at dispatch by an instruction of more operations.
         microcode: "cycles",
         /// From the fetch of a taken branch to that of its target, one thread.
         taken_branch: "cycles",
@@ -226,6 +236,10 @@ impl CoreParameters {
             ("store_queue", self.store_queue, 4..=4096),
             ("miss_queue", self.miss_queue, 1..=256),
             ("link_stack", self.link_stack, 4..=4096),
+            ("direction_entries", self.direction_entries, 1..=1 << 20),
+            ("indirect_entries", self.indirect_entries, 1..=1 << 20),
+            ("fetch_block", self.fetch_block, 16..=128),
+            ("load_block", self.load_block, 16..=128),
             ("very_low_priority", self.very_low_priority, 1..=1_000_000),
             ("priority_weight", self.priority_weight, 1..=16),
         ];
@@ -233,10 +247,23 @@ impl CoreParameters {
             if !range.contains(&value) {
                 let (low, high) = (range.start(), range.end());
                 return Err(error(format!(
-                    "timing.core.{name} = {value} is out of range; {low} to {high} is not"
+                    "timing.core.{name} = {value} is out of range; it must be {low} to {high}"
                 )));
             }
         }
+        for (name, bytes) in [("fetch_block", self.fetch_block), ("load_block", self.load_block)] {
+            if !bytes.is_power_of_two() {
+                let text =
+                    format!("timing.core.{name} = {bytes} is not a power of two; it must be");
+                return Err(error(text));
+            }
+        }
         Ok(())
+    }
+
+    /// Instructions in a block that is fetched.
+    #[must_use]
+    pub fn block_instructions(&self) -> u64 {
+        self.fetch_block / 4
     }
 }

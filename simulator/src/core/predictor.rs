@@ -1,16 +1,13 @@
 //! Branch prediction: direction, and the targets of indirect branches.
 //!
-//! Direction: a local table by address, a global one by address and history, and a selector between
-//! them, of the published 8K entries each; POWER9 has four longer TAGE tables besides, and a selector of
-//! the local one, which are left out. Indirect targets: the last target by address, 512 entries. Returns:
-//! a stack. Tables belong to a core, history and stack to a thread.
+//! Direction: a local table by address, a global one by address and history, and a selector between them;
+//! POWER9 has four longer TAGE tables besides, and a selector of the local one, which are left out. Indirect
+//! targets: the last target by address. Returns: a stack. Tables belong to a core, history and stack to a
+//! thread.
 
 use serde::{Deserialize, Serialize};
 
-/// Entries of each direction table: UM9.
-const DIRECTIONS: usize = 8192;
-/// Entries of the table of indirect targets: UM9.
-const TARGETS: usize = 512;
+use super::parameters::CoreParameters;
 
 /// What is known of a branch before it executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,13 +48,16 @@ pub struct History {
     stack: Vec<u64>,
 }
 
-impl Default for Tables {
-    fn default() -> Self {
+impl Tables {
+    /// Tables that have learnt nothing.
+    #[must_use]
+    pub fn new(parameters: &CoreParameters) -> Self {
+        let directions = parameters.direction_entries as usize;
         Self {
-            local: vec![1; DIRECTIONS],
-            global: vec![1; DIRECTIONS],
-            selector: vec![1; DIRECTIONS],
-            targets: vec![0; TARGETS],
+            local: vec![1; directions],
+            global: vec![1; directions],
+            selector: vec![1; directions],
+            targets: vec![0; parameters.indirect_entries as usize],
         }
     }
 }
@@ -99,8 +99,9 @@ impl Tables {
     }
 
     fn direction(&mut self, history: &mut History, address: u64, is_taken: bool) -> bool {
-        let index = (address >> 2) as usize % DIRECTIONS;
-        let global = ((address >> 2) ^ history.directions) as usize % DIRECTIONS;
+        let entries = self.local.len();
+        let index = (address >> 2) as usize % entries;
+        let global = ((address >> 2) ^ history.directions) as usize % entries;
         let says_local = self.local[index] >= 2;
         let says_global = self.global[global] >= 2;
         let prediction = if self.selector[global] >= 2 { says_global } else { says_local };
@@ -114,17 +115,27 @@ impl Tables {
     }
 
     fn target(&mut self, address: u64, target: u64) -> bool {
-        let known = &mut self.targets[(address >> 2) as usize % TARGETS];
+        let index = (address >> 2) as usize % self.targets.len();
+        let known = &mut self.targets[index];
         std::mem::replace(known, target) == target
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{History, Kind, Tables};
+    use super::{CoreParameters, History, Kind, Tables};
+
+    fn tables() -> Tables {
+        let entries = CoreParameters {
+            direction_entries: 8192,
+            indirect_entries: 512,
+            ..CoreParameters::default()
+        };
+        Tables::new(&entries)
+    }
 
     fn misses(kind: Kind, outcomes: impl Iterator<Item = Option<u64>>) -> usize {
-        let (mut tables, mut history) = (Tables::default(), History::default());
+        let (mut tables, mut history) = (tables(), History::default());
         outcomes
             .filter(|&taken| !tables.predict(&mut history, kind, 0x100, taken, false, 64))
             .count()
@@ -145,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_stack_predicts_returns_as_deep_as_it_is() {
-        let (mut tables, mut history) = (Tables::default(), History::default());
+        let (mut tables, mut history) = (tables(), History::default());
         for depth in 0..6 {
             tables.predict(&mut history, Kind::Direct, 0x100 * depth, Some(0), true, 4);
         }

@@ -68,7 +68,7 @@ impl Core {
     pub fn new(parameters: &Parameters, threads: usize) -> Self {
         Self {
             ports: Ports::new(&parameters.core),
-            tables: Tables::default(),
+            tables: Tables::new(&parameters.core),
             misses: vec![(u64::MAX, 0); parameters.core.miss_queue.max(1) as usize],
             members: vec![Member::default(); threads],
         }

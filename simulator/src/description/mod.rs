@@ -252,7 +252,7 @@ impl Description {
             if !range.contains(&value) {
                 let (low, high) = (range.start(), range.end());
                 return Err(error(format!(
-                    "{name} = {value} is out of range; {low} to {high} is not"
+                    "{name} = {value} is out of range; it must be {low} to {high}"
                 )));
             }
         }

@@ -53,10 +53,15 @@ impl Program {
 
     /// Cycles between the program's two marks.
     pub(crate) fn cycles(self) -> u64 {
+        self.cycles_with(Settings::default())
+    }
+
+    /// The same, timed as `settings` say.
+    pub(crate) fn cycles_with(self, settings: Settings) -> u64 {
         let mut machine = self.forever().boot(|description| {
             description.set_watchdog_instructions(10_000_000);
         });
-        machine.start_timing(Settings::default());
+        machine.start_timing(settings);
         between_marks(&mut machine)
     }
 }

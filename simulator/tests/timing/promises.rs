@@ -148,3 +148,15 @@ fn a_free_cause_saves_what_was_charged_to_it() {
         );
     }
 }
+
+#[test]
+fn an_updated_base_is_free_with_what_makes_it() {
+    let chain = || {
+        let update = |p: Program, _| p.op(M::Ldu, &[3, 0, 9]);
+        Program::default().set(9, DATA).many(8, update).mark().many(64, update).mark()
+    };
+    let free = CauseSet::default().with(Cause::LatencyFixed);
+    let (usual, cheaper) =
+        (chain().cycles(), chain().cycles_with(Settings { free, ..Settings::default() }));
+    assert!(usual >= 2 * 64 && cheaper < 64, "{usual} cycles, {cheaper} if free");
+}

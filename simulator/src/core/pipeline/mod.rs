@@ -326,7 +326,7 @@ impl Pipeline {
             self.registers[register] = Ready::new(finished, reason);
         }
         if !operation.effects.base.is_empty() {
-            let at = issued + parameters.latency.fixed;
+            let at = issued + free.cost(Cause::LatencyFixed, parameters.latency.fixed);
             for register in operation.effects.base {
                 self.registers[register] = Ready::new(at, Cause::LatencyFixed);
             }

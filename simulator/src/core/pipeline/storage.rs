@@ -21,7 +21,11 @@ impl Pipeline {
     ) -> [Ready; 3] {
         let Context { parameters, free, .. } = *context;
         let latency = &parameters.latency;
-        let crossing = if crosses(access) { free.cost(Cause::LoadL1, latency.crossing) } else { 0 };
+        let crossing = if crosses(access, parameters.core.load_block) {
+            free.cost(Cause::LoadL1, latency.crossing)
+        } else {
+            0
+        };
         let translated = context.translate(access.address, Access::Load, issued, owner);
         let begin = translated.at();
         let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
@@ -80,10 +84,10 @@ impl Pipeline {
     }
 }
 
-/// Whether an access crosses a 32-byte boundary.
-fn crosses(access: &accesses::Access) -> bool {
+/// Whether an access crosses the end of an aligned block of `bytes`, a power of two.
+fn crosses(access: &accesses::Access, bytes: u64) -> bool {
     let last = access.address + u64::from(access.bytes) - 1;
-    access.address >> 5 != last >> 5
+    (access.address ^ last) & !(bytes - 1) != 0
 }
 
 /// The lines that an access lies in, and the effective address in each.
