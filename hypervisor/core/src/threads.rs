@@ -106,6 +106,11 @@ impl Schedule {
         may
     }
 
+    /// Counts one window that stayed open less.
+    pub fn unpin_window(&mut self) {
+        self.pinned_windows -= 1;
+    }
+
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
     pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
         let state = &mut self.threads[thread];
@@ -173,7 +178,7 @@ impl Schedule {
     /// Forgets what a vCPU shares with the hypervisor.
     pub fn forget_areas<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
         if vcpu.areas.clear_area() {
-            self.pinned_windows -= 1;
+            self.unpin_window();
         }
         vcpu.areas = Areas::default();
     }

@@ -32,7 +32,7 @@ pub(super) fn register<H: Hal>(
         area::DEREGISTER_AREA if areas.log.is_some() || areas.shadow.is_some() => H_RESOURCE,
         area::DEREGISTER_AREA => {
             if areas.clear_area() {
-                guest.schedule.lock().pinned_windows -= 1;
+                guest.schedule.lock().unpin_window();
             }
             H_SUCCESS
         }
@@ -47,13 +47,18 @@ pub(super) fn register<H: Hal>(
         area::REGISTER_AREA | area::REGISTER_LOG | area::REGISTER_SHADOW if address.0 == 0 => {
             H_HARDWARE
         }
-        area::REGISTER_AREA => return register_area(guest, server, address),
+        area::REGISTER_AREA => return done(register_area(guest, server, address)),
         area::REGISTER_LOG | area::REGISTER_SHADOW if !areas.has_area() => H_RESOURCE,
-        area::REGISTER_LOG => return register_log(guest, server, address),
-        area::REGISTER_SHADOW => return register_shadow(guest, server, address),
+        area::REGISTER_LOG => return done(register_log(guest, server, address)),
+        area::REGISTER_SHADOW => return done(register_shadow(guest, server, address)),
         _ => H_PARAMETER,
     };
     Answer::Status(status)
+}
+
+/// The answer to a registration that was made, or was refused with one.
+fn done(registered: Result<(), Answer>) -> Answer {
+    registered.err().unwrap_or(Answer::Status(H_SUCCESS))
 }
 
 /// The big-endian length that an area has at offset 4, of `N` bytes.
@@ -75,31 +80,28 @@ fn register_area<H: Hal>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
-) -> Answer {
-    let bytes = match length::<2, H>(guest, address) {
-        Ok(bytes) => bytes,
-        Err(answer) => return answer,
-    };
+) -> Result<(), Answer> {
+    let bytes = length::<2, H>(guest, address)?;
     if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
-        return Answer::Status(H_PARAMETER);
+        return Err(Answer::Status(H_PARAMETER));
     }
     let is_new = guest.partition.vcpu_mut(server).is_some_and(|vcpu| !vcpu.areas.has_area());
     if is_new && !guest.schedule.lock().pin_window() {
-        return Answer::Status(H_RESOURCE);
+        return Err(Answer::Status(H_RESOURCE));
     }
     match second_stage::window(guest.partition, guest.hal, address, AREA_BYTES) {
         Err(reason) => {
             if is_new {
-                guest.schedule.lock().pinned_windows -= 1;
+                guest.schedule.lock().unpin_window();
             }
-            refused(reason)
+            Err(refused(reason))
         }
         Ok(window) => {
             if let Some(vcpu) = guest.partition.vcpu_mut(server) {
                 let runs = vcpu.is_running();
                 vcpu.areas.set_area(window, runs);
             }
-            Answer::Status(H_SUCCESS)
+            Ok(())
         }
     }
 }
@@ -108,35 +110,29 @@ fn register_log<H: Hal>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
-) -> Answer {
-    let bytes = match length::<4, H>(guest, address) {
-        Ok(bytes) => bytes,
-        Err(answer) => return answer,
-    };
+) -> Result<(), Answer> {
+    let bytes = length::<4, H>(guest, address)?;
     let entries = bytes / LOG_ENTRY_BYTES;
     if entries == 0 || guest.partition.real(address, bytes).is_none() {
-        return Answer::Status(H_PARAMETER);
+        return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {
         vcpu.areas.log = Some(Log { address, entries, next: 0 });
     }
-    Answer::Status(H_SUCCESS)
+    Ok(())
 }
 
 fn register_shadow<H: Hal>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
-) -> Answer {
-    let bytes = match length::<4, H>(guest, address) {
-        Ok(bytes) => bytes,
-        Err(answer) => return answer,
-    };
+) -> Result<(), Answer> {
+    let bytes = length::<4, H>(guest, address)?;
     if bytes < SHADOW_BYTES || crosses_page(address, bytes) {
-        return Answer::Status(H_PARAMETER);
+        return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {
         vcpu.areas.shadow = Some(address);
     }
-    Answer::Status(H_SUCCESS)
+    Ok(())
 }
