@@ -35,8 +35,8 @@ pub enum Leave {
     Ceded,
     /// It waits for H_PROD.
     AwaitsProd,
-    /// It lets another one run first: this one, or whoever is next.
-    Yielded(Option<VcpuId>),
+    /// It gives the rest of its slice to this one, or lets whoever is next run first.
+    Conferred(Option<VcpuId>),
     /// It stopped itself.
     Stopped,
     /// Its partition wants to start anew.
@@ -49,6 +49,14 @@ pub enum Leave {
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
 /// mediated interrupts.
 const MEDIATION_TICKS: u64 = 25_600;
+
+/// Until when a vCPU runs while others wait, and whose virtual time pays for it: its own, or that of a vCPU
+/// which conferred the rest of its slice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slice {
+    ends: u64,
+    payer: VcpuId,
+}
 
 /// A vCPU that runs.
 #[derive(Debug)]
@@ -71,6 +79,9 @@ pub struct Running<'a, H: Hal> {
     pub hypercalls: [u64; 2],
     /// Set by the exit with which the vCPU leaves.
     pub leave: Option<Leave>,
+    slice: Slice,
+    /// Who gets the rest of the slice.
+    heir: Option<VcpuId>,
 }
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
@@ -132,11 +143,19 @@ impl<H: Hal> Running<'_, H> {
     }
 }
 
-/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on.
-pub(crate) fn run<H: Hal>(system: &System<'_, H>, thread: usize, place: (usize, usize)) {
+/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
+/// rest of a slice that was conferred on it, and then for its own. Who is to run next here for the rest of
+/// whose slice, if it confers it.
+pub(crate) fn run<H: Hal>(
+    system: &System<'_, H>,
+    thread: usize,
+    place: (usize, usize),
+    conferred: Option<Slice>,
+) -> Option<(VcpuId, Slice)> {
     let hal = system.hal;
     let mut partition = system.partitions()[place.0].lock();
-    let Some(registers) = claim(system, &mut partition, place.1, thread) else { return };
+    let registers = claim(system, &mut partition, place.1, thread)?;
+    let payer = partition.vcpus[place.1].id;
     hal.load_floating(&registers.floating);
     let mut running = Running {
         system,
@@ -148,6 +167,8 @@ pub(crate) fn run<H: Hal>(system: &System<'_, H>, thread: usize, place: (usize, 
         lpcr: 0,
         hypercalls: [0; 2],
         leave: None,
+        slice: conferred.unwrap_or(Slice { ends: 0, payer }),
+        heir: None,
     };
     loop {
         let now = hal.timebase();
@@ -193,8 +214,10 @@ impl<H: Hal> Running<'_, H> {
         {
             // The log was checked when it was registered; what cannot be written is lost.
         }
-        let presentation = &partition.vcpus[self.place.1].presentation;
+        let vcpu = &partition.vcpus[self.place.1];
+        let (presentation, vcpu_id) = (&vcpu.presentation, vcpu.id);
         let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
+        self.renew_slice(vcpu_id, now);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
         now.saturating_add(self.ticks(partition, is_mediated, now))
     }
@@ -214,7 +237,7 @@ impl<H: Hal> Running<'_, H> {
         // With several threads every slice ends: where everybody runs without an end, nobody would make
         // room for a vCPU that becomes ready.
         let is_alone = schedule.threads() == 1 && schedule.queue.is_empty();
-        let slice = if is_alone { FAR } else { self.system.policy.slice };
+        let slice = if is_alone { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
         slice.min(timer).min(mediation).min(partition.time_left().unwrap_or(FAR))
@@ -225,7 +248,7 @@ impl<H: Hal> Running<'_, H> {
         let ran = self.system.hal.timebase().saturating_sub(since);
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.areas.left();
-        self.system.schedule.lock().queue.charge(vcpu.id, ran);
+        self.system.schedule.lock().queue.charge(self.slice.payer, ran);
         partition.statistics.ran += ran;
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
@@ -268,7 +291,13 @@ impl<H: Hal> Running<'_, H> {
                 }
             }
             Leave::Stopped => return Some(Activity::Stopped),
-            Leave::Yielded(to) => self.system.schedule.lock().queue.yield_to(id, to),
+            Leave::Conferred(to) => {
+                let mut schedule = self.system.schedule.lock();
+                self.heir = to.filter(|to| schedule.queue.is_ready(*to));
+                if self.heir.is_none() {
+                    schedule.queue.yield_first(id);
+                }
+            }
             Leave::Preempted => partition.statistics.preempted += 1,
             Leave::Changed => {}
         }
@@ -278,14 +307,25 @@ impl<H: Hal> Running<'_, H> {
         // A timer that is due is seen to between two stays.
         let now = self.system.hal.timebase();
         let mut schedule = self.system.schedule.lock();
-        let goes_on =
-            schedule.timers.next().is_none_or(|time| time > now) && schedule.queue.goes_on(id);
+        let has_conferred_time = self.slice.payer != id && now < self.slice.ends;
+        let goes_on = schedule.timers.next().is_none_or(|time| time > now)
+            && self.heir.is_none()
+            && (has_conferred_time || schedule.queue.goes_on(id));
         (!goes_on).then_some(Activity::Ready)
     }
 
-    /// Puts the vCPU back, from where any hardware thread may take it.
-    fn give_back(mut self, partition: &mut Partition<H>, activity: Activity) {
-        let Self { system, place, .. } = self;
+    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here for the rest of
+    /// its slice.
+    fn give_back(
+        mut self,
+        partition: &mut Partition<H>,
+        activity: Activity,
+    ) -> Option<(VcpuId, Slice)> {
+        let Self { system, place, heir, .. } = self;
+        if heir.is_some() {
+            self.renew_slice(partition.vcpus[place.1].id, system.hal.timebase());
+        }
+        let slice = self.slice;
         system.hal.save_floating(&mut self.registers.floating);
         system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
@@ -304,6 +344,16 @@ impl<H: Hal> Running<'_, H> {
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
         system.finish(partition);
+        let heir = heir.filter(|heir| system.schedule.lock().queue.take_this(*heir));
+        heir.map(|heir| (heir, slice))
+    }
+
+    /// Begins a slice of the vCPU's own, which is `id`, if the one before is over.
+    fn renew_slice(&mut self, id: VcpuId, now: u64) {
+        if now >= self.slice.ends {
+            let ends = now.saturating_add(self.system.policy.slice);
+            self.slice = Slice { ends, payer: id };
+        }
     }
 }
 

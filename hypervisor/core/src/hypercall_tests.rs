@@ -344,17 +344,43 @@ fn a_prod_wakes_or_is_remembered() {
 #[test]
 fn conferring_helps_only_those_who_wait_for_a_processor() {
     let mut setup = Setup::new();
-    let yielded = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(to));
-    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), yielded(None));
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), conferred(None));
     let awaits = Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
     assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
     setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
     let id = setup.partition.vcpus[1].id;
-    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), yielded(Some(id)), "no area, no count");
+    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), conferred(Some(id)), "no count");
     registered(&mut setup, 1, 0x1000);
     assert_eq!(setup.partition.vcpus[1].areas.yield_count(), Some(1));
     setup.expect(Hypercall::Confer, [1, 0, 0, 0], H_SUCCESS);
-    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), yielded(Some(id)));
+    setup.expect(Hypercall::Confer, [1, 3, 0, 0], H_SUCCESS);
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), conferred(Some(id)));
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1 << 32 | 1, 0, 0]), conferred(Some(id)));
+    setup.partition.vcpus[1].areas.dispatched();
+    for count in [1, 2] {
+        setup.expect(Hypercall::Confer, [1, count, 0, 0], H_SUCCESS);
+    }
+}
+
+#[test]
+fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
+    let mut setup = Setup::new();
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    {
+        let mut schedule = setup.schedule.lock();
+        // Of another partition, and before all others.
+        let other = schedule.queue.add(WEIGHT_DEFAULT);
+        schedule.queue.make_ready(other);
+        schedule.queue.charge(setup.partition.vcpus[1].id, 9);
+        schedule.queue.charge(setup.partition.vcpus[2].id, 8);
+        schedule.start(&mut setup.partition.vcpus[1]);
+        schedule.start(&mut setup.partition.vcpus[2]);
+    }
+    let longest = Some(setup.partition.vcpus[2].id);
+    for all in [u64::MAX, 0xFFFF_FFFF] {
+        assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
+    }
 }
 
 /// Registers an area for `server` at `address`.

@@ -81,26 +81,48 @@ impl RunQueue {
         goes_on
     }
 
-    /// `id`, which was taken, ran for so many ticks.
-    pub fn charge(&mut self, id: VcpuId, ticks: u64) {
-        let member = &mut self.members[id.0 as usize];
-        debug_assert!(!member.is_ready, "a vCPU that waits is not charged");
-        let scaled = u128::from(ticks) * u128::from(WEIGHT_DEFAULT) / u128::from(member.weight);
-        member.virtual_time = member.virtual_time.saturating_add(scaled as u64);
+    /// Takes `id`, if it is ready; whether it was.
+    pub fn take_this(&mut self, id: VcpuId) -> bool {
+        let is_ready = self.is_ready(id);
+        self.remove(id);
+        is_ready
     }
 
-    /// `from`, which was taken, lets `to` or the next one run before it: their places are exchanged, so
-    /// that neither gains. Nothing happens if `to` is not ready or runs first anyway.
-    pub fn yield_to(&mut self, from: VcpuId, to: Option<VcpuId>) {
-        let Some(to) = to.or_else(|| self.ready.first().map(|(_, id)| *id)) else { return };
+    /// Of these, the one that would run next, if one is ready.
+    pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
+        let ready = ids.filter(|id| self.is_ready(*id));
+        ready.min_by_key(|id| (self.members[id.0 as usize].virtual_time, *id))
+    }
+
+    /// Somebody ran for so many ticks at the expense of `id`.
+    pub fn charge(&mut self, id: VcpuId, ticks: u64) {
+        let is_ready = self.take_this(id);
+        let member = &mut self.members[id.0 as usize];
+        let scaled = u128::from(ticks) * u128::from(WEIGHT_DEFAULT) / u128::from(member.weight);
+        member.virtual_time = member.virtual_time.saturating_add(scaled as u64);
+        if is_ready {
+            self.make_ready(id);
+        }
+    }
+
+    /// `from`, which was taken, lets the next one run before it: their places are exchanged, so that
+    /// neither gains. Nothing happens if that one runs first anyway.
+    pub fn yield_first(&mut self, from: VcpuId) {
+        let Some(&(other, to)) = self.ready.first() else { return };
         let (first, second) = (from.0 as usize, to.0 as usize);
-        let (mine, other) = (self.members[first].virtual_time, self.members[second].virtual_time);
-        if self.members[second].is_ready && mine < other {
+        let mine = self.members[first].virtual_time;
+        if mine < other {
             self.ready.remove(&(other, to));
             self.members[first].virtual_time = other;
             self.members[second].virtual_time = mine;
             self.ready.insert((mine, to));
         }
+    }
+
+    /// Whether `id` waits for a processor.
+    #[must_use]
+    pub fn is_ready(&self, id: VcpuId) -> bool {
+        self.members[id.0 as usize].is_ready
     }
 
     /// Whether nobody is ready.

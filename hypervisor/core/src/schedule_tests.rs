@@ -36,19 +36,41 @@ fn one_that_slept_runs_soon_but_not_for_as_long_as_it_slept() {
     assert!((CREDIT_TICKS - SLICE..=CREDIT_TICKS + 2 * SLICE).contains(&ahead), "{ran:?}");
 }
 
+/// Ready vCPUs, the first with the least virtual time.
+fn in_order(queue: &mut RunQueue, members: u64) -> Vec<VcpuId> {
+    let add = |ticks| {
+        let id = queue.add(WEIGHT_DEFAULT);
+        queue.charge(id, ticks);
+        queue.make_ready(id);
+        id
+    };
+    (0..members).map(add).collect()
+}
+
+fn all(queue: &mut RunQueue) -> Vec<VcpuId> {
+    core::iter::from_fn(|| queue.take()).collect()
+}
+
 #[test]
-fn yielding_exchanges_places() {
+fn yielding_exchanges_places_with_the_next() {
     let mut queue = RunQueue::default();
-    let ids: Vec<VcpuId> = (0..3).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
-    for (index, id) in ids.iter().enumerate() {
-        queue.charge(*id, index as u64);
-        queue.make_ready(*id);
-    }
+    let ids = in_order(&mut queue, 3);
     assert_eq!(queue.take(), Some(ids[0]));
-    queue.yield_to(ids[0], Some(ids[2]));
+    queue.yield_first(ids[0]);
     queue.make_ready(ids[0]);
-    let order: Vec<_> = core::iter::from_fn(|| queue.take()).collect();
-    assert_eq!(order, [ids[2], ids[1], ids[0]]);
+    assert_eq!(all(&mut queue), [ids[1], ids[0], ids[2]]);
+}
+
+#[test]
+fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
+    let mut queue = RunQueue::default();
+    let ids = in_order(&mut queue, 4);
+    queue.charge(ids[0], 10);
+    assert!(queue.take_this(ids[2]));
+    assert!(!queue.take_this(ids[2]), "it is taken");
+    assert_eq!(queue.first_of([ids[0], ids[3], ids[2]].into_iter()), Some(ids[3]));
+    assert_eq!(queue.first_of([ids[2]].into_iter()), None);
+    assert_eq!(all(&mut queue), [ids[1], ids[3], ids[0]]);
 }
 
 proptest! {
@@ -73,7 +95,7 @@ proptest! {
 
     /// Whatever is done to it, a vCPU is in the queue once or not at all, and is chosen only if ready.
     #[test]
-    fn nobody_is_lost_or_doubled(steps in proptest::collection::vec((0u32..4, 0u32..6, 0u32..7), 1..300)) {
+    fn nobody_is_lost_or_doubled(steps in proptest::collection::vec((0u32..5, 0u32..6, 0u32..6), 1..300)) {
         let mut queue = RunQueue::default();
         for weight in 1..=6 {
             queue.add(weight * 50);
@@ -91,10 +113,14 @@ proptest! {
                         queue.charge(id, SLICE);
                     }
                 },
-                _ => if let Some(id) = queue.take() {
-                    queue.yield_to(id, (second < 6).then_some(VcpuId(second)));
+                3 => if let Some(id) = queue.take() {
+                    queue.yield_first(id);
                     queue.make_ready(id);
                 },
+                _ => {
+                    queue.charge(id, u64::from(second));
+                    prop_assert_eq!(queue.take_this(VcpuId(second)), ready.remove(&VcpuId(second)));
+                }
             }
             prop_assert_eq!(queue.is_empty(), ready.is_empty());
         }
