@@ -30,7 +30,11 @@ const MIB: u64 = 1 << 20;
 
 /// Partitions with so many vCPUs each, all of which are started.
 fn partitions(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
-    let mut schedule = Schedule::new(1);
+    on_threads(1, hal, vcpus)
+}
+
+fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
+    let mut schedule = Schedule::new(threads);
     let make = |(index, vcpus): (usize, &usize)| {
         let mut partition = hal.partition(Range::new(2 * MIB * index as u64, 2 * MIB));
         partition.name = index.to_string();
@@ -215,6 +219,35 @@ fn where_nobody_can_use_a_conferred_slice_the_next_runs_first() {
         let runs = stays(setup, Leave::Conferred(to), |_| (SLICE, Leave::Preempted));
         assert_eq!(runs[..2], [(0, 0, SLICE / 4), (2, SLICE / 4, SLICE / 4 + SLICE)], "{to:?}");
     }
+}
+
+#[test]
+fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
+    let hal = Fake::new(8 << 20);
+    let (partitions, schedule) = on_threads(4, &hal, &[2]);
+    let console = Console::default();
+    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    let cores = vec![0, 0, 1, 1];
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores, &load);
+    hal.play(|_, _, _, _| Leave::AwaitsProd);
+    let run = |thread, vcpu: usize| {
+        let mut partition = system.partitions()[0].lock();
+        system.schedule.lock().start(&mut partition.vcpus[vcpu]);
+        drop(partition);
+        assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
+        hal.forgotten.take()
+    };
+    assert_eq!([run(0, 0), run(1, 0), run(0, 1), run(1, 1)], [const { vec![] }; 4], "one core");
+    assert_eq!(run(2, 0), [], "it was never there");
+    assert_eq!(run(0, 1), [(1, false)], "another vCPU left this core");
+    assert_eq!(run(0, 1), [], "once");
+    assert_eq!(run(3, 1), [], "nobody has left that core");
+    assert_eq!(run(0, 0), [(1, false)], "vCPU 1 has");
+    // A vCPU leaves a core in which another one runs.
+    system.partitions()[0].lock().vcpus[1].activity = Activity::Running { thread: 1 };
+    assert_eq!(run(2, 0), [(1, true)]);
+    assert_eq!(run(3, 0), []);
 }
 
 const OFF: Leave = Leave::Ended(Outcome::PoweredOff);

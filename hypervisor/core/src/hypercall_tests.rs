@@ -52,7 +52,7 @@ impl Setup {
         }
         // The first one runs.
         schedule.start(&mut partition.vcpus[0]);
-        schedule.queue.take();
+        schedule.queue.take(0);
         partition.vcpus[0].activity = Activity::Running { thread: 0 };
         let console = Console::default();
         Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
@@ -288,7 +288,7 @@ fn processors_are_started_once_and_can_be_asked_for() {
     assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_RUNNING]);
     let registers = &setup.partition.vcpus[2].registers.as_ref().unwrap();
     assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[2].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[2].id));
     let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
     assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
 }
@@ -337,7 +337,7 @@ fn a_prod_wakes_or_is_remembered() {
         assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
         assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
         assert_eq!(setup.schedule.lock().timers.next(), None);
-        assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+        assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     }
 }
 
@@ -371,7 +371,7 @@ fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
         let mut schedule = setup.schedule.lock();
         // Of another partition, and before all others.
         let other = schedule.queue.add(WEIGHT_DEFAULT);
-        schedule.queue.make_ready(other);
+        schedule.queue.make_ready(other, None);
         schedule.queue.charge(setup.partition.vcpus[1].id, 9);
         schedule.queue.charge(setup.partition.vcpus[2].id, 8);
         schedule.start(&mut setup.partition.vcpus[1]);
@@ -446,7 +446,7 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
     assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
     // To itself: the processor has to be told when it starts to be pending and when it ceases.
@@ -550,7 +550,7 @@ fn random_arguments_do_no_harm() {
         let setup = setup.into_inner();
         assert_eq!(setup.hal.memory.borrow()[..2 << 20], outside, "{call:?}");
         assert!(setup.hal.memory.borrow()[6 << 20..].iter().all(|byte| *byte == 0xA5), "{call:?}");
-        while let Some(id) = setup.schedule.lock().queue.take() {
+        while let Some(id) = setup.schedule.lock().queue.take(0) {
             assert_ne!(id, other, "{call:?}");
         }
     }

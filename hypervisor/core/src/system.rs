@@ -74,6 +74,7 @@ impl<'a, H: Hal> System<'a, H> {
         let places = partitions.iter().enumerate().flat_map(place).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
         let partitions = partitions.into_iter().map(Lock::new).collect();
+        schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
         Self { hal, console, policy, schedule, partitions, places, cores, load }
     }
@@ -111,7 +112,12 @@ impl<'a, H: Hal> System<'a, H> {
         self.hal.clear_doorbell();
         self.wake_due(thread);
         let now = self.hal.timebase();
-        let next = self.schedule.lock().next(thread, now, self.policy.patience);
+        let mut schedule = self.schedule.lock();
+        let next = schedule.next(thread, now, self.policy.patience);
+        if !schedule.queue.is_empty() {
+            schedule.call(None, |thread| self.hal.ring(thread));
+        }
+        drop(schedule);
         match next {
             Next::Run(id) => {
                 let mut next = dispatch::run(self, thread, self.place(id), None);
@@ -230,10 +236,5 @@ impl<'a, H: Hal> System<'a, H> {
 pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
     let mut schedule = schedule.lock();
     schedule.start(vcpu);
-    let idle = schedule.take_idle(vcpu.last_thread);
-    drop(schedule);
-    idle.is_some_and(|thread| {
-        hal.ring(thread);
-        true
-    })
+    schedule.call(vcpu.last_thread, |thread| hal.ring(thread))
 }
