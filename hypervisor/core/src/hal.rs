@@ -10,6 +10,7 @@ use arch::radix::TableLocation;
 use crate::calendar::DateTime;
 use crate::dispatch::{Leave, Running};
 use crate::registers::Floating;
+use crate::schedule::VcpuId;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +98,19 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// # Errors
     /// [`HalError::BadRange`] and [`HalError::OutOfWindows`].
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
+
+    /// Maps `bytes` of real memory, all in one 64 KiB page, at the place that is `vcpu`'s own. Each vCPU has one, so
+    /// that such windows never run out; the one before in it must have been closed.
+    ///
+    /// # Errors
+    /// [`HalError::BadRange`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
+    /// free.
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<Self::Window, HalError>;
 
     /// Writes to the machine's console.
     fn console_write(&self, bytes: &[u8]);

@@ -96,6 +96,12 @@ impl<H: Hal> Partition<H> {
         self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
     }
 
+    /// Pages that stay mapped, since vCPUs share them with the hypervisor.
+    #[must_use]
+    pub fn pinned_pages(&self) -> usize {
+        self.vcpus.iter().filter(|vcpu| vcpu.areas.has_area()).count()
+    }
+
     /// The vCPU that the guest knows by this number.
     pub fn vcpu_mut(&mut self, server: u64) -> Option<&mut Vcpu<H>> {
         self.vcpus.get_mut(usize::try_from(server).ok()?)

@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use arch::address::GuestRealAddress;
+use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::hal::{Hal, HalError, Page, Window};
 use crate::partition::{Partition, StopReason};
@@ -113,11 +113,26 @@ pub(crate) fn window<H: Hal>(
     address: GuestRealAddress,
     bytes: u64,
 ) -> Result<H::Window, StopReason> {
+    let real = filled(partition, hal, address, bytes)?;
+    hal.map_window(real, bytes).map_err(StopReason::Hypervisor)
+}
+
+/// Where a piece of a partition's memory is that must not cross a 64 KiB boundary, and that is the partition's
+/// from now on if it was not before.
+///
+/// # Errors
+/// Why the partition has to be stopped; [`StopReason::OutsideMemory`] is the guest's mistake.
+pub(crate) fn filled<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    address: GuestRealAddress,
+    bytes: u64,
+) -> Result<RealAddress, StopReason> {
     let real = partition.real(address, bytes).ok_or(StopReason::OutsideMemory(address))?;
     if !partition.second_stage.is_filled(address) {
         fill(partition, hal, address)?;
     }
-    hal.map_window(real, bytes).map_err(StopReason::Hypervisor)
+    Ok(real)
 }
 
 /// The pieces of `bytes` bytes at `address` that lie in one 64 KiB page each: offset and length.

@@ -10,6 +10,7 @@ use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Leave, Running};
 use hypervisor_core::hal::{Hal, HalError, Page, ThreadError};
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
+use hypervisor_core::schedule::VcpuId;
 
 use super::map::{self, Mapping};
 use super::memory::HeapTables;
@@ -107,6 +108,15 @@ impl Hal for Machine {
 
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Window, HalError> {
         map::map_window(address, bytes).map(Window)
+    }
+
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<Window, HalError> {
+        map::pin_window(vcpu, address, bytes).map(Window)
     }
 
     fn console_write(&self, bytes: &[u8]) {

@@ -20,6 +20,8 @@ pub(super) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
 pub(super) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
 /// Where windows are mapped.
 pub(super) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+/// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
+pub(super) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
 pub(super) const HEAP_BYTES: u64 = 0x400_0000;
 
