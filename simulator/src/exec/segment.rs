@@ -2,7 +2,10 @@
 //! and 1.11.
 //!
 //! The buffer is there and keeps what it is given; with radix translation nothing looks into it, and
-//! hashed translation is not modelled.
+//! hashed translation is not modelled. The global forms find nothing to remove: `slbieg` is for entries that
+//! hardware made from a segment table, of which there are none, and leaves those that software made;
+//! `slbiag` is for the buffers of accelerators, of which there are none either. Source for both: the
+//! architecture's operation as instructionsets.com has it; QEMU takes them for the thread's own entries.
 
 use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
@@ -23,8 +26,8 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
         Mnemonic::Slbfee => slbfee,
         Mnemonic::Slbie => slbie,
         Mnemonic::Slbia => slbia,
-        // Every invalidation of the own buffer is over when it completes.
-        Mnemonic::Slbsync => |_, _, _| Ok(Flow::Next),
+        // Every invalidation of the own buffer is over when it completes, and the others remove nothing.
+        Mnemonic::Slbieg | Mnemonic::Slbiag | Mnemonic::Slbsync => |_, _, _| Ok(Flow::Next),
         _ => return None,
     })
 }

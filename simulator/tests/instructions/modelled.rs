@@ -11,8 +11,8 @@ use simulator::exec::{Mode, select};
 use simulator::thread::trap::{Cause, StopReason};
 
 /// What is not modelled: it stops the machine with a report that names it. In the order of the table:
-/// the copy facility, broadcast segment invalidation.
-const NOT_MODELLED: &[&str] = &["copy", "paste.", "cpabort", "slbieg", "slbiag"];
+/// the copy facility.
+const NOT_MODELLED: &[&str] = &["copy", "paste.", "cpabort"];
 
 /// A word of the row that is not an invalid form.
 fn valid_word(row: &Row) -> Word {
