@@ -5,6 +5,7 @@ mod decimal;
 mod invalidation;
 mod machine_state;
 mod modelled;
+mod monitor;
 mod parts;
 mod special_registers;
 mod vector;
