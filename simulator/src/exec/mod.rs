@@ -149,7 +149,7 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
     };
     let handler = if is_refused {
         system::privileged
-    } else if row.is_invalid_form(word) {
+    } else if row.is_invalid_form(word, processor) {
         invalid_form
     } else {
         let families = [

@@ -86,10 +86,20 @@ fn writable_entries(thread: &Thread) -> usize {
     if thread.spr(Spr::Lpcr) & lpcr::UPRT != 0 { 4 } else { SLB_ENTRIES }
 }
 
+/// An entry that is not valid reads as zero. What L=1 shows is each implementation's own; no source has
+/// POWER9's.
 fn read(thread: &mut Thread, i: Word, part: impl Fn(SlbEntry) -> u64) -> Outcome {
+    if i.l_slb() != 0 {
+        return Err(thread.stop(StopReason::InvalidForm("slbmfee or slbmfev (L=1)")));
+    }
+    // With software's first four entries the rest of the index is ignored.
     let index = INDEX.get(thread.gpr[i.rb()]) as usize;
+    let index = if writable_entries(thread) < SLB_ENTRIES { index & 3 } else { index };
     match thread.slb.get(index) {
-        Some(&entry) => thread.gpr[i.rt()] = part(entry),
+        Some(&entry) => {
+            let is_valid = entry.esid & VALID != 0;
+            thread.gpr[i.rt()] = if is_valid { part(entry) } else { 0 };
+        }
         None => return Err(thread.stop(StopReason::InvalidForm("slbmfee or slbmfev (index)"))),
     }
     Ok(Flow::Next)

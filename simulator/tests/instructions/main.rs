@@ -2,6 +2,7 @@
 //! ones, and those of which QEMU's user mode shows too little.
 
 mod decimal;
+mod forms;
 mod invalidation;
 mod machine_state;
 mod modelled;

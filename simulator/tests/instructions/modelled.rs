@@ -19,7 +19,7 @@ fn valid_word(row: &Row) -> Word {
     let operands = !(row.mask | row.reserved);
     let patterns = [0, 0x0064_2800, 0x0084_2800, 0x0081_0000, 0x0281_0000, 0x006C_4000];
     let words = patterns.into_iter().map(|pattern| Word(row.value | pattern & operands));
-    let mut valid = words.filter(|word| !row.is_invalid_form(*word));
+    let mut valid = words.filter(|word| !row.is_invalid_form(*word, Processor::Power9));
     valid.next().unwrap_or_else(|| panic!("no pattern is a valid form of {}", row.name))
 }
 
