@@ -28,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("differential", &["powervisor-arch", "powervisor-simulator"]),
     // The checksums that a payload must print are computed on the host by the payload's own parts.
     ("system-tests", &["powervisor-arch", "powervisor-simulator", "powervisor", "guest-compute"]),
-    ("conformance", &["powervisor-simulator"]),
+    ("conformance", &["powervisor-simulator", "powervisor-arch"]),
     ("xtask", &[]),
 ];
 
