@@ -228,6 +228,18 @@ impl Hal for Fake {
         Ok(())
     }
 
+    fn merge_pages(&self, lpid: u32, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        let of_page = |other: &Page| other.guest.align_down(page.bytes_log2) == page.guest;
+        let (pieces, others): (Vec<_>, _) = tables.drain(..).partition(of_page);
+        let bytes: u64 = pieces.iter().map(|piece| 1 << piece.bytes_log2).sum();
+        let lie_right = |piece: &Page| piece.real.0 - page.real.0 == piece.guest.0 - page.guest.0;
+        assert!(bytes == 1 << page.bytes_log2 && pieces.iter().all(lie_right), "{pieces:?}");
+        *tables = others;
+        tables.push(page);
+        self.forgotten.borrow_mut().push((lpid, true));
+        Ok(())
+    }
+
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
         self.process_table.set(Some((lpid, table)));
     }

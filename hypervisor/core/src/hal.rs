@@ -79,7 +79,7 @@ pub struct Page {
     pub guest: GuestRealAddress,
     /// Where it is.
     pub real: RealAddress,
-    /// Its size as a power of two: 16 or 21.
+    /// Its size as a power of two: 16 or 21, or 30 for one that was merged.
     pub bytes_log2: u32,
 }
 
@@ -129,6 +129,14 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// # Errors
     /// [`HalError::OutOfTables`] and [`HalError::MapConflict`].
     fn map_page(&self, tables: &mut Self::Tables, page: Page) -> Result<(), HalError>;
+
+    /// Replaces the pages of a second stage within `page`, which fill it and lie where it will, by it. No hardware
+    /// thread finds one of them any more before it.
+    ///
+    /// # Errors
+    /// [`HalError::MapConflict`] if there are none.
+    fn merge_pages(&self, lpid: u32, tables: &mut Self::Tables, page: Page)
+    -> Result<(), HalError>;
 
     /// Tells the processor where a partition's process table lies (guest real), or that it has none,
     /// and makes it forget what it cached of the old one.

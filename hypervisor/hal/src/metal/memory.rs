@@ -3,7 +3,7 @@
 //! Own memory has two places. In the image, real address and offset from 0xC000_0000_0000_0000 are
 //! the same; the heap is one piece of free real memory that is mapped at [`HEAP_BASE`].
 
-use alloc::alloc::{GlobalAlloc, Layout, alloc_zeroed};
+use alloc::alloc::{GlobalAlloc, Layout, alloc_zeroed, dealloc};
 use core::ptr::{self, NonNull};
 
 use arch::address::RealAddress;
@@ -100,7 +100,7 @@ static POOL_USED: Single<usize> = Single::new(0);
 pub(super) struct HeapTables;
 
 fn read_entry(entry: RealAddress) -> u64 {
-    // SAFETY: entries are aligned doublewords of tables that this module allocated and never frees.
+    // SAFETY: entries are aligned doublewords of tables that this module allocated and has not freed.
     u64::from_be(unsafe { ptr::read_volatile(address_of(entry) as *const u64) })
 }
 
@@ -126,6 +126,16 @@ impl TableMemory for ImageTables {
 
     fn write(&mut self, entry: RealAddress, value: u64) {
         write_entry(entry, value);
+    }
+}
+
+impl HeapTables {
+    /// Gives a table back that no thread can find any more.
+    pub(super) fn release(&mut self, table: RealAddress, entries_log2: u32) {
+        let bytes = 8usize << entries_log2;
+        let layout = Layout::from_size_align(bytes, bytes).expect("it was allocated so");
+        // SAFETY: `allocate` made it with this layout, and it is taken out of its tree.
+        unsafe { dealloc(address_of(table) as *mut u8, layout) };
     }
 }
 
