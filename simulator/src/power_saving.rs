@@ -105,7 +105,8 @@ impl PowerSaving {
         thread.xer = POISON & xer::MASK;
         thread.fpscr = 0;
         thread.slb = [SlbEntry::default(); SLB_ENTRIES];
-        for &spr in Spr::ALL.iter().filter(|spr| spr.row().scope == Scope::Thread) {
+        let may_be_own = |scope: Scope| matches!(scope, Scope::Thread | Scope::Subcore);
+        for &spr in Spr::ALL.iter().filter(|spr| may_be_own(spr.row().scope)) {
             if let Some(value) = self.after(spr, processor) {
                 thread.set_spr(spr, value);
             }

@@ -24,7 +24,8 @@ pub const GRANULE_LOG2: u32 = 7;
 pub struct Core {
     /// Index of its chip.
     pub chip: usize,
-    /// Core- and subcore-scope registers by [`Spr`].
+    /// Core- and subcore-scope registers by [`Spr`]; subcore-scope ones are the threads' where threads are
+    /// partitions.
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
@@ -151,6 +152,12 @@ impl Shared {
             reservations,
             stale_code: BTreeSet::new(),
         }
+    }
+
+    /// Whether each thread has a register of this scope for itself.
+    #[must_use]
+    pub fn is_of_thread(&self, scope: Scope) -> bool {
+        scope == Scope::Thread || scope == Scope::Subcore && self.switches.threads_are_partitions
     }
 
     /// The time base that `thread` reads now.

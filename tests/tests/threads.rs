@@ -33,14 +33,7 @@ fn what_is_a_vcpus_own_stays_its_own_on_several_threads() {
             let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
             assert!(matches!(end, RunState::PoweredOff), "{name} {topology:?}: {end:?}\n{console}");
             assert!(!console.contains("stopped"), "{name} {topology:?}:\n{console}");
-            // VTB is a core's, so what its threads run at the same time disturbs it: see CAVEATS.md.
-            let shares_cores = topology[2] > 1;
-            let findings: Vec<String> = oracle
-                .findings()
-                .iter()
-                .map(ToString::to_string)
-                .filter(|finding| !shares_cores || !finding.contains(": VTB = "))
-                .collect();
+            let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
             assert!(findings.is_empty(), "{name} {topology:?}:\n{}", findings.join("\n"));
         }
     }

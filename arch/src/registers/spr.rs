@@ -28,7 +28,8 @@ pub enum Access {
 pub enum Scope {
     /// Each thread has its own.
     Thread,
-    /// The threads of one logical partition on a core share it (POWER8: a subcore; POWER9: the core).
+    /// The threads of one logical partition on a core share it (POWER8: a subcore; POWER9: the core, or each thread
+    /// has its own, by the mode of the processor).
     Subcore,
     /// All threads of a core share it.
     Core,

@@ -55,7 +55,7 @@ fn msgsnd(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let receivers = match BROADCAST.get(operand) {
         ONE_THREAD => named..named + 1,
         // Where each thread is a partition's whole processor, it is a subprocessor of its own.
-        SUBPROCESSOR if shared.switches.privileged_doorbells_stay_in_thread => named..named + 1,
+        SUBPROCESSOR if shared.switches.threads_are_partitions => named..named + 1,
         SUBPROCESSOR | CORE => shared.threads_beside(named),
         _ => return Err(thread.stop(StopReason::InvalidForm("msgsnd (reserved broadcast)"))),
     };
@@ -98,7 +98,7 @@ fn msgclrp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 
 /// The threads that privileged doorbells know, by TIR.
 fn partition_threads(thread: &Thread, shared: &Shared) -> std::ops::Range<usize> {
-    if shared.switches.privileged_doorbells_stay_in_thread {
+    if shared.switches.threads_are_partitions {
         thread.index..thread.index + 1
     } else {
         let first = thread.index - thread.spr(Spr::Tir) as usize;

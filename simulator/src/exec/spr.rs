@@ -135,10 +135,20 @@ pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
 #[must_use]
 pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
     match spr.row().scope {
-        Scope::Thread => thread.spr(spr),
-        Scope::Subcore | Scope::Core => shared.cores[thread.core].spr(spr),
+        scope if shared.is_of_thread(scope) => thread.spr(spr),
         Scope::Chip => spr.reset(shared.processor),
+        _ => shared.cores[thread.core].spr(spr),
     }
+}
+
+/// Changes what a register keeps, without any effect of writing it: `false` if nothing keeps it.
+pub fn store(thread: &mut Thread, shared: &mut Shared, spr: Spr, value: u64) -> bool {
+    match spr.row().scope {
+        scope if shared.is_of_thread(scope) => thread.set_spr(spr, value),
+        Scope::Chip => return false,
+        _ => shared.cores[thread.core].set_spr(spr, value),
+    }
+    true
 }
 
 /// What a guest sees of PSSCR (`kvm-hv.md` 4.1); SD hides the level that was reached.
@@ -187,7 +197,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Vtb => {
             let timebase = shared.timebase(thread);
-            shared.cores[thread.core].set_spr(Spr::Vtb, value.wrapping_sub(timebase));
+            store(thread, shared, Spr::Vtb, value.wrapping_sub(timebase));
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         Spr::Dpdes => message::set_dpdes(thread, shared, value),
@@ -232,11 +242,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         spr => {
             refuse_unmodelled(thread, spr, value)?;
-            match row.scope {
-                Scope::Thread => thread.set_spr(spr, value),
-                Scope::Subcore | Scope::Core => shared.cores[thread.core].set_spr(spr, value),
-                Scope::Chip => unreachable!("no chip-scope register but the time base is written"),
-            }
+            let is_kept = store(thread, shared, spr, value);
+            debug_assert!(is_kept, "no chip-scope register but the time base is written");
         }
     }
     if row.spr == Spr::Hmeer {

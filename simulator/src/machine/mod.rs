@@ -73,7 +73,11 @@ impl Machine {
                 let value = spr.reset(processor);
                 match spr.row().scope {
                     Scope::Thread => thread.set_spr(spr, value),
-                    Scope::Core | Scope::Subcore => core.set_spr(spr, value),
+                    Scope::Core => core.set_spr(spr, value),
+                    Scope::Subcore => {
+                        thread.set_spr(spr, value);
+                        core.set_spr(spr, value);
+                    }
                     // The time base counts by itself and the PVR never changes.
                     Scope::Chip => {}
                 }

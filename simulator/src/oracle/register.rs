@@ -4,11 +4,11 @@ use std::fmt;
 
 use arch::registers::hfscr::Facility;
 use arch::registers::psscr;
-use arch::registers::spr::{Access, Scope, Spr};
+use arch::registers::spr::{Access, Spr};
 
 use crate::exec::facility::facility_of;
 use crate::exec::segment::SlbEntry;
-use crate::exec::spr::counted;
+use crate::exec::spr::{counted, store};
 use crate::interrupt::decrementer;
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -136,11 +136,7 @@ impl Register {
             Self::Spr(Spr::Xer) => thread.xer = value,
             Self::Spr(Spr::Lr) => thread.lr = value,
             Self::Spr(Spr::Ctr) => thread.ctr = value,
-            Self::Spr(spr) => match spr.row().scope {
-                Scope::Thread => thread.set_spr(spr, value),
-                Scope::Core | Scope::Subcore => shared.cores[thread.core].set_spr(spr, value),
-                Scope::Chip => return false,
-            },
+            Self::Spr(spr) => return store(thread, shared, spr, value),
         }
         true
     }

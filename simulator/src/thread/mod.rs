@@ -202,14 +202,14 @@ impl Thread {
     #[inline]
     #[must_use]
     pub fn spr(&self, spr: Spr) -> u64 {
-        debug_assert!(spr.row().scope == Scope::Thread);
+        debug_assert!(matches!(spr.row().scope, Scope::Thread | Scope::Subcore));
         self.spr[spr as usize]
     }
 
     /// Stores a thread-scope register's value, without the effects of `mtspr`.
     #[inline]
     pub fn set_spr(&mut self, spr: Spr, value: u64) {
-        debug_assert!(spr.row().scope == Scope::Thread);
+        debug_assert!(matches!(spr.row().scope, Scope::Thread | Scope::Subcore));
         self.spr[spr as usize] = value;
     }
 
