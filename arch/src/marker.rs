@@ -26,6 +26,11 @@ impl Region {
     /// The largest region number that fits a mark.
     pub const MAX: u16 = END - 1;
 
+    /// What the hypervisor itself marks: its work for the start of a partition.
+    pub const PARTITION_START: Self = Self(0x7F0);
+    /// The same: while it zeroes and copies memory for that, which is no part of the other.
+    pub const PARTITION_FILL: Self = Self(0x7F1);
+
     /// The region with this number, or `None` above [`Region::MAX`].
     #[must_use]
     pub const fn new(number: u16) -> Option<Self> {
@@ -60,6 +65,12 @@ impl Mark {
         Word(TDI_NEVER | immediate as u32)
     }
 
+    /// The mark with this immediate of `tdi 0,r0,IMMEDIATE`, or `None` if it is not one.
+    #[must_use]
+    pub const fn from_immediate(immediate: u16) -> Option<Self> {
+        Self::from_word(Word(TDI_NEVER | immediate as u32))
+    }
+
     /// The mark that `word` leaves, or `None` if it is not one.
     #[must_use]
     pub const fn from_word(word: Word) -> Option<Self> {
@@ -83,6 +94,7 @@ mod tests {
             let region = Region::new(number).unwrap();
             for mark in [Mark::Begin(region), Mark::End(region)] {
                 assert_eq!(Mark::from_word(mark.word()), Some(mark));
+                assert_eq!(Mark::from_immediate(mark.word().0 as u16), Some(mark));
             }
         }
         assert_eq!(Region::new(Region::MAX + 1), None);
@@ -101,6 +113,6 @@ mod tests {
 
     #[test]
     fn the_endian_fixup_is_not_a_mark() {
-        assert_eq!(Mark::from_word(Word(TDI_NEVER | u32::from(ENDIAN_FIXUP))), None);
+        assert_eq!(Mark::from_immediate(ENDIAN_FIXUP), None);
     }
 }

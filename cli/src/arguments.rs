@@ -10,6 +10,7 @@ use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;
 use crate::size::Size;
 use crate::topology::Topology;
+use crate::until::Until;
 
 /// A hypervisor for POWER and the POWER9 machine it runs on.
 #[derive(Parser, Debug)]
@@ -38,6 +39,8 @@ Examples:
       the same in timing mode: how many cycles, who spent them and why
   powervisor boot examples/shared.toml --steps 1000000 --save half
       a run to here; powervisor boot --resume half goes on
+  powervisor boot examples/null-hypercall.toml --until 0x4000 --save begun
+      a run to where the payload's first region begins
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
       a program of your own as the partition
   powervisor boot --kernel skiboot-payload.elf
@@ -170,7 +173,11 @@ pub struct BootArguments {
     /// Stop after this many steps: instructions completed and interrupts taken.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// Write the machine to this file when the run stops before its end: by --steps or by Ctrl-C.
+    /// Stop behind the first mark `tdi 0,r0,MARK` that is executed: 0x4000 and more for the begin of a region, 0x4800
+    /// and more for its end.
+    #[arg(long, value_name = "MARK")]
+    pub until: Option<Until>,
+    /// Write the machine to this file when the run stops before its end: by --steps, --until or Ctrl-C.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 }
@@ -267,6 +274,7 @@ mod tests {
             "boot a.toml --trace-file b",
             "boot a.toml --trace everything",
             "boot a.toml --steps few",
+            "boot a.toml --until 0x48",
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",

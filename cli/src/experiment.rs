@@ -85,6 +85,8 @@ pub enum Per {
     Hypercall,
     /// By the instructions completed in the region.
     Instruction,
+    /// By nothing: the hypervisor marks a region of its own for a partition. Counted, not timed.
+    Partition,
 }
 
 /// An experiment, read and checked.

@@ -40,4 +40,5 @@ pub mod timed;
 pub mod toml_file;
 pub mod topology;
 pub mod trace;
+pub mod until;
 pub mod workload;

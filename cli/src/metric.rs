@@ -96,6 +96,11 @@ const PER_INSTRUCTION: [Metric; 3] = [
     },
 ];
 
+const PER_PARTITION: [Metric; 1] =
+    [count("hypervisor_instructions_per_partition", "hypervisor", "instructions", |measured| {
+        exact(measured.counts.hypervisor_instructions)
+    })];
+
 fn instructions(counts: &Counts) -> u64 {
     counts.guest_instructions + counts.hypervisor_instructions
 }
@@ -106,6 +111,7 @@ pub fn metrics(per: Per) -> &'static [Metric] {
     match per {
         Per::Hypercall => &PER_HYPERCALL,
         Per::Instruction => &PER_INSTRUCTION,
+        Per::Partition => &PER_PARTITION,
     }
 }
 
@@ -116,6 +122,7 @@ impl Per {
         match self {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
+            Self::Partition => 1,
         }
     }
 
@@ -125,6 +132,7 @@ impl Per {
         match self {
             Self::Hypercall => "hypercall",
             Self::Instruction => "instruction",
+            Self::Partition => "partition",
         }
     }
 }

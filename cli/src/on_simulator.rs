@@ -31,7 +31,7 @@ pub fn run<O: Observer>(
     mut between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     loop {
-        let exit = advance(machine, observer, SLICE);
+        let exit = exit_of(machine.run(SLICE, observer));
         between(machine)?;
         match exit {
             Some(exit) => return Ok(exit),
@@ -40,10 +40,11 @@ pub fn run<O: Observer>(
     }
 }
 
-/// Runs the machine for so many steps; how it ended, if it did.
-pub fn advance<O: Observer>(machine: &mut Machine, observer: &mut O, steps: u64) -> Option<Exit> {
-    match machine.run(steps, observer) {
-        RunState::Running => None,
+/// How a run ended, if the machine did.
+#[must_use]
+pub fn exit_of(end: RunState) -> Option<Exit> {
+    match end {
+        RunState::Running | RunState::AtMark => None,
         RunState::PoweredOff => Some(Exit::PoweredOff),
         RunState::Rebooted => Some(Exit::Rebooted),
         RunState::Stopped(report) => Some(Exit::Stopped(report.to_string())),

@@ -70,6 +70,7 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
         ("--resume", arguments.resume.is_some()),
         ("--save", arguments.save.is_some()),
         ("--steps", arguments.steps.is_some()),
+        ("--until", arguments.until.is_some()),
         ("--trace", arguments.trace.is_some()),
         ("--timing", arguments.timing),
         ("--log-input", arguments.log_input.is_some()),
@@ -100,6 +101,10 @@ fn on_our_machine(
         Ending::Over(exit) => end(&exit, &after)?,
         Ending::Paused => {
             eprintln!("powervisor: paused {after}");
+            return Ok(None);
+        }
+        Ending::AtMark(mark) => {
+            eprintln!("powervisor: at mark {mark} {after}");
             return Ok(None);
         }
         Ending::Interrupted => {

@@ -11,7 +11,7 @@ use simulator::ledger::{Cause, CauseSet, Charges};
 use crate::arguments::{Format, RunArguments};
 use crate::comparison::Transcript;
 use crate::console::check_partitions;
-use crate::experiment::{Experiment, Variant};
+use crate::experiment::{Experiment, Per, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
 use crate::interruption;
@@ -38,6 +38,13 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.machine {
         experiment.machine = MachineFile::read(path)?;
     }
+    let is_counted = arguments.functional || experiment.per == Per::Partition;
+    let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
+    if is_counted && asks_for_time {
+        let text = "what is `per = \"partition\"` is counted, not timed; leave out --explain, --check-causes \
+            and --out";
+        return Err(Failure::input(arguments.experiment.display(), text));
+    }
     let description = experiment.machine.describe()?;
     let mut report =
         Report::new(&experiment, description.name(), description.config_hash(), arguments.seed);
@@ -45,7 +52,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     for variant in &experiment.variants {
         let trial = Trial::new(&experiment, variant, arguments)?;
         let wrong = |text: String| trial.wrong(&text);
-        if arguments.functional {
+        if is_counted {
             let measured = Measured { counts: trial.count()?, cycles: None };
             report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
@@ -263,7 +270,7 @@ impl<'a> Trial<'a> {
         let mut spans = Spans::new(&self.names, region, clock.core_hz);
         let mut machine = timed::start(&self.system, timing)?;
         let exit = loop {
-            let exit = on_simulator::advance(&mut machine, &mut spans, STEPS_OF_A_SAMPLE);
+            let exit = on_simulator::exit_of(machine.run(STEPS_OF_A_SAMPLE, &mut spans));
             spans.sample(&machine);
             match exit {
                 Some(exit) => break exit,

@@ -15,7 +15,7 @@ use arch::registers::lpcr;
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Guest, Leave, Running};
-use crate::hal::{Hal, HalError, Page, ThreadError, WINDOW_BYTES_MAX, Window};
+use crate::hal::{Hal, HalError, Page, ThreadError, WINDOW_BYTES_MAX, Window, Work};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::registers::Floating;
@@ -305,6 +305,8 @@ impl Hal for Fake {
     fn wait(&self, until: u64) {
         self.timebase.set(self.timebase.get().max(until));
     }
+
+    fn mark(&self, _: Work) {}
 
     fn random(&self) -> Option<u64> {
         self.random.get()

@@ -83,6 +83,17 @@ pub struct Page {
     pub bytes_log2: u32,
 }
 
+/// What the hypervisor is at, for who counts its instructions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// It makes a partition.
+    Start,
+    /// It zeroes or copies memory for one that it makes.
+    Fill,
+    /// Anything else.
+    Other,
+}
+
 /// The largest window in bytes.
 pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
 
@@ -188,6 +199,9 @@ pub trait Hal: Sized + core::fmt::Debug {
 
     /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
     fn wait(&self, until: u64);
+
+    /// Marks what the hypervisor does from here on, by an instruction without an effect.
+    fn mark(&self, work: Work);
 
     /// A random number of the machine's own, if it has one now.
     fn random(&self) -> Option<u64>;

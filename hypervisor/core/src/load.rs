@@ -3,16 +3,15 @@
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
-use arch::bundle::ALIGNMENT;
 use dtoolkit::fdt::FdtNode;
 
 use crate::bundle::{self, Bundle, BundleError, Description, HEADER_BYTES};
+use crate::guest_tree;
 use crate::hal::{Hal, HalError, Window};
 use crate::memory::{Range, find_free};
 use crate::partition::{Partition, StopReason};
 use crate::registers::Registers;
 use crate::second_stage::{self, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2};
-use crate::{firmware::Firmware, guest_tree};
 
 /// Why a partition could not be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,21 +53,20 @@ pub fn read_bundle<H: Hal>(hal: &H, file: Range) -> Result<Bundle, Result<Bundle
     bundle::parse(&manifest, file.bytes).map_err(Ok)
 }
 
-/// Memory for a partition: free, and aligned so that its second stage can use large pages.
+/// Memory for a partition: in `memory`, clear of what is `taken`, and aligned so that its second stage can use large
+/// pages.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
-pub fn find_memory(
-    firmware: &Firmware<'_>,
-    taken: &[Range],
-    bytes: u64,
-) -> Result<Range, LoadError> {
-    let reserved = || firmware.reserved().chain(taken.iter().copied());
-    let find = |log2| find_free(firmware.memory(), reserved, bytes, log2);
+pub fn find_memory(memory: &[Range], taken: &[Range], bytes: u64) -> Result<Range, LoadError> {
+    let find = |log2| find_free(memory.iter().copied(), || taken.iter().copied(), bytes, log2);
     let fits = |log2: &u32| bytes >> log2 != 0;
     let large = [HUGE_LOG2, LARGE_LOG2].into_iter().filter(fits);
     large.chain([SMALL_LOG2]).find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
+
+/// Bytes that are copied through the hypervisor's own memory at a time.
+const CHUNK_BYTES: u64 = 0x2000;
 
 /// Copies payload and device tree into a partition: what its first vCPU starts with.
 ///
@@ -81,15 +79,18 @@ pub fn load<H: Hal>(
     file: RealAddress,
     processor: &FdtNode<'_>,
 ) -> Result<Registers, LoadError> {
-    let mut chunk = alloc::vec![0; ALIGNMENT as usize];
+    let mut chunk = alloc::vec![0; CHUNK_BYTES as usize];
     for segment in &description.segments {
         let mut done = 0;
         while done < segment.file_bytes {
-            let bytes = ALIGNMENT.min(segment.file_bytes - done);
+            let address = segment.address.wrapping_add(done);
+            let bytes = (CHUNK_BYTES - address.0 % CHUNK_BYTES).min(segment.file_bytes - done);
             let piece = &mut chunk[..bytes as usize];
             let from = file.wrapping_add(segment.file_offset + done);
-            hal.map_window(from, bytes).map_err(LoadError::Hal)?.read(0, piece);
-            second_stage::write(partition, hal, segment.address.wrapping_add(done), piece)
+            let window = hal.map_window(from, bytes).map_err(LoadError::Hal)?;
+            partition.fills(hal, || window.read(0, piece));
+            drop(window);
+            second_stage::write(partition, hal, address, piece)
                 .map_err(|reason| LoadError::Copy(reason.into()))?;
             done += bytes;
         }

@@ -99,7 +99,9 @@ fn all_kinds_of_reservations_are_kept_clear() {
         );
     }
     let own = [Range::new(0, FILE)];
-    let find = |bytes| find_memory(&firmware, &own, bytes).map(|range| range.start.0);
+    let memory: Vec<Range> = firmware.memory().collect();
+    let taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
+    let find = |bytes| find_memory(&memory, &taken, bytes).map(|range| range.start.0);
     assert_eq!(find(FILE), Ok(2 * FILE));
     assert_eq!(find(2 * MIB), Ok(10 * MIB));
     assert_eq!(find(6 * MIB), Ok(10 * MIB));
@@ -112,7 +114,9 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
     let find = |machine_bytes: u64, bytes| {
         let data = machine_with(machine_bytes);
         let firmware = Firmware::new(&data, RealAddress(8 * MIB)).unwrap();
-        find_memory(&firmware, &taken, bytes).map(|range| range.start.0)
+        let memory: Vec<Range> = firmware.memory().collect();
+        let taken: Vec<Range> = taken.into_iter().chain(firmware.reserved()).collect();
+        find_memory(&memory, &taken, bytes).map(|range| range.start.0)
     };
     assert_eq!(find(4 * GIB, GIB + MIB), Ok(2 * GIB));
     assert_eq!(find(4 * GIB, GIB - MIB), Ok(10 * MIB));

@@ -8,7 +8,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::Vector;
 use arch::registers::lpcr;
 
-use crate::hal::{Hal, HalError};
+use crate::hal::{Hal, HalError, Work};
 use crate::load::LoadError;
 use crate::memory::Range;
 use crate::second_stage::{self, SecondStage};
@@ -100,6 +100,17 @@ impl<H: Hal> Partition<H> {
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
         self.vcpus.iter().filter(|vcpu| vcpu.areas.has_area()).count()
+    }
+
+    /// Moves bytes for the partition; marked as such while it is made, before it has vCPUs.
+    pub fn fills<R>(&self, hal: &H, fill: impl FnOnce() -> R) -> R {
+        if !self.vcpus.is_empty() {
+            return fill();
+        }
+        hal.mark(Work::Fill);
+        let result = fill();
+        hal.mark(Work::Start);
+        result
     }
 
     /// The vCPU that the guest knows by this number.

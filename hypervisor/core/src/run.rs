@@ -8,7 +8,7 @@ use arch::processor::Processor;
 use crate::bundle::Description;
 use crate::console::Console;
 use crate::firmware::{Firmware, FirmwareError, HardwareThread};
-use crate::hal::Hal;
+use crate::hal::{Hal, Work};
 use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
 use crate::partition::{Partition, Terminal};
@@ -96,20 +96,23 @@ where
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
     }
     let mut schedule = Schedule::new(threads.len());
-    let mut taken = Vec::from(own);
+    // Lists: each walk through firmware's tree takes long.
+    let memory: Vec<Range> = firmware.memory().collect();
+    let mut taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
     let mut partitions = Vec::new();
     for (lpid, description) in (1..).zip(&bundle.partitions) {
+        hal.mark(Work::Start);
         let Description { name, memory_bytes, .. } = description;
         let failed =
             |error: &dyn fmt::Display| Failure::new("partition", format_args!("{name}: {error}"));
-        let memory = find_memory(&firmware, &taken, *memory_bytes).map_err(|e| failed(&e))?;
+        let found = find_memory(&memory, &taken, *memory_bytes).map_err(|e| failed(&e))?;
         // Neighbours become one, so that the search does not take longer for each partition.
         match taken.last_mut() {
-            Some(last) if last.end() == memory.start.0 => last.bytes += memory.bytes,
-            _ => taken.push(memory),
+            Some(last) if last.end() == found.start.0 => last.bytes += found.bytes,
+            _ => taken.push(found),
         }
         let mut partition =
-            Partition::new(hal, name.clone(), lpid, memory).map_err(|error| failed(&error))?;
+            Partition::new(hal, name.clone(), lpid, found).map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         let registers = load(&mut partition, hal, description, file.start, &processor)
             .map_err(|error| failed(&error))?;
@@ -119,6 +122,7 @@ where
         }
         schedule.start(&mut partition.vcpus[0]);
         partitions.push(partition);
+        hal.mark(Work::Other);
     }
 
     let terminal = if bundle.console.is_some() { Terminal::Interactive } else { Terminal::Input };

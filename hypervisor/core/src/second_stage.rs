@@ -97,7 +97,9 @@ pub fn fill<H: Hal>(
     let (guest, bytes_log2) = page_of(address, partition.memory.bytes);
     let real = partition.memory.start.wrapping_add(guest.0);
     let page = Page { guest, real, bytes_log2 };
-    hal.map_window(real, 1 << bytes_log2).map_err(StopReason::Hypervisor)?.zero();
+    let mut window = hal.map_window(real, 1 << bytes_log2).map_err(StopReason::Hypervisor)?;
+    partition.fills(hal, || window.zero());
+    drop(window);
     hal.map_page(&mut partition.second_stage.tables, page).map_err(StopReason::Hypervisor)?;
     partition.second_stage.set_filled(&page);
     match bytes_log2 {
@@ -216,7 +218,8 @@ pub fn write<H: Hal>(
 ) -> Result<(), StopReason> {
     for (offset, length) in pieces(address, bytes.len() as u64) {
         let mut window = window(partition, hal, address.wrapping_add(offset), length)?;
-        window.write(0, &bytes[offset as usize..(offset + length) as usize]);
+        let piece = &bytes[offset as usize..(offset + length) as usize];
+        partition.fills(hal, || window.write(0, piece));
     }
     Ok(())
 }

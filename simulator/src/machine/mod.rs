@@ -17,6 +17,7 @@ pub use run::RunState;
 pub use snapshot::SnapshotError;
 
 use arch::address::RealAddress;
+use arch::marker::Mark;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
@@ -50,9 +51,23 @@ pub struct Machine {
     state: State,
     blocks: Blocks,
     operations: TimedBlocks,
+    /// Behind which mark a run ends, and whether one was passed.
+    stop_at: Option<Mark>,
+    is_at_mark: bool,
 }
 
 impl Machine {
+    /// A machine in this state.
+    fn of(state: State) -> Self {
+        let (blocks, operations) = (Blocks::default(), TimedBlocks::default());
+        Self { state, blocks, operations, stop_at: None, is_at_mark: false }
+    }
+
+    /// Ends each run behind `mark`, with [`RunState::AtMark`]; it is no part of the machine's state.
+    pub fn stop_at(&mut self, mark: Option<Mark>) {
+        self.stop_at = mark;
+    }
+
     /// A machine after power-on, every thread inside firmware.
     #[must_use]
     pub fn new(description: Description, seed: u64) -> Self {
@@ -106,7 +121,7 @@ impl Machine {
             timed: None,
             plans: Vec::new(),
         };
-        Self { state, blocks: Blocks::default(), operations: TimedBlocks::default() }
+        Self::of(state)
     }
 
     /// Puts kernel, initrd and device tree where firmware has them and enters the kernel on the thread

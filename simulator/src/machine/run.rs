@@ -22,6 +22,8 @@ use crate::trace::Observer;
 pub enum RunState {
     /// The asked-for steps are done; the machine can go on.
     Running,
+    /// The mark that [`Machine::stop_at`] named was passed; the machine can go on.
+    AtMark,
     /// The payload switched the machine off.
     PoweredOff,
     /// The payload asked for a reboot.
@@ -64,6 +66,9 @@ impl Machine {
                 }
                 Power::Rebooting => return RunState::Rebooted,
                 Power::On | Power::GoingOff => {}
+            }
+            if std::mem::take(&mut self.is_at_mark) {
+                return RunState::AtMark;
             }
             let now = self.state.steps();
             if now >= target {
@@ -152,6 +157,7 @@ impl Machine {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
             for mark in shared.take_marks() {
+                self.is_at_mark |= self.stop_at == Some(mark);
                 self.pass_mark(mark);
             }
             if let Some(timing) = &mut self.state.timing {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use simulator::{Input, Machine, NoObserver, Observer};
+use simulator::{Input, Machine, NoObserver, Observer, RunState};
 
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
@@ -12,12 +12,13 @@ use crate::input_log;
 use crate::interruption;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::{Ledger, explain};
-use crate::on_simulator::{SLICE, advance};
+use crate::on_simulator::{SLICE, exit_of};
 use crate::output::{check_place, input};
 use crate::progress::Speed;
 use crate::saved::{self, Surroundings};
 use crate::system::Exit;
 use crate::trace::Trace;
+use crate::until::Until;
 
 /// A machine that runs, and what is around it.
 pub(super) struct Session {
@@ -42,6 +43,8 @@ pub(super) enum Ending {
     Over(Exit),
     /// The asked-for steps are done.
     Paused,
+    /// The asked-for mark was passed.
+    AtMark(Until),
     /// The user interrupted.
     Interrupted,
 }
@@ -103,15 +106,16 @@ impl Session {
         let clock = self.machine.state().shared.clock;
         let (path, partitions) =
             (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);
+        let until = arguments.until;
         match arguments.trace {
-            None => self.run_observed(&mut NoObserver, |_| Ok(())),
+            None => self.run_observed(&mut NoObserver, |_| Ok(()), until),
             Some(Traced::Exits) => {
                 let mut trace = Trace::<false>::new(path, clock, partitions)?;
-                self.run_observed(&mut trace, Trace::flush)
+                self.run_observed(&mut trace, Trace::flush, until)
             }
             Some(Traced::Instructions) => {
                 let mut trace = Trace::<true>::new(path, clock, partitions)?;
-                self.run_observed(&mut trace, Trace::flush)
+                self.run_observed(&mut trace, Trace::flush, until)
             }
         }
     }
@@ -120,17 +124,22 @@ impl Session {
         &mut self,
         observer: &mut O,
         flush: impl Fn(&mut O) -> Result<(), Failure>,
+        mark: Option<Until>,
     ) -> Result<Ending, Failure> {
+        self.machine.stop_at(mark.map(|Until(mark)| mark));
         loop {
             let now = self.machine.state().steps();
             if now >= self.limit {
                 return Ok(Ending::Paused);
             }
             let until = self.type_in(now)?.min(self.limit);
-            let exit = advance(&mut self.machine, observer, SLICE.min(until - now));
+            let end = self.machine.run(SLICE.min(until - now), observer);
             flush(observer)?;
             self.surroundings.screen.show(&self.machine.take_console_output())?;
-            if let Some(exit) = exit {
+            if let (RunState::AtMark, Some(mark)) = (&end, mark) {
+                return Ok(Ending::AtMark(mark));
+            }
+            if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
             if interruption::check().is_err() {
@@ -181,6 +190,9 @@ impl Session {
             && !log.is_empty()
         {
             said = format!("; {} pieces of the logged input were not reached", log.len());
+        }
+        if let (Ending::Over(_), Some(mark)) = (ending, arguments.until) {
+            said = format!("{said}; mark {mark} was not reached");
         }
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {

@@ -4,16 +4,17 @@ use core::arch::asm;
 use core::ptr;
 
 use arch::address::RealAddress;
+use arch::marker::{Mark, Region};
 use arch::radix::{DIRECTORY_ENTRIES_LOG2, Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Leave, Running};
-use hypervisor_core::hal::{Hal, HalError, Page, ThreadError};
+use hypervisor_core::hal::{Hal, HalError, Page, ThreadError, Work};
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
 use hypervisor_core::schedule::VcpuId;
 
 use super::map::{self, Mapping};
-use super::memory::HeapTables;
+use super::memory::{BLOCK, HeapTables, zero_blocks};
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
 use super::{opal, registers, threads};
@@ -52,9 +53,6 @@ impl Window {
     }
 }
 
-/// Bytes of a cache block, what `dcbz` clears.
-const BLOCK: usize = 128;
-
 impl hypervisor_core::hal::Window for Window {
     fn read(&self, offset: usize, into: &mut [u8]) {
         let from = self.at(offset, into.len());
@@ -92,10 +90,8 @@ impl hypervisor_core::hal::Window for Window {
             unsafe { ptr::write_bytes(start, 0, bytes) };
             return;
         }
-        for block in (0..bytes).step_by(BLOCK) {
-            // SAFETY: a whole block within the mapping, which is cacheable.
-            unsafe { asm!("dcbz 0, {}", in(reg) start.add(block), options(nostack)) };
-        }
+        // SAFETY: whole blocks within the mapping, which is cacheable.
+        unsafe { zero_blocks(start, bytes) };
     }
 }
 
@@ -245,6 +241,19 @@ impl Hal for Machine {
 
     fn wait(&self, until: u64) {
         threads::wait(until);
+    }
+
+    fn mark(&self, work: Work) {
+        // SAFETY: traps that never trap.
+        unsafe {
+            match work {
+                Work::Start => {
+                    asm!(".long {}", const Mark::Begin(Region::PARTITION_START).word().0)
+                }
+                Work::Fill => asm!(".long {}", const Mark::Begin(Region::PARTITION_FILL).word().0),
+                Work::Other => asm!(".long {}", const Mark::End(Region::PARTITION_START).word().0),
+            }
+        }
     }
 
     fn random(&self) -> Option<u64> {

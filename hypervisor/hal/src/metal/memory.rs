@@ -3,7 +3,8 @@
 //! Own memory has two places. In the image, real address and offset from 0xC000_0000_0000_0000 are
 //! the same; the heap is one piece of free real memory that is mapped at [`HEAP_BASE`].
 
-use alloc::alloc::{GlobalAlloc, Layout, alloc_zeroed, dealloc};
+use alloc::alloc::{GlobalAlloc, Layout, alloc, dealloc};
+use core::arch::asm;
 use core::ptr::{self, NonNull};
 
 use arch::address::RealAddress;
@@ -96,6 +97,20 @@ struct Pool {
 static POOL: Single<Pool> = Single::new(Pool { bytes: [0; POOL_BYTES] });
 static POOL_USED: Single<usize> = Single::new(0);
 
+/// Bytes of a cache block, what `dcbz` clears.
+pub(super) const BLOCK: usize = 128;
+
+/// Zeroes whole cache blocks.
+///
+/// # Safety
+/// `start` is aligned to a block, and `bytes` bytes from there, whole blocks, are cacheable and nobody else's.
+pub(super) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
+    for block in (0..bytes).step_by(BLOCK) {
+        // SAFETY: the caller's promise.
+        unsafe { asm!("dcbz 0, {}", in(reg) start.add(block), options(nostack)) };
+    }
+}
+
 /// Second-stage tables, from the heap.
 pub(super) struct HeapTables;
 
@@ -144,8 +159,13 @@ impl TableMemory for HeapTables {
         let bytes = 8usize << entries_log2;
         let layout = Layout::from_size_align(bytes, bytes).ok()?;
         // SAFETY: the layout is not empty.
-        let table = unsafe { alloc_zeroed(layout) };
-        (!table.is_null()).then(|| real_of(table as u64))
+        let table = unsafe { alloc(layout) };
+        if table.is_null() {
+            return None;
+        }
+        // SAFETY: tables have a block at least, and are aligned to their size.
+        unsafe { zero_blocks(table, bytes) };
+        Some(real_of(table as u64))
     }
 
     fn read(&self, entry: RealAddress) -> u64 {
