@@ -5,14 +5,14 @@
 //! partitions (vectors) are not described.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
 use dtoolkit::fdt::FdtNode;
-use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
-use dtoolkit::{Node, Property, ToPropertyValue};
+use dtoolkit::{Node, Property};
+
+use crate::flat_tree::FlatTree;
 
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
@@ -85,9 +85,20 @@ pub struct Content<'a> {
     pub bootargs: &'a str,
     /// Where the payload's second file begins and ends.
     pub initrd: Option<[GuestRealAddress; 2]>,
-    /// Firmware's node of a processor.
-    pub processor: &'a FdtNode<'a>,
+    /// What it has of firmware's node of a processor.
+    pub processor: &'a [(&'static str, Vec<u8>)],
 }
+
+/// What partitions have of firmware's node of a processor.
+#[must_use]
+pub fn processor_properties(processor: &FdtNode<'_>) -> Vec<(&'static str, Vec<u8>)> {
+    let find = |name: &&'static str| Some((*name, processor.property(name)?.value().to_vec()));
+    PROCESSOR_PROPERTIES.iter().filter_map(find).collect()
+}
+
+/// Bytes of a tree with one vCPU and no arguments, roughly, and of each vCPU.
+const USUAL_BYTES: usize = 0x1000;
+const VCPU_BYTES: usize = 0x280;
 
 /// The flattened tree of a partition, and the RTAS entry behind it: they go to the address that `place`
 /// gives for their length.
@@ -95,120 +106,106 @@ pub fn build<E>(
     content: &Content<'_>,
     place: impl Fn(u64) -> Result<GuestRealAddress, E>,
 ) -> Result<(GuestRealAddress, Vec<u8>), E> {
-    // All numbers have a fixed width, so the tree is nowhere longer than at address 0.
-    let rtas_offset = tree(content, 0).to_dtb().len().next_multiple_of(16);
-    let bytes = rtas_offset + size_of_val(&RTAS_ENTRY);
-    let address = place(bytes as u64)?;
-    let mut blob = tree(content, address.0 + rtas_offset as u64).to_dtb();
+    let (mut blob, entries) = tree(content, true);
+    let rtas_offset = blob.len().next_multiple_of(16);
+    let address = place((rtas_offset + size_of_val(&RTAS_ENTRY)) as u64)?;
+    // Kernels read one cell; where it is too small, RTAS is reached by H_RTAS only.
+    match u32::try_from(address.0 + rtas_offset as u64) {
+        Ok(entry) => {
+            for place in entries {
+                blob[place..place + 4].copy_from_slice(&entry.to_be_bytes());
+            }
+        }
+        Err(_) => blob = tree(content, false).0,
+    }
     blob.resize(rtas_offset, 0);
     blob.extend(RTAS_ENTRY.iter().flat_map(|word| word.to_be_bytes()));
     Ok((address, blob))
 }
 
-fn tree(content: &Content<'_>, rtas_entry: u64) -> DeviceTree {
+/// The tree, and the places in it of the RTAS entry's address, if it is to have that.
+fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     let memory_bytes = content.memory_bytes;
-    let mut rtas = node("rtas").with("ibm,hypertas-functions", HYPERTAS);
-    // Kernels read one cell; where it is too small, RTAS is reached by H_RTAS only.
-    if let Ok(entry) = u32::try_from(rtas_entry) {
-        rtas = rtas
-            .with("linux,rtas-base", entry)
-            .with("linux,rtas-entry", entry)
-            .with("rtas-size", size_of_val(&RTAS_ENTRY) as u32);
+    let vcpus = content.vcpus as usize * VCPU_BYTES;
+    let mut tree = FlatTree::with_capacity(USUAL_BYTES + vcpus + content.bootargs.len());
+    tree.add("#address-cells", &2u32);
+    tree.add("#size-cells", &2u32);
+    tree.add("compatible", "powervisor,partition");
+    tree.add("device_type", "chrp");
+    tree.add("model", "PowerVisor partition");
+    chosen(&mut tree, content);
+    cpus(&mut tree, content);
+
+    tree.begin("interrupt-controller");
+    tree.add("#interrupt-cells", &2u32);
+    tree.add("compatible", "IBM,ppc-xicp");
+    tree.add("device_type", "PowerPC-External-Interrupt-Presentation");
+    tree.add("ibm,interrupt-server-ranges", &[0, content.vcpus]);
+    tree.add("interrupt-controller", &[0u8; 0][..]);
+    tree.end();
+
+    tree.begin("memory@0");
+    tree.add("device_type", "memory");
+    tree.add("reg", &[0u32, 0, (memory_bytes >> 32) as u32, memory_bytes as u32]);
+    tree.end();
+
+    tree.begin("rtas");
+    tree.add("ibm,hypertas-functions", HYPERTAS);
+    let mut entries = [0; 2];
+    if has_entry {
+        entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));
+        tree.add("rtas-size", &(size_of_val(&RTAS_ENTRY) as u32));
     }
     for (name, token) in rtas::PROPERTIES {
-        rtas = rtas.with(name, token);
+        tree.add(name, &token);
     }
-    let mut tree = DeviceTree::new();
-    tree.root = node("")
-        .with("#address-cells", 2u32)
-        .with("#size-cells", 2u32)
-        .with("compatible", "powervisor,partition")
-        .with("device_type", "chrp")
-        .with("model", "PowerVisor partition")
-        .child(chosen(content))
-        .child(cpus(content))
-        .child(
-            node("interrupt-controller")
-                .with("#interrupt-cells", 2u32)
-                .with("compatible", "IBM,ppc-xicp")
-                .with("device_type", "PowerPC-External-Interrupt-Presentation")
-                .with("ibm,interrupt-server-ranges", [0, content.vcpus])
-                .with("interrupt-controller", &[0u8; 0][..]),
-        )
-        .child(
-            node("memory@0")
-                .with("device_type", "memory")
-                .with("reg", [0u32, 0, (memory_bytes >> 32) as u32, memory_bytes as u32]),
-        )
-        .child(rtas)
-        .child(
-            node("vdevice")
-                .with("#address-cells", 1u32)
-                .with("#size-cells", 0u32)
-                .with("compatible", "IBM,vdevice")
-                .with("device_type", "vdevice")
-                .child(
-                    node("vty@71000000")
-                        .with("compatible", "hvterm1")
-                        .with("device_type", "serial")
-                        .with("reg", TERMINAL),
-                ),
-        )
-        .0;
-    tree
+    tree.end();
+
+    tree.begin("vdevice");
+    tree.add("#address-cells", &1u32);
+    tree.add("#size-cells", &0u32);
+    tree.add("compatible", "IBM,vdevice");
+    tree.add("device_type", "vdevice");
+    tree.begin("vty@71000000");
+    tree.add("compatible", "hvterm1");
+    tree.add("device_type", "serial");
+    tree.add("reg", &TERMINAL);
+    tree.end();
+    tree.end();
+    (tree.finish(), entries)
 }
 
-fn chosen(content: &Content<'_>) -> Building {
-    let chosen = node("chosen")
-        .with("bootargs", content.bootargs)
-        .with("ibm,architecture-vec-5", architecture_vector_5())
-        .with("linux,stdout-path", "/vdevice/vty@71000000")
-        .with("stdout-path", "/vdevice/vty@71000000");
-    match content.initrd {
-        None => chosen,
-        Some([start, end]) => {
-            chosen.with("linux,initrd-start", start.0).with("linux,initrd-end", end.0)
-        }
+fn chosen(tree: &mut FlatTree, content: &Content<'_>) {
+    tree.begin("chosen");
+    tree.add("bootargs", content.bootargs);
+    tree.add("ibm,architecture-vec-5", &architecture_vector_5()[..]);
+    tree.add("linux,stdout-path", "/vdevice/vty@71000000");
+    tree.add("stdout-path", "/vdevice/vty@71000000");
+    if let Some([start, end]) = content.initrd {
+        tree.add("linux,initrd-start", &start.0);
+        tree.add("linux,initrd-end", &end.0);
     }
+    tree.end();
 }
 
-fn cpus(content: &Content<'_>) -> Building {
-    let mut cpus = node("cpus").with("#address-cells", 1u32).with("#size-cells", 0u32);
+fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
+    tree.begin("cpus");
+    tree.add("#address-cells", &1u32);
+    tree.add("#size-cells", &0u32);
     for number in 0..content.vcpus {
-        let mut cpu = node(&format!("PowerPC,POWER9@{number:x}"))
-            .with("device_type", "cpu")
-            .with("ibm,pa-features", &processor_features()[..])
-            .with("ibm,ppc-interrupt-gserver#s", [number, 0])
-            .with("ibm,ppc-interrupt-server#s", number)
-            .with("ibm,purr", 1u32)
-            .with("ibm,spurr", 1u32)
-            .with("reg", number)
-            .with("status", "okay");
-        for name in PROCESSOR_PROPERTIES {
-            if let Some(property) = content.processor.property(name) {
-                cpu = cpu.with(name, property.value());
-            }
+        tree.begin(&format!("PowerPC,POWER9@{number:x}"));
+        tree.add("device_type", "cpu");
+        tree.add("ibm,pa-features", &processor_features()[..]);
+        tree.add("ibm,ppc-interrupt-gserver#s", &[number, 0]);
+        tree.add("ibm,ppc-interrupt-server#s", &number);
+        tree.add("ibm,purr", &1u32);
+        tree.add("ibm,spurr", &1u32);
+        tree.add("reg", &number);
+        tree.add("status", "okay");
+        for (name, value) in content.processor {
+            tree.add(name, value.as_slice());
         }
-        cpus = cpus.child(cpu);
+        tree.end();
     }
-    cpus
-}
-
-/// A node under construction. All names in this file are valid, so no check is needed.
-struct Building(DeviceTreeNode);
-
-fn node(name: &str) -> Building {
-    Building(DeviceTreeNode::new_unchecked(String::from(name)))
-}
-
-impl Building {
-    fn with(mut self, name: &str, value: impl ToPropertyValue) -> Self {
-        self.0.add_property(DeviceTreeProperty::new_unchecked(name, value));
-        self
-    }
-
-    fn child(mut self, child: Self) -> Self {
-        self.0.add_child(child.0);
-        self
-    }
+    tree.end();
 }

@@ -21,6 +21,7 @@ pub mod exit;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 pub mod firmware;
+pub mod flat_tree;
 pub mod guest_tree;
 pub mod hal;
 pub mod hypercall;

@@ -1,9 +1,9 @@
 //! A partition's birth: memory is found, payload and device tree are copied in through windows.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
-use dtoolkit::fdt::FdtNode;
 
 use crate::bundle::{self, Bundle, BundleError, Description, HEADER_BYTES};
 use crate::guest_tree;
@@ -77,7 +77,7 @@ pub fn load<H: Hal>(
     hal: &H,
     description: &Description,
     file: RealAddress,
-    processor: &FdtNode<'_>,
+    processor: &[(&'static str, Vec<u8>)],
 ) -> Result<Registers, LoadError> {
     let mut chunk = alloc::vec![0; CHUNK_BYTES as usize];
     for segment in &description.segments {

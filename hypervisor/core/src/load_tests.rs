@@ -18,6 +18,7 @@ use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
 use crate::fake::Fake;
 use crate::firmware::Firmware;
+use crate::guest_tree::processor_properties;
 use crate::hal::HalError;
 use crate::interrupt::Context;
 use crate::memory::Range;
@@ -181,7 +182,7 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     };
     let data = machine();
     let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
-    let processor = firmware.processor().unwrap();
+    let processor = processor_properties(&firmware.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
     let vcpu = load(&mut partition, &hal, &about, RealAddress(0x1_0000), &processor).unwrap();
 
@@ -226,7 +227,8 @@ fn the_tree_does_not_go_over_the_payload() {
         memory_bytes: 0x1_0001,
     };
     let data = machine();
-    let processor = Firmware::new(&data, RealAddress(0)).unwrap().processor().unwrap();
+    let processor = Firmware::new(&data, RealAddress(0)).unwrap();
+    let processor = processor_properties(&processor.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
     let loaded = load(&mut partition, &hal, &about, RealAddress(0), &processor);
     assert_eq!(loaded, Err(LoadError::NoRoomForTree));

@@ -8,6 +8,7 @@ use arch::processor::Processor;
 use crate::bundle::Description;
 use crate::console::Console;
 use crate::firmware::{Firmware, FirmwareError, HardwareThread};
+use crate::guest_tree;
 use crate::hal::{Hal, Work};
 use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
@@ -77,6 +78,7 @@ where
     );
     let processor =
         firmware.processor().map_err(|error| Failure::new("firmware's device tree", error))?;
+    let processor = guest_tree::processor_properties(&processor);
     let file = firmware.initrd().ok_or_else(|| {
         Failure::new("firmware's device tree", FirmwareError::Missing("initrd with a bundle"))
     })?;

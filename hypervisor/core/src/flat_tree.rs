@@ -1,0 +1,196 @@
+//! Writes a flattened device tree from front to back: Devicetree Specification 0.4, version 17.
+//!
+//! A partition's tree is written each time that it starts. A model in memory, which the library that reads
+//! firmware's tree has, takes many times as long (`experiments/partition-start.toml`).
+
+use alloc::vec::Vec;
+
+const MAGIC: u32 = 0xD00D_FEED;
+const VERSION: u32 = 17;
+const OLDEST_READER: u32 = 16;
+const HEADER_BYTES: usize = 40;
+/// The empty list of reservations.
+const RESERVATIONS_BYTES: usize = 16;
+
+const BEGIN_NODE: u32 = 1;
+const END_NODE: u32 = 2;
+const PROPERTY: u32 = 3;
+const END: u32 = 9;
+
+/// What a property can hold.
+pub trait Value {
+    /// Appends it.
+    fn put(&self, to: &mut Vec<u8>);
+}
+
+impl Value for u32 {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_be_bytes());
+    }
+}
+
+impl Value for u64 {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_be_bytes());
+    }
+}
+
+impl Value for [u8] {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self);
+    }
+}
+
+impl Value for str {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self.as_bytes());
+        to.push(0);
+    }
+}
+
+impl<const CELLS: usize> Value for [u32; CELLS] {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.iter().for_each(|cell| cell.put(to));
+    }
+}
+
+impl Value for [&str] {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.iter().for_each(|text| text.put(to));
+    }
+}
+
+/// A tree that is being written, with its root open.
+#[derive(Debug)]
+pub struct FlatTree {
+    bytes: Vec<u8>,
+    names: Vec<u8>,
+    /// Names that were written, and where; told by their addresses, so that one may be there twice.
+    known: Vec<(&'static str, u32)>,
+}
+
+impl FlatTree {
+    /// An empty tree, with room for so many bytes before it has to grow.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        let mut tree = Self {
+            bytes: Vec::with_capacity(bytes),
+            names: Vec::with_capacity(1024),
+            known: Vec::with_capacity(64),
+        };
+        tree.bytes.resize(HEADER_BYTES + RESERVATIONS_BYTES, 0);
+        tree.begin("");
+        tree
+    }
+
+    fn pad(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    /// Begins a node within the one that is open.
+    pub fn begin(&mut self, name: &str) {
+        BEGIN_NODE.put(&mut self.bytes);
+        name.put(&mut self.bytes);
+        self.pad();
+    }
+
+    /// Ends the node that is open.
+    pub fn end(&mut self) {
+        END_NODE.put(&mut self.bytes);
+    }
+
+    /// Adds a property to the node that is open, before its children: where its value lies in the tree.
+    pub fn add(&mut self, name: &'static str, value: &(impl Value + ?Sized)) -> usize {
+        let name = self.name(name);
+        [PROPERTY, 0, name].put(&mut self.bytes);
+        let start = self.bytes.len();
+        value.put(&mut self.bytes);
+        let bytes = (self.bytes.len() - start) as u32;
+        self.bytes[start - 8..start - 4].copy_from_slice(&bytes.to_be_bytes());
+        self.pad();
+        start
+    }
+
+    fn name(&mut self, name: &'static str) -> u32 {
+        if let Some((_, offset)) = self.known.iter().find(|(known, _)| core::ptr::eq(*known, name))
+        {
+            return *offset;
+        }
+        let offset = self.names.len() as u32;
+        name.put(&mut self.names);
+        self.known.push((name, offset));
+        offset
+    }
+
+    /// The whole tree; all nodes but the root were ended.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        self.end();
+        END.put(&mut self.bytes);
+        let names = self.bytes.len();
+        self.bytes.extend_from_slice(&self.names);
+        let structure = HEADER_BYTES + RESERVATIONS_BYTES;
+        let header = [
+            MAGIC,
+            self.bytes.len() as u32,
+            structure as u32,
+            names as u32,
+            HEADER_BYTES as u32,
+            VERSION,
+            OLDEST_READER,
+            0, // the processor that boots
+            self.names.len() as u32,
+            (names - structure) as u32,
+        ];
+        for (place, word) in self.bytes.chunks_exact_mut(4).zip(header) {
+            place.copy_from_slice(&word.to_be_bytes());
+        }
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    use dtoolkit::fdt::Fdt;
+    use dtoolkit::{Node, Property};
+
+    use super::FlatTree;
+
+    #[test]
+    fn what_is_written_is_read_by_another_reader() {
+        // From no capacity: it grows.
+        let mut tree = FlatTree::with_capacity(0);
+        tree.add("first", &1u32);
+        tree.add("text", "four");
+        tree.begin("child@1");
+        tree.add("empty", &[0u8; 0][..]);
+        tree.add("bytes", &[1u8, 2, 3, 4, 5][..]);
+        tree.begin("grandchild");
+        let place = tree.add("first", &0x1234_5678_9ABC_DEF0u64);
+        tree.end();
+        tree.end();
+        tree.begin("last");
+        tree.add("list", &["a", "bc"][..]);
+        tree.add("cells", &[1u32, 2, 3]);
+        tree.end();
+        let bytes = tree.finish();
+        assert_eq!(bytes[place..place + 8], 0x1234_5678_9ABC_DEF0u64.to_be_bytes());
+
+        let tree = Fdt::new(&bytes).unwrap();
+        let children: Vec<_> = tree.root().children().map(|node| node.name().to_string()).collect();
+        assert_eq!(children, ["child@1", "last"]);
+        let value = |path: &str, name: &str| {
+            tree.find_node(path).unwrap().property(name).unwrap().value().to_vec()
+        };
+        assert_eq!(value("/", "first"), [0, 0, 0, 1]);
+        assert_eq!(value("/", "text"), b"four\0");
+        assert_eq!(value("/child@1", "empty"), []);
+        assert_eq!(value("/child@1", "bytes"), [1, 2, 3, 4, 5]);
+        assert_eq!(value("/child@1/grandchild", "first").len(), 8);
+        assert_eq!(value("/last", "list"), b"a\0bc\0");
+        assert_eq!(value("/last", "cells"), [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3]);
+    }
+}
