@@ -65,10 +65,11 @@ pub fn find_memory(memory: &[Range], taken: &[Range], bytes: u64) -> Result<Rang
     large.chain([SMALL_LOG2]).find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
 
-/// Bytes that are copied through the hypervisor's own memory at a time.
-const CHUNK_BYTES: u64 = 0x2000;
+/// Bytes that are copied through the hypervisor's own memory at a time: what a small page holds.
+pub const CHUNK_BYTES: u64 = 1 << SMALL_LOG2;
 
-/// Copies payload and device tree into a partition: what its first vCPU starts with.
+/// Copies payload and device tree into a partition, by way of `chunk`, [`CHUNK_BYTES`] of memory: what its first
+/// vCPU starts with.
 ///
 /// # Errors
 /// Why it cannot start.
@@ -78,8 +79,8 @@ pub fn load<H: Hal>(
     description: &Description,
     file: RealAddress,
     processor: &[(&'static str, Vec<u8>)],
+    chunk: &mut [u8],
 ) -> Result<Registers, LoadError> {
-    let mut chunk = alloc::vec![0; CHUNK_BYTES as usize];
     for segment in &description.segments {
         let mut done = 0;
         while done < segment.file_bytes {

@@ -12,7 +12,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{LoadError, find_memory, load};
+use super::{CHUNK_BYTES, LoadError, find_memory, load};
 use crate::bundle::{Description, Segment};
 use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
@@ -31,6 +31,7 @@ use crate::vcpu::Vcpu;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const FILE: u64 = 0x1_0000;
+const CHUNK: [u8; CHUNK_BYTES as usize] = [0; CHUNK_BYTES as usize];
 
 /// A machine's tree: one processor, 16 MiB of memory, every kind of reservation, an initrd.
 fn machine() -> Vec<u8> {
@@ -184,7 +185,9 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&firmware.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    let vcpu = load(&mut partition, &hal, &about, RealAddress(0x1_0000), &processor).unwrap();
+    let vcpu =
+        load(&mut partition, &hal, &about, RealAddress(0x1_0000), &processor, &mut CHUNK.to_vec())
+            .unwrap();
 
     assert_eq!((vcpu.pc, vcpu.gpr[4], vcpu.gpr[5]), (0x100, 0x100, 0));
     assert_eq!(vcpu.msr, msr::SF | msr::ME);
@@ -230,7 +233,8 @@ fn the_tree_does_not_go_over_the_payload() {
     let processor = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&processor.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    let loaded = load(&mut partition, &hal, &about, RealAddress(0), &processor);
+    let loaded =
+        load(&mut partition, &hal, &about, RealAddress(0), &processor, &mut CHUNK.to_vec());
     assert_eq!(loaded, Err(LoadError::NoRoomForTree));
 }
 

@@ -78,18 +78,48 @@ impl Tree {
         page_log2: u32,
         leaf: Leaf,
     ) -> Result<(), MapError> {
+        self.map_run(memory, address, page_log2, leaf, 1)
+    }
+
+    /// As [`Tree::map`], so many pages that follow each other there and in real memory, all in one table of the last
+    /// level.
+    ///
+    /// # Errors
+    /// Any [`MapError`]; pages before the one in the way are mapped then.
+    pub fn map_run(
+        self,
+        memory: &mut impl TableMemory,
+        address: u64,
+        page_log2: u32,
+        leaf: Leaf,
+        pages: u64,
+    ) -> Result<(), MapError> {
         if !matches!(page_log2, PAGE_4K | PAGE_64K | PAGE_2M | PAGE_1G)
             || !RealAddress(address).is_aligned(page_log2)
             || !leaf.base.is_aligned(page_log2)
         {
             return Err(MapError::Unaligned);
         }
-        let slot = self.slot(memory, address, page_log2)?;
-        if Entry::from_doubleword(memory.read(slot)) != Entry::Invalid {
-            return Err(MapError::Conflict);
+        let first = self.slot(memory, address, page_log2)?;
+        for page in 0..pages {
+            let slot = first.wrapping_add(page * ENTRY_BYTES);
+            if Entry::from_doubleword(memory.read(slot)) != Entry::Invalid {
+                return Err(MapError::Conflict);
+            }
+            let base = leaf.base.wrapping_add(page << page_log2);
+            memory.write(slot, Entry::Leaf(Leaf { base, ..leaf }).to_doubleword());
         }
-        memory.write(slot, Entry::Leaf(leaf).to_doubleword());
         Ok(())
+    }
+
+    /// Takes out what [`Tree::map_run`] mapped. The caller invalidates lookasides.
+    pub fn unmap_run(self, memory: &mut impl TableMemory, address: u64, pages: u64) {
+        if let Some((first, ..)) = self.find(memory, address) {
+            for page in 0..pages {
+                let slot = first.wrapping_add(page * ENTRY_BYTES);
+                memory.write(slot, Entry::Invalid.to_doubleword());
+            }
+        }
     }
 
     /// Takes the page at `address` out and answers what it was. The caller invalidates lookasides.
@@ -270,6 +300,23 @@ mod tests {
         assert_eq!(tree.walk(&memory, 2 * GIB - 1), Some((leaf(0), PAGE_1G)));
         assert_eq!(tree.walk(&memory, 0), Some((leaf(GIB), PAGE_2M)));
         assert_eq!(tree.take_table(&mut memory, GIB), None);
+    }
+
+    #[test]
+    fn a_run_of_pages_is_mapped_and_taken_out_as_one_by_one() {
+        const PAGE: u64 = 1 << PAGE_64K;
+        let (mut memory, tree) = tree(100);
+        tree.map_run(&mut memory, 2 * PAGE, PAGE_64K, leaf(8 * PAGE), 30).unwrap();
+        let walk = |memory: &Sparse, page| tree.walk(memory, page * PAGE).map(|(leaf, _)| leaf);
+        for page in 0..40 {
+            let mapped = (2..32).contains(&page).then(|| leaf((page + 6) * PAGE));
+            assert_eq!(walk(&memory, page), mapped, "{page}");
+        }
+        let again = tree.map_run(&mut memory, 0, PAGE_64K, leaf(0), 3);
+        assert_eq!(again, Err(MapError::Conflict));
+        tree.unmap_run(&mut memory, 2 * PAGE, 29);
+        let left: Vec<u64> = (0..40).filter(|page| walk(&memory, *page).is_some()).collect();
+        assert_eq!(left, [0, 1, 31]);
     }
 
     #[test]

@@ -168,21 +168,18 @@ fn pages_of(address: RealAddress, bytes: u64) -> Result<(RealAddress, u64), HalE
     Ok((first, (end.0 - first.0).div_ceil(1 << PAGE_64K)))
 }
 
-/// Maps pages of real memory at `base`, with the tree locked.
+/// Maps pages of real memory at `base`, within a slot, with the tree locked.
 fn map_pages(
     memory: &mut impl TableMemory,
     base: u64,
     first: RealAddress,
     pages: u64,
 ) -> Result<(), HalError> {
-    for offset in (0..pages).map(|page| page << PAGE_64K) {
-        let page = leaf(first.wrapping_add(offset), RIGHTS_DATA);
-        let mapped = tree().map(memory, base + offset, PAGE_64K, page);
-        mapped.map_err(|error| match error {
-            MapError::OutOfTables => HalError::OutOfTables,
-            MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
-        })?;
-    }
+    let mapped = tree().map_run(memory, base, PAGE_64K, leaf(first, RIGHTS_DATA), pages);
+    mapped.map_err(|error| match error {
+        MapError::OutOfTables => HalError::OutOfTables,
+        MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
+    })?;
     ptesync();
     Ok(())
 }
@@ -227,9 +224,7 @@ pub(super) fn pin_window(
 impl Drop for Mapping {
     fn drop(&mut self) {
         let mut slots = SLOTS.lock();
-        for page in 0..self.pages {
-            tree().unmap(&mut ImageTables, self.base + (page << PAGE_64K));
-        }
+        tree().unmap_run(&mut ImageTables, self.base, self.pages);
         match self.slot {
             Some(slot) => slots.give_back(slot),
             // It seldom ends, and its place may be used again at once.
