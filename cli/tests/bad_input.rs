@@ -305,6 +305,7 @@ fn what_boot_is_asked_for() {
     for option in [
         "--save x",
         "--steps 1",
+        "--until 0x4000",
         "--trace exits",
         "--timing",
         "--log-input x",

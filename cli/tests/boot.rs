@@ -146,6 +146,24 @@ fn a_machine_that_is_saved_and_resumed_shows_what_it_would_have_shown() {
     assert!(!folder.path().join("three").exists());
 }
 
+#[test]
+fn a_run_stops_behind_a_mark_and_goes_on_from_there() {
+    let folder = Folder::new();
+    let file = example("null-hypercall");
+    let (whole, _) = well(boot(&folder, &file));
+    // The payload's region 1 begins and ends once.
+    let (mut shown, errors) = well(boot(&folder, &format!("{file} --until 0x4001 --save begun")));
+    assert!(errors.contains("powervisor: at mark 0x4001 after "), "{errors}");
+    let (more, errors) =
+        well(boot(&folder, "--resume begun --until 18433 --trace exits --save two"));
+    assert_eq!(errors.matches("exit 0xc00").count(), 10_000);
+    shown.push_str(&more);
+    let (end, errors) = well(boot(&folder, "--resume two --until 0x4801"));
+    assert!(errors.contains("; mark 0x4801 was not reached"), "{errors}");
+    shown.push_str(&end);
+    assert_eq!(shown, whole);
+}
+
 fn interrupt(child: &Child) {
     let kill = format!("kill -INT {}", child.id());
     let status = std::process::Command::new("sh").args(["-c", &kill]).status();

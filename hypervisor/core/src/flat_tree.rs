@@ -17,6 +17,9 @@ const END_NODE: u32 = 2;
 const PROPERTY: u32 = 3;
 const END: u32 = 9;
 
+/// Names that are remembered: of a processor's, which repeat, few meet.
+const KNOWN: usize = 64;
+
 /// What a property can hold.
 pub trait Value {
     /// Appends it.
@@ -65,8 +68,8 @@ impl Value for [&str] {
 pub struct FlatTree {
     bytes: Vec<u8>,
     names: Vec<u8>,
-    /// Names that were written, and where; told by their addresses, so that one may be there twice.
-    known: Vec<(&'static str, u32)>,
+    /// Names that were written last, and where; found by their addresses, so that one may be there several times.
+    known: [Option<(&'static str, u32)>; KNOWN],
 }
 
 impl FlatTree {
@@ -76,7 +79,7 @@ impl FlatTree {
         let mut tree = Self {
             bytes: Vec::with_capacity(bytes),
             names: Vec::with_capacity(1024),
-            known: Vec::with_capacity(64),
+            known: [None; KNOWN],
         };
         tree.bytes.resize(HEADER_BYTES + RESERVATIONS_BYTES, 0);
         tree.begin("");
@@ -112,13 +115,13 @@ impl FlatTree {
     }
 
     fn name(&mut self, name: &'static str) -> u32 {
-        if let Some((_, offset)) = self.known.iter().find(|(known, _)| core::ptr::eq(*known, name))
-        {
-            return *offset;
+        let known = &mut self.known[(name.as_ptr() as usize + name.len()) % KNOWN];
+        if let Some((_, offset)) = known.filter(|(known, _)| core::ptr::eq(*known, name)) {
+            return offset;
         }
         let offset = self.names.len() as u32;
         name.put(&mut self.names);
-        self.known.push((name, offset));
+        *known = Some((name, offset));
         offset
     }
 
