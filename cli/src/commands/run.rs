@@ -217,10 +217,10 @@ impl<'a> Trial<'a> {
     fn check_causes(&self, ledger: &Ledger) -> Result<String, Failure> {
         let whole = ledger.elapsed_thread_cycles;
         let causes = ledger.sum_by(|charge| charge.cause.clone()).into_iter();
-        let worth: Vec<(Cause, u64)> = causes
+        let (work, worth): (Vec<_>, Vec<_>) = causes
             .filter(|(_, cycles)| *cycles as f64 >= LEAST_SHARE * whole as f64)
             .filter_map(|(name, cycles)| Some((Cause::from_name(&name)?, cycles)))
-            .collect();
+            .partition(|(cause, _)| *cause == Cause::DispatchWidth);
         let mut text = format!(
             "\n{}, causes made free one by one, in thread-cycles\n\n{:<24}{:>14}{:>14}{:>9}\n",
             self.variant.name, "cause", "ledger says", "run says", "ratio"
@@ -240,6 +240,10 @@ impl<'a> Trial<'a> {
             let saved = i128::from(whole) - i128::from(cycles);
             let ratio = saved as f64 / *said as f64;
             text.push_str(&format!("{:<24}{said:>14}{saved:>14}{ratio:>9.2}\n", cause.name()));
+        }
+        for (cause, said) in work {
+            let what = "the work itself";
+            text.push_str(&format!("{:<24}{said:>14}{what:>23}\n", cause.name()));
         }
         Ok(text)
     }
