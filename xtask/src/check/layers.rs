@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hypervisor-image", &["powervisor-arch", "hypervisor-core", "hypervisor-hal"]),
     ("guest-rt", &["powervisor-arch"]),
     ("guest-calibrate", &[]),
+    ("guest-confer", &["powervisor-arch", "guest-rt"]),
     ("guest-echo", &["powervisor-arch", "guest-rt"]),
     ("guest-hello", &["powervisor-arch", "guest-rt"]),
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),
