@@ -68,7 +68,7 @@ pub enum Command {
 pub struct RunArguments {
     /// The experiment file.
     pub experiment: PathBuf,
-    /// How to print the figures.
+    /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Run on the machine of this description instead of the experiment's.
@@ -84,7 +84,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print where the cycles went: who, in which function, at which instruction, and why.
+    /// Print where the cycles went: who, in which function, at which instruction, and why. JSON has it always.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
     /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.
@@ -229,7 +229,7 @@ pub struct DiffArguments {
 /// Arguments of `calibrate`.
 #[derive(Args, Debug)]
 pub struct CalibrateArguments {
-    /// How to print the figures.
+    /// How to print the figures; docs/json.md describes the JSON.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Calibrate the machine of this description.

@@ -78,7 +78,7 @@ pub struct Published {
 }
 
 /// What counts are divided by.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Deserialize, serde::Serialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
     /// By the hypercalls that the guest made in the region.

@@ -11,14 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{Folder, errors};
+use support::{Folder, errors, project};
 
 /// A flat image for OPAL firmware, big-endian: counts for ever.
 const ENDLESS: [u8; 8] = [0x38, 0x63, 0x00, 0x01, 0x4B, 0xFF, 0xFF, 0xFC];
-
-fn project(file: &str) -> String {
-    format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Waits until the child is `ready`, or long enough to say it never will be.
 fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {

@@ -91,14 +91,7 @@ answer:
     case busy_thread, 4000, 1, ROLE_SPIN
     li %r3, 1
     measured
-    add %r4, %r3, %r3
-    add %r5, %r3, %r3
-    add %r6, %r3, %r3
-    add %r7, %r3, %r3
-    add %r8, %r3, %r3
-    add %r9, %r3, %r3
-    add %r10, %r3, %r3
-    add %r11, %r3, %r3
+    eight_independent_adds
     end_case
 
     # A line that goes to the other thread and comes back.

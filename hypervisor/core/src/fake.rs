@@ -44,8 +44,8 @@ pub struct Fake {
     pub floating: RefCell<Floating>,
     /// Hardware threads whose doorbell was rung.
     pub rung: RefCell<Vec<usize>>,
-    /// LPIDs whose translations were forgotten.
-    pub forgotten: RefCell<Vec<u32>>,
+    /// LPIDs whose translations were forgotten, and whether by all cores.
+    pub forgotten: RefCell<Vec<(u32, bool)>>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
 }
@@ -232,7 +232,11 @@ impl Hal for Fake {
     fn settle(&self) {}
 
     fn forget_translations(&self, lpid: u32) {
-        self.forgotten.borrow_mut().push(lpid);
+        self.forgotten.borrow_mut().push((lpid, true));
+    }
+
+    fn forget_in_core(&self, lpid: u32) {
+        self.forgotten.borrow_mut().push((lpid, false));
     }
 
     fn boot_thread(&self) -> u32 {

@@ -140,6 +140,10 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// Makes all hardware threads forget all cached translations of a partition, and waits until they have.
     fn forget_translations(&self, lpid: u32);
 
+    /// Makes the core of this hardware thread forget what it cached of a partition that the partition can
+    /// take back itself: translations by its process table.
+    fn forget_in_core(&self, lpid: u32);
+
     /// Number of the hardware thread that the hypervisor was started on, as firmware knows it.
     fn boot_thread(&self) -> u32;
 

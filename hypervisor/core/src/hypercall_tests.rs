@@ -52,7 +52,7 @@ impl Setup {
         }
         // The first one runs.
         schedule.start(&mut partition.vcpus[0]);
-        schedule.queue.take();
+        schedule.queue.take(0);
         partition.vcpus[0].activity = Activity::Running { thread: 0 };
         let console = Console::default();
         Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
@@ -288,7 +288,7 @@ fn processors_are_started_once_and_can_be_asked_for() {
     assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_RUNNING]);
     let registers = &setup.partition.vcpus[2].registers.as_ref().unwrap();
     assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[2].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[2].id));
     let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
     assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
 }
@@ -337,24 +337,50 @@ fn a_prod_wakes_or_is_remembered() {
         assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
         assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
         assert_eq!(setup.schedule.lock().timers.next(), None);
-        assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+        assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     }
 }
 
 #[test]
 fn conferring_helps_only_those_who_wait_for_a_processor() {
     let mut setup = Setup::new();
-    let yielded = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(to));
-    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), yielded(None));
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), conferred(None));
     let awaits = Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
     assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
     setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
     let id = setup.partition.vcpus[1].id;
-    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), yielded(Some(id)), "no area, no count");
+    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), conferred(Some(id)), "no count");
     registered(&mut setup, 1, 0x1000);
     assert_eq!(setup.partition.vcpus[1].areas.yield_count(), Some(1));
     setup.expect(Hypercall::Confer, [1, 0, 0, 0], H_SUCCESS);
-    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), yielded(Some(id)));
+    setup.expect(Hypercall::Confer, [1, 3, 0, 0], H_SUCCESS);
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), conferred(Some(id)));
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1 << 32 | 1, 0, 0]), conferred(Some(id)));
+    setup.partition.vcpus[1].areas.dispatched();
+    for count in [1, 2] {
+        setup.expect(Hypercall::Confer, [1, count, 0, 0], H_SUCCESS);
+    }
+}
+
+#[test]
+fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
+    let mut setup = Setup::new();
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    {
+        let mut schedule = setup.schedule.lock();
+        // Of another partition, and before all others.
+        let other = schedule.queue.add(WEIGHT_DEFAULT);
+        schedule.queue.make_ready(other, None);
+        schedule.queue.charge(setup.partition.vcpus[1].id, 9);
+        schedule.queue.charge(setup.partition.vcpus[2].id, 8);
+        schedule.start(&mut setup.partition.vcpus[1]);
+        schedule.start(&mut setup.partition.vcpus[2]);
+    }
+    let longest = Some(setup.partition.vcpus[2].id);
+    for all in [u64::MAX, 0xFFFF_FFFF] {
+        assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
+    }
 }
 
 /// Registers an area for `server` at `address`.
@@ -420,7 +446,7 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
     assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
     // To itself: the processor has to be told when it starts to be pending and when it ceases.
@@ -524,7 +550,7 @@ fn random_arguments_do_no_harm() {
         let setup = setup.into_inner();
         assert_eq!(setup.hal.memory.borrow()[..2 << 20], outside, "{call:?}");
         assert!(setup.hal.memory.borrow()[6 << 20..].iter().all(|byte| *byte == 0xA5), "{call:?}");
-        while let Some(id) = setup.schedule.lock().queue.take() {
+        while let Some(id) = setup.schedule.lock().queue.take(0) {
             assert_ne!(id, other, "{call:?}");
         }
     }

@@ -46,6 +46,9 @@ pub struct Partition<H: Hal> {
     pub timebase_offset: u64,
     /// Its vCPUs; the place is the number that the guest knows it by.
     pub vcpus: Vec<Vcpu<H>>,
+    /// Cores that a vCPU has left for another one: before one runs there again, the core has to forget what it
+    /// cached of the partition.
+    pub stale_cores: Vec<u32>,
     /// Seconds that are added to the machine's clock for its own.
     pub clock_offset: i64,
     /// Ticks of the time base that it may run in all.
@@ -76,6 +79,7 @@ impl<H: Hal> Partition<H> {
             lpcr: LPCR_AT_START,
             timebase_offset: 0,
             vcpus: Vec::new(),
+            stale_cores: Vec::new(),
             clock_offset: 0,
             time_limit: None,
             terminal: Terminal::Input,

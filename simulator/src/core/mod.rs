@@ -376,7 +376,7 @@ impl Timing {
 fn is_awake(thread: &Thread) -> bool {
     match thread.activity {
         Activity::Running | Activity::Waiting => true,
-        Activity::Stopped => thread.spr(Spr::Psscr) & (psscr::ESL | psscr::EC) == 0,
+        Activity::Stopped => thread.spr(Spr::Psscr) & psscr::ESL == 0,
         Activity::InFirmware => false,
     }
 }

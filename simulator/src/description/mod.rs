@@ -165,6 +165,8 @@ switches! {
     deep_stop_says_only_thread_lost;
     /// An exception ends a `wait` even where its interrupt is masked.
     masked_exceptions_end_wait;
+    /// An event-based exception that occurs clears its enable bit in BESCR.
+    event_based_exception_disables_itself;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -202,6 +202,10 @@ impl Hal for Machine {
         invalidate(Scope::Partition(lpid));
     }
 
+    fn forget_in_core(&self, lpid: u32) {
+        registers::invalidate_in_core(lpid);
+    }
+
     fn boot_thread(&self) -> u32 {
         threads::boot_thread()
     }
