@@ -154,7 +154,7 @@ pub struct BootArguments {
     /// Type what --log-input wrote, at the same simulated times, instead of standard input.
     #[arg(long, value_name = "FILE")]
     pub replay_input: Option<PathBuf>,
-    /// Write a line for each exit of a partition, or for each instruction too.
+    /// Write a line for each exit of a partition, or for each instruction too: some 90 bytes of each.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub trace: Option<Traced>,
     /// Write the trace to this file instead of standard error.
@@ -238,6 +238,9 @@ pub struct CalibrateArguments {
     /// Fail if a figure misses what its group demands.
     #[arg(long)]
     pub check: bool,
+    /// Show latency by footprint and by pages, and what siblings cost, as curves too.
+    #[arg(long)]
+    pub curves: bool,
 }
 
 #[cfg(test)]

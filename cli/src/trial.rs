@@ -179,7 +179,7 @@ impl<'a> Trial<'a> {
         let counts = self.of_region(&counts)?;
         let thread = cycles.thread_of(region.number());
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
-        let charges = machine.charges().expect("the machine ran with timing").clone();
+        let charges = machine.charges().expect("the machine ran with timing");
         Ok(Timed { counts, cycles: charges.total(thread), charges })
     }
 

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod images;
+mod loom;
 mod mutants;
 mod run;
 mod sanitize;
@@ -50,13 +51,16 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// How fast our machine and QEMU run the same image, in millions of instructions per second.
+    /// How fast our machine and QEMU run the same image, in millions of instructions per second; what timing
+    /// mode and looking cost; and where the simulator's own time goes.
     Bench(bench::Arguments),
     /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
     /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
     /// hypervisor.
     Fuzz(fuzz::Arguments),
+    /// What hardware threads hand over to each other, in every order of their steps.
+    Loom(loom::Arguments),
     /// The hypervisor's portable parts under AddressSanitizer, and under Miri where that is installed.
     Sanitize,
     /// All tests, with many more random cases, under sanitizers too, some fuzzing, and a sample of
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
+        Task::Loom(arguments) => loom::loom(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),
         Task::Nightly => test::nightly(&workspace)
             .and_then(|()| sanitize::sanitize(&workspace))
