@@ -1,5 +1,5 @@
 # What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
-.PHONY: help build run test check differential bench fuzz sanitize nightly clean
+.PHONY: help build run test check differential bench fuzz loom sanitize nightly clean
 
 help:     ## show this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
@@ -17,6 +17,8 @@ bench:    ## how fast our machine and QEMU run the same image, what timing mode 
 	@cargo xtask bench
 fuzz:     ## a partition that does anything at all, for five minutes
 	@cargo xtask fuzz
+loom:     ## what hardware threads hand over to each other, in every order of their steps
+	@cargo xtask loom
 sanitize: ## the hypervisor's portable parts under AddressSanitizer, and Miri if it is there
 	@cargo xtask sanitize
 nightly:  ## all tests with many more random cases, under sanitizers, with fuzzing

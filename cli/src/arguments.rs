@@ -238,6 +238,9 @@ pub struct CalibrateArguments {
     /// Fail if a figure misses what its group demands.
     #[arg(long)]
     pub check: bool,
+    /// Show latency by footprint and by pages, and what siblings cost, as curves too.
+    #[arg(long)]
+    pub curves: bool,
 }
 
 #[cfg(test)]

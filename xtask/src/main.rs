@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod images;
+mod loom;
 mod mutants;
 mod run;
 mod sanitize;
@@ -58,6 +59,8 @@ enum Task {
     /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
     /// hypervisor.
     Fuzz(fuzz::Arguments),
+    /// What hardware threads hand over to each other, in every order of their steps.
+    Loom(loom::Arguments),
     /// The hypervisor's portable parts under AddressSanitizer, and under Miri where that is installed.
     Sanitize,
     /// All tests, with many more random cases, under sanitizers too, some fuzzing, and a sample of
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
+        Task::Loom(arguments) => loom::loom(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),
         Task::Nightly => test::nightly(&workspace)
             .and_then(|()| sanitize::sanitize(&workspace))

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::check::check;
 use crate::images::images;
+use crate::loom::{self, loom};
 use crate::workspace::{Workspace, run};
 
 /// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
@@ -18,6 +19,7 @@ const NIGHTLY_RANDOM_CALLS: &str = "170000";
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     check(workspace)?;
+    loom(workspace, loom::Arguments::default())?;
     tests(workspace, None)
 }
 
