@@ -13,7 +13,7 @@ check:    ## format, lints, the walls between the crates
 	@cargo xtask check
 differential: ## random instructions on the simulator and on QEMU, compared
 	@cargo xtask differential
-bench:    ## how fast our machine and QEMU run the same image, and how fast timing mode is
+bench:    ## how fast our machine and QEMU run the same image, what timing mode and looking cost, where time goes
 	@cargo xtask bench
 fuzz:     ## a partition that does anything at all, on the host and on our machine, for ten minutes
 	@cargo xtask fuzz

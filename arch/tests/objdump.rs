@@ -33,6 +33,14 @@ impl Processor {
         }
     }
 
+    /// The processor as the table knows it.
+    fn ours(self) -> arch::processor::Processor {
+        match self {
+            Self::Power8 => arch::processor::Processor::Power8,
+            Self::Power9 => arch::processor::Processor::Power9,
+        }
+    }
+
     /// The bits of `row` that must be zero.
     fn reserved(self, row: &Row) -> u32 {
         match self {
@@ -110,7 +118,7 @@ fn random_word(
             .collect();
         let word = encode(row.mnemonic, &operands, rc, oe).expect("values are in range");
         let word = Word(word.0 & !processor.reserved(row));
-        if !row.is_invalid_form(word) {
+        if !row.is_invalid_form(word, processor.ours()) {
             return word;
         }
     }

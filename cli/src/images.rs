@@ -13,8 +13,9 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 11] = [
+pub const GUESTS: [&str; 12] = [
     "compute",
+    "confer",
     "echo",
     "hello",
     "memory-walk",

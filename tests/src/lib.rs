@@ -68,8 +68,9 @@ pub fn number_from(variable: &str, usual: u64) -> u64 {
 }
 
 /// The project's files whose partitions all end well.
-const SYSTEMS: [&str; 11] = [
+const SYSTEMS: [&str; 12] = [
     "examples/compute.toml",
+    "examples/confer.toml",
     "examples/hello.toml",
     "examples/initrd.toml",
     "examples/memory-walk.toml",

@@ -73,3 +73,12 @@ fn a_bundle_cut_in_half_is_refused_by_the_hypervisor_on_both_machines() {
     let ours = assert_agreement("half a bundle", &system);
     assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: bundle"));
 }
+
+#[test]
+fn a_gibibyte_that_is_full_is_one_page_on_both_machines() {
+    let (name, system) = systems("examples/gibibyte.toml").remove(0);
+    let ours = assert_agreement(&name, &system);
+    assert_eq!(check_partitions(&ours.lines()), Ok(()));
+    let summary = ours.lines().into_iter().find(|line| line.contains("summary: partition large"));
+    assert!(summary.is_some_and(|line| line.ends_with("pages: 1G 1, 2M 0, 64K 0")));
+}

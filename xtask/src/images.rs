@@ -19,6 +19,7 @@ const BUILDS: [&[&str]; 2] = [
     &["hypervisor-image", "guest-calibrate"],
     &[
         "guest-compute",
+        "guest-confer",
         "guest-echo",
         "guest-hello",
         "guest-memory-walk",
@@ -31,10 +32,11 @@ const BUILDS: [&[&str]; 2] = [
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "hypervisor",
     "calibrate",
     "compute",
+    "confer",
     "echo",
     "hello",
     "memory-walk",

@@ -52,7 +52,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// How fast our machine and QEMU run the same image, in millions of instructions per second.
+    /// How fast our machine and QEMU run the same image, in millions of instructions per second; what timing
+    /// mode and looking cost; and where the simulator's own time goes.
     Bench(bench::Arguments),
     /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),

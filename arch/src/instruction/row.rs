@@ -3,6 +3,7 @@
 use super::form::{Form, Opcode};
 use super::validity::Constraint;
 use super::{Mnemonic, Operand, Word};
+use crate::processor::Processor;
 
 /// Which of the processors have an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -236,11 +237,14 @@ impl Row {
         word.0 & self.reserved
     }
 
-    /// Whether `word`, which this row matches, is an invalid form of it: reserved bits are set that are
-    /// no hint, a register pair is odd, or the operands are a combination that the ISA calls invalid.
-    pub const fn is_invalid_form(&self, word: Word) -> bool {
-        self.reserved_bits_set(word) & !self.power9_hint != 0
-            || word.0 & self.odd_pairs != 0
-            || self.constraint.violated_by(word)
+    /// Whether `word`, which this row matches, is an invalid form of it on `processor`: reserved bits are
+    /// set that are no hint, a register pair is odd, or the operands are a combination that the ISA calls
+    /// invalid.
+    pub const fn is_invalid_form(&self, word: Word, processor: Processor) -> bool {
+        let reserved = match processor {
+            Processor::Power8 => self.reserved | self.reserved_power8,
+            Processor::Power9 => self.reserved & !self.power9_hint,
+        };
+        word.0 & reserved != 0 || word.0 & self.odd_pairs != 0 || self.constraint.violated_by(word)
     }
 }

@@ -8,6 +8,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use super::*;
+use crate::processor::Processor;
 
 fn any_row() -> impl Strategy<Value = &'static Row> {
     (0..TABLE.len()).prop_map(|index| &TABLE[index])
@@ -281,7 +282,8 @@ fn combinations_that_the_isa_calls_invalid_are_invalid() {
     ];
     for &(mnemonic, operands, invalid) in cases {
         let word = encode(mnemonic, operands, false, false).unwrap();
-        assert_eq!(mnemonic.row().is_invalid_form(word), invalid, "{mnemonic:?} {operands:?}");
+        let is_invalid = mnemonic.row().is_invalid_form(word, Processor::Power9);
+        assert_eq!(is_invalid, invalid, "{mnemonic:?} {operands:?}");
     }
 }
 
@@ -293,11 +295,45 @@ fn a_reserved_bit_makes_the_form_invalid_but_does_not_hide_the_instruction() {
             assert_eq!(decode(word).map(|row| row.mnemonic), Some(row.mnemonic), "{}", row.name);
             assert_eq!(row.reserved_bits_set(word), bit, "{}", row.name);
             let is_hint = row.power9_hint & bit != 0;
-            assert_eq!(row.is_invalid_form(word), !is_hint, "{}", row.name);
+            assert_eq!(row.is_invalid_form(word, Processor::Power9), !is_hint, "{}", row.name);
+            assert!(row.is_invalid_form(word, Processor::Power8), "{}", row.name);
         }
         assert_eq!(row.power9_hint & !row.reserved, 0, "{}", row.name);
     }
     assert_eq!(Mnemonic::Eieio.row().power9_hint, 1 << 25);
+}
+
+#[test]
+fn operands_that_power9_added_are_invalid_on_power8() {
+    use Mnemonic::*;
+    // Valid on both; valid on POWER9 alone.
+    let both: [(Mnemonic, &[i64]); 4] = [
+        (Tlbie, &[5, 3, 0, 0, 0]),
+        (Tlbiel, &[5, 0, 0, 0, 0]),
+        (Slbmfee, &[3, 4, 0]),
+        (Slbmfev, &[3, 4, 0]),
+    ];
+    let power9: [(Mnemonic, &[i64]); 8] = [
+        (Tlbie, &[5, 3, 1, 0, 0]),
+        (Tlbie, &[5, 3, 0, 1, 0]),
+        (Tlbie, &[5, 3, 0, 0, 1]),
+        (Tlbiel, &[5, 3, 0, 0, 0]),
+        (Tlbiel, &[5, 0, 2, 0, 0]),
+        (Tlbiel, &[5, 0, 0, 0, 1]),
+        (Slbmfee, &[3, 4, 1]),
+        (Slbmfev, &[3, 4, 1]),
+    ];
+    let is_invalid = |(mnemonic, operands): (Mnemonic, &[i64]), processor| {
+        let word = encode(mnemonic, operands, false, false).unwrap();
+        mnemonic.row().is_invalid_form(word, processor)
+    };
+    for case in both {
+        assert!(!is_invalid(case, Processor::Power8) && !is_invalid(case, Processor::Power9));
+    }
+    for case in power9 {
+        assert!(is_invalid(case, Processor::Power8), "{case:?}");
+        assert!(!is_invalid(case, Processor::Power9), "{case:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Registers: their fields, and the table of special-purpose registers.
 
+pub mod bescr;
 pub mod hfscr;
 pub mod lpcr;
+pub mod monitor;
 pub mod msr;
 pub mod psscr;
 pub mod spr;

@@ -35,8 +35,8 @@ pub enum Leave {
     Ceded,
     /// It waits for H_PROD.
     AwaitsProd,
-    /// It lets another one run first: this one, or whoever is next.
-    Yielded(Option<VcpuId>),
+    /// It gives the rest of its slice to this one, or lets whoever is next run first.
+    Conferred(Option<VcpuId>),
     /// It stopped itself.
     Stopped,
     /// Its partition wants to start anew.
@@ -49,6 +49,14 @@ pub enum Leave {
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
 /// mediated interrupts.
 const MEDIATION_TICKS: u64 = 25_600;
+
+/// Until when a vCPU runs while others wait, and whose virtual time pays for it: its own, or that of a vCPU
+/// that conferred the rest of its slice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slice {
+    ends: u64,
+    payer: VcpuId,
+}
 
 /// A vCPU that runs.
 #[derive(Debug)]
@@ -71,6 +79,9 @@ pub struct Running<'a, H: Hal> {
     pub hypercalls: [u64; 2],
     /// Set by the exit with which the vCPU leaves.
     pub leave: Option<Leave>,
+    slice: Slice,
+    /// Who runs next here, whoever else would, and for which slice.
+    heir: Option<(VcpuId, Slice)>,
 }
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
@@ -132,11 +143,19 @@ impl<H: Hal> Running<'_, H> {
     }
 }
 
-/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on.
-pub(crate) fn run<H: Hal>(system: &System<'_, H>, thread: usize, place: (usize, usize)) {
+/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
+/// rest of a slice that was conferred on it, and then for its own. Who is to run next here for the rest of
+/// whose slice, if it confers it.
+pub(crate) fn run<H: Hal>(
+    system: &System<'_, H>,
+    thread: usize,
+    place: (usize, usize),
+    conferred: Option<Slice>,
+) -> Option<(VcpuId, Slice)> {
     let hal = system.hal;
     let mut partition = system.partitions()[place.0].lock();
-    let Some(registers) = claim(system, &mut partition, place.1, thread) else { return };
+    let registers = claim(system, &mut partition, place.1, thread)?;
+    let payer = partition.vcpus[place.1].id;
     hal.load_floating(&registers.floating);
     let mut running = Running {
         system,
@@ -148,6 +167,8 @@ pub(crate) fn run<H: Hal>(system: &System<'_, H>, thread: usize, place: (usize, 
         lpcr: 0,
         hypercalls: [0; 2],
         leave: None,
+        slice: conferred.unwrap_or(Slice { ends: 0, payer }),
+        heir: None,
     };
     loop {
         let now = hal.timebase();
@@ -184,7 +205,7 @@ impl<H: Hal> Running<'_, H> {
     /// Decides with what and until when the vCPU runs from `now` on.
     fn prepare(&mut self, partition: &mut Partition<H>, now: u64) -> u64 {
         let hal = self.system.hal;
-        self.forget_elsewhere(partition);
+        self.forget_stale(partition);
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.areas.dispatched();
         let srr = [self.registers.pc, self.registers.msr];
@@ -193,28 +214,45 @@ impl<H: Hal> Running<'_, H> {
         {
             // The log was checked when it was registered; what cannot be written is lost.
         }
-        let presentation = &partition.vcpus[self.place.1].presentation;
+        let vcpu = &partition.vcpus[self.place.1];
+        let (presentation, vcpu_id) = (&vcpu.presentation, vcpu.id);
         let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
+        self.renew_slice(vcpu_id, now);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
         now.saturating_add(self.ticks(partition, is_mediated, now))
     }
 
-    /// A guest invalidates translations of one vCPU with `tlbiel`, in the core where that runs. So what the
-    /// core that it left holds of the partition has to be forgotten before the vCPU goes on elsewhere.
-    fn forget_elsewhere(&self, partition: &mut Partition<H>) {
-        let before = partition.vcpus[self.place.1].last_thread.replace(self.thread);
-        if before.is_some_and(|before| self.system.core(before) != self.system.core(self.thread)) {
-            self.system.hal.forget_translations(self.lpid);
+    /// A guest invalidates what only one of its vCPUs has used with `tlbiel`, in the core where that runs: what
+    /// it used in another core before is left there. So the core that a vCPU leaves has to forget it before
+    /// any vCPU of the partition uses it; it does when the next one comes, or at once if one is there.
+    ///
+    /// As KVM's `need_tlb_flush` does (Linux's `book3s_hv.c`); where it calls the vCPUs of that core back, this
+    /// makes all cores forget, as that happens only where vCPUs of one partition share a core.
+    fn forget_stale(&self, partition: &mut Partition<H>) {
+        let core = self.system.core(self.thread);
+        let vcpu = &mut partition.vcpus[self.place.1];
+        let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
+        if let Some(before) = before.filter(|before| *before != core) {
+            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity, Activity::Running { thread } if self.system.core(thread) == before);
+            if partition.vcpus.iter().any(is_there) {
+                partition.stale_cores.clear();
+                self.system.hal.forget_translations(self.lpid);
+            } else if !partition.stale_cores.contains(&before) {
+                partition.stale_cores.push(before);
+            }
+        }
+        if let Some(place) = partition.stale_cores.iter().position(|stale| *stale == core) {
+            partition.stale_cores.swap_remove(place);
+            self.system.hal.forget_in_core(self.lpid);
         }
     }
 
     /// How long the vCPU may run from `now` on.
     fn ticks(&self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
-        let schedule = self.system.schedule.lock();
-        // With several threads every slice ends: where everybody runs without an end, nobody would make
-        // room for a vCPU that becomes ready.
-        let is_alone = schedule.threads() == 1 && schedule.queue.is_empty();
-        let slice = if is_alone { FAR } else { self.system.policy.slice };
+        let mut schedule = self.system.schedule.lock();
+        let runs_on = schedule.queue.is_empty();
+        schedule.set_runs_on(self.thread, runs_on);
+        let slice = if runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
         slice.min(timer).min(mediation).min(partition.time_left().unwrap_or(FAR))
@@ -225,7 +263,10 @@ impl<H: Hal> Running<'_, H> {
         let ran = self.system.hal.timebase().saturating_sub(since);
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.areas.left();
-        self.system.schedule.lock().queue.charge(vcpu.id, ran);
+        let mut schedule = self.system.schedule.lock();
+        schedule.set_runs_on(self.thread, false);
+        schedule.queue.charge(self.slice.payer, ran);
+        drop(schedule);
         partition.statistics.ran += ran;
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
@@ -268,7 +309,15 @@ impl<H: Hal> Running<'_, H> {
                 }
             }
             Leave::Stopped => return Some(Activity::Stopped),
-            Leave::Yielded(to) => self.system.schedule.lock().queue.yield_to(id, to),
+            Leave::Conferred(to) => {
+                let now = self.system.hal.timebase();
+                self.renew_slice(id, now);
+                let queue = &self.system.schedule.lock().queue;
+                let conferred = to.filter(|to| queue.is_ready(*to)).map(|to| (to, self.slice));
+                // Nobody can use the slice: whoever is next has one of its own.
+                let next = || queue.next(self.thread).map(|next| (next, self.own_slice(next, now)));
+                self.heir = conferred.or_else(next);
+            }
             Leave::Preempted => partition.statistics.preempted += 1,
             Leave::Changed => {}
         }
@@ -278,14 +327,21 @@ impl<H: Hal> Running<'_, H> {
         // A timer that is due is seen to between two stays.
         let now = self.system.hal.timebase();
         let mut schedule = self.system.schedule.lock();
-        let goes_on =
-            schedule.timers.next().is_none_or(|time| time > now) && schedule.queue.goes_on(id);
+        let has_conferred_time = self.slice.payer != id && now < self.slice.ends;
+        let goes_on = schedule.timers.next().is_none_or(|time| time > now)
+            && self.heir.is_none()
+            && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
         (!goes_on).then_some(Activity::Ready)
     }
 
-    /// Puts the vCPU back, from where any hardware thread may take it.
-    fn give_back(mut self, partition: &mut Partition<H>, activity: Activity) {
-        let Self { system, place, .. } = self;
+    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here for the rest of
+    /// its slice.
+    fn give_back(
+        mut self,
+        partition: &mut Partition<H>,
+        activity: Activity,
+    ) -> Option<(VcpuId, Slice)> {
+        let Self { system, place, heir, .. } = self;
         system.hal.save_floating(&mut self.registers.floating);
         system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
@@ -304,6 +360,19 @@ impl<H: Hal> Running<'_, H> {
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
         system.finish(partition);
+        heir.filter(|(heir, _)| system.schedule.lock().queue.take_this(*heir))
+    }
+
+    /// Begins a slice of the vCPU's own, which is `id`, if the one before is over.
+    fn renew_slice(&mut self, id: VcpuId, now: u64) {
+        if now >= self.slice.ends {
+            self.slice = self.own_slice(id, now);
+        }
+    }
+
+    /// A slice that begins `now`, paid by `id`.
+    fn own_slice(&self, id: VcpuId, now: u64) -> Slice {
+        Slice { ends: now.saturating_add(self.system.policy.slice), payer: id }
     }
 }
 

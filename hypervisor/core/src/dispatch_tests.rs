@@ -17,7 +17,7 @@ use crate::hal::Hal;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition, StopReason};
 use crate::registers::Registers;
-use crate::schedule::WEIGHT_DEFAULT;
+use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 use crate::second_stage;
 use crate::system::{Policy, System};
 use crate::threads::Schedule;
@@ -30,7 +30,11 @@ const MIB: u64 = 1 << 20;
 
 /// Partitions with so many vCPUs each, all of which are started.
 fn partitions(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
-    let mut schedule = Schedule::new(1);
+    on_threads(1, hal, vcpus)
+}
+
+fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
+    let mut schedule = Schedule::new(threads);
     let make = |(index, vcpus): (usize, &usize)| {
         let mut partition = hal.partition(Range::new(2 * MIB * index as u64, 2 * MIB));
         partition.name = index.to_string();
@@ -142,6 +146,108 @@ fn with_idle_vcpus(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedu
         schedule.stop(vcpu);
     }
     (partitions, schedule)
+}
+
+/// Who ran, from when to when.
+type Stays = Rc<RefCell<Vec<(u32, u64, u64)>>>;
+
+/// Lets vCPU 0 do `first` after a quarter of its first slice, and all others `others` for as long as they may
+/// run and `ticks` at most; it is over when all have run twice.
+fn stays(
+    setup: impl FnOnce(&Fake) -> (Vec<Partition<Fake>>, Schedule),
+    first: Leave,
+    others: impl Fn(u32) -> (u64, Leave) + 'static,
+) -> Vec<(u32, u64, u64)> {
+    let hal = Fake::new(8 << 20);
+    let stays = Stays::default();
+    let seen = stays.clone();
+    hal.play(move |hal, guest, _, until| {
+        let id = guest.partition.vcpus[guest.vcpu].id.0;
+        let from = hal.timebase.get();
+        let is_first = seen.borrow().is_empty();
+        let (ticks, leave) = if is_first { (SLICE / 4, first.clone()) } else { others(id) };
+        let to = until.min(from + ticks);
+        hal.timebase.set(to);
+        seen.borrow_mut().push((id, from, to));
+        match seen.borrow().len() {
+            0..7 if to == until => Leave::Preempted,
+            0..7 => leave,
+            _ => OFF,
+        }
+    });
+    run(&hal, setup(&hal));
+    stays.take()
+}
+
+#[test]
+fn a_slice_that_is_conferred_runs_to_its_end_at_the_expense_of_who_conferred_it() {
+    let confer = Leave::Conferred(Some(VcpuId(2)));
+    let stays = stays(|hal| partitions(hal, &[3, 1]), confer, |_| (SLICE * 100, Leave::Preempted));
+    // vCPU 2 has the other three quarters; it and the others then have slices of their own, and vCPU 0,
+    // which has paid for a whole one, comes after them.
+    let slice = |number: u64| (SLICE * number, SLICE * (number + 1));
+    let expected = [
+        (0, 0, SLICE / 4),
+        (2, SLICE / 4, SLICE),
+        (1, slice(1).0, slice(1).1),
+        (2, slice(2).0, slice(2).1),
+        (3, slice(3).0, slice(3).1),
+        (0, slice(4).0, slice(4).1),
+    ];
+    assert_eq!(stays[..6], expected);
+}
+
+#[test]
+fn who_leaves_early_uses_no_more_of_a_conferred_slice_and_may_confer_it_on() {
+    let confer = |to| Leave::Conferred(Some(VcpuId(to)));
+    let runs = stays(
+        |hal| partitions(hal, &[4]),
+        confer(2),
+        move |id| (SLICE / 4, if id == 2 { confer(3) } else { Leave::AwaitsProd }),
+    );
+    let quarter = SLICE / 4;
+    // vCPU 0 has paid for three quarters by then: vCPU 1 comes first.
+    let expected =
+        [(0, 0, quarter), (2, quarter, 2 * quarter), (3, 2 * quarter, 3 * quarter), (1, 750, 1000)];
+    assert_eq!(runs[..4], expected);
+}
+
+#[test]
+fn where_nobody_can_use_a_conferred_slice_the_next_runs_first() {
+    for to in [None, Some(VcpuId(1))] {
+        let setup = |hal: &Fake| with_idle_vcpus(hal, &[2, 1]);
+        let runs = stays(setup, Leave::Conferred(to), |_| (SLICE, Leave::Preempted));
+        assert_eq!(runs[..2], [(0, 0, SLICE / 4), (2, SLICE / 4, SLICE / 4 + SLICE)], "{to:?}");
+    }
+}
+
+#[test]
+fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
+    let hal = Fake::new(8 << 20);
+    let (partitions, schedule) = on_threads(4, &hal, &[2]);
+    let console = Console::default();
+    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    let cores = vec![0, 0, 1, 1];
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores, &load);
+    hal.play(|_, _, _, _| Leave::AwaitsProd);
+    let run = |thread, vcpu: usize| {
+        let mut partition = system.partitions()[0].lock();
+        system.schedule.lock().start(&mut partition.vcpus[vcpu]);
+        drop(partition);
+        assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
+        hal.forgotten.take()
+    };
+    assert_eq!([run(0, 0), run(1, 0), run(0, 1), run(1, 1)], [const { vec![] }; 4], "one core");
+    assert_eq!(run(2, 0), [], "it was never there");
+    assert_eq!(run(0, 1), [(1, false)], "another vCPU left this core");
+    assert_eq!(run(0, 1), [], "once");
+    assert_eq!(run(3, 1), [], "nobody has left that core");
+    assert_eq!(run(0, 0), [(1, false)], "vCPU 1 has");
+    // A vCPU leaves a core in which another one runs.
+    system.partitions()[0].lock().vcpus[1].activity = Activity::Running { thread: 1 };
+    assert_eq!(run(2, 0), [(1, true)]);
+    assert_eq!(run(3, 0), []);
 }
 
 const OFF: Leave = Leave::Ended(Outcome::PoweredOff);
@@ -292,8 +398,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
 #[test]
 fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
     let hal = Fake::new(8 << 20);
-    let (mut partitions, mut schedule) = partitions(&hal, &[2]);
-    schedule.pinned_windows = 2;
+    let (mut partitions, schedule) = partitions(&hal, &[2]);
     for (index, vcpu) in partitions[0].vcpus.iter_mut().enumerate() {
         let address = arch::address::RealAddress(MIB + 0x1000 * index as u64);
         vcpu.areas.set_area(hal.map_window(address, 640).unwrap(), false);
@@ -315,8 +420,7 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
 #[test]
 fn dispatches_are_logged_in_a_ring() {
     let hal = Fake::new(8 << 20);
-    let (mut partitions, mut schedule) = partitions(&hal, &[1]);
-    schedule.pinned_windows = 1;
+    let (mut partitions, schedule) = partitions(&hal, &[1]);
     let areas = &mut partitions[0].vcpus[0].areas;
     areas.set_area(hal.map_window(arch::address::RealAddress(MIB), 640).unwrap(), false);
     areas.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });

@@ -1,6 +1,7 @@
 //! Hypercalls against the fake machine.
 
 use std::cell::RefCell;
+use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
@@ -10,9 +11,7 @@ use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
 use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
-use proptest::prelude::{
-    Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof,
-};
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
 use proptest::test_runner::TestRunner;
 
 use super::{Answer, answer};
@@ -52,7 +51,7 @@ impl Setup {
         }
         // The first one runs.
         schedule.start(&mut partition.vcpus[0]);
-        schedule.queue.take();
+        schedule.queue.take(0);
         partition.vcpus[0].activity = Activity::Running { thread: 0 };
         let console = Console::default();
         Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
@@ -288,7 +287,7 @@ fn processors_are_started_once_and_can_be_asked_for() {
     assert_eq!(query(&mut setup, 2), [0, rtas::CPU_STATUS_RUNNING]);
     let registers = &setup.partition.vcpus[2].registers.as_ref().unwrap();
     assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[2].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[2].id));
     let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
     assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
 }
@@ -337,24 +336,50 @@ fn a_prod_wakes_or_is_remembered() {
         assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
         assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
         assert_eq!(setup.schedule.lock().timers.next(), None);
-        assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+        assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     }
 }
 
 #[test]
 fn conferring_helps_only_those_who_wait_for_a_processor() {
     let mut setup = Setup::new();
-    let yielded = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(to));
-    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), yielded(None));
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), conferred(None));
     let awaits = Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
     assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
     setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
     let id = setup.partition.vcpus[1].id;
-    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), yielded(Some(id)), "no area, no count");
+    assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), conferred(Some(id)), "no count");
     registered(&mut setup, 1, 0x1000);
     assert_eq!(setup.partition.vcpus[1].areas.yield_count(), Some(1));
     setup.expect(Hypercall::Confer, [1, 0, 0, 0], H_SUCCESS);
-    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), yielded(Some(id)));
+    setup.expect(Hypercall::Confer, [1, 3, 0, 0], H_SUCCESS);
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), conferred(Some(id)));
+    assert_eq!(setup.call(Hypercall::Confer, [1, 1 << 32 | 1, 0, 0]), conferred(Some(id)));
+    setup.partition.vcpus[1].areas.dispatched();
+    for count in [1, 2] {
+        setup.expect(Hypercall::Confer, [1, count, 0, 0], H_SUCCESS);
+    }
+}
+
+#[test]
+fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
+    let mut setup = Setup::new();
+    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    {
+        let mut schedule = setup.schedule.lock();
+        // Of another partition, and before all others.
+        let other = schedule.queue.add(WEIGHT_DEFAULT);
+        schedule.queue.make_ready(other, None);
+        schedule.queue.charge(setup.partition.vcpus[1].id, 9);
+        schedule.queue.charge(setup.partition.vcpus[2].id, 8);
+        schedule.start(&mut setup.partition.vcpus[1]);
+        schedule.start(&mut setup.partition.vcpus[2]);
+    }
+    let longest = Some(setup.partition.vcpus[2].id);
+    for all in [u64::MAX, 0xFFFF_FFFF] {
+        assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
+    }
 }
 
 /// Registers an area for `server` at `address`.
@@ -395,7 +420,7 @@ fn areas_are_registered_in_order_and_within_a_page() {
     }
     registered(&mut setup, 1, 0x1000);
     registered(&mut setup, 1, 0x1000);
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (1, 1));
     registered(&mut setup, 0, 0x1280);
     assert_eq!(setup.partition.vcpus[0].areas.yield_count(), Some(0), "it runs");
     length(&mut setup, 0x2000, &100u32.to_be_bytes());
@@ -404,10 +429,56 @@ fn areas_are_registered_in_order_and_within_a_page() {
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_RESOURCE));
     assert_eq!(call(&mut setup, area::DEREGISTER_LOG, 1, 0), Answer::Status(H_SUCCESS));
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_SUCCESS));
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (1, 1));
     let [first, ..] = &mut setup.partition.vcpus[..] else { unreachable!() };
     setup.schedule.lock().stop(first);
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (0, 0));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (0, 0));
+}
+
+#[test]
+fn every_vcpu_of_many_partitions_registers_all_of_its_areas() {
+    const PARTITIONS: u64 = 512;
+    const VCPUS: u64 = 8;
+    let mut setup = Setup::new();
+    let mut kept = Vec::new();
+    for number in 0..PARTITIONS {
+        setup.partition.vcpus.clear();
+        for _ in 0..VCPUS {
+            let id = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
+            let registers = Registers::started(GuestRealAddress(0), 0, 0);
+            setup.partition.vcpus.push(Vcpu::new(id, registers));
+        }
+        for server in 0..VCPUS {
+            let page = 0x1_0000 + 0x1000 * server;
+            registered(&mut setup, server, page);
+            for (function, offset) in [(area::REGISTER_LOG, 0x400), (area::REGISTER_SHADOW, 0x800)]
+            {
+                let place = GuestRealAddress(page + offset + 4);
+                let length = 96u32.to_be_bytes();
+                second_stage::write(&mut setup.partition, &setup.hal, place, &length).unwrap();
+                let flags = area::FUNCTION.set(0, function);
+                let arguments = [flags, server, page + offset, 0];
+                setup.expect(Hypercall::RegisterVpa, arguments, H_SUCCESS);
+            }
+        }
+        assert_eq!(setup.partition.pinned_pages() as u64, VCPUS);
+        assert_eq!(setup.hal.open_windows.get() as u64, VCPUS * (number + 1));
+        // The next partition's vCPUs have places of their own.
+        kept.append(&mut setup.partition.vcpus);
+    }
+    drop(kept);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+    assert!(setup.hal.pinned.borrow().is_empty());
+}
+
+#[test]
+fn an_area_that_nothing_can_map_is_refused() {
+    let mut setup = Setup::new();
+    registered(&mut setup, 1, 0x1000);
+    setup.hal.tables_left.set(0);
+    let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
+    setup.expect(Hypercall::RegisterVpa, [flags, 1, 0x1000, 0], H_RESOURCE);
+    assert_eq!(setup.partition.pinned_pages(), 0);
 }
 
 #[test]
@@ -420,7 +491,7 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
     assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
-    assert_eq!(setup.schedule.lock().queue.take(), Some(setup.partition.vcpus[1].id));
+    assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
     // To itself: the processor has to be told when it starts to be pending and when it ceases.
@@ -517,14 +588,13 @@ fn random_arguments_do_no_harm() {
                 if let Answer::Leave(_, _, Leave::Ended(outcome)) = answer {
                     prop_assert_eq!(outcome, Outcome::PoweredOff);
                 }
-                prop_assert_eq!(setup.hal.open_windows.get(), setup.schedule.lock().pinned_windows);
-                prop_assert!(setup.schedule.lock().pinned_windows <= setup.partition.vcpus.len());
+                prop_assert_eq!(setup.hal.open_windows.get(), setup.partition.pinned_pages());
                 Ok(())
             })
             .unwrap();
         let setup = setup.into_inner();
         assert!(outside(&setup.hal.memory.borrow()) == before, "{call:?}");
-        while let Some(id) = setup.schedule.lock().queue.take() {
+        while let Some(id) = setup.schedule.lock().queue.take(0) {
             assert_ne!(id, other, "{call:?}");
         }
     }

@@ -21,14 +21,22 @@ use crate::firmware::Firmware;
 use crate::hal::HalError;
 use crate::interrupt::Context;
 use crate::memory::Range;
-use crate::partition::{Door, Outcome, StopReason};
+use crate::partition::{Door, Outcome, Partition, Statistics, StopReason};
+use crate::registers::Registers;
+use crate::schedule::VcpuId;
 use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2, page_of};
+use crate::vcpu::Vcpu;
 
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
 const FILE: u64 = 0x1_0000;
 
 /// A machine's tree: one processor, 16 MiB of memory, every kind of reservation, an initrd.
 fn machine() -> Vec<u8> {
+    machine_with(16 * MIB)
+}
+
+fn machine_with(bytes: u64) -> Vec<u8> {
     let node = |name: &str, properties: &[(&str, &[u8])]| {
         let mut node = DeviceTreeNode::new(name).unwrap();
         for (name, value) in properties {
@@ -51,7 +59,7 @@ fn machine() -> Vec<u8> {
     tree.root.add_property(DeviceTreeProperty::new("reserved-ranges", pair(4 * MIB, MIB)).unwrap());
     tree.memory_reservations.push(dtoolkit::memreserve::MemoryReservation::new(6 * MIB, MIB));
     tree.root
-        .add_child(node("memory@0", &[("device_type", b"memory\0"), ("reg", &pair(0, 16 * MIB))]));
+        .add_child(node("memory@0", &[("device_type", b"memory\0"), ("reg", &pair(0, bytes))]));
     tree.root.add_child(node(
         "chosen",
         &[
@@ -96,6 +104,62 @@ fn all_kinds_of_reservations_are_kept_clear() {
     assert_eq!(find(2 * MIB), Ok(10 * MIB));
     assert_eq!(find(6 * MIB), Ok(10 * MIB));
     assert_eq!(find(8 * MIB), Err(LoadError::NoMemory(8 * MIB)));
+}
+
+#[test]
+fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
+    let taken = [Range::new(0, FILE), Range::new(GIB + 512 * MIB, FILE)];
+    let find = |machine_bytes: u64, bytes| {
+        let data = machine_with(machine_bytes);
+        let firmware = Firmware::new(&data, RealAddress(8 * MIB)).unwrap();
+        find_memory(&firmware, &taken, bytes).map(|range| range.start.0)
+    };
+    assert_eq!(find(4 * GIB, GIB + MIB), Ok(2 * GIB));
+    assert_eq!(find(4 * GIB, GIB - MIB), Ok(10 * MIB));
+    assert_eq!(find(2 * GIB, GIB), Ok(10 * MIB));
+    assert_eq!(find(2 * GIB, 2 * GIB), Err(LoadError::NoMemory(2 * GIB)));
+}
+
+#[test]
+fn a_gibibyte_is_one_page_once_all_of_it_is_filled() {
+    const LARGE: u64 = 1 << LARGE_LOG2;
+    let hal = Fake::new((GIB + LARGE) as usize);
+    let mut partition = hal.partition(Range::new(0, GIB + LARGE));
+    let registers = Registers::started(GuestRealAddress(0), 0, 0);
+    partition.vcpus.push(Vcpu::new(VcpuId(0), registers));
+    partition.vcpus[0].stale_fault = Some(GuestRealAddress(0));
+    let pages = |partition: &Partition<Fake>| {
+        let Statistics { pages_1g, pages_2m, pages_64k, .. } = partition.statistics;
+        [pages_1g, pages_2m, pages_64k]
+    };
+    second_stage::fill(&mut partition, &hal, GuestRealAddress(GIB)).unwrap();
+    // In an order that jumps about.
+    let place = |index: u64| GuestRealAddress(index * 77 % 512 * LARGE + 5);
+    for index in 0..511 {
+        second_stage::fill(&mut partition, &hal, place(index)).unwrap();
+        assert_eq!(pages(&partition), [0, 2 + index, 0]);
+    }
+    assert_eq!(hal.forgotten.take(), []);
+    let touch = data_exit(storage::NO_TRANSLATION, place(511).0);
+    assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+    assert_eq!(pages(&partition), [1, 1, 0]);
+    assert_eq!(hal.forgotten.take(), [(1, true)]);
+    assert_eq!(partition.vcpus[0].stale_fault, None);
+    assert!(hal.memory.borrow().iter().all(|byte| *byte == 0));
+    // A vCPU that met the moment in which nothing was mapped tries again.
+    let touch = data_exit(storage::NO_TRANSLATION, place(3).0);
+    assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+}
+
+#[test]
+fn memory_that_does_not_lie_right_gets_no_huge_pages() {
+    const LARGE: u64 = 1 << LARGE_LOG2;
+    let hal = Fake::new((GIB + LARGE) as usize);
+    let mut partition = hal.partition(Range::new(LARGE, GIB));
+    for index in 0..512 {
+        second_stage::fill(&mut partition, &hal, GuestRealAddress(index * LARGE)).unwrap();
+    }
+    assert_eq!((partition.statistics.pages_1g, partition.statistics.pages_2m), (0, 512));
 }
 
 #[test]

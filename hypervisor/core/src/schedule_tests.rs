@@ -14,10 +14,10 @@ const SLICE: u64 = 1000;
 fn run(queue: &mut RunQueue, members: usize, rounds: usize) -> Vec<u64> {
     let mut ran = vec![0; members];
     for _ in 0..rounds {
-        let id = queue.take().unwrap();
+        let id = queue.take(0).unwrap();
         ran[id.0 as usize] += SLICE;
         queue.charge(id, SLICE);
-        queue.make_ready(id);
+        queue.make_ready(id, None);
     }
     ran
 }
@@ -26,39 +26,122 @@ fn run(queue: &mut RunQueue, members: usize, rounds: usize) -> Vec<u64> {
 fn one_that_slept_runs_soon_but_not_for_as_long_as_it_slept() {
     let mut queue = RunQueue::default();
     let [busy, sleeper] = [queue.add(WEIGHT_DEFAULT), queue.add(WEIGHT_DEFAULT)];
-    queue.make_ready(busy);
+    queue.make_ready(busy, None);
     run(&mut queue, 2, 10_000);
-    queue.make_ready(sleeper);
-    assert_eq!(queue.take(), Some(sleeper));
-    queue.make_ready(sleeper);
+    queue.make_ready(sleeper, None);
+    assert_eq!(queue.take(0), Some(sleeper));
+    queue.make_ready(sleeper, None);
     let ran = run(&mut queue, 2, 1000);
     let ahead = ran[sleeper.0 as usize] - ran[busy.0 as usize];
     assert!((CREDIT_TICKS - SLICE..=CREDIT_TICKS + 2 * SLICE).contains(&ahead), "{ran:?}");
 }
 
+/// Ready vCPUs, the first with the least virtual time.
+fn in_order(queue: &mut RunQueue, members: u64) -> Vec<VcpuId> {
+    let add = |ticks| {
+        let id = queue.add(WEIGHT_DEFAULT);
+        queue.charge(id, ticks);
+        queue.make_ready(id, None);
+        id
+    };
+    (0..members).map(add).collect()
+}
+
+fn all(queue: &mut RunQueue) -> Vec<VcpuId> {
+    core::iter::from_fn(|| queue.take(0)).collect()
+}
+
 #[test]
-fn yielding_exchanges_places() {
+fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
     let mut queue = RunQueue::default();
-    let ids: Vec<VcpuId> = (0..3).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
-    for (index, id) in ids.iter().enumerate() {
-        queue.charge(*id, index as u64);
-        queue.make_ready(*id);
+    let ids = in_order(&mut queue, 4);
+    queue.charge(ids[0], 10);
+    assert!(queue.take_this(ids[2]));
+    assert!(!queue.take_this(ids[2]), "it is taken");
+    assert_eq!(queue.first_of([ids[0], ids[3], ids[2]].into_iter()), Some(ids[3]));
+    assert_eq!(queue.first_of([ids[2]].into_iter()), None);
+    assert_eq!(all(&mut queue), [ids[1], ids[3], ids[0]]);
+}
+
+#[test]
+fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_waiting() {
+    let mut queue = RunQueue::default();
+    queue.set_threads(&[7, 7, 9], SLICE);
+    let ids: Vec<VcpuId> = (0..4).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+    for (id, (ticks, home)) in ids.iter().zip([(0, 2), (10, 1), (20, 0), (30, 2)]) {
+        queue.charge(*id, ticks);
+        queue.make_ready(*id, Some(home));
     }
-    assert_eq!(queue.take(), Some(ids[0]));
-    queue.yield_to(ids[0], Some(ids[2]));
-    queue.make_ready(ids[0]);
-    let order: Vec<_> = core::iter::from_fn(|| queue.take()).collect();
-    assert_eq!(order, [ids[2], ids[1], ids[0]]);
+    assert_eq!(
+        [0, 1, 2].map(|thread| queue.next(thread)),
+        [Some(ids[2]), Some(ids[1]), Some(ids[0])]
+    );
+    assert!(queue.take_this(ids[2]));
+    assert_eq!(queue.next(0), Some(ids[1]), "of the core");
+    // Who is ahead by a slice waits, wherever that was.
+    queue.charge(ids[1], SLICE - 11);
+    assert_eq!(queue.next(1), Some(ids[1]));
+    queue.charge(ids[1], 1);
+    assert_eq!([0, 1].map(|thread| queue.next(thread)), [Some(ids[0]); 2]);
+    // One that goes on is preferred as one that is at home.
+    assert!(queue.goes_on(ids[2], 0));
+    assert!(!queue.goes_on(ids[2], 2));
+    queue.charge(ids[2], SLICE - 20);
+    assert!(!queue.goes_on(ids[2], 0));
+    // One that never ran is at home everywhere.
+    let new = queue.add(WEIGHT_DEFAULT);
+    queue.make_ready(new, None);
+    queue.charge(new, 5);
+    assert_eq!([0, 1, 2].map(|thread| queue.next(thread)), [Some(new), Some(new), Some(ids[0])]);
 }
 
 proptest! {
+    /// However many threads there are, no vCPU that is always ready falls behind another by more than two
+    /// slices, and each stays where it is while all threads have equally many.
+    #[test]
+    fn nobody_falls_behind_and_nobody_moves_without_need(
+        threads in 1usize..7,
+        each in 1usize..5,
+        more in 0usize..6,
+        per_core in 1usize..4,
+    ) {
+        let mut queue = RunQueue::default();
+        let cores: Vec<u32> = (0..threads).map(|thread| (thread / per_core) as u32).collect();
+        queue.set_threads(&cores, SLICE);
+        let members = threads * each + more % threads;
+        for _ in 0..members {
+            let id = queue.add(WEIGHT_DEFAULT);
+            queue.make_ready(id, None);
+        }
+        let mut ran = vec![0; members];
+        let mut homes = vec![None; members];
+        let mut moves = 0;
+        for _ in 0..100 {
+            let running: Vec<VcpuId> = (0..threads).filter_map(|thread| {
+                let id = queue.take(thread)?;
+                let before = homes[id.0 as usize].replace(thread);
+                moves += usize::from(before.is_some_and(|before| before != thread));
+                Some(id)
+            }).collect();
+            prop_assert_eq!(running.len(), threads);
+            for (thread, id) in running.into_iter().enumerate() {
+                ran[id.0 as usize] += SLICE;
+                queue.charge(id, SLICE);
+                queue.make_ready(id, Some(thread));
+            }
+            let (least, most) = (ran.iter().min(), ran.iter().max());
+            prop_assert!(most.unwrap() - least.unwrap() <= 2 * SLICE, "{ran:?}");
+        }
+        prop_assert!(more % threads != 0 || moves == 0, "{moves} moves");
+    }
+
     /// Over many slices every vCPU gets its share, to within a slice or two for each of the others.
     #[test]
     fn time_is_shared_by_weight(weights in proptest::collection::vec(1u32..400, 1..6)) {
         let mut queue = RunQueue::default();
         for weight in &weights {
             let id = queue.add(*weight);
-            queue.make_ready(id);
+            queue.make_ready(id, None);
         }
         let rounds = 20_000;
         let ran = run(&mut queue, weights.len(), rounds);
@@ -73,7 +156,7 @@ proptest! {
 
     /// Whatever is done to it, a vCPU is in the queue once or not at all, and is chosen only if ready.
     #[test]
-    fn nobody_is_lost_or_doubled(steps in proptest::collection::vec((0u32..4, 0u32..6, 0u32..7), 1..300)) {
+    fn nobody_is_lost_or_doubled(steps in proptest::collection::vec((0u32..4, 0u32..6, 0u32..6), 1..300)) {
         let mut queue = RunQueue::default();
         for weight in 1..=6 {
             queue.add(weight * 50);
@@ -82,23 +165,23 @@ proptest! {
         for (what, first, second) in steps {
             let id = VcpuId(first);
             match what {
-                0 => { queue.make_ready(id); ready.insert(id); }
+                0 => { queue.make_ready(id, None); ready.insert(id); }
                 1 => { queue.remove(id); ready.remove(&id); }
-                2 => match queue.take() {
+                2 => match queue.take(0) {
                     None => prop_assert!(ready.is_empty()),
                     Some(id) => {
                         prop_assert!(ready.remove(&id));
                         queue.charge(id, SLICE);
                     }
                 },
-                _ => if let Some(id) = queue.take() {
-                    queue.yield_to(id, (second < 6).then_some(VcpuId(second)));
-                    queue.make_ready(id);
-                },
+                _ => {
+                    queue.charge(id, u64::from(second));
+                    prop_assert_eq!(queue.take_this(VcpuId(second)), ready.remove(&VcpuId(second)));
+                }
             }
             prop_assert_eq!(queue.is_empty(), ready.is_empty());
         }
-        let rest: BTreeSet<_> = core::iter::from_fn(|| queue.take()).collect();
+        let rest: BTreeSet<_> = core::iter::from_fn(|| queue.take(0)).collect();
         prop_assert_eq!(rest, ready);
     }
 

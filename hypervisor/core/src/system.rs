@@ -74,6 +74,7 @@ impl<'a, H: Hal> System<'a, H> {
         let places = partitions.iter().enumerate().flat_map(place).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
         let partitions = partitions.into_iter().map(Lock::new).collect();
+        schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
         Self { hal, console, policy, schedule, partitions, places, cores, load }
     }
@@ -101,14 +102,30 @@ impl<'a, H: Hal> System<'a, H> {
         while self.step(thread) {}
     }
 
+    /// The partition of a vCPU, and which of its vCPUs it is.
+    fn place(&self, id: VcpuId) -> (usize, usize) {
+        self.places[id.0 as usize]
+    }
+
     /// One thing after another; false when all partitions are over.
     fn step(&self, thread: usize) -> bool {
         self.hal.clear_doorbell();
         self.wake_due(thread);
         let now = self.hal.timebase();
-        let next = self.schedule.lock().next(thread, now, self.policy.patience);
+        let mut schedule = self.schedule.lock();
+        let next = schedule.next(thread, now, self.policy.patience);
+        if !schedule.queue.is_empty() {
+            schedule.call(None, |thread| self.hal.ring(thread));
+        }
+        drop(schedule);
         match next {
-            Next::Run(id) => dispatch::run(self, thread, self.places[id.0 as usize]),
+            Next::Run(id) => {
+                let mut next = dispatch::run(self, thread, self.place(id), None);
+                while let Some((id, slice)) = next {
+                    self.hal.clear_doorbell();
+                    next = dispatch::run(self, thread, self.place(id), Some(slice));
+                }
+            }
             Next::Wait(until) => self.hal.wait(until),
             Next::Stuck => self.stop_sleepers(),
             Next::Over => return false,
@@ -122,8 +139,8 @@ impl<'a, H: Hal> System<'a, H> {
         loop {
             let now = self.hal.timebase();
             let due = self.schedule.lock().take_due(thread, now);
-            let Some(VcpuId(id)) = due else { return };
-            let (partition, vcpu) = self.places[id as usize];
+            let Some(id) = due else { return };
+            let (partition, vcpu) = self.place(id);
             let mut partition = self.partitions[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
             // Somebody else may have woken it meanwhile.
@@ -188,7 +205,7 @@ impl<'a, H: Hal> System<'a, H> {
             vcpu.is_prodded = false;
             vcpu.presentation = Presentation::default();
         }
-        let (index, _) = self.places[partition.vcpus[0].id.0 as usize];
+        let (index, _) = self.place(partition.vcpus[0].id);
         let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
         match loaded.and_then(|()| (self.load)(index, partition)) {
             Err(error) => {
@@ -219,10 +236,5 @@ impl<'a, H: Hal> System<'a, H> {
 pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
     let mut schedule = schedule.lock();
     schedule.start(vcpu);
-    let idle = schedule.take_idle(vcpu.last_thread);
-    drop(schedule);
-    idle.is_some_and(|thread| {
-        hal.ring(thread);
-        true
-    })
+    schedule.call(vcpu.last_thread, |thread| hal.ring(thread))
 }

@@ -8,6 +8,8 @@
 //!   was rung for something that is seen, and any other ends the wait or the guest's stay.
 //! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
 //!   the list and rings it.
+//! - A thread runs a vCPU without an end only while the queue is empty when it enters; who makes a vCPU ready
+//!   and finds no idle thread rings all of these.
 //! - Each thread that waits or runs is back in time for the first timer that it knows, unless an idle one
 //!   is; who sets a timer decides what to do next after that. So somebody comes for every timer.
 
@@ -18,10 +20,6 @@ use crate::areas::Areas;
 use crate::hal::Hal;
 use crate::schedule::{RunQueue, Timers, VcpuId};
 use crate::vcpu::{Activity, Vcpu};
-
-/// Virtual processor areas that may be registered: the others of the hal's windows are for everything
-/// else.
-pub const PINNED_WINDOWS_MAX: usize = 48;
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -47,6 +45,8 @@ struct Thread {
     idle_since: Option<u64>,
     /// How long it waited before.
     idle_ticks: u64,
+    /// It runs a vCPU until something happens, as nobody waits.
+    runs_on: bool,
 }
 
 /// All vCPUs of the machine that can run or sleep until a time, and all hardware threads.
@@ -56,9 +56,9 @@ pub struct Schedule {
     pub queue: RunQueue,
     /// Those that sleep until a time.
     pub timers: Timers,
-    /// Windows that stay open, at most [`PINNED_WINDOWS_MAX`].
-    pub pinned_windows: usize,
     threads: Vec<Thread>,
+    /// Threads that are idle, or run on.
+    at_hand: usize,
     /// Partitions that are not over.
     partitions: usize,
 }
@@ -70,8 +70,8 @@ impl Schedule {
         Self {
             queue: RunQueue::default(),
             timers: Timers::default(),
-            pinned_windows: 0,
             threads: vec![Thread::default(); threads],
+            at_hand: 0,
             partitions: 0,
         }
     }
@@ -99,22 +99,10 @@ impl Schedule {
         self.threads[thread].idle_ticks
     }
 
-    /// Counts one more window that stays open, if it may.
-    pub fn pin_window(&mut self) -> bool {
-        let may = self.pinned_windows < PINNED_WINDOWS_MAX;
-        self.pinned_windows += usize::from(may);
-        may
-    }
-
-    /// Counts one window that stayed open less.
-    pub fn unpin_window(&mut self) {
-        self.pinned_windows -= 1;
-    }
-
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
     pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
+        self.set_idle(thread, None);
         let state = &mut self.threads[thread];
-        state.idle_until = None;
         if let Some(since) = state.idle_since.take() {
             state.idle_ticks += now.saturating_sub(since);
         }
@@ -127,7 +115,7 @@ impl Schedule {
         if self.partitions == 0 {
             return Next::Over;
         }
-        if let Some(id) = self.queue.take() {
+        if let Some(id) = self.queue.take(thread) {
             return Next::Run(id);
         }
         let until = self.timers.next();
@@ -138,9 +126,8 @@ impl Schedule {
             return Next::Stuck;
         }
         let until = until.unwrap_or_else(|| now.saturating_add(FAR));
-        let state = &mut self.threads[thread];
-        state.idle_until = Some(until);
-        state.idle_since = Some(now);
+        self.set_idle(thread, Some(until));
+        self.threads[thread].idle_since = Some(now);
         Next::Wait(until)
     }
 
@@ -152,19 +139,54 @@ impl Schedule {
         (!self.threads.iter().any(watches)).then_some(time)
     }
 
-    /// Takes an idle thread off the list, `preferred` if it is idle; its doorbell has to be rung.
+    /// Takes an idle thread off the list: `preferred`, or one of its core, or another; its doorbell has to be
+    /// rung.
     pub fn take_idle(&mut self, preferred: Option<usize>) -> Option<usize> {
         let is_idle = |index: &usize| self.threads[*index].idle_until.is_some();
-        let found = preferred.filter(is_idle).or_else(|| (0..self.threads.len()).find(is_idle))?;
-        self.threads[found].idle_until = None;
+        let siblings = || preferred.map_or(&[][..], |thread| self.queue.siblings(thread));
+        let found = preferred
+            .filter(is_idle)
+            .or_else(|| siblings().iter().copied().find(is_idle))
+            .or_else(|| (0..self.threads.len()).find(is_idle))?;
+        self.set_idle(found, None);
         Some(found)
+    }
+
+    /// Rings for a vCPU that was made ready: an idle thread, as [`Schedule::take_idle`] finds it, or else all that
+    /// run on. Whether one was idle.
+    pub fn call(&mut self, preferred: Option<usize>, ring: impl Fn(usize)) -> bool {
+        if self.at_hand == 0 {
+            return false;
+        }
+        if let Some(thread) = self.take_idle(preferred) {
+            ring(thread);
+            return true;
+        }
+        for thread in 0..self.threads.len() {
+            if self.threads[thread].runs_on {
+                self.set_runs_on(thread, false);
+                ring(thread);
+            }
+        }
+        false
+    }
+
+    /// `thread` runs a vCPU until something happens, or no more so.
+    pub fn set_runs_on(&mut self, thread: usize, runs_on: bool) {
+        let before = core::mem::replace(&mut self.threads[thread].runs_on, runs_on);
+        self.at_hand = self.at_hand + usize::from(runs_on) - usize::from(before);
+    }
+
+    fn set_idle(&mut self, thread: usize, until: Option<u64>) {
+        let before = core::mem::replace(&mut self.threads[thread].idle_until, until);
+        self.at_hand = self.at_hand + usize::from(until.is_some()) - usize::from(before.is_some());
     }
 
     /// Lets a vCPU run that was stopped or sleeps.
     pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
         vcpu.activity = Activity::Ready;
-        self.queue.make_ready(vcpu.id);
+        self.queue.make_ready(vcpu.id, vcpu.last_thread);
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
@@ -172,14 +194,6 @@ impl Schedule {
         self.leave_sleep(vcpu);
         vcpu.activity = Activity::Stopped;
         self.queue.remove(vcpu.id);
-        self.forget_areas(vcpu);
-    }
-
-    /// Forgets what a vCPU shares with the hypervisor.
-    pub fn forget_areas<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
-        if vcpu.areas.clear_area() {
-            self.unpin_window();
-        }
         vcpu.areas = Areas::default();
     }
 
@@ -200,6 +214,10 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::RefCell;
+    use std::vec;
+    use std::vec::Vec;
+
     use super::{Next, Schedule};
     use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 
@@ -256,10 +274,38 @@ mod tests {
     fn work_comes_before_waiting_and_the_end_before_both() {
         let mut schedule = schedule(1);
         let id = schedule.queue.add(WEIGHT_DEFAULT);
-        schedule.queue.make_ready(id);
+        schedule.queue.make_ready(id, None);
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Run(id));
-        schedule.queue.make_ready(id);
+        schedule.queue.make_ready(id, None);
         assert!(schedule.remove_partition());
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
+    }
+
+    #[test]
+    fn one_that_becomes_ready_gets_the_nearest_idle_thread_or_all_that_run_on() {
+        let mut schedule = schedule(5);
+        schedule.queue.set_threads(&[0, 0, 1, 1, 2], 1);
+        let call = |schedule: &mut Schedule, preferred| {
+            let rung = RefCell::new(Vec::new());
+            let was_idle = schedule.call(preferred, |thread| rung.borrow_mut().push(thread));
+            (was_idle, rung.take())
+        };
+        assert_eq!(call(&mut schedule, None), (false, vec![]));
+        for thread in [0, 1, 4] {
+            schedule.set_runs_on(thread, true);
+        }
+        schedule.next(2, 0, PATIENCE);
+        schedule.next(3, 0, PATIENCE);
+        schedule.set_runs_on(4, false);
+        assert_eq!(call(&mut schedule, Some(3)), (true, vec![3]));
+        schedule.next(3, 0, PATIENCE);
+        schedule.take_due(2, 0);
+        schedule.next(4, 0, PATIENCE);
+        schedule.set_runs_on(2, true);
+        assert_eq!(call(&mut schedule, Some(2)), (true, vec![3]), "of the same core");
+        assert_eq!(call(&mut schedule, Some(2)), (true, vec![4]));
+        assert_eq!(call(&mut schedule, Some(2)), (false, vec![0, 1, 2]));
+        assert_eq!(call(&mut schedule, Some(2)), (false, vec![]), "once");
+        assert_eq!(schedule.at_hand, 0);
     }
 }

@@ -8,8 +8,9 @@ use arch::instruction::Word;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
-use arch::registers::spr::{Access, Spr, SprRow};
+use arch::registers::spr::{Spr, SprRow};
 
+use super::monitor;
 use crate::thread::Thread;
 use crate::thread::trap::{Interrupt, Trap};
 
@@ -76,21 +77,7 @@ pub fn require_spr(thread: &mut Thread, row: &SprRow, i: Word, is_write: bool) -
     require(thread, facility)?;
     match facility {
         Facility::Tm if thread.msr() & msr::TM == 0 => Err(unavailable(thread, Facility::Tm)),
-        Facility::Pm if thread.is_problem() && row.write == Access::Problem => {
-            require_monitor(thread, i, is_write)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// MMCR0\[PMCC\], bits 44:45 of 64: who may use the performance monitor in problem state.
-const PMCC_SHIFT: u32 = 18;
-
-/// What MMCR0\[PMCC\] leaves to problem state: 0 reading, 1 nothing, 2 and 3 all.
-fn require_monitor(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), Trap> {
-    match thread.spr(Spr::Mmcr0) >> PMCC_SHIFT & 3 {
-        0 if is_write => Err(thread.emulation_assistance(i)),
-        1 => Err(unavailable(thread, Facility::Pm)),
+        Facility::Pm => monitor::require(thread, row, i, is_write),
         _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::hfscr::Facility;
+use arch::registers::monitor;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
@@ -18,12 +19,9 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
     })
 }
 
-/// MMCR0\[BHRBA\]: problem state may use the buffer.
-const BHRBA: u64 = 0x0020_0000;
-
 fn require(thread: &mut Thread) -> Result<(), Trap> {
     facility::require_of_hypervisor(thread, Facility::Bhrb)?;
-    if thread.is_problem() && thread.spr(Spr::Mmcr0) & BHRBA == 0 {
+    if thread.is_problem() && thread.spr(Spr::Mmcr0) & monitor::BHRBA == 0 {
         return Err(facility::unavailable(thread, Facility::Bhrb));
     }
     Ok(())

@@ -15,6 +15,7 @@ pub mod floating_point;
 pub mod history;
 pub mod invalidate;
 pub mod message;
+mod monitor;
 pub mod power;
 pub mod segment;
 pub mod spr;
@@ -148,7 +149,7 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
     };
     let handler = if is_refused {
         system::privileged
-    } else if row.is_invalid_form(word) {
+    } else if row.is_invalid_form(word, processor) {
         invalid_form
     } else {
         let families = [

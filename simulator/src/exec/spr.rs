@@ -7,10 +7,9 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::{lpcr, psscr, xer};
+use arch::registers::{bescr, lpcr, psscr, xer};
 
-use super::system::BESCR_GE;
-use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message};
+use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message, monitor};
 use crate::interrupt::{decrementer, hypervisor_decrementer};
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -44,13 +43,11 @@ const TBU_WRITE: u16 = 285;
 const TBU40: u16 = 286;
 const GUEST_PSSCR: u16 = 823;
 const PPR32: u16 = 898;
+const TEXASRU: u16 = 131;
 const BESCRS: u16 = 800;
 const BESCRSU: u16 = 801;
 const BESCRR: u16 = 802;
 const BESCRRU: u16 = 803;
-const PROBLEM_MMCR0: u16 = 779;
-/// MMCR0\[FC, PMAE, PMAO\], what problem state sees of it.
-const PROBLEM_MMCR0_MASK: u64 = 0x8400_0080;
 
 fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     thread.gpr[i.rt()] = value;
@@ -84,6 +81,9 @@ fn find(
 /// of the bit, Enhanced Virtualization, alone. In hypervisor state the no-operation stops the machine.
 fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), Trap> {
     let number = i.spr();
+    if RESERVED_NUMBERS.contains(&number) {
+        return Ok(());
+    }
     if thread.is_problem() && number & PRIVILEGED_NUMBER != 0 {
         return Err(thread.program_interrupt(program::PRIVILEGED));
     }
@@ -98,6 +98,9 @@ fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), 
     Ok(())
 }
 
+/// Numbers that ISA 2.07 set aside for later registers, and that do nothing to any state until then. Source:
+/// QEMU.
+const RESERVED_NUMBERS: std::ops::RangeInclusive<u16> = 808..=811;
 /// Numbers with this bit are for privileged software.
 const PRIVILEGED_NUMBER: u16 = 0x10;
 
@@ -116,8 +119,12 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Dpdes => message::dpdes(thread, shared),
         Spr::Bescr if matches!(row.number, BESCRSU | BESCRRU) => thread.spr(Spr::Bescr) >> 32,
         Spr::Tir => message::tir(thread, shared),
-        // Problem state sees freeze, alert enable and alert occurred.
-        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => thread.spr(Spr::Mmcr0) & PROBLEM_MMCR0_MASK,
+        Spr::Texasr if row.number == TEXASRU => thread.spr(Spr::Texasr) >> 32,
+        // What they show is not modelled either.
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+            return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
+        Spr::Mmcr0 | Spr::Mmcr2 => thread.spr(row.spr) & monitor::visible(row),
         spr => counted(thread, shared, spr),
     };
     put(thread, i, value)
@@ -196,6 +203,13 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         Spr::Dpdes => message::set_dpdes(thread, shared, value),
+        Spr::Texasr if row.number == TEXASRU => {
+            let lower = thread.spr(Spr::Texasr) & 0xFFFF_FFFF;
+            thread.set_spr(Spr::Texasr, value << 32 | lower);
+        }
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+            return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
         Spr::Bescr => {
             let old = thread.spr(Spr::Bescr);
             let new = match row.number {
@@ -206,14 +220,9 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 _ => value,
             };
             refuse_unmodelled(thread, Spr::Bescr, new)?;
-            thread.set_spr(Spr::Bescr, new);
+            thread.set_spr(Spr::Bescr, new & bescr::POWER9_MASK);
         }
-        Spr::Mmcr0 if row.number == PROBLEM_MMCR0 => {
-            let kept = thread.spr(Spr::Mmcr0) & !PROBLEM_MMCR0_MASK;
-            let new = kept | value & PROBLEM_MMCR0_MASK;
-            refuse_unmodelled(thread, Spr::Mmcr0, new)?;
-            thread.set_spr(Spr::Mmcr0, new);
-        }
+        spr if monitor::owns(spr) => monitor::write(thread, row, value)?,
         Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
         Spr::Psscr if row.number == GUEST_PSSCR => {
             let kept = thread.spr(Spr::Psscr) & !psscr::PRIVILEGED;
@@ -267,7 +276,8 @@ fn synchronizes(spr: Spr) -> bool {
     let is_trace = matches!(spr, Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0);
     let is_interrupt =
         matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Dpdes | Spr::Hmer | Spr::Hmeer);
-    is_translation || is_facility || is_trace || is_interrupt
+    let is_event = spr == Spr::Bescr || monitor::owns(spr);
+    is_translation || is_facility || is_trace || is_interrupt || is_event
 }
 
 /// PCR bits that take something away: facilities, and levels of the architecture before 3.0.
@@ -306,9 +316,7 @@ const PROBLEM_AMR: u16 = 13;
 /// them that are not the hypervisor's alone.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
-        // Freeze counters: FC, bit 32.
-        Spr::Mmcr0 if value & 0x8000_0000 == 0 => "counting of performance-monitor events",
-        Spr::Bescr if value & !BESCR_GE != 0 => "event-based branching",
+        Spr::Bescr if value & (bescr::LME | bescr::LMEO) != 0 => "load monitoring",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         // What was read, which is 0, may be written back.

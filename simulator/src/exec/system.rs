@@ -1,11 +1,10 @@
 //! System calls, returns from interrupts and the MSR: Power ISA 3.0B Book I chapter 2 and Book III.
 
-use arch::bits::bit;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::{Vector, program};
 use arch::registers::hfscr::Facility;
-use arch::registers::msr;
 use arch::registers::spr::Spr;
+use arch::registers::{bescr, msr};
 
 use super::floating_point::deliver::interrupt_if_allowed;
 use super::{Flow, Handler, Mode, Outcome, facility};
@@ -76,18 +75,18 @@ fn rfscv(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
     return_from_srr(thread, address, value)
 }
 
-/// Return from an event-based branch; the events themselves are never enabled here.
+/// Return from an event-based branch. It would go back to a transaction state, too.
 fn rfebb(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
     facility::require(thread, Facility::Ebb)?;
-    let kept = thread.spr(Spr::Bescr) & !BESCR_GE;
-    let enable = if i.s_rfebb() != 0 { BESCR_GE } else { 0 };
-    thread.set_spr(Spr::Bescr, kept | enable);
+    let events = thread.spr(Spr::Bescr);
+    if bescr::TS.get(events) != 0 {
+        return Err(thread.program_interrupt(program::TM_BAD_THING));
+    }
+    let enable = if i.s_rfebb() != 0 { bescr::GE } else { 0 };
+    thread.set_spr(Spr::Bescr, events & !bescr::GE | enable);
     thread.nia = thread.effective(thread.spr(Spr::Ebbrr) & !3).0;
-    Ok(Flow::Branch)
+    Ok(Flow::Return)
 }
-
-/// Event-based branches enabled.
-pub(super) const BESCR_GE: u64 = bit(0);
 
 fn rfid(thread: &mut Thread, _: &mut Shared, _: Word) -> Outcome {
     let (address, value) = (thread.spr(Spr::Srr0), thread.spr(Spr::Srr1));

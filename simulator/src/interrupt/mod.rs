@@ -2,6 +2,7 @@
 //!
 //! Source: `kvm-hv.md` 1.5 and 1.6; Power ISA 3.0B Book III, Interrupts.
 
+pub mod event;
 pub mod wake;
 
 use arch::interrupt::{
@@ -10,7 +11,7 @@ use arch::interrupt::{
 };
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
-use arch::registers::{hid0, lpcr, msr};
+use arch::registers::{hid0, lpcr, monitor, msr};
 
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -177,7 +178,8 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
     }
 }
 
-/// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority.
+/// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority. External
+/// interrupts are mediated ones, which only a partition takes: LPCR\[HEIC\] finds none to hold back.
 #[must_use]
 pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let timers = timers(thread, shared);
@@ -201,9 +203,17 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
         Some(Vector::DirectedPrivilegedDoorbell)
     } else if is_due(signals.hypervisor_doorbell, Vector::DirectedHypervisorDoorbell) {
         Some(Vector::DirectedHypervisorDoorbell)
+    } else if is_due(has_monitor_alert(thread), Vector::PerformanceMonitor) {
+        Some(Vector::PerformanceMonitor)
     } else {
         None
     }
+}
+
+/// Whether a performance-monitor alert waits for its interrupt, and not for an event-based branch: until software
+/// clears MMCR0\[PMAO\].
+fn has_monitor_alert(thread: &Thread) -> bool {
+    thread.spr(Spr::Mmcr0) & (monitor::PMAO | monitor::EBE) == monitor::PMAO
 }
 
 /// Whether a cause in HMER that HMEER enables waits: until software clears the one or the other.
@@ -227,8 +237,8 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
 }
 
 /// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is
-/// taken; the decrementers, the interrupt controller and maintenance go on until software does something
-/// about them.
+/// taken; the decrementers, the interrupt controller, maintenance and performance-monitor alerts go on until
+/// software does something about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);

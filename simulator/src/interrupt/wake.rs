@@ -1,19 +1,22 @@
 //! What ends a `stop` or a `wait`, when, and what the thread finds then.
 //!
 //! With PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
-//! thread goes on behind the `stop` and takes the interrupt there if it may. With ESL=EC=1 only what
-//! LPCR\[PECE\] names ends it, by a system reset that says why, and state is lost as `power_saving` has
-//! it. A system reset that somebody asked for ends any. Source: `kvm-hv.md` 4.1, 4.5.
+//! thread goes on behind the `stop` and takes the interrupt there if it may. With EC=1 only what
+//! LPCR\[PECE\] names ends it, by a system reset that says why; with ESL=1 state is lost as `power_saving`
+//! has it. A system reset that somebody asked for ends any. Source: `kvm-hv.md` 4.1, 4.5.
 //!
 //! A `wait` changes nothing but the time. An exception ends it; whether one whose interrupt is masked
-//! does is a switch. Platform notifications and event-based branches, which would too, are not
-//! modelled.
+//! does is a switch. Platform notifications, which would too, are not modelled; nor is an event-based branch,
+//! which nothing can bring about while the thread waits.
 
 use arch::interrupt::{Vector, wake};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr};
 
-use super::{Taken, decrementer, hypervisor_decrementer, is_enabled, needs_maintenance, take};
+use super::{
+    Taken, decrementer, has_monitor_alert, hypervisor_decrementer, is_enabled, needs_maintenance,
+    take,
+};
 use crate::power_saving::{SelfRestore, lose_thread_state};
 use crate::shared::Shared;
 use crate::thread::trap::Interrupt;
@@ -140,6 +143,8 @@ fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
             lpcr::PECE_HYPERVISOR_DOORBELL,
             wake::HYPERVISOR_DOORBELL,
         ),
+        // No bit of LPCR[PECE] names it, so it never needs a reason.
+        (has_monitor_alert(thread), Vector::PerformanceMonitor, 0, 0),
     ];
     let ends = |(is_there, vector, enable, _): &(bool, Vector, u64, u64)| {
         *is_there && ends(thread, shared, *vector, lpcr & enable != 0)

@@ -232,6 +232,7 @@ impl Machine {
         }
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
+        interrupt::event::take(thread, shared);
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
             self.blocks.discard(&mut shared.memory, &frames);

@@ -2,9 +2,11 @@
 //! ones, and those of which QEMU's user mode shows too little.
 
 mod decimal;
+mod forms;
 mod invalidation;
 mod machine_state;
 mod modelled;
+mod monitor;
 mod parts;
 mod special_registers;
 mod vector;

@@ -114,7 +114,7 @@ fn what_is_not_modelled_stops_with_a_report_that_names_it() {
     let cases = [
         (Program::default().set(3, 0).op(Mnemonic::Mtspr, &[795, 3]), "MMCR0"),
         (Program::default().op(Mnemonic::Mfspr, &[3, 25]), "SPR 25"),
-        (Program::default().op(Mnemonic::Slbieg, &[3, 4]), "slbieg is not modelled"),
+        (Program::default().op(Mnemonic::Cpabort, &[]), "cpabort is not modelled"),
         (Program::default().op(Mnemonic::Ldu, &[3, 8, 0]), "invalid form of ldu"),
         (Program::default().set(3, 1 << 40).op(Mnemonic::Ld, &[4, 0, 3]), "0x0000010000000000"),
         (Program::default().set(3, 0x30).op(Mnemonic::Mtmsrd, &[3, 0]), "hashed translation"),

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+/// The vector of `scv`, which has one of its own for each level and none in the others' table.
+pub const SCV: u64 = 0x1_7000;
+
 /// Who else can say whether the program is right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -22,6 +25,10 @@ pub enum Judge {
 pub struct RuleFile {
     /// The rule, in a sentence, with its source.
     pub shows: String,
+    /// The vectors whose registers, masking or address the program looks at; [`SCV`] for `scv`. README.md lists
+    /// them.
+    #[serde(default)]
+    pub vectors: Vec<u64>,
     /// Who else can judge.
     pub judge: Judge,
     /// Why nobody else can.

@@ -2,6 +2,7 @@
 //! the window, branches one of the exits, and operands the edges.
 
 use arch::instruction::{Mnemonic, Operand, Row, Word, encode};
+use arch::processor::Processor;
 use arch::registers::xer;
 use fastrand::Rng;
 
@@ -26,7 +27,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
     let mut start = state(rng);
     let mut word = loop {
         let word = word(row, rng);
-        if !row.is_invalid_form(word) {
+        if !row.is_invalid_form(word, Processor::Power9) {
             break word;
         }
     };

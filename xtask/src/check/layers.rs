@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hypervisor-image", &["powervisor-arch", "hypervisor-core", "hypervisor-hal"]),
     ("guest-rt", &["powervisor-arch"]),
     ("guest-calibrate", &[]),
+    ("guest-confer", &["powervisor-arch", "guest-rt"]),
     ("guest-echo", &["powervisor-arch", "guest-rt"]),
     ("guest-hello", &["powervisor-arch", "guest-rt"]),
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),
@@ -27,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("differential", &["powervisor-arch", "powervisor-simulator"]),
     // The checksums that a payload must print are computed on the host by the payload's own parts.
     ("system-tests", &["powervisor-arch", "powervisor-simulator", "powervisor", "guest-compute"]),
-    ("conformance", &["powervisor-simulator"]),
+    ("conformance", &["powervisor-simulator", "powervisor-arch"]),
     ("xtask", &[]),
 ];
 

@@ -26,11 +26,15 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed)
 }
 
-/// `server` is -1 for whoever comes next. A vCPU that has run since its yield count was read as `count`,
-/// or runs, needs no help.
+/// Gives the rest of the caller's slice to the vCPU `server`, or with -1 to that of all others in the
+/// partition which has waited longest. One that has run since its dispatch count was read as `count`, or runs,
+/// needs no help; one that shares no area with the hypervisor has no such count. Where nobody can use the
+/// slice, the caller lets whoever is next run first.
 pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
     if server == u64::MAX || server == 0xFFFF_FFFF {
-        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(None));
+        let others = guest.partition.vcpus.iter().map(|vcpu| vcpu.id);
+        let longest = guest.schedule.lock().queue.first_of(others);
+        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(longest));
     }
     let Some(target) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
@@ -39,8 +43,8 @@ pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) 
         return Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
     }
     let current = target.areas.yield_count();
-    if current.is_some_and(|current| u64::from(current) != count || current.is_multiple_of(2)) {
+    if current.is_some_and(|current| current != count as u32 || current.is_multiple_of(2)) {
         return Answer::Status(H_SUCCESS);
     }
-    Answer::Leave(H_SUCCESS, [0; 3], Leave::Yielded(Some(target.id)))
+    Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(Some(target.id)))
 }

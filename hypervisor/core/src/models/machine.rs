@@ -16,6 +16,7 @@ use crate::fake::{Fake, FakeWindow};
 use crate::hal::{Hal, HalError, Page, ThreadError};
 use crate::partition::Door;
 use crate::registers::Floating;
+use crate::schedule::VcpuId;
 use crate::threads::FAR;
 
 loom::thread_local! {
@@ -113,6 +114,15 @@ impl Hal for Machine {
         self.fake.map_window(address, bytes)
     }
 
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<FakeWindow, HalError> {
+        self.fake.pin_window(vcpu, address, bytes)
+    }
+
     fn console_write(&self, bytes: &[u8]) {
         self.fake.console_write(bytes);
     }
@@ -127,6 +137,10 @@ impl Hal for Machine {
 
     fn map_page(&self, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
         self.fake.map_page(tables, page)
+    }
+
+    fn merge_pages(&self, lpid: u32, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        self.fake.merge_pages(lpid, tables, page)
     }
 
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
@@ -145,6 +159,10 @@ impl Hal for Machine {
 
     fn forget_translations(&self, lpid: u32) {
         self.fake.forget_translations(lpid);
+    }
+
+    fn forget_in_core(&self, lpid: u32) {
+        self.fake.forget_in_core(lpid);
     }
 
     fn boot_thread(&self) -> u32 {

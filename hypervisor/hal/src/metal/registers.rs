@@ -111,12 +111,43 @@ const RIC_ALL: u32 = 2;
 const PARTITION_SCOPED: u32 = 0;
 const PROCESS_SCOPED: u32 = 1;
 
-/// `tlbie RB=r4, RS=r3` with radix set.
-const fn tlbie_word(ric: u32, prs: u32) -> u32 {
-    31 << 26 | 3 << 21 | ric << 18 | prs << 17 | 1 << 16 | 4 << 11 | 306 << 1
+const TLBIE: u32 = 306;
+const TLBIEL: u32 = 274;
+
+/// `tlbie RB=r4, RS=r3` or `tlbiel`, with radix set.
+const fn invalidation(opcode: u32, ric: u32, prs: u32) -> u32 {
+    31 << 26 | 3 << 21 | ric << 18 | prs << 17 | 1 << 16 | 4 << 11 | opcode << 1
 }
 
-fn tlbie<const WORD: u32>(rb: u64, rs: u64) {
+const fn tlbie_word(ric: u32, prs: u32) -> u32 {
+    invalidation(TLBIE, ric, prs)
+}
+
+/// Congruence classes of POWER9's TLB with radix translation (`mmu-and-superpages.md` 1.11).
+const CLASSES: u64 = 128;
+/// The next congruence class in the operand of `tlbiel`, field 40:51.
+const NEXT_CLASS: u64 = 1 << 12;
+
+/// Makes this core forget the process-scoped translations of a partition, and the tables on the way to them.
+/// LPIDR names the partition then.
+pub(super) fn invalidate_in_core(lpid: u32) {
+    const ALL: u32 = invalidation(TLBIEL, RIC_ALL, PROCESS_SCOPED);
+    const TLB: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
+    const SLBIA: u32 = 31 << 26 | 7 << 21 | 498 << 1; // IH=7: the ERATs' translations
+    // Stores of another partition must not drain under this one's LPID.
+    ptesync();
+    // SAFETY: no guest runs on this thread, and whoever enters one sets the register again; quadrant 3, where
+    // the hypervisor is, implies LPID 0.
+    unsafe { write::<{ spr::LPIDR }>(u64::from(lpid)) };
+    isync();
+    take_back::<ALL>(IS_LPID, 0);
+    (1..CLASSES).for_each(|class| take_back::<TLB>(IS_LPID + class * NEXT_CLASS, 0));
+    // SAFETY: barriers, and no translation changes.
+    unsafe { asm!("ptesync", ".long {}", "isync", const SLBIA, options(nostack)) };
+}
+
+/// `tlbie` or `tlbiel`.
+fn take_back<const WORD: u32>(rb: u64, rs: u64) {
     // SAFETY: forgetting cached translations changes no translation.
     unsafe {
         asm!(".long {}", const WORD, in("r3") rs, in("r4") rb, options(nostack));
@@ -137,24 +168,24 @@ pub(super) fn invalidate(scope: Scope) {
     ptesync();
     match scope {
         Scope::All => {
-            tlbie::<PARTITION_ALL>(IS_ALL, 0);
-            tlbie::<PROCESS_ALL>(IS_ALL, 0);
+            take_back::<PARTITION_ALL>(IS_ALL, 0);
+            take_back::<PROCESS_ALL>(IS_ALL, 0);
             ptesync();
-            tlbie::<PROCESS_ALL>(IS_ALL, 0);
+            take_back::<PROCESS_ALL>(IS_ALL, 0);
         }
         Scope::Host => {
-            tlbie::<PROCESS_TLB>(IS_PID, 0);
+            take_back::<PROCESS_TLB>(IS_PID, 0);
             ptesync();
-            tlbie::<PROCESS_TLB>(IS_PID, 0);
+            take_back::<PROCESS_TLB>(IS_PID, 0);
         }
         Scope::Partition(lpid) => {
             let lpid = u64::from(lpid);
-            tlbie::<PARTITION_ALL>(IS_LPID, lpid);
-            tlbie::<PROCESS_ALL>(IS_LPID, lpid);
+            take_back::<PARTITION_ALL>(IS_LPID, lpid);
+            take_back::<PROCESS_ALL>(IS_LPID, lpid);
             ptesync();
-            tlbie::<PARTITION_TLB>(IS_LPID, 0);
+            take_back::<PARTITION_TLB>(IS_LPID, 0);
             ptesync();
-            tlbie::<PROCESS_ALL>(IS_LPID, lpid);
+            take_back::<PROCESS_ALL>(IS_LPID, lpid);
         }
     }
     settle();

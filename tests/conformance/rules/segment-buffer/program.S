@@ -24,7 +24,9 @@ main:
     SET     15, 0x28000000
     slbie   15
     slbmfee 13, 12
-    CHECK   6, 13, 0x20000000
+    CHECK   6, 13, 0
+    slbmfev 14, 12
+    CHECK   10, 14, 0
     # slbia leaves entry 0 alone, IH=4 does not.
     SET     10, 0x0000000038000000
     slbmte  11, 10
@@ -34,7 +36,13 @@ main:
     CHECK   7, 13, 0x38000000
     slbia   4
     slbmfee 13, 12
-    CHECK   8, 13, 0x30000000
+    CHECK   8, 13, 0
+    # With LPCR[UPRT]=1 the index has two bits.
+    SET     10, 0x0000000048000002
+    slbmte  11, 10
+    li      12, 0x1e
+    slbmfee 13, 12
+    CHECK   11, 13, 0x48000000
     # With radix translation nothing looks into it.
     GUEST_READS 9, WINDOW, 0x11
     PASS

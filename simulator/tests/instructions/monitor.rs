@@ -1,0 +1,354 @@
+//! The performance monitor and event-based branches: which writes stop the machine because a counter would
+//! count, what an alert does, and what problem state may touch. Source of the rules: Power ISA 3.0B Book III,
+//! Performance Monitor Facility, as Microwatt's `pmu.vhdl` and QEMU have it.
+
+use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, vector};
+use arch::instruction::Mnemonic;
+use arch::interrupt::{Vector, program};
+use arch::registers::monitor::{self, mmcr2};
+use arch::registers::spr::Spr;
+use arch::registers::{bescr, msr};
+use simulator::exec::Flow;
+use simulator::interrupt::{event, pending};
+use simulator::thread::trap::{Cause, StopReason};
+
+const CTRL: i64 = 152;
+const MMCR2: i64 = 785;
+const MMCRA: i64 = 786;
+const PMC1: i64 = 787;
+const MMCR0: i64 = 795;
+const MMCR1: i64 = 798;
+const BESCR: i64 = 806;
+/// Every state is frozen, or both values of MSR[PMM].
+const ALL_STATES: u64 = monitor::FCS | monitor::FCP | monitor::FCH;
+const ALL_MARKS: u64 = monitor::FCM0 | monitor::FCM1;
+
+impl Parts {
+    fn put(&mut self, number: i64, value: u64) -> Result<Flow, Cause> {
+        self.thread.gpr[4] = value;
+        self.run(Mnemonic::Mtspr, &[number, 4])
+    }
+
+    fn get(&mut self, number: i64) -> u64 {
+        self.run(Mnemonic::Mfspr, &[3, number]).expect("the register can be read");
+        self.thread.gpr[3]
+    }
+}
+
+/// Powers on with the run latch, and writes registers; what the last write is refused for.
+fn refusal(writes: &[(i64, u64)]) -> Option<&'static str> {
+    let mut parts = Parts::new(HYPERVISOR);
+    parts.put(CTRL, 1).unwrap();
+    let (last, first) = writes.split_last().expect("there is a write");
+    for &(number, value) in first {
+        assert_eq!(parts.put(number, value), Ok(Flow::Synchronize), "SPR {number} = {value:#x}");
+    }
+    let old = parts.get(if last.0 == CTRL { 136 } else { last.0 });
+    match parts.put(last.0, last.1) {
+        Ok(flow) => {
+            assert_eq!(flow, Flow::Synchronize);
+            None
+        }
+        Err(Cause::Stop(StopReason::SprNotModelled { what, .. })) => {
+            let now = parts.get(if last.0 == CTRL { 136 } else { last.0 });
+            assert_eq!(now, old, "a refused value is not kept");
+            Some(what)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_write_stops_the_machine_exactly_if_a_counter_would_count() {
+    let both = monitor::FC1_4 | monitor::FC5_6;
+    // Frozen: all, by groups, in all states, whatever MSR[PMM].
+    for frozen in [monitor::FC, both, ALL_STATES, ALL_MARKS, both | monitor::TRIGGER] {
+        assert_eq!(refusal(&[(MMCR1, 0x0202_0202), (MMCR0, frozen)]), None, "{frozen:#x}");
+    }
+    // One state, or one kind of problem state, that is not frozen.
+    for missing in [monitor::FCS, monitor::FCP, monitor::FCH] {
+        let value = ALL_STATES & !missing | monitor::FC1_4;
+        assert_eq!(refusal(&[(MMCR0, value)]), Some("counting by PMC5"), "{value:#x}");
+    }
+    let value = ALL_STATES | monitor::FCPC | monitor::FC1_4;
+    assert_eq!(refusal(&[(MMCR0, value)]), Some("counting by PMC5"));
+    assert_eq!(refusal(&[(MMCR0, monitor::FCM0)]), Some("counting by PMC5"));
+    // PMC1 to PMC4 count if they have an event, whichever is written last.
+    assert_eq!(refusal(&[(MMCR0, monitor::FC5_6)]), None);
+    for (number, what) in (1..=4).zip([
+        "counting by PMC1",
+        "counting by PMC2",
+        "counting by PMC3",
+        "counting by PMC4",
+    ]) {
+        let event = 0x02 << (8 * (4 - number));
+        assert_eq!(refusal(&[(MMCR1, event), (MMCR0, monitor::FC5_6)]), Some(what));
+        assert_eq!(refusal(&[(MMCR0, monitor::FC5_6), (MMCR1, event)]), Some(what));
+    }
+}
+
+#[test]
+fn mmcr2_freezes_counters_one_by_one() {
+    let frozen = |number, fields: &[u32]| {
+        fields.iter().fold(0, |value, &field| value | mmcr2::of(number, field))
+    };
+    for fields in [&[mmcr2::S, mmcr2::P0, mmcr2::H][..], &[mmcr2::M0, mmcr2::M1]] {
+        let (five, six) = (frozen(5, fields), frozen(6, fields));
+        assert_eq!(refusal(&[(MMCR2, five | six), (MMCR0, monitor::FC1_4)]), None);
+        assert_eq!(refusal(&[(MMCR2, six), (MMCR0, 0)]), Some("counting by PMC5"));
+        assert_eq!(refusal(&[(MMCR2, five), (MMCR0, 0)]), Some("counting by PMC6"));
+        let unfreeze = [(MMCR2, five | six), (MMCR0, 0), (MMCR2, five)];
+        assert_eq!(refusal(&unfreeze), Some("counting by PMC6"));
+    }
+    // State by state, some here and some there.
+    let some = frozen(5, &[mmcr2::P0]) | frozen(6, &[mmcr2::P0]);
+    assert_eq!(refusal(&[(MMCR2, some), (MMCR0, monitor::FCS | monitor::FCH)]), None);
+}
+
+#[test]
+fn the_run_latch_lets_counters_count() {
+    let waits = monitor::FC1_4WAIT;
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, 0)]), None);
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, 0), (CTRL, 1)]), Some("counting by PMC5"));
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, monitor::CC56RUN)]), Some("counting by PMC5"));
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, waits)]), None);
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, 0)]), Some("counting by PMC4"));
+    let cycles = [(CTRL, 0), (MMCR1, 0xF000_0000), (MMCR0, waits)];
+    assert_eq!(refusal(&cycles), Some("counting by PMC1"));
+    // PMCC=3 takes PMC5 and PMC6 out of the performance monitor: nothing else freezes them.
+    let outside = monitor::FC | monitor::PMCC.mask();
+    assert_eq!(refusal(&[(MMCR0, outside)]), Some("counting by PMC5"));
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, outside)]), None);
+    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, outside), (CTRL, 1)]), Some("counting by PMC5"));
+}
+
+#[test]
+fn sampling_and_events_of_the_time_base_stop_the_machine_where_they_matter() {
+    assert_eq!(refusal(&[(MMCRA, 1)]), Some("sampling of instructions"));
+    assert_eq!(refusal(&[(MMCRA, 2)]), None);
+    let time_base = monitor::FC | monitor::TBEE;
+    assert_eq!(refusal(&[(MMCR0, time_base | monitor::FCECE)]), None);
+    for matters in [monitor::PMAE, monitor::TRIGGER] {
+        let what = refusal(&[(MMCR0, time_base | matters)]).expect("a stop");
+        assert!(what.contains("time base"), "{what}");
+    }
+}
+
+#[test]
+fn an_enabled_counter_that_is_negative_makes_an_alert() {
+    let armed = monitor::FC | monitor::PMAE | monitor::FCECE;
+    // Counter, enable, whether PMCC=3.
+    for (counter, enable) in (0..6).map(|counter| match counter {
+        0 => (0, monitor::PMC1CE),
+        counter => (counter, monitor::PMCJCE),
+    }) {
+        let mut parts = Parts::new(GUEST);
+        parts.thread.set_spr(Spr::Sier, 7);
+        parts.put(MMCR0, armed | enable).unwrap();
+        parts.put(PMC1 + counter, 0x7FFF_FFFF).unwrap();
+        assert_eq!(parts.get(MMCR0), armed | enable);
+        parts.put(PMC1 + counter, 0x8000_0000).unwrap();
+        let occurred = armed & !monitor::PMAE | enable | monitor::PMAO;
+        assert_eq!(parts.get(MMCR0), occurred, "PMC{}", counter + 1);
+        assert_eq!(parts.thread.spr(Spr::Sier), 0, "nothing was sampled");
+        // Not with the other enable bit.
+        let other = enable ^ monitor::PMC1CE ^ monitor::PMCJCE;
+        parts.put(MMCR0, armed | other).unwrap();
+        assert_eq!(parts.get(MMCR0), armed | other);
+        // The order of the writes does not matter; without PMAE there is no alert.
+        parts.put(MMCR0, monitor::FC | enable).unwrap();
+        assert_eq!(parts.get(MMCR0), monitor::FC | enable);
+        parts.put(MMCR0, armed | enable).unwrap();
+        assert_eq!(parts.get(MMCR0), occurred);
+    }
+    // FCECE freezes what was frozen otherwise; PMC5 and PMC6 do not count with PMCC=3.
+    let mut parts = Parts::new(GUEST);
+    parts.put(CTRL, 0).unwrap();
+    parts.put(PMC1 + 5, 0x8000_0000).unwrap();
+    let outside = monitor::FC | monitor::PMCC.mask() | monitor::PMAE | monitor::PMCJCE;
+    parts.put(MMCR0, outside).unwrap();
+    assert_eq!(parts.get(MMCR0), outside);
+    let groups = monitor::FC1_4 | monitor::FC5_6 | monitor::FCECE | monitor::PMCJCE;
+    parts.put(MMCR0, groups).unwrap();
+    assert_eq!(parts.get(MMCR0), groups | monitor::FC);
+    parts.put(MMCR0, groups | monitor::TRIGGER).unwrap();
+    assert_eq!(parts.get(MMCR0), groups);
+}
+
+#[test]
+fn an_alert_waits_for_ee_and_for_software_to_end_it() {
+    let alert = |parts: &mut Parts| pending(&mut parts.thread, &parts.shared);
+    for state in [GUEST, HYPERVISOR] {
+        let mut parts = Parts::new(state);
+        parts.put(22, 0x7FFF_FFFF).unwrap();
+        parts.thread.set_spr(Spr::Hdec, 1 << 40);
+        parts.put(MMCR0, monitor::FC | monitor::PMAO).unwrap();
+        assert_eq!(alert(&mut parts), None);
+        parts.thread.set_msr(state | msr::EE);
+        assert_eq!(alert(&mut parts), Some(Vector::PerformanceMonitor));
+        assert_eq!(alert(&mut parts), Some(Vector::PerformanceMonitor));
+        parts.put(MMCR0, monitor::FC | monitor::PMAO | monitor::EBE).unwrap();
+        assert_eq!(alert(&mut parts), None);
+        parts.put(MMCR0, monitor::FC).unwrap();
+        assert_eq!(alert(&mut parts), None);
+    }
+}
+
+#[test]
+fn problem_state_has_what_pmcc_leaves_it() {
+    let assistance = (Vector::HypervisorEmulationAssistance, 0);
+    let unavailable = (Vector::FacilityUnavailable, 0);
+    // PMC1 to PMC4, MMCR0, MMCR2, MMCRA; PMC5 and PMC6.
+    let group = [771, 772, 773, 774, 779, 769, 770].map(|number| (number, false));
+    let last = [775, 776].map(|number| (number, true));
+    for control in 0..4 {
+        for (number, is_last) in group.into_iter().chain(last) {
+            let mut parts = Parts::new(PROBLEM);
+            parts.thread.set_spr(Spr::Ctrl, 0);
+            parts.thread.set_spr(Spr::Mmcr0, monitor::PMCC.set(monitor::FC, control));
+            let read = parts.run(Mnemonic::Mfspr, &[3, number]);
+            // All ones but FC stays; MMCRA would sample.
+            let value = if number == 770 { 0 } else { monitor::FC };
+            let write = parts.put(number, value);
+            let (reads, writes) = match control {
+                0 => (None, Some(assistance)),
+                1 => (Some(unavailable), Some(unavailable)),
+                3 if is_last => (Some(unavailable), Some(unavailable)),
+                _ => (None, None),
+            };
+            for (outcome, expected) in [(read, reads), (write, writes)] {
+                match expected {
+                    Some(expected) => assert_eq!(vector(outcome), expected, "{control} {number}"),
+                    None => assert!(outcome.is_ok(), "{control} {number}: {outcome:?}"),
+                }
+            }
+        }
+        // SIER, SIAR, SDAR and MMCR1 are there to be read, whatever PMCC says.
+        for number in [768, 780, 781, 782] {
+            let mut parts = Parts::new(PROBLEM);
+            parts.thread.set_spr(Spr::Mmcr0, monitor::PMCC.set(monitor::FC, control));
+            assert!(parts.run(Mnemonic::Mfspr, &[3, number]).is_ok());
+            assert_eq!(vector(parts.put(number, 0)), assistance);
+        }
+    }
+}
+
+#[test]
+fn problem_state_sees_and_changes_a_part_of_mmcr0_and_mmcr2() {
+    let mut parts = Parts::new(PROBLEM);
+    let old = monitor::PMCC.set(monitor::FC | monitor::FC1_4, 2);
+    parts.thread.set_spr(Spr::Mmcr0, old);
+    parts.thread.set_spr(Spr::Mmcr2, u64::MAX);
+    assert_eq!(parts.get(779), monitor::FC);
+    assert_eq!(parts.get(769), mmcr2::PROBLEM);
+    parts.put(769, 0).unwrap();
+    assert_eq!(parts.thread.spr(Spr::Mmcr2), !mmcr2::PROBLEM);
+    parts.put(779, 0xFFFF_FFFF).unwrap();
+    assert_eq!(parts.thread.spr(Spr::Mmcr0), old | monitor::PMAE | monitor::PMAO);
+}
+
+const HANDLER: u64 = 0x5_5554;
+
+/// Problem state with a handler, about to execute 0x2000, with these in BESCR and MMCR0.
+fn armed(events: u64, mmcr0: u64) -> Parts {
+    let mut parts = Parts::new(PROBLEM);
+    parts.thread.set_spr(Spr::Ebbhr, HANDLER);
+    parts.thread.set_spr(Spr::Bescr, events);
+    parts.thread.set_spr(Spr::Mmcr0, monitor::FC | mmcr0);
+    parts.thread.nia = 0x2000;
+    parts
+}
+
+/// Where the thread goes on, and what BESCR says then.
+fn next(parts: &mut Parts) -> (u64, u64) {
+    event::take(&mut parts.thread, &parts.shared);
+    (parts.thread.nia, parts.thread.spr(Spr::Bescr))
+}
+
+#[test]
+fn an_alert_that_problem_state_asked_for_branches() {
+    let (alert, asked) = (monitor::EBE | monitor::PMAO, bescr::GE | bescr::PME);
+    let mut parts = armed(asked, alert);
+    assert_eq!(next(&mut parts), (HANDLER, bescr::PMEO));
+    assert_eq!(parts.thread.spr(Spr::Ebbrr), 0x2000);
+    assert_eq!(next(&mut parts).0, HANDLER, "once");
+    // Without one of the conditions it does not.
+    for (events, mmcr0) in [
+        (bescr::GE, alert),
+        (asked, monitor::EBE),
+        (asked, monitor::PMAO),
+        (bescr::GE | bescr::EE, alert),
+    ] {
+        assert_eq!(next(&mut armed(events, mmcr0)), (0x2000, events));
+    }
+    // Without GE the exception occurs and waits.
+    assert_eq!(next(&mut armed(bescr::PME, alert)), (0x2000, bescr::PMEO));
+    // Where the switch says so the exception stays enabled.
+    let mut parts = armed(asked, alert);
+    parts.shared.switches.event_based_exception_disables_itself = false;
+    assert_eq!(next(&mut parts), (HANDLER, bescr::PMEO | bescr::PME));
+}
+
+#[test]
+fn an_exception_that_has_occurred_branches_in_problem_state_alone() {
+    for occurred in [bescr::PMEO, bescr::EEO] {
+        assert_eq!(next(&mut armed(bescr::GE | occurred, 0)), (HANDLER, occurred));
+        assert_eq!(next(&mut armed(occurred, 0)), (0x2000, occurred));
+        for state in [GUEST, HYPERVISOR] {
+            let mut parts = armed(bescr::GE | occurred, 0);
+            parts.thread.set_msr(state);
+            assert_eq!(next(&mut parts), (0x2000, bescr::GE | occurred));
+        }
+        for (register, state) in
+            [(Spr::Fscr, PROBLEM), (Spr::Hfscr, PROBLEM), (Spr::Fscr, PROBLEM | msr::HV)]
+        {
+            let mut parts = armed(bescr::GE | occurred, 0);
+            parts.thread.set_msr(state);
+            parts.thread.set_spr(register, 0);
+            assert_eq!(next(&mut parts).0, 0x2000, "{register:?}");
+        }
+        // HFSCR is for partitions.
+        let mut parts = armed(bescr::GE | occurred, 0);
+        parts.thread.set_msr(PROBLEM | msr::HV);
+        parts.thread.set_spr(Spr::Hfscr, 0);
+        assert_eq!(next(&mut parts).0, HANDLER);
+    }
+    // In 32-bit mode the handler's address has 32 bits.
+    let mut parts = armed(bescr::GE | bescr::PMEO, 0);
+    parts.thread.set_spr(Spr::Ebbhr, 7 << 32 | HANDLER | 3);
+    parts.thread.set_msr(PROBLEM & !msr::SF);
+    assert_eq!(next(&mut parts).0, HANDLER);
+}
+
+#[test]
+fn bescr_is_set_and_reset_by_bits_and_by_halves() {
+    let mut parts = Parts::new(PROBLEM);
+    parts.put(800, bescr::GE | bescr::PME).unwrap();
+    assert_eq!(parts.get(BESCR), bescr::GE | bescr::PME);
+    parts.put(801, bescr::EE >> 32).unwrap();
+    assert_eq!(parts.get(BESCR), bescr::GE | bescr::PME | bescr::EE);
+    assert_eq!(parts.get(800), parts.get(802));
+    assert_eq!(parts.get(801), 0x8000_0003);
+    assert_eq!(parts.get(803), 0x8000_0003);
+    parts.put(803, 0x8000_0001).unwrap();
+    assert_eq!(parts.get(BESCR), bescr::EE);
+    parts.put(800, bescr::PMEO | bescr::EEO).unwrap();
+    parts.put(802, bescr::EEO | bescr::EE).unwrap();
+    assert_eq!(parts.get(BESCR), bescr::PMEO);
+    // Reserved bits read as zero.
+    parts.put(BESCR, !(bescr::LME | bescr::LMEO)).unwrap();
+    assert_eq!(parts.get(BESCR), bescr::POWER9_MASK);
+}
+
+#[test]
+fn rfebb_goes_back_and_enters_no_transaction() {
+    let mut parts = Parts::new(PROBLEM);
+    parts.thread.set_spr(Spr::Ebbrr, 0x3003);
+    assert_eq!(parts.run(Mnemonic::Rfebb, &[1]), Ok(Flow::Return));
+    assert_eq!((parts.thread.nia, parts.thread.spr(Spr::Bescr)), (0x3000, bescr::GE));
+    assert_eq!(parts.run(Mnemonic::Rfebb, &[0]), Ok(Flow::Return));
+    assert_eq!(parts.thread.spr(Spr::Bescr), 0);
+    parts.thread.set_spr(Spr::Bescr, bescr::TS.set(0, 2));
+    let bad_thing = (Vector::Program, program::TM_BAD_THING);
+    assert_eq!(vector(parts.run(Mnemonic::Rfebb, &[1])), bad_thing);
+}
