@@ -85,7 +85,7 @@ impl Mark {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENDIAN_FIXUP, Mark, Region, TDI_NEVER};
+    use super::{ENDIAN_FIXUP, Mark, Region};
     use crate::instruction::Word;
 
     #[test]

@@ -71,7 +71,7 @@ pub enum Command {
 pub struct RunArguments {
     /// The experiment file.
     pub experiment: PathBuf,
-    /// How to print the figures.
+    /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Run on the machine of this description instead of the experiment's.
@@ -87,7 +87,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print where the cycles went: who, in which function, at which instruction, and why.
+    /// Print where the cycles went: who, in which function, at which instruction, and why. JSON has it always.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
     /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.
@@ -157,7 +157,7 @@ pub struct BootArguments {
     /// Type what --log-input wrote, at the same simulated times, instead of standard input.
     #[arg(long, value_name = "FILE")]
     pub replay_input: Option<PathBuf>,
-    /// Write a line for each exit of a partition, or for each instruction too.
+    /// Write a line for each exit of a partition, or for each instruction too: some 90 bytes of each.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub trace: Option<Traced>,
     /// Write the trace to this file instead of standard error.
@@ -219,6 +219,10 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+    /// Give both machines so many chips, cores of each and threads of each core; QEMU gets a core for each thread, 8
+    /// at most.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    pub topology: Option<Topology>,
 }
 
 /// Arguments of `diff`.
@@ -236,7 +240,7 @@ pub struct DiffArguments {
 /// Arguments of `calibrate`.
 #[derive(Args, Debug)]
 pub struct CalibrateArguments {
-    /// How to print the figures.
+    /// How to print the figures; docs/json.md describes the JSON.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Calibrate the machine of this description.
@@ -245,6 +249,9 @@ pub struct CalibrateArguments {
     /// Fail if a figure misses what its group demands.
     #[arg(long)]
     pub check: bool,
+    /// Show latency by footprint and by pages, and what siblings cost, as curves too.
+    #[arg(long)]
+    pub curves: bool,
 }
 
 #[cfg(test)]

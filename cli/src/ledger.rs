@@ -2,13 +2,15 @@
 //! why.
 //!
 //! The simulator charges addresses; [`names`] knows the programs behind them. [`explain`] prints a ledger
-//! top-down, [`difference`] compares two, [`export`] and [`spans`] write files for other tools.
+//! top-down, [`difference`] compares two, [`export`] and [`spans`] with [`trace_events`] write files for other
+//! tools.
 
 pub mod difference;
 pub mod explain;
 pub mod export;
 pub mod names;
 pub mod spans;
+pub mod trace_events;
 
 use std::collections::BTreeMap;
 

@@ -6,12 +6,14 @@
 //! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`].
 //! What a boot shows goes through [`screen`] ([`demultiplex`]), what is typed is kept by [`input_log`],
 //! a machine is kept by [`saved`], and [`trace`] and [`statistics`] say what happened.
+//! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them.
 //! [`console`] and [`comparison`] make the consoles of the two machines comparable, [`report`] prints
 //! figures. The subcommands in [`commands`] only put these together.
 
 pub mod arguments;
 pub mod bundle;
 pub mod calibration;
+pub mod checks;
 pub mod commands;
 pub mod comparison;
 pub mod console;
@@ -40,5 +42,6 @@ pub mod timed;
 pub mod toml_file;
 pub mod topology;
 pub mod trace;
+pub mod trial;
 pub mod until;
 pub mod workload;

@@ -30,9 +30,19 @@ pub fn run<O: Observer>(
     observer: &mut O,
     mut between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
+    run_in_slices(machine, observer, SLICE, |machine, _| between(machine))
+}
+
+/// The same with slices of so many steps; `between` sees the observer too.
+pub fn run_in_slices<O: Observer>(
+    machine: &mut Machine,
+    observer: &mut O,
+    steps: u64,
+    mut between: impl FnMut(&mut Machine, &mut O) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
     loop {
-        let exit = exit_of(machine.run(SLICE, observer));
-        between(machine)?;
+        let exit = exit_of(machine.run(steps, observer));
+        between(machine, observer)?;
         match exit {
             Some(exit) => return Ok(exit),
             None => interruption::check()?,

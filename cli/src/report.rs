@@ -1,14 +1,15 @@
 //! The figures of an experiment, as a table for people and as JSON for programs.
 //!
-//! The JSON's form is a promise to programs; [`SCHEMA`] changes when it breaks.
+//! The JSON's form is a promise to programs, `docs/json.md` has it; [`SCHEMA`] changes when it breaks.
 
 use std::collections::BTreeMap;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
+use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Per, Published, Variant};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, explain};
 use crate::metric::{Interval, Measured, metrics};
 
 /// The version of the JSON's form.
@@ -25,13 +26,25 @@ pub struct Report {
     /// Of the machine's description.
     config_hash: String,
     seed: u64,
+    /// Where the machine ran with its timing model.
+    quantum: Option<u64>,
+    per: Per,
     rows: Vec<Row>,
+    /// By variant.
+    variants: BTreeMap<String, OfVariant>,
     /// By variant; empty where the machine ran without its timing model.
     ledger: BTreeMap<String, Ledger>,
     #[serde(skip)]
     question: String,
-    #[serde(skip)]
-    per: Per,
+}
+
+/// What is one thing for all rows of a variant.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+struct OfVariant {
+    /// What the figures that are not of the whole region were divided by.
+    divisor: u64,
+    #[serde(flatten)]
+    checks: Checks,
 }
 
 /// One figure of one variant.
@@ -70,7 +83,9 @@ impl Figure {
         }
     }
 
-    fn number(self) -> f64 {
+    /// As a number that can be computed with.
+    #[must_use]
+    pub fn number(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
             Self::Real(value) => value,
@@ -88,7 +103,13 @@ impl Figure {
 impl Report {
     /// A report without rows; the machine's name and the hash come from its description.
     #[must_use]
-    pub fn new(experiment: &Experiment, machine: &str, config_hash: String, seed: u64) -> Self {
+    pub fn new(
+        experiment: &Experiment,
+        machine: &str,
+        config_hash: String,
+        seed: u64,
+        quantum: Option<u64>,
+    ) -> Self {
         Self {
             schema: SCHEMA,
             experiment: experiment.name.clone(),
@@ -96,10 +117,12 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             config_hash,
             seed,
+            quantum,
+            per: experiment.per,
             rows: Vec::new(),
+            variants: BTreeMap::new(),
             ledger: BTreeMap::new(),
             question: experiment.question.clone(),
-            per: experiment.per,
         }
     }
 
@@ -131,6 +154,8 @@ impl Report {
                 published: of_metric(&experiment.published, metric.name),
             });
         }
+        let of_variant = OfVariant { divisor: per, checks: Checks::default() };
+        self.variants.insert(variant.name.clone(), of_variant);
         Ok(())
     }
 
@@ -141,9 +166,40 @@ impl Report {
         format!("{text}\n")
     }
 
-    /// Adds where a variant's cycles went.
-    pub fn add_ledger(&mut self, variant: &str, ledger: Ledger) {
+    /// Adds where the cycles of a variant went that has its figures, and what was checked of them.
+    pub fn add_ledger(&mut self, variant: &str, ledger: Ledger, checks: Checks) {
         self.ledger.insert(variant.to_owned(), ledger);
+        if let Some(of_variant) = self.variants.get_mut(variant) {
+            of_variant.checks = checks;
+        }
+    }
+
+    /// What was checked of each variant, and its ledger if that `is_wanted`.
+    #[must_use]
+    pub fn details(&self, is_ledger_wanted: bool) -> String {
+        let mut text = String::new();
+        for name in self
+            .rows
+            .chunk_by(|one, other| one.variant == other.variant)
+            .map(|rows| &rows[0].variant)
+        {
+            let (Some(OfVariant { divisor, checks }), Some(ledger)) =
+                (self.variants.get(name), self.ledger.get(name))
+            else {
+                continue;
+            };
+            if let Some(half) = checks.half_quantum {
+                text.push_str(&half.text(name, self.per));
+            }
+            if is_ledger_wanted {
+                let ledger = explain::explain(ledger, *divisor, self.per.noun());
+                text.push_str(&format!("\n{name}, where the cycles went\n\n{ledger}"));
+            }
+            if let Some(causes) = &checks.causes_made_free {
+                text.push_str(&causes_text(name, causes));
+            }
+        }
+        text
     }
 
     /// A table with a line per variant, no wider than its columns need, and what others published.

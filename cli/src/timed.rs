@@ -96,6 +96,6 @@ pub fn run<O: Observer>(
 ) -> Result<(Exit, Charges), Failure> {
     let mut machine = start(system, timing)?;
     let exit = on_simulator::run(&mut machine, observer, between)?;
-    let charges = machine.charges().expect("the machine runs with timing").clone();
+    let charges = machine.charges().expect("the machine runs with timing");
     Ok((exit, charges))
 }

@@ -11,14 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{Folder, errors};
+use support::{Folder, errors, project};
 
 /// A flat image for OPAL firmware, big-endian: counts for ever.
 const ENDLESS: [u8; 8] = [0x38, 0x63, 0x00, 0x01, 0x4B, 0xFF, 0xFF, 0xFC];
-
-fn project(file: &str) -> String {
-    format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Waits until the child is `ready`, or long enough to say it never will be.
 fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
@@ -271,6 +267,32 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), errors(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_reader_of_figures_that_goes_away_ends_the_command_quietly() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let mut command = folder.command(&format!("run {experiment} --format json"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_interrupt_ends_experiments_and_calibration() {
+    let folder = Folder::new();
+    let experiment = project("experiments/compute.toml");
+    for line in [format!("run {experiment} --check-causes --out files"), "calibrate".to_owned()] {
+        let mut command = folder.command_to_signal(&line);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(500));
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{line}: {}", errors(&output));
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{line}");
+    }
 }
 
 #[test]

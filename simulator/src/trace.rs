@@ -50,6 +50,27 @@ impl Observer for NoObserver {
     const SEES_INSTRUCTIONS: bool = false;
 }
 
+/// Whoever lends an observer gets it back.
+impl<O: Observer> Observer for &mut O {
+    const SEES_INSTRUCTIONS: bool = O::SEES_INSTRUCTIONS;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
+        (**self).completed(thread, op, mode);
+    }
+
+    fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        (**self).interrupted(thread, shared, taken);
+    }
+
+    fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
+        (**self).returned(thread, shared, mode);
+    }
+
+    fn firmware_called(&mut self, thread: &Thread, token: u64) {
+        (**self).firmware_called(thread, token);
+    }
+}
+
 /// Both see everything.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const SEES_INSTRUCTIONS: bool = A::SEES_INSTRUCTIONS || B::SEES_INSTRUCTIONS;

@@ -1,12 +1,13 @@
 //! A trace of who ran when: a track per hardware thread, on it the partition or the exit that was served,
-//! and below the functions; and counters of what it missed in caches, ERAT and TLB. Written as trace events, which Perfetto and Chrome's viewer read.
+//! and below the functions; and counters of what it missed in caches, ERAT and TLB.
+//!
+//! Every instruction comes by here, so names are numbers; [`super::trace_events`] writes them out.
 
 use std::collections::{BTreeMap, HashMap};
 
 use arch::instruction::Mnemonic;
 use arch::marker::Mark;
 use arch::registers::spr::Spr;
-use serde_json::{Value, json};
 use simulator::blocks::Op;
 use simulator::cache::CacheMisses;
 use simulator::cache::translation::TranslationMisses;
@@ -18,9 +19,10 @@ use simulator::thread::Thread;
 use simulator::{Machine, Observer};
 
 use super::names::Names;
+use super::trace_events::{Event, TraceEvents, What};
 
-/// Spans after which a trace says no more: what a viewer still opens at once.
-pub const MOST_SPANS: usize = 200_000;
+/// Spans and samples after which a trace says no more: what a viewer still opens at once.
+pub const MOST_SPANS: u64 = 200_000;
 
 /// Traces the marked region `region`.
 #[derive(Debug)]
@@ -29,86 +31,137 @@ pub struct Spans<'a> {
     region: u16,
     is_open: bool,
     tracks: BTreeMap<usize, Track>,
-    functions: HashMap<(Owner, u64), String>,
-    events: Vec<Value>,
-    cycles_per_microsecond: f64,
-    left_out: u64,
+    /// Owner and function, by number, of what was executed where.
+    places: HashMap<(Owner, u64), [u32; 2]>,
+    numbers: HashMap<String, u32>,
+    trace: TraceEvents,
+    /// Spans and samples in the trace.
+    shown: u64,
 }
 
 /// What a thread is in.
 #[derive(Debug, Default)]
 struct Track {
     serving: Option<Owner>,
-    owner: Option<(String, u64)>,
-    function: Option<(String, u64)>,
+    owner: Option<Open>,
+    function: Option<Open>,
     /// As it was shown last.
     misses: Option<(CacheMisses, TranslationMisses)>,
 }
 
+/// A span that has begun.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// The number of its name.
+    name: u32,
+    from: u64,
+    /// Whether its begin is in the trace.
+    is_shown: bool,
+}
+
 impl<'a> Spans<'a> {
-    /// Of a machine whose core clock is `core_hz`.
+    /// Of a machine whose core clock is `core_hz`; the trace is of what `title` says.
     #[must_use]
-    pub fn new(names: &'a Names, region: u16, core_hz: u64) -> Self {
+    pub fn new(names: &'a Names, region: u16, core_hz: u64, title: String) -> Self {
         Self {
             names,
             region,
             is_open: false,
             tracks: BTreeMap::new(),
-            functions: HashMap::new(),
-            events: Vec::new(),
-            cycles_per_microsecond: core_hz as f64 / 1e6,
-            left_out: 0,
+            places: HashMap::new(),
+            numbers: HashMap::new(),
+            trace: TraceEvents {
+                title,
+                names: Vec::new(),
+                events: Vec::new(),
+                cut: None,
+                cycles_per_microsecond: core_hz as f64 / 1e6,
+            },
+            shown: 0,
         }
     }
 
     /// Who executed in `mode`: the MSR may be that of where a return went.
     fn owner(&self, thread: &Thread, mode: Mode) -> Owner {
-        let is_host = mode.is_hypervisor();
-        let serving = self.tracks.get(&thread.index).and_then(|track| track.serving);
-        match serving {
-            _ if !is_host => Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 },
-            Some(serving) => serving,
-            None => Owner::Host,
+        if !mode.is_hypervisor() {
+            return Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
+        }
+        self.tracks.get(&thread.index).and_then(|track| track.serving).unwrap_or(Owner::Host)
+    }
+
+    /// The names of `owner` and of the function at `address`.
+    fn place(&mut self, owner: Owner, address: u64) -> [u32; 2] {
+        if let Some(place) = self.places.get(&(owner, address)) {
+            return *place;
+        }
+        let names = [self.names.owner(owner), self.names.place(owner, address).function];
+        let place = names.map(|name| self.number(name));
+        self.places.insert((owner, address), place);
+        place
+    }
+
+    fn number(&mut self, name: String) -> u32 {
+        let names = &mut self.trace.names;
+        *self.numbers.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            u32::try_from(names.len() - 1).expect("fewer names than instructions")
+        })
+    }
+
+    /// Whether one more span or sample fits; it is counted either way.
+    fn is_room(&mut self, at: u64) -> bool {
+        self.shown += 1;
+        if self.shown > MOST_SPANS {
+            self.trace.cut.get_or_insert((at, 0)).1 += 1;
+        }
+        self.shown <= MOST_SPANS
+    }
+
+    fn begin(&mut self, thread: usize, at: u64, name: u32, what: What) -> Open {
+        let is_shown = self.is_room(at);
+        if is_shown {
+            self.trace.events.push(Event { thread, at, what });
+        }
+        Open { name, from: at, is_shown }
+    }
+
+    fn end(&mut self, thread: usize, at: u64, span: Open) {
+        if span.is_shown {
+            // Whoever ends a region may be behind another thread.
+            let at = at.max(span.from);
+            self.trace.events.push(Event { thread, at, what: What::End(at - span.from) });
         }
     }
 
-    fn function(&mut self, owner: Owner, address: u64) -> String {
-        let names = self.names;
-        let name = self.functions.entry((owner, address));
-        name.or_insert_with(|| names.place(owner, address).function).clone()
-    }
-
-    fn span(&mut self, thread: usize, what: (String, u64), category: &str, until: u64) {
-        if self.events.len() >= MOST_SPANS {
-            self.left_out += 1;
-            return;
-        }
-        let (name, from) = what;
-        let time = |cycles: u64| cycles as f64 / self.cycles_per_microsecond;
-        self.events.push(json!({
-            "name": name, "cat": category, "ph": "X", "pid": 0, "tid": thread,
-            "ts": time(from), "dur": time(until - from), "args": { "cycles": until - from },
-        }));
-    }
-
-    /// Ends what `thread` is in, where it is not the same any more.
-    fn change(&mut self, thread: usize, now: u64, owner: Option<String>, function: Option<String>) {
+    /// Ends what `thread` is in and begins `place`, where that is not the same.
+    #[inline]
+    fn change(&mut self, thread: usize, now: u64, place: Option<[u32; 2]>) {
         let track = self.tracks.entry(thread).or_default();
-        let name = |span: &Option<(String, u64)>| span.as_ref().map(|(name, _)| name.clone());
-        let is_other_owner = name(&track.owner) != owner;
-        if !is_other_owner && name(&track.function) == function {
-            return;
+        let name = |span: Option<Open>| span.map(|span| span.name);
+        let before = [name(track.owner), name(track.function)];
+        if before != [place.map(|[owner, _]| owner), place.map(|[_, function]| function)] {
+            self.replace(thread, now, place);
         }
-        let function = std::mem::replace(&mut track.function, function.map(|name| (name, now)));
-        let ended = is_other_owner
-            .then(|| std::mem::replace(&mut track.owner, owner.map(|name| (name, now))))
-            .flatten();
+    }
+
+    fn replace(&mut self, thread: usize, now: u64, place: Option<[u32; 2]>) {
+        let track = self.tracks.entry(thread).or_default();
+        let function = track.function.take();
+        let is_same_owner = track.owner.map(|owner| owner.name) == place.map(|[owner, _]| owner);
+        let mut owner = track.owner;
         if let Some(function) = function {
-            self.span(thread, function, "function", now);
+            self.end(thread, now, function);
         }
-        if let Some(owner) = ended {
-            self.span(thread, owner, "owner", now);
+        if !is_same_owner {
+            if let Some(owner) = owner {
+                self.end(thread, now, owner);
+            }
+            owner = place.map(|[owner, _]| self.begin(thread, now, owner, What::Owner(owner)));
         }
+        let function =
+            place.map(|[_, function]| self.begin(thread, now, function, What::Function(function)));
+        let track = self.tracks.entry(thread).or_default();
+        (track.owner, track.function) = (owner, function);
     }
 
     /// Shows what each thread has missed until now, where that is more than before.
@@ -120,21 +173,11 @@ impl<'a> Spans<'a> {
             if track.misses.replace(misses) == Some(misses) {
                 continue;
             }
-            let (caches, translations) = misses;
-            let CacheMisses { l1, l2, l3 } = caches;
-            let TranslationMisses { erat, tlb } = translations;
-            let time = thread.time.cycles() as f64 / self.cycles_per_microsecond;
-            for (kind, counts) in [
-                ("cache misses", json!({"L1": l1, "L2": l2, "L3": l3})),
-                ("translation misses", json!({"ERAT": erat, "TLB": tlb})),
-            ] {
-                if self.events.len() >= MOST_SPANS {
-                    self.left_out += 1;
-                    continue;
+            let at = thread.time.cycles();
+            for what in [What::Caches(misses.0), What::Translations(misses.1)] {
+                if self.is_room(at) {
+                    self.trace.events.push(Event { thread: thread.index, at, what });
                 }
-                let name = format!("{kind}, hardware thread {}", thread.index);
-                let event = json!({"name": name, "ph": "C", "pid": 0, "ts": time, "args": counts});
-                self.events.push(event);
             }
         }
     }
@@ -142,21 +185,7 @@ impl<'a> Spans<'a> {
     /// The trace as JSON.
     #[must_use]
     pub fn json(&self) -> String {
-        let mut events: Vec<Value> = self
-            .tracks
-            .keys()
-            .map(|thread| {
-                let name = format!("hardware thread {thread}");
-                json!({"name": "thread_name", "ph": "M", "pid": 0, "tid": thread, "args": {"name": name}})
-            })
-            .collect();
-        events.extend(self.events.iter().cloned());
-        let trace = json!({
-            "displayTimeUnit": "ns",
-            "otherData": { "spans left out": self.left_out },
-            "traceEvents": events,
-        });
-        trace.to_string()
+        self.trace.json(self.tracks.keys().copied())
     }
 }
 
@@ -173,7 +202,7 @@ impl Observer for Spans<'_> {
                     self.is_open = false;
                     let threads: Vec<usize> = self.tracks.keys().copied().collect();
                     for thread in threads {
-                        self.change(thread, now, None, None);
+                        self.change(thread, now, None);
                     }
                 }
                 _ => {}
@@ -183,9 +212,8 @@ impl Observer for Spans<'_> {
             return;
         }
         let owner = self.owner(thread, mode);
-        let function = self.function(owner, thread.cia);
-        let owner = self.names.owner(owner);
-        self.change(thread.index, now, Some(owner), Some(function));
+        let place = self.place(owner, thread.cia);
+        self.change(thread.index, now, Some(place));
     }
 
     fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
@@ -200,30 +228,78 @@ impl Observer for Spans<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, Spans};
+    use serde_json::Value;
+
+    use super::{MOST_SPANS, Names, Spans};
+
+    /// The trace's begins and ends of thread 0, as `name` and `.`, with their times in cycles.
+    fn lines(spans: &Spans<'_>) -> Vec<(String, u64)> {
+        let trace: Value = serde_json::from_str(&spans.json()).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap().iter();
+        let spans = events.filter(|event| event["ph"] == "B" || event["ph"] == "E");
+        let line = |event: &Value| {
+            let name = event["name"].as_str().unwrap_or(".").to_owned();
+            (name, event["ts"].as_f64().unwrap() as u64)
+        };
+        spans.map(line).collect()
+    }
+
+    fn spans(names: &Names) -> Spans<'_> {
+        Spans::new(names, 1, 1_000_000, "a title".to_owned())
+    }
+
+    fn change(spans: &mut Spans<'_>, now: u64, place: Option<[&str; 2]>) {
+        let place = place.map(|names| names.map(|name| spans.number(name.to_owned())));
+        spans.change(0, now, place);
+    }
 
     #[test]
     fn spans_nest_and_end_in_order() {
         let names = Names::default();
-        let mut spans = Spans::new(&names, 1, 1_000_000);
-        let some = |name: &str| Some(name.to_owned());
-        spans.change(0, 10, some("partition a"), some("main"));
-        spans.change(0, 20, some("partition a"), some("main"));
-        spans.change(0, 30, some("hypervisor"), some("exit"));
-        spans.change(0, 35, some("hypervisor"), some("handler"));
-        spans.change(0, 40, None, None);
-        let trace: serde_json::Value = serde_json::from_str(&spans.json()).unwrap();
-        let events = trace["traceEvents"].as_array().unwrap();
-        let spans: Vec<_> = events
-            .iter()
-            .filter(|event| event["ph"] == "X")
-            .map(|event| {
-                (event["name"].as_str().unwrap(), event["args"]["cycles"].as_u64().unwrap())
-            })
-            .collect();
-        assert_eq!(
-            spans,
-            [("main", 20), ("partition a", 20), ("exit", 5), ("handler", 5), ("hypervisor", 10)]
-        );
+        let mut spans = spans(&names);
+        change(&mut spans, 10, Some(["partition a", "main"]));
+        change(&mut spans, 20, Some(["partition a", "main"]));
+        change(&mut spans, 30, Some(["hypervisor", "exit"]));
+        change(&mut spans, 35, Some(["hypervisor", "handler"]));
+        change(&mut spans, 40, None);
+        let expected = [
+            ("partition a", 10),
+            ("main", 10),
+            (".", 30),
+            (".", 30),
+            ("hypervisor", 30),
+            ("exit", 30),
+            (".", 35),
+            ("handler", 35),
+            (".", 40),
+            (".", 40),
+        ];
+        assert_eq!(lines(&spans), expected.map(|(name, at)| (name.to_owned(), at)));
+    }
+
+    #[test]
+    fn a_region_that_ends_behind_a_thread_ends_no_span_before_its_begin() {
+        let names = Names::default();
+        let mut spans = spans(&names);
+        change(&mut spans, 10, Some(["partition a", "main"]));
+        change(&mut spans, 5, None);
+        assert!(lines(&spans).iter().all(|(_, at)| *at == 10));
+    }
+
+    #[test]
+    fn a_trace_that_is_too_long_says_so_and_still_nests() {
+        let names = Names::default();
+        let mut spans = spans(&names);
+        for now in 0..2 * MOST_SPANS {
+            let function = if now % 2 == 0 { "one" } else { "other" };
+            change(&mut spans, now, Some(["hypervisor", function]));
+        }
+        change(&mut spans, 2 * MOST_SPANS, None);
+        let lines = lines(&spans);
+        let begins = lines.iter().filter(|(name, _)| name != ".").count() as u64;
+        assert_eq!((begins, lines.len() as u64 - begins), (MOST_SPANS, MOST_SPANS));
+        assert_eq!(lines.last(), Some(&(".".to_owned(), 2 * MOST_SPANS)), "the owner's end");
+        let cut = format!("the trace is cut here: {} more", MOST_SPANS + 1);
+        assert!(spans.json().contains(&cut), "{cut}");
     }
 }

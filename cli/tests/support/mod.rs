@@ -48,6 +48,11 @@ impl Folder {
     }
 }
 
+/// The path of a file of the project.
+pub fn project(file: &str) -> String {
+    format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// What the command wrote to standard error.
 pub fn errors(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()

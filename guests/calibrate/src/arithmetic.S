@@ -23,14 +23,7 @@
     li %r3, 1
     measured
     .rept 8
-    add %r4, %r3, %r3
-    add %r5, %r3, %r3
-    add %r6, %r3, %r3
-    add %r7, %r3, %r3
-    add %r8, %r3, %r3
-    add %r9, %r3, %r3
-    add %r10, %r3, %r3
-    add %r11, %r3, %r3
+    eight_independent_adds
     .endr
     end_case
 

@@ -101,3 +101,10 @@ description_start:
     bne 9b
     end_mark
     .endm
+
+# Eight adds that do not wait for each other. r3 = an operand; clobbers r4-r11.
+    .macro eight_independent_adds
+    .irp register, 4, 5, 6, 7, 8, 9, 10, 11
+    add %r\register, %r3, %r3
+    .endr
+    .endm

@@ -5,6 +5,11 @@
 # further case adds one step of Table B. There is no C code in it: what counts is what each step saves. Steps
 # that rewrote C or changed how often something is done are not here. Values are written back as they are read,
 # so that nothing changes but time; VMX and VSX registers are left out.
+#
+# Where time is real: if the low 24 bits of TB carry between an mftb and the write of TBU40 with its value, the
+# write sets TB back by 2^24 ticks, and the case prints their difference as a huge unsigned number. KVM checks
+# for that carry, the cases do not: such a figure is this race and no measurement, and the run must be repeated.
+# QEMU has shown it.
 
     .set TBU40, 286
     .set DEC, 22

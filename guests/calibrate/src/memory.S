@@ -26,8 +26,8 @@
 2:
     .endm
 
-    .macro chase name, log2, stride_log2, iterations
-    case \name, \iterations, 16
+    .macro chase name, log2, stride_log2, iterations, role=0
+    case \name, \iterations, 16, \role
     build_cycle \log2, \stride_log2
     measured
     .rept 16
@@ -73,25 +73,22 @@
     std %r4, 0(%r3)
     end_case
 
-    # Two words stored, one doubleword loaded: no single store has what the load needs.
-    case forward_failed, 4000, 1
+    # Two words stored next to each other, and a load of them.
+    .macro forward_words name, operation:vararg
+    case \name, 4000, 1
     load_constant %r3, SCRATCH
     li %r4, 1
     measured
     stw %r4, 0(%r3)
     stw %r4, 4(%r3)
-    ld %r4, 0(%r3)
+    \operation
     end_case
+    .endm
 
-    # The same with the words loaded as they were stored.
-    case forward_narrow, 4000, 1
-    load_constant %r3, SCRATCH
-    li %r4, 1
-    measured
-    stw %r4, 0(%r3)
-    stw %r4, 4(%r3)
-    lwz %r4, 4(%r3)
-    end_case
+    # No single store has what a doubleword needs.
+    forward_words forward_failed, ld %r4, 0(%r3)
+    # The words loaded as they were stored.
+    forward_words forward_narrow, lwz %r4, 4(%r3)
 
     # Independent loads that all miss: as many at once as the load-miss queue holds. The lines follow from
     # arithmetic alone, in the order of the cycles above, through 64 MiB.

@@ -49,6 +49,17 @@ impl Share {
     }
 }
 
+/// When an operation was dispatched.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatched {
+    /// When there was a slot for it, in [parts](PARTS) of a cycle.
+    pub slot: u64,
+    /// When everything else allowed it.
+    pub held: Ready,
+    /// The cycle of its last part.
+    pub at: u64,
+}
+
 /// A thread's way into the window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Dispatch {
@@ -90,7 +101,7 @@ impl Dispatch {
         self.last
     }
 
-    /// Dispatches an operation that can be from `ready` on, and says when its last part was.
+    /// Dispatches an operation that can be from `ready` on.
     #[inline]
     pub fn dispatch(
         &mut self,
@@ -99,52 +110,42 @@ impl Dispatch {
         share: &Share,
         parameters: &CoreParameters,
         free: CauseSet,
-    ) -> Ready {
-        let mut at = ready;
-        let mut room = |ring: &Ring, entries: u64, cause: Cause| {
-            if !free.contains(cause) {
-                at = at.later(Ready::new(ring.room(entries), cause));
-            }
-        };
-        room(&self.window, share.window, Cause::WindowFull);
+    ) -> Dispatched {
+        let mut held = ready.later(self.window.room(share.window));
         if operation.class.is_load() {
-            room(&self.loads, share.loads, Cause::QueueLoad);
+            held = held.later(self.loads.room(share.loads));
         } else if operation.class.is_store() {
-            room(&self.stores, share.stores, Cause::QueueStore);
+            held = held.later(self.stores.room(share.stores));
         }
+        let mut slot = self.slot;
         if operation.branch.is_some() && self.branches >= parameters.dispatch_branches {
-            at = at.later(Ready::new(self.last + 1, Cause::DispatchWidth));
+            slot = slot.max((self.last + 1) * PARTS);
         }
-        let mut start = at.at() * PARTS;
-        if self.slot > start {
-            start = self.slot;
-            at = at.later(Ready::new(start / PARTS, share.cause));
-        }
+        let start = slot.max(held.at() * PARTS);
         let operations = free.cost(Cause::DispatchMicrocode, operation.operations - 1) + 1;
-        let mut last = start + (operations - 1) * share.slot;
+        let width = free.cost(share.cause, share.slot);
+        let mut last = start + (operations - 1) * width;
         if operation.is_microcode {
             last += free.cost(Cause::DispatchMicrocode, parameters.microcode) * PARTS;
         }
-        self.slot = last + share.slot;
-        if last / PARTS > at.at() {
-            at = Ready::new(last / PARTS, Cause::DispatchMicrocode);
-        }
-        if at.at() > self.last {
-            self.last = at.at();
+        self.slot = last + width;
+        let at = last / PARTS;
+        if at > self.last {
+            self.last = at;
             self.branches = 0;
         }
         self.branches += u64::from(operation.branch.is_some());
-        at
+        Dispatched { slot, held, at }
     }
 
-    /// An operation that was dispatched completes at `cycle`.
+    /// An operation that was dispatched completes when `completed` says.
     #[inline]
-    pub fn complete(&mut self, operation: &Operation, cycle: u64) {
+    pub fn complete(&mut self, operation: &Operation, completed: Ready) {
         for _ in 0..operation.operations {
-            self.window.push(cycle);
+            self.window.push(completed);
         }
         if operation.class.is_load() {
-            self.loads.push(cycle);
+            self.loads.push(completed);
         }
     }
 }

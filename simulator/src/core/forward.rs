@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ready::Ready;
 use crate::memory::Offset;
 
 /// Places for doublewords.
@@ -20,9 +21,9 @@ struct Entry {
     youngest: u8,
     older: u8,
     /// When the data of the youngest store can be forwarded.
-    data_at: u64,
+    data: Ready,
     /// When it has drained.
-    drained_at: u64,
+    drained: Ready,
 }
 
 /// What a load finds in the store queue.
@@ -30,10 +31,10 @@ struct Entry {
 pub enum Found {
     /// Nothing of it.
     Nothing,
-    /// All of it, in one store whose data is there at this cycle.
-    Forwarded(u64),
-    /// Parts; the last of them has drained at this cycle.
-    Scattered(u64),
+    /// All of it, in one store whose data is there then.
+    Forwarded(Ready),
+    /// Parts; the last of them has drained then.
+    Scattered(Ready),
 }
 
 /// Stores that have not drained.
@@ -62,13 +63,13 @@ fn pieces(offset: Offset, bytes: usize) -> impl Iterator<Item = (usize, u8)> {
 
 impl Forwarding {
     /// A store of `bytes` bytes at `offset`, made at cycle `now`.
-    pub fn store(&mut self, offset: Offset, bytes: usize, now: u64, data_at: u64, drained_at: u64) {
+    pub fn store(&mut self, offset: Offset, bytes: usize, now: u64, data: Ready, drained: Ready) {
         for (doubleword, mask) in pieces(offset, bytes) {
             let entry = &mut self.entries[doubleword % ENTRIES];
-            let is_queued = entry.doubleword == doubleword && entry.drained_at > now;
+            let is_queued = entry.doubleword == doubleword && entry.drained.at() > now;
             let before = if is_queued { entry.youngest | entry.older } else { 0 };
             let older = before & !mask;
-            *entry = Entry { doubleword, youngest: mask, older, data_at, drained_at };
+            *entry = Entry { doubleword, youngest: mask, older, data, drained };
         }
     }
 
@@ -82,17 +83,17 @@ impl Forwarding {
         for (doubleword, mask) in pieces(offset, bytes) {
             count += 1;
             let entry = &self.entries[doubleword % ENTRIES];
-            let is_queued = entry.doubleword == doubleword && entry.drained_at > now;
+            let is_queued = entry.doubleword == doubleword && entry.drained.at() > now;
             if !is_queued || (entry.youngest | entry.older) & mask == 0 {
                 continue;
             }
             let is_covered = mask & !entry.youngest == 0;
             covered += u64::from(is_covered);
             found = match found {
-                Found::Scattered(at) => Found::Scattered(at.max(entry.drained_at)),
-                Found::Nothing if is_covered => Found::Forwarded(entry.data_at),
-                Found::Forwarded(at) if is_covered && at == entry.data_at => found,
-                _ => Found::Scattered(entry.drained_at),
+                Found::Scattered(drained) => Found::Scattered(drained.later(entry.drained)),
+                Found::Nothing if is_covered => Found::Forwarded(entry.data),
+                Found::Forwarded(data) if is_covered && data.at() == entry.data.at() => found,
+                _ => Found::Scattered(entry.drained),
             };
         }
         match found {
@@ -102,26 +103,31 @@ impl Forwarding {
     }
 
     /// When the stores to `bytes` bytes at `offset` have drained.
-    fn drained(&self, offset: Offset, bytes: usize) -> u64 {
+    fn drained(&self, offset: Offset, bytes: usize) -> Ready {
         let entries = pieces(offset, bytes).filter_map(|(doubleword, _)| {
             let entry = &self.entries[doubleword % ENTRIES];
-            (entry.doubleword == doubleword).then_some(entry.drained_at)
+            (entry.doubleword == doubleword).then_some(entry.drained)
         });
-        entries.max().unwrap_or(0)
+        entries.fold(Ready::default(), Ready::later)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Forwarding, Found};
+    use super::{Forwarding, Found, Ready};
+    use crate::ledger::Cause;
+
+    fn at(cycle: u64) -> Ready {
+        Ready::new(cycle, Cause::StoreDrain)
+    }
 
     #[test]
     fn a_load_within_one_store_is_forwarded() {
         let mut stores = Forwarding::default();
-        stores.store(0x104, 8, 0, 10, 30);
-        assert_eq!(stores.find(0x104, 8, 5), Found::Forwarded(10));
-        assert_eq!(stores.find(0x108, 2, 5), Found::Forwarded(10));
-        assert_eq!(stores.find(0x100, 8, 5), Found::Scattered(30));
+        stores.store(0x104, 8, 0, at(10), at(30));
+        assert_eq!(stores.find(0x104, 8, 5), Found::Forwarded(at(10)));
+        assert_eq!(stores.find(0x108, 2, 5), Found::Forwarded(at(10)));
+        assert_eq!(stores.find(0x100, 8, 5), Found::Scattered(at(30)));
         assert_eq!(stores.find(0x10C, 8, 5), Found::Nothing);
         assert_eq!(stores.find(0x104, 8, 30), Found::Nothing);
     }
@@ -129,9 +135,9 @@ mod tests {
     #[test]
     fn two_narrow_stores_are_not_forwarded_to_a_wide_load() {
         let mut stores = Forwarding::default();
-        stores.store(0x100, 4, 0, 10, 30);
-        stores.store(0x104, 4, 0, 11, 31);
-        assert_eq!(stores.find(0x100, 8, 5), Found::Scattered(31));
-        assert_eq!(stores.find(0x104, 4, 5), Found::Forwarded(11));
+        stores.store(0x100, 4, 0, at(10), at(30));
+        stores.store(0x104, 4, 0, at(11), at(31));
+        assert_eq!(stores.find(0x100, 8, 5), Found::Scattered(at(31)));
+        assert_eq!(stores.find(0x104, 4, 5), Found::Forwarded(at(11)));
     }
 }

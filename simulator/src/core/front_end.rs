@@ -55,9 +55,9 @@ impl FrontEnd {
     /// block at hand was dispatched at `dispatched`.
     pub fn begin(&mut self, dispatched: u64, blocks: u64) -> Ready {
         if self.block != NO_BLOCK {
-            self.buffer.push(dispatched);
+            self.buffer.push(Ready::new(dispatched, Cause::DispatchWidth));
         }
-        self.next.later(Ready::new(self.buffer.room(blocks), Cause::DispatchWidth))
+        self.next.later(self.buffer.room(blocks))
     }
 
     /// The block of `address` is `there`.

@@ -3,15 +3,15 @@
 //! `exec` says what an instruction does and knows no time. In timing mode each instruction that was
 //! executed is passed on to here, with what it accessed and where it went, and a [`pipeline`] finds the
 //! cycle at which it completes: one pass, in program order, in the way of zsim's out-of-order core. The
-//! gap to the completion before is charged to an owner, an instruction and a cause in
-//! [`Charges`]. Nothing in here changes what the machine computes, but through the
+//! time is charged to owners, instructions and causes in [`Charges`]. Nothing in here changes what the machine computes, but through the
 //! time that the time base and the decrementers show.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | [`operation`], [`class`], [`registers`] | an instruction as the pipeline sees it, made once from its word |
 //! | [`block`] | the operations of decoded blocks |
-//! | [`pipeline`] | one thread: fetch, dispatch, issue, completion, and what the gap is charged to |
+//! | [`pipeline`] | one thread: fetch, dispatch, issue, completion |
+//! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`sharing`] | slots, windows and queues; what the threads of a core share |
 //! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
@@ -19,6 +19,7 @@
 //! | [`parameters`] | what it all costs |
 
 pub mod block;
+pub mod chain;
 pub mod class;
 pub mod context;
 pub mod dispatch;
@@ -147,7 +148,7 @@ impl Timing {
             owners: vec![Owner::Host; threads.len()],
             pipelines: threads
                 .iter()
-                .map(|thread| Pipeline::new(&parameters, now(thread)))
+                .map(|thread| Pipeline::new(&parameters, thread.index, now(thread)))
                 .collect(),
             cores: vec![core; cores],
             memory: Hierarchy::new(description, bound, free),
@@ -174,10 +175,19 @@ impl Timing {
         &self.parameters
     }
 
-    /// The account.
+    /// The account, with what is yet to be charged for instructions that have completed.
     #[must_use]
-    pub fn charges(&self) -> &Charges {
-        &self.charges
+    pub fn charges(&self) -> Charges {
+        let mut charges = self.charges.clone();
+        for pipeline in &self.pipelines {
+            pipeline.charge_pending(&mut charges);
+        }
+        charges
+    }
+
+    /// The account of `owner`'s instruction at `address`.
+    pub fn account(&mut self, owner: Owner, address: u64) -> Account {
+        self.charges.account(owner, address)
     }
 
     /// What `thread` did not find in caches, ERAT and TLB since timing began.
@@ -194,6 +204,9 @@ impl Timing {
 
     /// Forgets all charges.
     pub fn clear(&mut self, threads: &[Thread]) {
+        for pipeline in &mut self.pipelines {
+            pipeline.settle(&mut self.charges);
+        }
         self.charges.clear();
         self.started = threads.iter().map(|thread| thread.time.cycles()).collect();
     }
@@ -203,8 +216,8 @@ impl Timing {
     /// # Panics
     /// If one was not.
     pub fn check(&self, threads: &[Thread]) {
-        for thread in threads {
-            self.charges.check(thread.index, self.elapsed(thread));
+        for (thread, pipeline) in threads.iter().zip(&self.pipelines) {
+            self.charges.check(thread.index, self.elapsed(thread) - pipeline.pending());
         }
     }
 
@@ -261,18 +274,10 @@ impl Timing {
 
     /// An instruction of `thread` was executed: the cycle at which it completes.
     #[inline]
-    pub fn complete(
-        &mut self,
-        thread: &Thread,
-        shared: &Shared,
-        account: &mut Option<Account>,
-        executed: &Executed<'_>,
-    ) -> u64 {
-        let account =
-            *account.get_or_insert_with(|| self.charges.account(executed.owner, executed.address));
+    pub fn complete(&mut self, thread: &Thread, shared: &Shared, executed: &Executed<'_>) -> u64 {
         let (pipeline, mut context) = self.parts(thread, shared);
         context.core.members[context.member].priority = PRIORITY.get(thread.spr(Spr::Ppr));
-        let cycle = pipeline.complete(&mut context, executed, account);
+        let cycle = pipeline.complete(&mut context, executed);
         if context.is_contended {
             self.turn = None;
         }
@@ -335,8 +340,7 @@ impl Timing {
         let account = self.charges.account(owner, thread.nia);
         let pipeline = &mut self.pipelines[thread.index];
         let now = thread.time.cycles().max(pipeline.completed() + cycles);
-        let cycles = pipeline.wait(now, cause);
-        self.charges.charge(thread.index, account, cause, false, cycles);
+        pipeline.wait(&mut self.charges, now, cause, account);
         thread.time.charge_completion(now);
     }
 
@@ -358,8 +362,10 @@ impl Timing {
             }
             self.memory.set_fetches_ahead(index, divisor < 4);
             let cost = self.settings.free.cost(Cause::WaitMode, self.parameters.core.mode_change);
-            for thread in members {
-                self.pipelines[thread.index].change_mode(cost);
+            for thread in members.iter() {
+                let owner = self.owners[thread.index];
+                let account = self.charges.account(owner, thread.nia);
+                self.pipelines[thread.index].change_mode(cost, account);
             }
         }
     }

@@ -42,45 +42,78 @@ impl From<Cause> for Reason {
     }
 }
 
-/// A cycle, and what decided that it is not an earlier one: one number, so that the later of two is
-/// their maximum.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-pub struct Ready(u64);
+/// A cycle, what decided that it is not an earlier one, and the [event](super::chain) that it is the end of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ready {
+    /// The cycle above the reason: one number, so that the later of two is their maximum.
+    key: u64,
+    event: u32,
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self { key: 0, event: Self::NO_EVENT }
+    }
+}
 
 impl Ready {
+    /// No event is known.
+    pub const NO_EVENT: u32 = u32::MAX;
+
     /// Ready at cycle `at`, below 2^57, because of `reason`.
     #[inline]
     #[must_use]
     pub fn new(at: u64, reason: impl Into<Reason>) -> Self {
-        Self(at << REASON_BITS | u64::from(reason.into().0))
+        Self::from_parts(at << REASON_BITS | u64::from(reason.into().0), Self::NO_EVENT)
+    }
+
+    /// The same as the end of event `number`.
+    #[inline]
+    #[must_use]
+    pub fn of(self, number: u32) -> Self {
+        Self { event: number, ..self }
+    }
+
+    /// What [`key`](Self::key) and [`event`](Self::event) gave.
+    #[inline]
+    #[must_use]
+    pub fn from_parts(key: u64, event: u32) -> Self {
+        Self { key, event }
+    }
+
+    /// Cycle and reason as a number.
+    #[inline]
+    #[must_use]
+    pub fn key(self) -> u64 {
+        self.key
+    }
+
+    /// The number of its event, or [`NO_EVENT`](Self::NO_EVENT).
+    #[inline]
+    #[must_use]
+    pub fn event(self) -> u32 {
+        self.event
     }
 
     /// The cycle.
     #[inline]
     #[must_use]
     pub fn at(self) -> u64 {
-        self.0 >> REASON_BITS
+        self.key >> REASON_BITS
     }
 
     /// Why not before.
     #[inline]
     #[must_use]
     pub fn reason(self) -> Reason {
-        Reason((self.0 & ((1 << REASON_BITS) - 1)) as u8)
-    }
-
-    /// So many cycles later, for the same reason.
-    #[inline]
-    #[must_use]
-    pub fn after(self, cycles: u64) -> Self {
-        Self(self.0 + (cycles << REASON_BITS))
+        Reason((self.key & ((1 << REASON_BITS) - 1)) as u8)
     }
 
     /// The later of both.
     #[inline]
     #[must_use]
     pub fn later(self, other: Self) -> Self {
-        self.max(other)
+        if other.key > self.key { other } else { self }
     }
 }
 
@@ -88,7 +121,7 @@ impl Ready {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ring {
     /// As many as a power of two.
-    free_at: Box<[u64]>,
+    free_at: Box<[Ready]>,
     /// Entries used since power-on.
     used: usize,
 }
@@ -98,20 +131,20 @@ impl Ring {
     #[must_use]
     pub fn new(entries: u64) -> Self {
         let length = (entries.max(1) as usize).next_power_of_two();
-        Self { free_at: vec![0; length].into(), used: 0 }
+        Self { free_at: vec![Ready::default(); length].into(), used: 0 }
     }
 
     /// When there is room for one more in a queue of `entries` entries: when the entry so many before has
     /// become free.
     #[inline]
     #[must_use]
-    pub fn room(&self, entries: u64) -> u64 {
+    pub fn room(&self, entries: u64) -> Ready {
         self.free_at[self.used.wrapping_sub(entries as usize) & (self.free_at.len() - 1)]
     }
 
     /// Uses an entry until `free_at`.
     #[inline]
-    pub fn push(&mut self, free_at: u64) {
+    pub fn push(&mut self, free_at: Ready) {
         let last = self.free_at.len() - 1;
         self.free_at[self.used & last] = free_at;
         self.used = self.used.wrapping_add(1);
@@ -127,8 +160,8 @@ mod tests {
     fn a_reason_is_read_back() {
         for &cause in Cause::ALL {
             for is_refill in [false, true] {
-                let ready = Ready::new(1 << 56, Reason::new(cause, is_refill)).after(3);
-                assert_eq!((ready.at(), ready.reason().cause()), ((1 << 56) + 3, cause));
+                let ready = Ready::new(1 << 56, Reason::new(cause, is_refill));
+                assert_eq!((ready.at(), ready.reason().cause()), (1 << 56, cause));
                 assert_eq!(ready.reason().is_refill(), is_refill);
             }
         }
@@ -140,10 +173,10 @@ mod tests {
     #[test]
     fn a_queue_has_room_when_the_entry_before_so_many_is_free() {
         let mut ring = Ring::new(4);
-        assert_eq!(ring.room(4), 0);
+        assert_eq!(ring.room(4).at(), 0);
         for free_at in [10, 20, 30, 40, 50] {
-            ring.push(free_at);
+            ring.push(Ready::new(free_at, Cause::LoadL2));
         }
-        assert_eq!([ring.room(4), ring.room(2), ring.room(1)], [20, 40, 50]);
+        assert_eq!([4, 2, 1].map(|entries| ring.room(entries).at()), [20, 40, 50]);
     }
 }

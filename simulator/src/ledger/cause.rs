@@ -1,8 +1,8 @@
-//! Why a cycle passed: the constraint that decided when an instruction completed.
+//! Why a cycle passed: the constraint that decided it.
 //!
-//! Instructions complete in order. The gap between two completions is charged to the constraint that
-//! decided the later one: the last thing it had to wait for, and where that was an operand, whatever
-//! made the operand late.
+//! What passes while instructions are dispatched at full width is work. What passes beyond it is charged to the last
+//! thing that dispatch waited for, and where that waited itself, to whatever made it late: see
+//! [`core::chain`](crate::core::chain).
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Dispatch and completion at full width: the work itself.
+    /// Dispatch at full width: the work itself.
     DispatchWidth "dispatch.width",
     /// Cracked and microcoded instructions: internal operations beyond the first, and the sequencer.
     DispatchMicrocode "dispatch.microcode",
@@ -57,12 +57,6 @@ causes! {
     FetchErat "fetch.erat",
     /// An instruction address missed the TLB: the table walk.
     FetchWalk "fetch.walk",
-    /// The window of instructions in flight was full.
-    WindowFull "window.full",
-    /// The load queue was full.
-    QueueLoad "queue.load",
-    /// The store queue was full.
-    QueueStore "queue.store",
     /// All load misses that can be outstanding were.
     QueueMiss "queue.miss",
     /// Every unit that executes this class was busy.

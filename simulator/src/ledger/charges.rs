@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::{Cause, Owner};
 
 /// Who and where: an owner's instruction. A small number, from [`Charges::account`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 pub struct Account(u32);
 
 /// One line of the ledger.
@@ -115,7 +117,7 @@ impl Charges {
     }
 
     /// Every line, by owner, address, thread and cause.
-    pub fn lines(&self) -> impl Iterator<Item = Charge> + '_ {
+    pub fn lines(&self) -> impl Iterator<Item = Charge> + use<> {
         let mut charges = Vec::new();
         for (thread, of_thread) in self.threads.iter().enumerate() {
             for (&(owner, address), &first) in self.accounts.iter().zip(&of_thread.first) {

@@ -51,7 +51,7 @@ impl Machine {
 
     /// The ledger, if the machine is or was in timing mode.
     #[must_use]
-    pub fn charges(&self) -> Option<&Charges> {
+    pub fn charges(&self) -> Option<Charges> {
         self.timing().map(Timing::charges)
     }
 
@@ -204,15 +204,19 @@ impl Run<'_> {
     /// Completes instruction `index` of the block, which handed over by `flow`, or to an interrupt.
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
         let Self { thread, shared, timing, timed, .. } = self;
+        let owner = timed.owner();
+        let account =
+            *timed.accounts[index].get_or_insert_with(|| timing.account(owner, thread.cia));
         let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
         let executed = Executed {
             operation: &timed.operations[index],
             address: thread.cia,
             taken_to,
             accesses: &thread.accesses,
-            owner: timed.owner(),
+            owner,
+            account,
         };
-        let cycle = timing.complete(thread, shared, &mut timed.accounts[index], &executed);
+        let cycle = timing.complete(thread, shared, &executed);
         thread.time.charge_completion(cycle);
         thread.completed += 1;
         if matches!(flow, Some(Flow::Next | Flow::Synchronize)) {

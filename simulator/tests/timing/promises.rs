@@ -160,3 +160,28 @@ fn an_updated_base_is_free_with_what_makes_it() {
         (chain().cycles(), chain().cycles_with(Settings { free, ..Settings::default() }));
     assert!(usual >= 2 * 64 && cheaper < 64, "{usual} cycles, {cheaper} if free");
 }
+
+/// What passes beside something longer is nobody's cost.
+#[test]
+fn a_chain_beside_a_longer_one_is_not_charged() {
+    let program = || {
+        let body = |p: Program| {
+            let read = |p: Program| p.op(M::Mfspr, &[3, 272]).op(M::Addi, &[3, 3, 1]);
+            p.many(4, |p, _| read(p).op(M::Addi, &[4, 3, 1])).op(M::Mtspr, &[272, 5])
+        };
+        Program::default().rounds(1000, body).power_off()
+    };
+    let timed = |free| {
+        let mut machine = program().boot(|_| {});
+        machine.start_timing(Settings { free, ..Settings::default() });
+        finish(machine, 1_000_000)
+    };
+    let priced = timed(CauseSet::default());
+    for cause in [Cause::LatencyFixed, Cause::SprLatency] {
+        let lines = priced.charges().unwrap().lines().filter(|line| line.cause == cause);
+        let charged = lines.map(|line| line.cycles).sum::<u64>() as f64;
+        let saved = cycles(&priced) - cycles(&timed(CauseSet::default().with(cause)));
+        let difference = (charged - saved as f64).abs() / cycles(&priced) as f64;
+        assert!(difference < 0.02, "{}: {charged} charged, {saved} saved", cause.name());
+    }
+}

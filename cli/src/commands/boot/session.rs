@@ -97,7 +97,7 @@ impl Session {
         let names = Names { partitions: partitions.collect(), ..Names::default() };
         let threads = &self.machine.state().threads;
         let latest = threads.iter().map(|thread| thread.time_now().cycles()).max().unwrap_or(0);
-        let ledger = explain::by_owner(&Ledger::new(charges, &names));
+        let ledger = explain::by_owner(&Ledger::new(&charges, &names));
         format!("\n{latest} cycles, hardware threads: {}\n{}", threads.len(), ledger.trim_end())
     }
 

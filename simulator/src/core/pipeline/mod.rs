@@ -2,15 +2,7 @@
 //!
 //! Instructions come one by one, in program order, after they were executed. Each passes fetch, dispatch,
 //! issue and completion; for each stage a cycle is found that fits all constraints. Completion is in
-//! order, and the gap between two completions is charged to what decided the later one:
-//!
-//! 1. cycles in which every unit of the class was busy: `issue.port`;
-//! 2. if operands decided when it issued: its own latency, and beyond it what made the operand late;
-//! 3. if dispatch decided: as many cycles as dispatch came later than that of the instruction before, to
-//!    what held it up; the rest to its own latency.
-//!
-//! With that a cause is charged with what the time would shrink by if it were free, as far as one
-//! instruction can know. The charges of an instruction sum up to its gap.
+//! order. What the time is charged to, [`super::chain`] says.
 
 mod special;
 mod storage;
@@ -18,17 +10,18 @@ mod storage;
 use serde::{Deserialize, Serialize};
 
 use super::Context;
+use super::chain::Chain;
 use super::class::Class;
-use super::dispatch::{Dispatch, Share};
+use super::dispatch::{Dispatch, Dispatched, PARTS, Share};
 use super::forward::Forwarding;
 use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
 use super::predictor::{self, History};
-use super::ready::{Ready, Reason};
+use super::ready::Ready;
 use super::registers::{COUNT, Registers};
 use crate::cache::{Kind, LINE_LOG2};
-use crate::ledger::{Account, Cause, Owner};
+use crate::ledger::{Account, Cause, Charges, Owner};
 use crate::memory::Offset;
 use crate::mmu::Access;
 use crate::thread::accesses::Accesses;
@@ -46,6 +39,8 @@ pub struct Executed<'a> {
     pub accesses: &'a Accesses,
     /// Who executed it.
     pub owner: Owner,
+    /// Its account.
+    pub account: Account,
 }
 
 /// A thread's pipeline.
@@ -56,22 +51,23 @@ pub struct Pipeline {
     history: History,
     /// When each renamed register's latest value is there.
     registers: Box<[Ready]>,
-    /// The cycle of the last completion: up to here the thread is charged.
-    completed: u64,
+    chain: Chain,
+    /// The last completion.
+    completed: Ready,
     /// Nothing is dispatched before.
     hold: Ready,
     /// No access to memory is made before.
     order: Ready,
-    /// No register that is not renamed is read before, and no access to one begins.
-    scoreboard: u64,
-    special_unit: u64,
+    /// The last write of a register that is not renamed, and the last access to one.
+    scoreboard: Ready,
+    special_unit: Ready,
     /// An operation altered the context since the last `isync` or flush.
     is_context_altered: bool,
     /// When the latest broadcast of a `tlbie` is over.
-    broadcast: u64,
+    broadcast: Ready,
     /// The last store that drained: when it began, and when it had.
     drain_began: u64,
-    drained: u64,
+    drained: Ready,
     forwarding: Forwarding,
     /// Physical line of the latest fetch.
     line: u64,
@@ -83,62 +79,26 @@ pub struct Pipeline {
 /// No line and no epoch.
 const NONE: u64 = u64::MAX;
 
-/// The time from issue to result: the steps of a load, and the unit's own latency.
-#[derive(Clone, Copy, Debug)]
-struct Latency {
-    issued: u64,
-    /// When the address is translated, when there is a place for a miss, and when the data is there.
-    steps: [Ready; 3],
-    /// What the unit takes beyond it.
-    own: u64,
-    cause: Cause,
-}
-
-impl Latency {
-    fn finished(&self) -> u64 {
-        self.steps[2].at() + self.own
-    }
-
-    /// Its parts, what is beyond the ordinary first.
-    fn parts(&self) -> [(Reason, u64); 4] {
-        let [translated, queued, data] = self.steps;
-        [
-            (translated.reason(), translated.at() - self.issued),
-            (queued.reason(), queued.at() - translated.at()),
-            (data.reason(), data.at() - queued.at()),
-            (self.cause.into(), self.own),
-        ]
-    }
-
-    /// What decided it: the longest part.
-    fn reason(&self) -> Reason {
-        if self.steps[2].at() == self.issued {
-            return self.cause.into();
-        }
-        let longest = self.parts().into_iter().rev().max_by_key(|(_, cycles)| *cycles);
-        longest.expect("there are parts").0
-    }
-}
-
 impl Pipeline {
-    /// An empty pipeline at cycle `now`.
+    /// An empty pipeline of hardware thread `thread` at cycle `now`.
     #[must_use]
-    pub fn new(parameters: &Parameters, now: u64) -> Self {
+    pub fn new(parameters: &Parameters, thread: usize, now: u64) -> Self {
         let nothing = Ready::new(now, Cause::DispatchWidth);
         Self {
             front: FrontEnd::new(&parameters.core, now),
             dispatch: Dispatch::new(&parameters.core, now),
             history: History::default(),
             registers: vec![nothing; COUNT].into(),
-            completed: now,
+            chain: Chain::new(thread, parameters.core.window, now),
+            completed: nothing,
             hold: nothing,
             order: nothing,
-            scoreboard: now,
-            special_unit: now,
+            scoreboard: Ready::default(),
+            special_unit: nothing,
             is_context_altered: false,
-            broadcast: now,
+            broadcast: nothing,
             drain_began: now,
-            drained: now,
+            drained: nothing,
             forwarding: Forwarding::default(),
             line: NONE,
             share: Share::whole(&parameters.core, 1),
@@ -146,79 +106,75 @@ impl Pipeline {
         }
     }
 
-    /// The cycle up to which the thread is charged.
+    /// The cycle of the last completion.
     #[must_use]
     pub fn completed(&self) -> u64 {
-        self.completed
+        self.completed.at()
     }
 
-    /// Passes an instruction through the pipeline and charges what it took to `account`. Gives the cycle
-    /// at which it completes.
-    pub fn complete(
-        &mut self,
-        context: &mut Context<'_>,
-        executed: &Executed<'_>,
-        account: Account,
-    ) -> u64 {
-        let Executed { operation, .. } = *executed;
+    /// Passes an instruction through the pipeline, and charges what is known by then. Gives the cycle at which
+    /// it completes.
+    pub fn complete(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> u64 {
+        let Executed { operation, account, .. } = *executed;
         let free = context.free;
         self.share(context);
         let fetched = self.front.at_hand(executed.address).unwrap_or_default();
         let mut ready = self.hold.later(fetched);
-        if operation.waits_to_be_next && !free.contains(operation.cause) {
-            ready = ready.later(Ready::new(self.completed, operation.cause));
+        if operation.waits_to_be_next {
+            ready = ready.later(self.completed);
         }
-        let before = self.dispatch.last();
         let parameters = &context.parameters.core;
         let dispatched = self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
         if let [_, _, ..] = context.core.members[..] {
             let own = &mut context.core.members[context.member];
-            own.dispatched(dispatched.at(), operation.operations);
+            own.dispatched(dispatched.at, operation.operations);
+        }
+        if dispatched.at > self.chain.charged() {
+            self.charge(context.charges, dispatched, account);
         }
 
-        let operands = self.operands(context, operation);
-        let bound = dispatched.later(operands);
+        let bound = Ready::new(dispatched.at, Cause::DispatchWidth);
+        let bound = bound.later(self.operands(context, executed));
         let mut issued = context.core.ports.take(operation.port, bound.at());
         if is_divide(operation.class) {
             let busy = free.cost(Cause::IssuePort, parameters.divider_busy);
             issued = context.core.ports.take_divider(issued, busy);
         }
-        let issued = if free.contains(Cause::IssuePort) { bound.at() } else { issued };
-        let latency = self.latency(context, executed, issued);
-        let finished = latency.finished();
-        let completed = finished.max(self.completed);
-
-        let gap = completed - self.completed;
-        if gap > 0 {
-            let mut charge = |reason: Reason, cycles: u64| {
-                context.charges.charge(
-                    context.thread.index,
-                    account,
-                    reason.cause(),
-                    reason.is_refill(),
-                    cycles,
-                );
-            };
-            let mut left = gap;
-            let mut part = |reason: Reason, cycles: u64| {
-                let cycles = cycles.min(left);
-                left -= cycles;
-                charge(reason, cycles);
-            };
-            part(Cause::IssuePort.into(), issued - bound.at());
-            if operands.at() <= dispatched.at() {
-                part(dispatched.reason(), dispatched.at().saturating_sub(before));
-            }
-            for (reason, cycles) in latency.parts() {
-                part(reason, cycles);
-            }
-            part(bound.reason(), u64::MAX);
+        let issued = free.cost(Cause::IssuePort, issued).max(bound.at());
+        let issued = self.chain.step(bound, issued, Cause::IssuePort, account);
+        let finished = self.execute(context, executed, issued);
+        if finished.at() > self.completed.at() {
+            self.completed = finished;
         }
-        self.completed = completed;
-        self.dispatch.complete(operation, completed);
-        self.finish(context, executed, issued, finished, latency.reason());
+        self.dispatch.complete(operation, self.completed);
+        self.finish(context, executed, issued, finished);
         self.go_on(context, executed, issued);
-        completed
+        self.completed.at()
+    }
+
+    /// Charges the time up to the dispatch of an instruction: to work as far as slots alone decided, to what
+    /// held it up beyond that, and to its parts.
+    fn charge(&mut self, charges: &mut Charges, dispatched: Dispatched, account: Account) {
+        let Dispatched { slot, held, at } = dispatched;
+        self.chain.charge(charges, (slot / PARTS).min(at), self.share.cause, account);
+        self.chain.charge_chain(charges, held, account);
+        self.chain.charge(charges, at, Cause::DispatchMicrocode, account);
+    }
+
+    /// Charges what passed up to the last completion.
+    pub fn settle(&mut self, charges: &mut Charges) {
+        self.chain.charge_chain(charges, self.completed, Account::default());
+    }
+
+    /// How many cycles up to the last completion are not charged yet.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.completed.at() - self.chain.charged()
+    }
+
+    /// Charges those, and leaves them to be charged again.
+    pub fn charge_pending(&self, charges: &mut Charges) {
+        self.chain.charge_pending(charges, self.completed, Account::default());
     }
 
     /// Brings the thread's share of the core up to date.
@@ -232,9 +188,11 @@ impl Pipeline {
         }
     }
 
-    /// The core's SMT mode changes, which takes `cycles`.
-    pub fn change_mode(&mut self, cycles: u64) {
-        self.hold = self.hold.later(Ready::new(self.completed + cycles, Cause::WaitMode));
+    /// The core's SMT mode changes, which takes `cycles` that `account` is charged with.
+    pub fn change_mode(&mut self, cycles: u64, account: Account) {
+        let completed = self.completed;
+        let changed = self.chain.step(completed, completed.at() + cycles, Cause::WaitMode, account);
+        self.hold = self.hold.later(changed);
         self.forget_share();
     }
 
@@ -258,15 +216,31 @@ impl Pipeline {
         if line != self.line {
             self.line = line;
             let translated = context.translate(address, Access::Fetch, there.at(), owner);
-            there = there.later(translated);
+            there = self.fetch_step(context, owner, there, translated);
             let answer = context.access(Kind::Fetch, line, address, there.at(), owner);
-            there = there.later(answer);
+            there = self.fetch_step(context, owner, there, answer);
         }
         self.front.arrive(address, there);
     }
 
+    /// The step of a fetch from `from` to `to`.
+    fn fetch_step(
+        &mut self,
+        context: &mut Context<'_>,
+        owner: Owner,
+        from: Ready,
+        to: Ready,
+    ) -> Ready {
+        if to.at() <= from.at() {
+            return from;
+        }
+        let account = context.charges.account(owner, context.thread.cia);
+        self.chain.step(from, to.at(), to.reason(), account)
+    }
+
     /// When everything is there that the instruction needs, beside its place in the window.
-    fn operands(&self, context: &Context<'_>, operation: &Operation) -> Ready {
+    fn operands(&mut self, context: &Context<'_>, executed: &Executed<'_>) -> Ready {
+        let Executed { operation, account, .. } = *executed;
         let mut ready = Ready::default();
         for register in operation.effects.sources {
             ready = ready.later(self.registers[register]);
@@ -275,40 +249,39 @@ impl Pipeline {
             let extra = context.parameters.latency.condition_to_branch;
             let extra = context.free.cost(Cause::LatencyCondition, extra);
             for register in operation.effects.sources.and(Registers::CONDITION) {
-                ready = ready.later(self.registers[register].after(extra));
+                let condition = self.registers[register];
+                let at = condition.at() + extra;
+                if at > ready.at() {
+                    ready = self.chain.step(condition, at, Cause::LatencyCondition, account);
+                }
             }
         }
         if operation.is_plain {
             return ready;
         }
-        self.special_constraints(context, operation, ready)
+        self.special_constraints(context, executed, ready)
     }
 
-    /// How long the instruction takes from its issue on.
-    fn latency(
+    /// When the result of an instruction is there that was issued when `issued` says.
+    fn execute(
         &mut self,
         context: &mut Context<'_>,
         executed: &Executed<'_>,
-        issued: u64,
-    ) -> Latency {
-        let Operation { class, cause, latency: own, .. } = *executed.operation;
-        let steps = [Ready::new(issued, cause); 3];
-        let mut latency = Latency { issued, steps, own, cause };
-        if executed.operation.is_plain {
-            return latency;
-        }
-        if class == Class::Isync && self.is_context_altered {
-            latency.own = context.free.cost(cause, context.parameters.special.isync);
-        }
-        if class.is_load() {
-            for access in executed.accesses.list().iter().filter(|access| !access.is_store) {
-                let steps = self.load(context, executed.owner, access, issued);
-                if steps[2].at() > latency.steps[2].at() {
-                    latency.steps = steps;
+        issued: Ready,
+    ) -> Ready {
+        let Operation { class, cause, latency: mut own, .. } = *executed.operation;
+        let mut loaded = issued;
+        if !executed.operation.is_plain {
+            if class == Class::Isync && self.is_context_altered {
+                own = context.free.cost(cause, context.parameters.special.isync);
+            }
+            if class.is_load() {
+                for access in executed.accesses.list().iter().filter(|access| !access.is_store) {
+                    loaded = loaded.later(self.load(context, executed, access, issued));
                 }
             }
         }
-        latency
+        self.chain.step(loaded, loaded.at() + own, cause, executed.account)
     }
 
     /// What an instruction leaves for those behind it.
@@ -316,25 +289,26 @@ impl Pipeline {
         &mut self,
         context: &mut Context<'_>,
         executed: &Executed<'_>,
-        issued: u64,
-        finished: u64,
-        reason: Reason,
+        issued: Ready,
+        finished: Ready,
     ) {
-        let Executed { operation, .. } = *executed;
+        let Executed { operation, account, .. } = *executed;
         let Context { parameters, free, .. } = *context;
         for register in operation.effects.targets {
-            self.registers[register] = Ready::new(finished, reason);
+            self.registers[register] = finished;
         }
         if !operation.effects.base.is_empty() {
-            let at = issued + free.cost(Cause::LatencyFixed, parameters.latency.fixed);
+            let at = issued.at() + free.cost(Cause::LatencyFixed, parameters.latency.fixed);
+            let updated = self.chain.step(issued, at, Cause::LatencyFixed, account);
             for register in operation.effects.base {
-                self.registers[register] = Ready::new(at, Cause::LatencyFixed);
+                self.registers[register] = updated;
             }
         }
         if operation.carries {
-            let cycles = free.cost(Cause::LatencyFixed, parameters.latency.carry);
+            let at = issued.at() + free.cost(Cause::LatencyFixed, parameters.latency.carry);
+            let carried = self.chain.step(issued, at, Cause::LatencyFixed, account);
             for register in Registers::CARRY {
-                self.registers[register] = Ready::new(issued + cycles, Cause::LatencyFixed);
+                self.registers[register] = carried;
             }
         }
         if !operation.is_plain {
@@ -343,12 +317,12 @@ impl Pipeline {
     }
 
     /// Where fetch goes on.
-    fn go_on(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, issued: u64) {
-        let Executed { operation, address, taken_to, .. } = *executed;
+    fn go_on(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, issued: Ready) {
+        let Executed { operation, address, taken_to, account, .. } = *executed;
         let Context { parameters, free, .. } = *context;
         let Some(kind) = operation.branch else {
             if taken_to.is_some() {
-                self.flush(operation.cause);
+                self.flush();
             }
             return;
         };
@@ -357,8 +331,9 @@ impl Pipeline {
         let history = &mut self.history;
         let is_right = tables.predict(history, kind, address, taken_to, operation.is_call, entries);
         if !is_right && !free.contains(Cause::FetchMispredict) {
-            let at = issued + parameters.core.mispredict;
-            self.front.redirect(Ready::new(at, Cause::FetchMispredict));
+            let at = issued.at() + parameters.core.mispredict;
+            let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
+            self.front.redirect(refilled);
         } else if let Some(target) = taken_to {
             let is_indirect = matches!(kind, predictor::Kind::Indirect { .. });
             let has_target_cache = self.share.divisor == 1 && !is_indirect;
@@ -367,21 +342,22 @@ impl Pipeline {
     }
 
     /// Everything behind the last completed instruction is fetched anew.
-    fn flush(&mut self, cause: Cause) {
-        let now = Ready::new(self.completed, cause);
-        self.dispatch.drain(self.completed);
-        self.front.redirect(now);
-        self.hold = self.hold.later(now);
+    fn flush(&mut self) {
+        self.dispatch.drain(self.completed.at());
+        self.front.redirect(self.completed);
+        self.hold = self.hold.later(self.completed);
         self.is_context_altered = false;
     }
 
-    /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited. Gives the
-    /// cycles that passed.
-    pub fn wait(&mut self, now: u64, cause: Cause) -> u64 {
-        let cycles = now.saturating_sub(self.completed);
-        self.completed += cycles;
-        self.flush(cause);
-        cycles
+    /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited. Charges what
+    /// passed since the last completion to `account`.
+    pub fn wait(&mut self, charges: &mut Charges, now: u64, cause: Cause, account: Account) {
+        self.settle(charges);
+        if now > self.completed.at() {
+            self.chain.charge(charges, now, cause, account);
+            self.completed = Ready::new(now, cause);
+        }
+        self.flush();
     }
 }
 

@@ -1,7 +1,6 @@
 //! What is not renamed: special-purpose registers and their scoreboard, barriers, invalidations.
 
 use super::super::context::Context;
-use super::super::operation::Operation;
 use super::super::ready::Ready;
 use super::{Executed, Pipeline};
 use crate::cache::LINE_LOG2;
@@ -11,27 +10,27 @@ use crate::ledger::Cause;
 impl Pipeline {
     /// What an instruction waits for besides its renamed operands, which are `ready`.
     pub(super) fn special_constraints(
-        &self,
+        &mut self,
         context: &Context<'_>,
-        operation: &Operation,
+        executed: &Executed<'_>,
         mut ready: Ready,
     ) -> Ready {
         let free = context.free;
-        let mut wait = |at: u64, cause: Cause| {
+        let mut wait = |event: Ready, cause: Cause| {
             if !free.contains(cause) {
-                ready = ready.later(Ready::new(at, cause));
+                ready = ready.later(event);
             }
         };
-        match operation.class {
+        match executed.operation.class {
             Class::SprRead => {
                 wait(self.special_unit, Cause::SprLatency);
-                wait(self.scoreboard, Cause::SprScoreboard);
+                ready = self.written(context, executed, ready, Cause::SprScoreboard);
             }
-            Class::MsrRead => wait(self.scoreboard, Cause::SprMsr),
+            Class::MsrRead => ready = self.written(context, executed, ready, Cause::SprMsr),
             Class::SprWrite => wait(self.special_unit, Cause::SprLatency),
             Class::Hwsync | Class::Ptesync => {
                 wait(self.drained, Cause::StoreDrain);
-                if operation.class == Class::Ptesync {
+                if executed.operation.class == Class::Ptesync {
                     wait(self.broadcast, Cause::TlbInvalidate);
                 }
             }
@@ -42,14 +41,29 @@ impl Pipeline {
         ready
     }
 
+    /// When a read of a register can begin that is not renamed, for all that was written before.
+    fn written(
+        &mut self,
+        context: &Context<'_>,
+        executed: &Executed<'_>,
+        ready: Ready,
+        cause: Cause,
+    ) -> Ready {
+        let at = self.scoreboard.at() + context.parameters.special.scoreboard;
+        if self.scoreboard == Ready::default() || at <= ready.at() || context.free.contains(cause) {
+            return ready;
+        }
+        self.chain.step(self.scoreboard, at, cause, executed.account)
+    }
+
     /// What an instruction leaves besides renamed registers.
     pub(super) fn special_effects(
         &mut self,
         context: &mut Context<'_>,
         executed: &Executed<'_>,
-        finished: u64,
+        finished: Ready,
     ) {
-        let Executed { operation, .. } = *executed;
+        let Executed { operation, account, .. } = *executed;
         let Context { parameters, free, .. } = *context;
         if executed.accesses.list().iter().any(|access| access.is_store) {
             self.store(context, executed, finished);
@@ -62,37 +76,36 @@ impl Pipeline {
             Class::SprRead => self.special_unit = finished,
             Class::SprWrite => {
                 self.special_unit = finished;
-                self.set_scoreboard(context, finished);
+                self.scoreboard = finished;
                 self.forget_share();
             }
             Class::Nothing => self.forget_share(),
-            Class::MsrEnable => self.set_scoreboard(context, finished),
+            Class::MsrEnable => self.scoreboard = finished,
             Class::ContextWrite | Class::MsrWrite => {
-                self.set_scoreboard(context, finished);
-                self.hold = Ready::new(self.completed, operation.cause);
+                self.scoreboard = finished;
+                self.hold = self.completed;
             }
             Class::Isync => self.is_context_altered = false,
             Class::Hwsync | Class::Lwsync | Class::Ptesync => {
-                self.order = Ready::new(finished, operation.cause);
+                self.order = finished;
             }
             Class::Tlbie => {
                 let cycles = parameters.special.tlbie_broadcast;
-                self.broadcast = finished + free.cost(Cause::TlbInvalidate, cycles);
+                let at = finished.at() + free.cost(Cause::TlbInvalidate, cycles);
+                self.broadcast = self.chain.step(finished, at, Cause::TlbInvalidate, account);
             }
             Class::FlushLine => {
                 for access in executed.accesses.list() {
                     let line = (access.offset >> LINE_LOG2) as u64;
-                    self.drained = self.drained.max(context.memory.flush(line, finished));
+                    let at = context.memory.flush(line, finished.at());
+                    let flushed = self.chain.step(finished, at, operation.cause, account);
+                    self.drained = self.drained.later(flushed);
                 }
             }
             Class::StoreConditional | Class::Atomic => {
-                self.order = Ready::new(finished, operation.cause);
+                self.order = finished;
             }
             _ => {}
         }
-    }
-
-    fn set_scoreboard(&mut self, context: &Context<'_>, finished: u64) {
-        self.scoreboard = finished + context.parameters.special.scoreboard;
     }
 }

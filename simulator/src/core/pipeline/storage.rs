@@ -6,78 +6,84 @@ use super::super::ready::Ready;
 use super::{Executed, Pipeline};
 use crate::cache::{Kind, LINE_LOG2};
 use crate::core::class::Class;
-use crate::ledger::{Cause, Owner};
+use crate::ledger::Cause;
 use crate::mmu::Access;
 use crate::thread::accesses;
 
 impl Pipeline {
-    /// A load's way from its issue: the translation, the wait for a place among the misses, the data.
+    /// When the data of a load is there: after the translation, and the wait for a place among the misses.
     pub(super) fn load(
         &mut self,
         context: &mut Context<'_>,
-        owner: Owner,
+        executed: &Executed<'_>,
         access: &accesses::Access,
-        issued: u64,
-    ) -> [Ready; 3] {
+        issued: Ready,
+    ) -> Ready {
         let Context { parameters, free, .. } = *context;
+        let Executed { owner, account, .. } = *executed;
         let latency = &parameters.latency;
         let crossing = if crosses(access, parameters.core.load_block) {
             free.cost(Cause::LoadL1, latency.crossing)
         } else {
             0
         };
-        let translated = context.translate(access.address, Access::Load, issued, owner);
+        let translated = context.translate(access.address, Access::Load, issued.at(), owner);
+        let translated = self.chain.step(issued, translated.at(), translated.reason(), account);
         let begin = translated.at();
-        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
-        let (ready, cause) = match found {
-            Found::Forwarded(data_at) => {
-                let cycles = free.cost(Cause::LoadForward, latency.forward);
-                (begin.max(data_at) + cycles + crossing, Cause::LoadForward)
+        match self.forwarding.find(access.offset, access.bytes as usize, begin) {
+            Found::Forwarded(data) => {
+                let from = translated.later(data);
+                let cycles = free.cost(Cause::LoadForward, latency.forward) + crossing;
+                return self.chain.step(from, from.at() + cycles, Cause::LoadForward, account);
             }
-            Found::Scattered(drained_at) if !free.contains(Cause::LoadForwardFailed) => {
-                (begin.max(drained_at) + latency.forward_failed, Cause::LoadForwardFailed)
+            Found::Scattered(drained) if !free.contains(Cause::LoadForwardFailed) => {
+                let from = translated.later(drained);
+                let at = from.at() + latency.forward_failed;
+                return self.chain.step(from, at, Cause::LoadForwardFailed, account);
             }
-            Found::Scattered(_) | Found::Nothing => {
-                let mut slowest = [translated; 3];
-                for (line, address) in lines(access) {
-                    let answer = context.access(Kind::Load, line, address, begin, owner);
-                    let is_hit = answer.reason().cause() == Cause::LoadL1;
-                    let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
-                    let wait = free.cost(Cause::QueueMiss, wait);
-                    let queued = Ready::new(begin + wait, Cause::QueueMiss);
-                    let data = answer.after(wait + crossing);
-                    if data.at() > slowest[2].at() {
-                        slowest = [translated, queued, data];
-                    }
-                }
-                return slowest;
+            Found::Scattered(_) | Found::Nothing => {}
+        }
+        let mut loaded = translated;
+        for (line, address) in lines(access) {
+            let answer = context.access(Kind::Load, line, address, begin, owner);
+            let is_hit = answer.reason().cause() == Cause::LoadL1;
+            let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
+            let wait = free.cost(Cause::QueueMiss, wait);
+            let at = answer.at() + wait + crossing;
+            if at > loaded.at() {
+                let queued = self.chain.step(translated, begin + wait, Cause::QueueMiss, account);
+                loaded = self.chain.step(queued, at, answer.reason(), account);
             }
-        };
-        [translated, translated, Ready::new(ready, cause)]
+        }
+        loaded
     }
 
-    /// Queues the stores of an instruction; they drain in order.
+    /// Queues the stores of an instruction, whose data is there when `data` says; they drain in order.
     pub(super) fn store(
         &mut self,
         context: &mut Context<'_>,
         executed: &Executed<'_>,
-        data_at: u64,
+        data: Ready,
     ) {
+        let Executed { owner, account, .. } = *executed;
         let mut drained = self.drained;
+        let completed = self.completed;
         for access in executed.accesses.list().iter().filter(|access| access.is_store) {
             let kind = match executed.operation.class {
                 Class::StoreLine => Kind::Zero,
                 _ => Kind::Store,
             };
             for (line, address) in lines(access) {
-                let at = self.completed.max(self.drain_began + 1);
+                let at = completed.at().max(self.drain_began + 1);
                 self.drain_began = at;
-                let answer = context.access(kind, line, address, at, executed.owner);
-                drained = drained.max(answer.at());
+                let answer = context.access(kind, line, address, at, owner);
+                if answer.at() > drained.at() {
+                    let from = self.chain.step(completed, at, Cause::StoreDrain, account);
+                    drained = self.chain.step(from, answer.at(), answer.reason(), account);
+                }
             }
-            let now = self.completed;
             let bytes = access.bytes as usize;
-            self.forwarding.store(access.offset, bytes, now, data_at, drained);
+            self.forwarding.store(access.offset, bytes, completed.at(), data, drained);
         }
         self.drained = drained;
         self.dispatch.stores.push(drained);

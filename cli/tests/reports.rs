@@ -1,0 +1,149 @@
+//! What `powervisor run` learned, for programs: the JSON is documented, carries every check, and no option
+//! that looks changes a figure.
+//!
+//! Needs the images (`make images`).
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{Folder, errors, project};
+
+/// What a run with these arguments prints as JSON; `EXPERIMENT` is the one of null hypercalls.
+fn report(folder: &Folder, arguments: &str) -> Value {
+    let experiment = project("experiments/null-hypercall.toml");
+    let line = format!("run {} --format json", arguments.replace("EXPERIMENT", &experiment));
+    let output = folder.command(&line).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A machine like ours with two threads in its core, in the file `two.toml`.
+fn two_threads(folder: &Folder) {
+    let machine = fs::read_to_string(project("machines/power9.toml")).unwrap();
+    let two = machine.replace("threads_per_core = 1", "threads_per_core = 2");
+    assert_ne!(machine, two);
+    folder.write("two.toml", two);
+}
+
+/// The keys of a value and of all within; those by variant are the variants' names.
+fn keys<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.keys().map(String::as_str));
+            map.values().for_each(|value| keys(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_json_carries_every_check_under_documented_keys() {
+    let folder = Folder::new();
+    two_threads(&folder);
+    let report = report(&folder, "EXPERIMENT --machine two.toml --check-causes --explain");
+    let documentation = fs::read_to_string(project("docs/json.md")).unwrap();
+    let mut found = Vec::new();
+    keys(&report, &mut found);
+    for key in found.into_iter().filter(|key| !["translated", "real"].contains(key)) {
+        assert!(documentation.contains(&format!("`{key}`")), "docs/json.md lacks `{key}`");
+    }
+
+    assert_eq!((&report["schema"], &report["quantum"]), (&1.into(), &100.into()));
+    for variant in ["translated", "real"] {
+        let of_variant = &report["variants"][variant];
+        assert_eq!(of_variant["divisor"], 10_000);
+        let ledger = report["ledger"][variant]["charges"].as_array().unwrap();
+        let causes = of_variant["causes_made_free"].as_array().unwrap();
+        assert!(causes.len() > 2, "{variant}");
+        for checked in causes {
+            let charges = ledger.iter().filter(|charge| charge["cause"] == checked["cause"]);
+            let sum: u64 = charges.map(|charge| charge["cycles"].as_u64().unwrap()).sum();
+            assert_eq!(checked["ledger_cycles"], sum, "{checked}");
+            assert!(checked["run_cycles"].is_i64(), "{checked}");
+        }
+        let stall = causes.iter().find(|checked| checked["cause"] == "spr.scoreboard").unwrap();
+        assert!(stall["run_cycles"].as_i64().unwrap() >= 400_000, "40 cycles a call: {stall}");
+    }
+}
+
+#[test]
+fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
+    let folder = Folder::new();
+    two_threads(&folder);
+    let whole = report(&folder, "EXPERIMENT --machine two.toml");
+    let half = report(&folder, "EXPERIMENT --machine two.toml --quantum 50");
+    let cycles = |report: &Value, variant: &str| {
+        let rows = report["rows"].as_array().unwrap().iter();
+        let mut rows = rows.filter(|row| row["variant"] == variant);
+        let row = rows.find(|row| row["metric"] == "cycles_per_hypercall").unwrap();
+        row["value"].as_f64().unwrap()
+    };
+    let line = format!("run {} --machine two.toml", project("experiments/null-hypercall.toml"));
+    let text = String::from_utf8(folder.command(&line).output().unwrap().stdout).unwrap();
+    for variant in ["translated", "real"] {
+        let checked = &whole["variants"][variant]["half_quantum"];
+        assert_eq!(checked["quantum"], 50);
+        let (before, after) = (cycles(&whole, variant), cycles(&half, variant));
+        assert_eq!(checked["value"].as_f64(), Some(after), "{variant}");
+        let change = 100.0 * (after / before - 1.0);
+        let said = checked["change_percent"].as_f64().unwrap();
+        assert!((said - change).abs() < 1e-6, "{variant}: {said}, not {change}");
+        let expected = format!(
+            "\n{variant}, with half the quantum: {after:.4} cycles per hypercall ({change:+.2} %)\n"
+        );
+        assert!(text.contains(&expected), "no {expected:?} in\n{text}");
+    }
+    let alone = report(&folder, "EXPERIMENT");
+    assert_eq!(alone["variants"]["real"]["half_quantum"], Value::Null, "one thread has no turns");
+}
+
+#[test]
+fn looking_changes_no_figure() {
+    let folder = Folder::new();
+    two_threads(&folder);
+    for machine in ["", " --machine two.toml"] {
+        let plain = report(&folder, &format!("EXPERIMENT{machine}"));
+        let watched = report(&folder, &format!("EXPERIMENT{machine} --explain --out files"));
+        assert_eq!(plain, watched);
+    }
+}
+
+#[test]
+fn spans_of_a_trace_nest_and_add_up() {
+    let folder = Folder::new();
+    let ledger = report(&folder, "EXPERIMENT --out files")["ledger"]["real"].clone();
+    let trace = fs::read(folder.path().join("files/null-hypercall-real.trace.json")).unwrap();
+    let trace: Value = serde_json::from_slice(&trace).unwrap();
+    assert_eq!(trace["otherData"]["spans left out"], 0);
+    let mut open: Vec<(&str, f64)> = Vec::new();
+    let (mut last, mut cycles) = (0.0, 0);
+    for event in trace["traceEvents"].as_array().unwrap() {
+        assert_eq!(event["pid"], 1, "{event}");
+        let time = event["ts"].as_f64();
+        match event["ph"].as_str().unwrap() {
+            "B" => {
+                let name = event["name"].as_str().filter(|name| !name.is_empty()).unwrap();
+                assert_eq!(event["cat"], ["owner", "function"][open.len()], "{event}");
+                open.push((name, time.unwrap()));
+            }
+            "E" => {
+                let (_, began) = open.pop().expect("an end has its begin");
+                let lasted = event["args"]["cycles"].as_u64().unwrap();
+                // 3.8 GHz, in microseconds.
+                let expected = (time.unwrap() - began) * 3800.0;
+                assert!((lasted as f64 - expected).abs() < 0.01, "{event}");
+                cycles += if open.is_empty() { lasted } else { 0 };
+            }
+            "C" => {}
+            "M" => continue,
+            other => panic!("{other}"),
+        }
+        assert!(time.unwrap() >= last, "{event} is before {last}");
+        last = time.unwrap();
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert_eq!(ledger["elapsed_thread_cycles"], cycles, "every cycle of the region is somebody's");
+}
