@@ -13,7 +13,7 @@ use crate::calendar::DateTime;
 use crate::dispatch::{Leave, Running};
 use crate::exit::{Action, Exit};
 use crate::fake::{Fake, FakeWindow};
-use crate::hal::{Hal, HalError, Page, ThreadError};
+use crate::hal::{Hal, HalError, Page, ThreadError, Work};
 use crate::partition::Door;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
@@ -176,6 +176,8 @@ impl Hal for Machine {
     fn run_on_threads(&self, _: &(dyn Fn(usize) + Sync)) {
         unreachable!("the models have threads of their own");
     }
+
+    fn mark(&self, _: Work) {}
 
     fn random(&self) -> Option<u64> {
         None
