@@ -212,6 +212,10 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+    /// Give both machines so many chips, cores of each and threads of each core; QEMU gets a core for each thread, 8
+    /// at most.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    pub topology: Option<Topology>,
 }
 
 /// Arguments of `diff`.
@@ -238,6 +242,9 @@ pub struct CalibrateArguments {
     /// Fail if a figure misses what its group demands.
     #[arg(long)]
     pub check: bool,
+    /// Show latency by footprint and by pages, and what siblings cost, as curves too.
+    #[arg(long)]
+    pub curves: bool,
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The model's figures beside the published ones.
 //!
 //! [`rows`] reads what is published (`calibration/power9.toml`), [`cases`] finds the micro-benchmarks in their
-//! image, [`measure`] runs them, [`table`] puts both together.
+//! image, [`measure`] runs them, [`table`] puts both together, and [`curves`] shows
+//! figures by what grows.
 
 pub mod cases;
+pub mod curves;
 pub mod measure;
 pub mod rows;
 pub mod table;

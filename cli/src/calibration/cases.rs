@@ -62,16 +62,16 @@ pub fn of_image(image: &[u8]) -> Result<Vec<Case>, Failure> {
         .ok_or_else(|| wrong("its section .calibration is damaged"))
 }
 
-/// The image with what its siblings are to do written into it.
+/// The image with what `others` siblings are to do written into it.
 ///
 /// # Errors
 /// [`Failure::Input`] if it is no such image.
-pub fn with_mode(image: &[u8], setup: &Setup) -> Result<Vec<u8>, Failure> {
+pub fn with_mode(image: &[u8], setup: &Setup, others: u8) -> Result<Vec<u8>, Failure> {
     let wrong = || Failure::input(IMAGE, "no section .mode; build the images with `make build`");
     let file = object::File::parse(image).map_err(|_| wrong())?;
     let section = file.section_by_name(MODE_SECTION).ok_or_else(wrong)?;
     let (offset, _) = section.file_range().ok_or_else(wrong)?;
-    let mut mode = [setup.role, setup.others, setup.priority, 0, 0, 0, 0, 0];
+    let mut mode = [setup.role, others, setup.priority, setup.loses_state.into(), 0, 0, 0, 0];
     mode[4..].copy_from_slice(&setup.distance.to_le_bytes());
     let mut image = image.to_vec();
     let start = usize::try_from(offset).map_err(|_| wrong())?;

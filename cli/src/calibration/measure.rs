@@ -1,7 +1,7 @@
 //! Runs the micro-benchmarks: with every value of the machine's description as it is, and with every guess
 //! at its low and at its high end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,7 +10,7 @@ use simulator::core::Settings;
 use simulator::description::timing::Bound;
 
 use super::cases::{self, Case};
-use super::rows::Setup;
+use super::rows::Published;
 use crate::failure::Failure;
 use crate::machine_file::MachineFile;
 use crate::progress::Progress;
@@ -28,28 +28,59 @@ pub struct Figures {
     pub high: BTreeMap<String, f64>,
 }
 
-/// One boot of the image: alone, or with other threads.
-#[derive(Debug)]
-struct Boot<'a> {
-    system: System,
-    setup: Option<&'a Setup>,
+impl Figures {
+    /// The figure of `case`, and its ends.
+    #[must_use]
+    pub fn of(&self, case: &str) -> Option<[f64; 3]> {
+        self.ends(|cycles| cycles.get(case).copied())
+    }
+
+    /// What `figure` makes of the cases, the least and the most of it.
+    #[must_use]
+    pub fn ends(&self, figure: impl Fn(&BTreeMap<String, f64>) -> Option<f64>) -> Option<[f64; 3]> {
+        let value = figure(&self.value)?;
+        let (low, high) = (figure(&self.low)?, figure(&self.high)?);
+        Some([value, value.min(low).min(high), value.max(low).max(high)])
+    }
 }
 
-/// Runs the image's cases on `machine`, alone and in every set-up; each boot at the values and at both ends
-/// of the guesses, as many at once as the host has processors.
+/// One boot of the image: alone, or in a set-up.
+#[derive(Debug)]
+struct Boot {
+    system: System,
+    /// Of the cases that run.
+    role: u8,
+    /// Follows the names of its cases.
+    suffix: String,
+}
+
+/// Runs the image's cases on `machine`, alone and in every set-up of which `published` needs one of `wanted`; each
+/// boot at the values and at both ends of the guesses, as many at once as the host has processors.
 ///
 /// # Errors
 /// [`Failure`] if a run does not end as it should, or leaves a case out.
-pub fn measure(image: &[u8], machine: &MachineFile, setups: &[Setup]) -> Result<Figures, Failure> {
+pub fn measure(
+    image: &[u8],
+    machine: &MachineFile,
+    published: &Published,
+    wanted: &BTreeSet<String>,
+) -> Result<Figures, Failure> {
     let cases = cases::of_image(image)?;
-    let mut boots = vec![Boot { system: system(image.to_vec(), machine.clone()), setup: None }];
-    for setup in setups {
+    let alone = system(image.to_vec(), machine.clone());
+    let mut boots = vec![Boot { system: alone, role: 0, suffix: String::new() }];
+    for setup in &published.setups {
         let machine = machine.clone().with_topology(setup.topology, "calibration/power9.toml");
-        let image = cases::with_mode(image, setup)?;
-        boots.push(Boot { system: system(image, machine), setup: Some(setup) });
+        for &others in &setup.others {
+            let suffix = format!(", {}", setup.name(others));
+            if wanted.iter().any(|case| case.ends_with(&suffix)) {
+                let image = cases::with_mode(image, setup, others)?;
+                let system = system(image, machine.clone());
+                boots.push(Boot { system, role: setup.role, suffix });
+            }
+        }
     }
     let bounds = [Bound::Value, Bound::Low, Bound::High];
-    let jobs: Vec<(&Boot<'_>, Bound)> =
+    let jobs: Vec<(&Boot, Bound)> =
         boots.iter().flat_map(|boot| bounds.map(|bound| (boot, bound))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -92,7 +123,7 @@ fn system(image: Vec<u8>, machine: MachineFile) -> System {
     }
 }
 
-impl Boot<'_> {
+impl Boot {
     /// Cycles an operation, by case and set-up.
     fn run(&self, cases: &[Case], bound: Bound) -> Result<BTreeMap<String, f64>, Failure> {
         let mut regions = RegionCycles::default();
@@ -103,16 +134,12 @@ impl Boot<'_> {
             Ok(())
         })?;
         exit.require_power_off()?;
-        let role = self.setup.map_or(0, |setup| setup.role);
-        let of_role = cases.iter().filter(|case| case.role == role);
+        let of_role = cases.iter().filter(|case| case.role == self.role);
         let figure = |case: &Case| {
             let cycles = regions.of(case.region).ok_or_else(|| {
                 Failure::Run(format!("the case {} was not run to its end", case.name))
             })?;
-            let name = match self.setup {
-                Some(setup) => format!("{}, {}", case.name, setup.name),
-                None => case.name.clone(),
-            };
+            let name = format!("{}{}", case.name, self.suffix);
             Ok((name, cycles as f64 / case.count() as f64))
         };
         of_role.map(figure).collect()

@@ -79,30 +79,99 @@ fn cycles() -> String {
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
-    /// Rows name a case of it as `CASE, NAME`.
-    pub name: String,
-    /// 1: they spin, or wait in `stop`; 2: one answers.
+    /// Rows name a case of it as `CASE, NAME`; the number of others for `{}`.
+    name: String,
+    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves.
     pub role: u8,
-    /// How many.
-    pub others: u8,
-    /// Their priority, 1 very low to 4 medium; 0 for `stop`.
+    /// How many, one boot for each.
+    pub others: Vec<u8>,
+    /// Their priority, 1 very low to 5 medium high; 0 for `stop`.
     pub priority: u8,
+    /// Whether their `stop` lets the core take what they have.
+    #[serde(default)]
+    pub loses_state: bool,
     /// Distance of their PIRs.
+    #[serde(default = "next")]
     pub distance: u32,
     /// Chips, cores of each, threads of each core.
     pub topology: [u32; 3],
 }
 
-/// The rows, and the set-ups that they need.
+fn next() -> u32 {
+    1
+}
+
+impl Setup {
+    /// Its name with so many others.
+    #[must_use]
+    pub fn name(&self, others: u8) -> String {
+        self.name.replace("{}", &others.to_string())
+    }
+}
+
+/// Figures by something that grows.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// What they are.
+    pub name: String,
+    /// What grows.
+    pub by: String,
+    /// Its numbers.
+    pub points: Vec<u64>,
+    /// Figures that stand beside each other.
+    pub series: Vec<Series>,
+}
+
+/// One figure of a curve.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// What it is.
+    pub name: String,
+    /// The case, the point's number for `{}`.
+    case: String,
+}
+
+impl Series {
+    /// The case at `point`.
+    #[must_use]
+    pub fn case(&self, point: u64) -> String {
+        self.case.replace("{}", &point.to_string())
+    }
+}
+
+/// The rows, the curves, and the set-ups that they need.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Set-ups with more than one thread.
+    /// Set-ups with other threads, or with cases of their own.
     #[serde(rename = "setup")]
     pub setups: Vec<Setup>,
+    /// What is shown as a curve.
+    #[serde(rename = "curve")]
+    pub curves: Vec<Curve>,
     /// What is published.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
+}
+
+impl Published {
+    /// The cases that the rows need, and the curves if they are asked for.
+    #[must_use]
+    pub fn cases(&self, with_curves: bool) -> BTreeSet<String> {
+        let of_row = |row: &Row| {
+            let parts = [Some(row.case.clone()), row.minus.clone(), row.over.clone()];
+            parts.into_iter().flatten()
+        };
+        let mut cases: BTreeSet<String> = self.rows.iter().flat_map(of_row).collect();
+        for curve in self.curves.iter().filter(|_| with_curves) {
+            for series in &curve.series {
+                cases.extend(curve.points.iter().map(|point| series.case(*point)));
+            }
+        }
+        cases
+    }
 }
 
 /// The rows that come with the command.

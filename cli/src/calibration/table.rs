@@ -1,10 +1,13 @@
 //! The model beside the published: for people and for programs.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
+use super::curves::Curve;
 use super::measure::Figures;
-use super::rows::{Group, Role, Row};
+use super::rows::{self, Group, Role, Row};
 
 /// The version of the JSON's form.
 const SCHEMA: u32 = 1;
@@ -16,6 +19,8 @@ pub struct Comparison {
     machine: String,
     config_hash: String,
     rows: Vec<Line>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curves: Option<Vec<Curve>>,
 }
 
 /// One row.
@@ -56,14 +61,11 @@ impl Comparison {
         figures: &Figures,
     ) -> Result<Self, String> {
         let line = |row: &Row| {
-            let figure = |cycles: &std::collections::BTreeMap<String, f64>| {
-                row.figure(|case| cycles.get(case).copied())
-                    .ok_or_else(|| format!("the row `{}` needs a case that was not run", row.name))
-            };
-            let model = figure(&figures.value)?;
-            let ends = [model, figure(&figures.low)?, figure(&figures.high)?];
-            let low = ends.into_iter().fold(f64::INFINITY, f64::min);
-            let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let figure =
+                |cycles: &BTreeMap<String, f64>| row.figure(|case| cycles.get(case).copied());
+            let [model, low, high] = figures
+                .ends(figure)
+                .ok_or_else(|| format!("the row `{}` needs a case that was not run", row.name))?;
             let error = row.error(model);
             let leans_on_guesses = high - low > 0.005 * model.abs();
             Ok(Line {
@@ -85,7 +87,17 @@ impl Comparison {
             })
         };
         let rows = rows.iter().map(line).collect::<Result<_, String>>()?;
-        Ok(Self { schema: SCHEMA, machine: machine.to_owned(), config_hash, rows })
+        Ok(Self { schema: SCHEMA, machine: machine.to_owned(), config_hash, rows, curves: None })
+    }
+
+    /// Adds the curves.
+    ///
+    /// # Errors
+    /// Names a case that was not run.
+    pub fn add_curves(&mut self, curves: &[rows::Curve], figures: &Figures) -> Result<(), String> {
+        let curves = curves.iter().map(|curve| Curve::new(curve, figures));
+        self.curves = Some(curves.collect::<Result<_, String>>()?);
+        Ok(())
     }
 
     /// One line of JSON.
@@ -149,12 +161,16 @@ impl Comparison {
             }
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-        format!(
+        let mut text = format!(
             "machine {}, in cycles but where another unit is named\n\n{}\n\n{}\n",
             self.machine,
             lines.join("\n"),
             self.summary()
-        )
+        );
+        for curve in self.curves.iter().flatten() {
+            text.push_str(&format!("\n{}", curve.text()));
+        }
+        text
     }
 
     fn summary(&self) -> String {

@@ -16,10 +16,14 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let description = machine.describe()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
     let published = rows::power9();
-    let figures = measure::measure(&image, &machine, &published.setups)?;
+    let wanted = published.cases(arguments.curves);
+    let figures = measure::measure(&image, &machine, &published, &wanted)?;
     let (name, hash) = (description.name(), description.config_hash());
-    let comparison =
+    let mut comparison =
         Comparison::new(name, hash, &published.rows, &figures).map_err(Failure::Run)?;
+    if arguments.curves {
+        comparison.add_curves(&published.curves, &figures).map_err(Failure::Run)?;
+    }
     let text = match arguments.format {
         Format::Text => comparison.text(),
         Format::Json => comparison.json(),

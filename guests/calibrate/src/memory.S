@@ -26,8 +26,8 @@
 2:
     .endm
 
-    .macro chase name, log2, stride_log2, iterations
-    case \name, \iterations, 16
+    .macro chase name, log2, stride_log2, iterations, role=0
+    case \name, \iterations, 16, \role
     build_cycle \log2, \stride_log2
     measured
     .rept 16

@@ -2,13 +2,16 @@
 #
 # The doubleword `mode` of the image says what the others do; whoever boots the image may write it:
 #
-#   byte 0      role: 0 none, all other cases; 1 they spin, `busy_thread`; 2 one answers, `ping_pong`
+#   byte 0      role: 0 none, all other cases; 1 they spin, `busy_thread`; 2 one answers, `ping_pong`;
+#               3 none, the cases of curves.S
 #   byte 1      how many threads are started
-#   byte 2      their priority: 1 very low to 4 medium, 0 they wait in stop
+#   byte 2      their priority: 1 very low to 5 medium high, 0 they wait in stop
+#   byte 3      whether their stop has ESL=EC=1, so that the core may take what they have
 #   bytes 4-7   distance of their PIRs, little-endian
 
     .set ROLE_SPIN, 1
     .set ROLE_PING_PONG, 2
+    .set ROLE_CURVES, 3
     .set PIR, 1023
     .set PSSCR_NUMBER, 855
     .set OPAL_START_CPU, 41
@@ -67,16 +70,21 @@ sibling_entry:
 3:  cmpdi %r5, 3
     bne 4f
     or %r6, %r6, %r6
-4:  add %r4, %r4, %r5
-    b 4b
+4:  cmpdi %r5, 5
+    bne 5f
+    or %r5, %r5, %r5
+5:  add %r4, %r4, %r5
+    b 5b
 
 wait_in_stop:
+    lbz %r4, 3(%r3)
+    neg %r4, %r4
+    clrlsldi %r4, %r4, 62, 20           # ESL and EC, or neither: then the thread keeps what it has
     lis %r3, 0x7FFF                     # no decrementer wakes it
     mtspr DEC, %r3
-    li %r3, 0                           # EC=0, ESL=0: the thread keeps what it has
-    mtspr PSSCR_NUMBER, %r3
-    stop
-    b wait_in_stop
+    mtspr PSSCR_NUMBER, %r4
+1:  stop
+    b 1b
 
 answer:
     load_constant %r3, SCRATCH

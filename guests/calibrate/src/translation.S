@@ -22,10 +22,19 @@
     addi \table, \table, 8
     .endm
 
-    # A cycle of pointers through a line in each of `count` pages, no two in a row in the same places of the
-    # caches. It goes through the numbers below 2^log2 as in memory.S and passes over those from `count` on.
-    # r3 = where the pages begin.
-    .macro chase_lines log2, count
+    # Where place `index` lies, from the first one on: each in its own page, or 2^7-byte piece of memory, no two in a
+    # row in the same places of the caches. Clobbers r11.
+    .macro place_of register, index, page_log2
+    sldi \register, \index, \page_log2
+    .if \page_log2 > 7
+    clrlsldi %r11, \index, 64 + 7 - \page_log2, 7
+    add \register, \register, %r11
+    .endif
+    .endm
+
+    # A cycle of pointers through `count` places. It goes through the numbers below 2^log2 as in memory.S and
+    # passes over those from `count` on. r3 = where the first page begins.
+    .macro chase_lines log2, count, page_log2=16
     cmpdi %r24, 0
     bne 4f
     load_constant %r4, 1664525
@@ -40,13 +49,9 @@
     and %r8, %r8, %r6
     cmpdi %r8, \count
     bge 2b
-    sldi %r9, %r8, 16                   # where the next one lies
-    clrlsldi %r11, %r8, 55, 7
-    add %r9, %r9, %r11
+    place_of %r9, %r8, \page_log2       # the next one
     add %r9, %r9, %r3
-    sldi %r12, %r7, 16                  # where this one lies
-    clrlsldi %r11, %r7, 55, 7
-    add %r12, %r12, %r11
+    place_of %r12, %r7, \page_log2      # this one
     stdx %r9, %r3, %r12
     mr %r7, %r8
     bdnz 1b
