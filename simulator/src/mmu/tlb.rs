@@ -150,7 +150,7 @@ impl Tlb {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hit, Space, Tlb, Translation};
+    use super::{CAPACITY, Hit, Space, Tlb, Translation};
     use arch::address::RealAddress;
 
     fn page(page_log2: u32) -> Translation {
@@ -169,5 +169,20 @@ mod tests {
         assert!(tlb.insert(space, 0x20_0000, page(21)), "of another size");
         assert_eq!(tlb.find(space, 0x20_1000), Hit::Several);
         assert!(matches!(tlb.find(space, 0x20_2000), Hit::One(_)));
+    }
+
+    #[test]
+    fn a_full_one_loses_what_it_had_and_says_so() {
+        let space = Space { lpid: 1, pid: Some(2) };
+        let mut tlb = Tlb::default();
+        assert!(!tlb.insert(space, 0, page(12)) && tlb.insert(space, 0, page(12)));
+        for number in 1..CAPACITY as u64 {
+            assert!(!tlb.insert(space, number << 12, page(12)));
+        }
+        let (generation, last) = (tlb.generation(), CAPACITY as u64);
+        assert!(tlb.insert(space, last << 12, page(12)));
+        assert!(tlb.generation() > generation);
+        assert_eq!(tlb.find(space, 0), Hit::None);
+        assert!(matches!(tlb.find(space, last << 12), Hit::One(_)));
     }
 }
