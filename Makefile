@@ -15,13 +15,13 @@ differential: ## random instructions on the simulator and on QEMU, compared
 	@cargo xtask differential
 bench:    ## how fast our machine and QEMU run the same image, what timing mode and looking cost, where time goes
 	@cargo xtask bench
-fuzz:     ## a partition that does anything at all, for five minutes
+fuzz:     ## a partition that does anything at all, on the host and on our machine, for ten minutes
 	@cargo xtask fuzz
 loom:     ## what hardware threads hand over to each other, in every order of their steps
 	@cargo xtask loom
 sanitize: ## the hypervisor's portable parts under AddressSanitizer, and Miri if it is there
 	@cargo xtask sanitize
-nightly:  ## all tests with many more random cases, under sanitizers, with fuzzing
+nightly:  ## all tests with many more random cases, sanitizers, fuzzing, mutants; a summary
 	@cargo xtask nightly
 clean:    ## remove everything that was built
 	@cargo clean

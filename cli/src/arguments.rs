@@ -212,6 +212,10 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+    /// Give both machines so many chips, cores of each and threads of each core; QEMU gets a core for each thread, 8
+    /// at most.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    pub topology: Option<Topology>,
 }
 
 /// Arguments of `diff`.

@@ -7,10 +7,13 @@ use powervisor::comparison::{Transcript, difference};
 use powervisor::console::check_partitions;
 use powervisor::system::{Exit, System};
 use powervisor::{on_qemu, on_simulator};
-use system_tests::{all_systems, systems};
+use system_tests::containment::on_threads;
+use system_tests::{all_systems, number_from, systems};
 
-/// Generous: a run takes about a second.
-const TIMEOUT: Duration = Duration::from_secs(120);
+/// Generous: a run takes about a second, on several cores a few.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// What runs on several cores before each push. What it prints does not depend on who runs when.
+const ON_CORES: [&str; 3] = ["examples/registers.toml", "examples/smp.toml", "examples/timer.toml"];
 
 /// Runs the system on both machines and returns what ours showed.
 #[track_caller]
@@ -35,6 +38,22 @@ fn every_partition_does_the_same_on_both_machines() {
         let ours = assert_agreement(&name, &system);
         assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
         assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+    }
+}
+
+/// The nightly run has more cores, and all systems.
+#[test]
+fn every_partition_does_the_same_on_several_cores_of_both_machines() {
+    const CORES: u64 = 4;
+    let cores = number_from("POWERVISOR_CORES", CORES);
+    let chosen = || ON_CORES.iter().flat_map(|file| systems(file)).collect();
+    for (name, system) in if cores == CORES { chosen() } else { all_systems() } {
+        let name = format!("{name} on {cores} cores");
+        let ours = assert_agreement(&name, &on_threads(system, [1, cores as u32, 1]));
+        assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
+        assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+        let threads = format!("powervisor: hardware threads: {cores}");
+        assert!(ours.lines().contains(&threads), "{name}");
     }
 }
 
