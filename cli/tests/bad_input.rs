@@ -86,7 +86,7 @@ fn partition_files() {
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
         ),
         (
             "name = 'p'",
@@ -263,12 +263,12 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "scoreboard = { value = 40",
             "scoreboard = { value = -1",
-            "timing.special.scoreboard: -1 is out of range; it must be 0 to 10^12",
+            "timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
         ),
         (
             "scoreboard = { value = 40",
             "scoreboard = { value = nan",
-            "timing.special.scoreboard: NaN is out of range; it must be 0 to 10^12",
+            "timing.special.scoreboard: NaN is out of range; it must be 0 to 100000000",
         ),
         (
             "scoreboard = { value = 40",
