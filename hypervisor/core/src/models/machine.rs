@@ -18,6 +18,7 @@ use crate::partition::Door;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
 use crate::threads::FAR;
+use crate::vcpu::Activity;
 
 loom::thread_local! {
     /// Which hardware thread this is.
@@ -93,7 +94,12 @@ impl Hal for Machine {
     type Tables = Vec<Page>;
 
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
-        (self.program)(running, until)
+        let leave = (self.program)(running, until);
+        // Nobody else has made anything of it meanwhile.
+        let (partition, vcpu) = running.place;
+        let activity = running.system.partitions()[partition].lock().vcpus[vcpu].activity;
+        assert_eq!(activity, Activity::Running { thread: running.thread });
+        leave
     }
 
     fn ring(&self, thread: usize) {

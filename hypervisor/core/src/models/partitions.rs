@@ -132,6 +132,18 @@ fn a_vcpu_that_is_prodded_goes_on_whether_it_sleeps_or_is_about_to() {
 }
 
 #[test]
+fn a_vcpu_that_is_prodded_finds_an_idle_thread_while_the_other_runs_on() {
+    every_order(2, &[2], |running, until| match (running.place.1, turn(running)) {
+        (0, 0) => {
+            call(running, Hypercall::Prod, 1, 0).unwrap_or_else(|| Machine::compute(running, until))
+        }
+        (0, _) => Machine::compute(running, until),
+        (_, 0) => Leave::Ceded,
+        _ => OVER,
+    });
+}
+
+#[test]
 fn an_interrupt_ends_a_sleep() {
     every_order(2, &[2], |running, _| match (running.place.1, turn(running)) {
         (0, 0) => call(running, Hypercall::Ipi, 1, 5).unwrap_or(Leave::Stopped),
@@ -213,6 +225,23 @@ fn somebody_comes_for_every_timer() {
             OVER
         }
         _ => Machine::compute(running, until),
+    });
+}
+
+/// A sleeper's time comes when somebody prods it.
+#[test]
+fn a_vcpu_that_two_wake_runs_once() {
+    every_order(2, &[2], |running, until| match (running.place.1, turn(running)) {
+        (0, 0) => {
+            call(running, Hypercall::Prod, 1, 0).unwrap_or_else(|| Machine::compute(running, until))
+        }
+        (0, _) => Machine::compute(running, until),
+        (_, 0) => {
+            running.registers.supervisor.decrementer_expires = 100;
+            Leave::Ceded
+        }
+        (_, 1) => Leave::Changed,
+        _ => OVER,
     });
 }
 
