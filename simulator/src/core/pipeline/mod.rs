@@ -334,10 +334,10 @@ impl Pipeline {
             let at = issued.at() + parameters.core.mispredict;
             let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
             self.front.redirect(refilled);
-        } else if let Some(target) = taken_to {
+        } else if taken_to.is_some() {
             let is_indirect = matches!(kind, predictor::Kind::Indirect { .. });
             let has_target_cache = self.share.divisor == 1 && !is_indirect;
-            self.front.taken(address, target, has_target_cache, &parameters.core, free);
+            self.front.taken(has_target_cache, &parameters.core, free);
         }
     }
 
