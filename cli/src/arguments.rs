@@ -154,7 +154,7 @@ pub struct BootArguments {
     /// Type what --log-input wrote, at the same simulated times, instead of standard input.
     #[arg(long, value_name = "FILE")]
     pub replay_input: Option<PathBuf>,
-    /// Write a line for each exit of a partition, or for each instruction too.
+    /// Write a line for each exit of a partition, or for each instruction too: some 90 bytes of each.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub trace: Option<Traced>,
     /// Write the trace to this file instead of standard error.
@@ -212,6 +212,10 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+    /// Give both machines so many chips, cores of each and threads of each core; QEMU gets a core for each thread, 8
+    /// at most.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    pub topology: Option<Topology>,
 }
 
 /// Arguments of `diff`.

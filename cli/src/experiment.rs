@@ -13,10 +13,14 @@ use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
+use crate::metric::metrics;
 use crate::partition_file::{read_machine, read_payload};
 use crate::size::Size;
 use crate::system::System;
-use crate::toml_file::TomlFile;
+use crate::toml_file::{TomlFile, suggest};
+
+/// What names experiments and variants, which name files too.
+const NAME: &str = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -31,7 +35,7 @@ struct Contents {
     region: Option<RegionTable>,
     per: Per,
     #[serde(default)]
-    published: Vec<Published>,
+    published: Vec<PublishedTable>,
     #[serde(default)]
     variant: Vec<Spanned<VariantTable>>,
 }
@@ -56,15 +60,41 @@ impl RegionTable {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct VariantTable {
-    name: String,
+    name: Spanned<String>,
     arguments: String,
     region: Option<RegionTable>,
     expect: String,
 }
 
-/// A figure that somebody else published for the same question.
-#[derive(Deserialize, serde::Serialize, Clone, PartialEq, Debug)]
+#[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
+struct PublishedTable {
+    metric: Spanned<String>,
+    value: Spanned<f64>,
+    what: String,
+    source: String,
+}
+
+impl PublishedTable {
+    fn check(self, file: &TomlFile, per: Per) -> Result<Published, Failure> {
+        let metric = self.metric.get_ref();
+        let known = metrics(per).iter().map(|metric| metric.name);
+        if !known.clone().any(|name| name == metric) {
+            let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
+            return Err(file.complain(self.metric.span(), text));
+        }
+        let value = *self.value.get_ref();
+        if !(value.is_finite() && value > 0.0) {
+            let text = format!("{value} cannot be compared with; give a number above 0");
+            return Err(file.complain(self.value.span(), text));
+        }
+        let Self { metric, what, source, .. } = self;
+        Ok(Published { metric: metric.into_inner(), value, what, source })
+    }
+}
+
+/// A figure that somebody else published for the same question.
+#[derive(serde::Serialize, Clone, PartialEq, Debug)]
 pub struct Published {
     /// Of which of our metrics.
     #[serde(skip_serializing)]
@@ -136,9 +166,7 @@ impl Experiment {
         let contents: Contents = file.parse()?;
         let name = contents.name.get_ref();
         if !is_name(name) {
-            let text = format!(
-                "`{name}` cannot name an experiment; use up to 31 letters, digits and `,._+-`, beginning with a letter"
-            );
+            let text = format!("`{name}` cannot name an experiment; {NAME}");
             return Err(file.complain(contents.name.span(), text));
         }
         let (payload, program) = read_payload(&file, &contents.payload, None, &contents.memory)?;
@@ -147,11 +175,14 @@ impl Experiment {
         let mut variants = Vec::new();
         for table in &contents.variant {
             let variant = table.get_ref();
-            if !names.insert(&variant.name) {
-                let text = format!(
-                    "a second variant is called `{}`; give each its own name",
-                    variant.name
-                );
+            let variant_name = variant.name.get_ref();
+            if !is_name(variant_name) {
+                let text = format!("`{variant_name}` cannot name a variant; {NAME}");
+                return Err(file.complain(variant.name.span(), text));
+            }
+            if !names.insert(variant_name) {
+                let text =
+                    format!("a second variant is called `{variant_name}`; give each its own name");
                 return Err(file.complain(table.span(), text));
             }
             let partition = Partition {
@@ -165,13 +196,12 @@ impl Experiment {
             };
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
-                    "the variant `{}` has no region; add one to it or to the file",
-                    variant.name
+                    "the variant `{variant_name}` has no region; add one to it or to the file"
                 );
                 file.complain(table.span(), text)
             })?;
             variants.push(Variant {
-                name: variant.name.clone(),
+                name: variant_name.clone(),
                 region: region.check(&file)?,
                 partition,
                 expect: variant.expect.clone(),
@@ -180,12 +210,14 @@ impl Experiment {
         if variants.is_empty() {
             return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
         }
+        let published = contents.published.into_iter();
+        let published = published.map(|table| table.check(&file, contents.per));
         Ok(Self {
             name: name.clone(),
             question: contents.question,
             machine: read_machine(&file, &contents.machine)?,
             per: contents.per,
-            published: contents.published,
+            published: published.collect::<Result<_, _>>()?,
             program,
             variants,
         })

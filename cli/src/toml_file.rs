@@ -77,8 +77,19 @@ pub fn explain(message: &str) -> String {
         return format!("the key `{missing}` is missing; add a line `{missing} = ...`");
     }
     match message.split_once(", expected ") {
-        Some((wrong, expected)) => format!("{wrong}; expected {expected}"),
+        Some((wrong, expected)) => format!("{wrong}; expected {}", in_words(expected)),
         None => message,
+    }
+}
+
+/// What serde calls by the name of a type.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "f64" => "a number",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number, 0 or more",
+        other => other,
     }
 }
 

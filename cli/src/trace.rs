@@ -3,10 +3,13 @@
 //! A line is: simulated seconds, hardware thread, LPID, the partition's name, what happened, and what
 //! the processor recorded about it as `NAME value`. Which vCPU ran is the hypervisor's knowledge, not
 //! the processor's, and so it is not said. An observer: it changes nothing.
+//!
+//! [`lines`] writes, [`listing`] has the instructions as text.
+
+mod lines;
+mod listing;
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use arch::instruction::{Word, disassemble};
@@ -24,64 +27,30 @@ use simulator::shared::Shared;
 use simulator::thread::Thread;
 
 use crate::failure::Failure;
-use crate::output::full;
+use lines::Lines;
+use listing::Listing;
 
 /// Writes a line for each exit, and for each completed instruction if `INSTRUCTIONS`.
 pub struct Trace<const INSTRUCTIONS: bool> {
-    out: BufWriter<Box<dyn Write + Send>>,
-    place: String,
-    clock: Clock,
-    partitions: Vec<String>,
-    /// The first failure to write; nothing is written after it.
-    failed: Option<io::Error>,
+    lines: Lines,
+    listing: Listing,
 }
 
 impl<const INSTRUCTIONS: bool> std::fmt::Debug for Trace<INSTRUCTIONS> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trace").field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("Trace").finish_non_exhaustive()
     }
 }
 
 impl<const INSTRUCTIONS: bool> Trace<INSTRUCTIONS> {
     /// Writes to a file, or to standard error. `partitions` are named by LPID, the first has 1.
     pub fn new(path: Option<&Path>, clock: Clock, partitions: &[String]) -> Result<Self, Failure> {
-        let (place, out): (_, Box<dyn Write + Send>) = match path {
-            None => ("standard error".to_owned(), Box::new(io::stderr())),
-            Some(path) => {
-                let place = path.display().to_string();
-                let file = File::create(path).map_err(|error| full(&place, &error))?;
-                (place, Box::new(file))
-            }
-        };
-        let partitions = partitions.to_vec();
-        Ok(Self { out: BufWriter::new(out), place, clock, partitions, failed: None })
+        Ok(Self { lines: Lines::new(path, clock, partitions)?, listing: Listing::new() })
     }
 
     /// Writes out what is buffered. Fails if anything could not be written.
     pub fn flush(&mut self) -> Result<(), Failure> {
-        let flushed = match self.failed.take() {
-            None => self.out.flush(),
-            Some(error) => Err(error),
-        };
-        flushed.map_err(|error| match error.kind() {
-            ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => full(&self.place, &error),
-        })
-    }
-
-    fn line(&mut self, thread: &Thread, is_guest: bool, text: &str) {
-        if self.failed.is_some() {
-            return;
-        }
-        let seconds = thread.time_now().cycles() as f64 / self.clock.core_hz as f64;
-        let lpid = thread.spr(Spr::Lpidr);
-        let name = match (is_guest, lpid.checked_sub(1)) {
-            (true, Some(index)) => self.partitions.get(index as usize).map_or("-", String::as_str),
-            _ => "-",
-        };
-        let pir = thread.spr(Spr::Pir);
-        let written = writeln!(self.out, "{seconds:.9} thread {pir:#x} lpid {lpid} {name} {text}");
-        self.failed = written.err();
+        self.lines.flush()
     }
 }
 
@@ -89,15 +58,14 @@ impl<const INSTRUCTIONS: bool> Observer for Trace<INSTRUCTIONS> {
     const SEES_INSTRUCTIONS: bool = INSTRUCTIONS;
 
     fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
-        let state = if mode.is_hypervisor() { "hypervisor" } else { "guest" };
-        let (address, word) = (thread.cia, op.word);
-        let text = format!("{state} {address:#018x} {:08x} {}", word.0, disassemble(word, address));
-        self.line(thread, !mode.is_hypervisor(), &text);
+        let is_hypervisor = mode.is_hypervisor();
+        let text = self.listing.text(thread.cia, op.word, is_hypervisor);
+        self.lines.line(thread, !is_hypervisor, text);
     }
 
     fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         if taken.is_exit() {
-            self.line(thread, true, &exit(thread, taken));
+            self.lines.line(thread, true, exit(thread, taken).as_bytes());
         }
     }
 }

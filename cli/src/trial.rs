@@ -207,8 +207,8 @@ impl<'a> Trial<'a> {
         }))
     }
 
-    /// Runs again with each cause that matters made free. The work itself is no such cause, nor is waiting in
-    /// `stop` or in firmware: that time passes for the others.
+    /// Runs again with each cause that matters made free. Waiting in `stop` or in firmware is no such cause:
+    /// that time passes for the others.
     ///
     /// # Errors
     /// [`Failure`] if a run does not end as the experiment expects.
@@ -218,9 +218,7 @@ impl<'a> Trial<'a> {
         let worth: Vec<(Cause, u64)> = causes
             .filter(|(_, cycles)| *cycles as f64 >= LEAST_SHARE * whole as f64)
             .filter_map(|(name, cycles)| Some((Cause::from_name(&name)?, cycles)))
-            .filter(|(cause, _)| {
-                !matches!(cause, Cause::DispatchWidth | Cause::WaitStop | Cause::WaitFirmware)
-            })
+            .filter(|(cause, _)| !matches!(cause, Cause::WaitStop | Cause::WaitFirmware))
             .collect();
         let again = |cause: Cause| {
             let free = CauseSet::default().with(cause);

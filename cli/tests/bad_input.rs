@@ -60,7 +60,11 @@ fn partition_files() {
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
-        ("vcpus = 1", "vcpus = -1", "bad.toml:5: invalid value: integer `-1`; expected u32"),
+        (
+            "vcpus = 1",
+            "vcpus = -1",
+            "bad.toml:5: invalid value: integer `-1`; expected a whole number from 0 to 4294967295",
+        ),
         ("vcpus = 1", "vcpus = 0", "bad.toml:5: a partition needs a vCPU; write `vcpus = 1`"),
         ("vcpus = 1", "vcpus = 65", "bad.toml:5: 65 is out of range; give a number from 1 to 64"),
         (
@@ -82,7 +86,7 @@ fn partition_files() {
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
         ),
         (
             "name = 'p'",
@@ -151,6 +155,28 @@ fn experiment_files() {
             "expect = ''\n",
             "expect = ''\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
             "bad.toml:12: a second variant is called `v`; give each its own name",
+        ),
+        (
+            "name = 'v'",
+            "name = '../v'",
+            "bad.toml:9: `../v` cannot name a variant; use up to 31 letters, digits and `,._+-`, beginning with a letter",
+        ),
+        (
+            "[[variant]]",
+            "[[published]]\nmetric = 'cycles'\nvalue = 1\nwhat = ''\nsource = ''\n[[variant]]",
+            "bad.toml:9: no figure is called `cycles`; known: cycles_per_hypercall, instructions_per_hypercall, \
+             hypervisor_instructions_per_hypercall, guest_instructions_per_hypercall, spr_reads_per_hypercall, \
+             spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall",
+        ),
+        (
+            "[[variant]]",
+            "[[published]]\nmetric = 'exits_per_hypercal'\nvalue = 1\nwhat = ''\nsource = ''\n[[variant]]",
+            "bad.toml:9: no figure is called `exits_per_hypercal`; did you mean `exits_per_hypercall`?",
+        ),
+        (
+            "[[variant]]",
+            "[[published]]\nmetric = 'exits_per_hypercall'\nvalue = 0\nwhat = ''\nsource = ''\n[[variant]]",
+            "bad.toml:10: 0 cannot be compared with; give a number above 0",
         ),
         (
             "'power9'",
@@ -225,6 +251,85 @@ fn machine_descriptions() {
     for arguments in ["boot good.toml --machine m.toml", "boot --kernel p.elf --machine m.toml"] {
         let expected = format!("m.toml:{line}: unknown key `clcok`; did you mean `clock`?");
         assert_refused(folder.command(arguments).env("POWERVISOR_IMAGES", "images"), &expected);
+    }
+}
+
+#[test]
+fn a_number_of_a_machine_that_cannot_be() {
+    let folder = folder();
+    folder.write("good.experiment.toml", EXPERIMENT);
+    let power9 = include_str!("../../machines/power9.toml");
+    for (from, to, expected) in [
+        (
+            "scoreboard = { value = 40",
+            "scoreboard = { value = -1",
+            "timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
+        ),
+        (
+            "scoreboard = { value = 40",
+            "scoreboard = { value = nan",
+            "timing.special.scoreboard: NaN is out of range; it must be 0 to 100000000",
+        ),
+        (
+            "scoreboard = { value = 40",
+            "scoreboard = { value = 40, low = 41",
+            "timing.special.scoreboard: low 41, value 40 and high 40 do not ascend; they must",
+        ),
+        (
+            "scoreboard = { value = 40",
+            "scoreboard = { value = 'x'",
+            "invalid type: string \"x\"; expected a number",
+        ),
+        (
+            "scoreboard = { value = 40",
+            "scoreboard = { valeu = 40",
+            "unknown key `valeu`; did you mean `value`?",
+        ),
+        (
+            "threads_per_core = 1",
+            "threads_per_core = 9",
+            "threads_per_core = 9 is out of range; it must be 1 to 4",
+        ),
+        (
+            "timebase_frequency = { value = 512_000_000",
+            "timebase_frequency = { value = 0",
+            "clock.timebase_frequency is 0; it must be positive",
+        ),
+    ] {
+        let line = 1 + power9.lines().position(|line| line.starts_with(from)).unwrap();
+        folder.write("m.toml", power9.replacen(&format!("\n{from}"), &format!("\n{to}"), 1));
+        for arguments in ["run good.experiment.toml", "boot good.toml", "calibrate"] {
+            let mut command = folder.command(&format!("{arguments} --machine m.toml"));
+            let expected = format!("m.toml:{line}: {expected}");
+            assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+        }
+    }
+    folder.write("m.toml", power9.replacen("\nscoreboard = {", "\nscoreboard = 40 #", 1));
+    let line = 1 + power9.lines().position(|line| line.starts_with("scoreboard")).unwrap();
+    assert_refused(
+        folder
+            .command("run good.experiment.toml --machine m.toml")
+            .env("POWERVISOR_IMAGES", "images"),
+        &format!(
+            "m.toml:{line}: invalid type: integer `40`; expected a table {{ value, unit, confidence, source }}"
+        ),
+    );
+}
+
+#[test]
+fn places_that_out_cannot_write_to() {
+    let folder = folder();
+    folder.write("good.experiment.toml", EXPERIMENT);
+    folder.write("files/e-v.svg/in-the-way", []);
+    for (out, expected) in [
+        (
+            "p.elf",
+            "p.elf: cannot be made: File exists (os error 17); name a folder that can be written",
+        ),
+        ("files", "files/e-v.svg: not a file that can be replaced; name a file"),
+    ] {
+        let mut command = folder.command(&format!("run good.experiment.toml --out {out}"));
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), expected);
     }
 }
 
@@ -408,6 +513,17 @@ fn reports_to_compare() {
             "sum.json",
             report("e", 8),
             "sum.json: the charges of `v` add up to 8, not to its 9 cycles; write the report again",
+        ),
+        (
+            "huge.json",
+            report("e", u64::MAX)
+                .replace("\"elapsed_thread_cycles\":9", "\"elapsed_thread_cycles\":8"),
+            "huge.json: the charges of `v` add up to 18446744073709551615, not to its 8 cycles; write the report again",
+        ),
+        (
+            "null.json",
+            "null".to_owned(),
+            "null.json: not a report (invalid type: null, expected an object at line 1 column 4); it must be what `powervisor run --format json` prints",
         ),
         (
             "other.json",

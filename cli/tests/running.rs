@@ -270,6 +270,32 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 }
 
 #[test]
+fn a_reader_of_figures_that_goes_away_ends_the_command_quietly() {
+    let folder = Folder::new();
+    let experiment = project("experiments/null-hypercall.toml");
+    let mut command = folder.command(&format!("run {experiment} --format json"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_interrupt_ends_experiments_and_calibration() {
+    let folder = Folder::new();
+    let experiment = project("experiments/compute.toml");
+    for line in [format!("run {experiment} --check-causes --out files"), "calibrate".to_owned()] {
+        let mut command = folder.command_to_signal(&line);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(500));
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{line}: {}", errors(&output));
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{line}");
+    }
+}
+
+#[test]
 fn a_full_disk_under_standard_output_is_a_complaint() {
     let folder = Folder::new();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

@@ -129,7 +129,7 @@ impl Choices {
                     None
                 }
             };
-            let pinned = guest.schedule.lock().pinned_windows;
+            let pinned = guest.partition.pinned_pages();
             assert_eq!(hal.open_windows.get(), pinned, "a window is open");
             if let Some(leave) = leave {
                 return leave;

@@ -2,7 +2,7 @@
 
 use arch::interrupt::{Vector, wake as reason};
 use arch::registers::spr::Spr;
-use arch::registers::{lpcr, msr, psscr};
+use arch::registers::{lpcr, msr, psscr, xer};
 use simulator::interrupt::wake::{self, wakes_at};
 use simulator::power_saving::{POISON, SelfRestore, requested};
 use simulator::shared::{Shared, Signals};
@@ -233,9 +233,11 @@ fn a_deep_level_loses_all_but_what_is_kept_reset_or_restored() {
     assert_eq!((thread.spr(Spr::Sprg0), thread.spr(Spr::Amr)), (POISON, POISON));
     assert_eq!(thread.gpr[5], POISON);
     assert!(thread.xer != 0x77 && thread.fpscr == 0);
+    assert_eq!(thread.xer & !xer::MASK, 0, "there are no such bits");
     assert_eq!(thread.msr(), HYPERVISOR | msr::ME);
     assert_eq!(thread.spr(Spr::Psscr), psscr::PLS.set(0, 4));
     assert_eq!(thread.spr(Spr::Srr1) & 0x3F_0000, reason::DECREMENTER | reason::ALL_LOST);
+    assert_eq!(thread.spr(Spr::Srr1) & !0x3F_0000, msr::SF | msr::HV, "the MSR is lost too");
     assert!(!shared.holds_reservation(&thread));
 }
 

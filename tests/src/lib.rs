@@ -2,6 +2,8 @@
 //!
 //! They need the images; `make images` builds them, and every test says so if it has not been done.
 
+pub mod containment;
+
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

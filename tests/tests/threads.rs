@@ -79,3 +79,23 @@ fn five_hundred_and_twelve_partitions_end_on_thirty_two_threads() {
     assert_eq!(console.matches(": powered off;").count(), PARTITIONS);
     assert_eq!(console.matches("] preempt: 60000 steps, value 0xbe8225d3,").count(), PARTITIONS);
 }
+
+#[test]
+fn every_vcpu_of_five_hundred_and_twelve_partitions_shares_its_areas() {
+    const PARTITIONS: usize = 512;
+    let partition = |number| {
+        format!(
+            "[[partition]]\nname = \"p{number}\"\npayload = \"confer\"\nmemory = \"8 MiB\"\n\
+             vcpus = 2\narguments = \"rounds=0\"\n"
+        )
+    };
+    let partitions: String = (0..PARTITIONS).map(partition).collect();
+    let system = system_of(&format!("slice_us = 50\n{partitions}"));
+    let mut machine = machine([2, 4, 4], "0x2_0000_0000");
+    boot(&mut machine, system);
+    let end = machine.run(1 << 32, &mut NoObserver);
+    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    assert!(matches!(end, RunState::PoweredOff), "{end:?}\n{console}");
+    assert_eq!(console.matches("] confer: 2 areas, logs and shadows").count(), PARTITIONS);
+    assert_eq!(console.matches(": powered off;").count(), PARTITIONS);
+}

@@ -7,10 +7,13 @@ use powervisor::comparison::{Transcript, difference};
 use powervisor::console::check_partitions;
 use powervisor::system::{Exit, System};
 use powervisor::{on_qemu, on_simulator};
-use system_tests::{all_systems, systems};
+use system_tests::containment::on_threads;
+use system_tests::{all_systems, number_from, systems};
 
-/// Generous: a run takes about a second.
-const TIMEOUT: Duration = Duration::from_secs(120);
+/// Generous: a run takes about a second, on several cores a few.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// What runs on several cores before each push. What it prints does not depend on who runs when.
+const ON_CORES: [&str; 3] = ["examples/registers.toml", "examples/smp.toml", "examples/timer.toml"];
 
 /// Runs the system on both machines and returns what ours showed.
 #[track_caller]
@@ -38,6 +41,22 @@ fn every_partition_does_the_same_on_both_machines() {
     }
 }
 
+/// The nightly run has more cores, and all systems.
+#[test]
+fn every_partition_does_the_same_on_several_cores_of_both_machines() {
+    const CORES: u64 = 4;
+    let cores = number_from("POWERVISOR_CORES", CORES);
+    let chosen = || ON_CORES.iter().flat_map(|file| systems(file)).collect();
+    for (name, system) in if cores == CORES { chosen() } else { all_systems() } {
+        let name = format!("{name} on {cores} cores");
+        let ours = assert_agreement(&name, &on_threads(system, [1, cores as u32, 1]));
+        assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
+        assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+        let threads = format!("powervisor: hardware threads: {cores}");
+        assert!(ours.lines().contains(&threads), "{name}");
+    }
+}
+
 #[test]
 fn without_a_bundle_both_machines_show_the_same_complaint() {
     let (_, mut system) = systems("examples/hello.toml").remove(0);
@@ -53,4 +72,13 @@ fn a_bundle_cut_in_half_is_refused_by_the_hypervisor_on_both_machines() {
     bundle.truncate(bundle.len() / 2);
     let ours = assert_agreement("half a bundle", &system);
     assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: bundle"));
+}
+
+#[test]
+fn a_gibibyte_that_is_full_is_one_page_on_both_machines() {
+    let (name, system) = systems("examples/gibibyte.toml").remove(0);
+    let ours = assert_agreement(&name, &system);
+    assert_eq!(check_partitions(&ours.lines()), Ok(()));
+    let summary = ours.lines().into_iter().find(|line| line.contains("summary: partition large"));
+    assert!(summary.is_some_and(|line| line.ends_with("pages: 1G 1, 2M 0, 64K 0")));
 }

@@ -7,7 +7,9 @@ mod bench;
 mod check;
 mod fuzz;
 mod images;
+mod loom;
 mod mutants;
+mod nightly;
 mod run;
 mod sanitize;
 mod setup;
@@ -50,17 +52,20 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// How fast our machine and QEMU run the same image, in millions of instructions per second.
+    /// How fast our machine and QEMU run the same image, in millions of instructions per second; what timing
+    /// mode and looking cost; and where the simulator's own time goes.
     Bench(bench::Arguments),
     /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
-    /// A partition that does anything at all, on the fake machine: libFuzzer looks for what breaks the
-    /// hypervisor.
+    /// A partition that does anything at all, on the fake machine, where libFuzzer looks for what breaks the
+    /// hypervisor; then random partitions on our machine, while its oracle watches.
     Fuzz(fuzz::Arguments),
+    /// What hardware threads hand over to each other, in every order of their steps.
+    Loom(loom::Arguments),
     /// The hypervisor's portable parts under AddressSanitizer, and under Miri where that is installed.
     Sanitize,
-    /// All tests, with many more random cases, under sanitizers too, some fuzzing, and a sample of
-    /// mutants.
+    /// All tests, with many more random cases and orders, under sanitizers too, some fuzzing, and a sample of
+    /// mutants; a summary at the end.
     Nightly,
 }
 
@@ -75,13 +80,11 @@ fn main() -> ExitCode {
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),
-        Task::Mutants(arguments) => mutants::mutants(&workspace, arguments),
-        Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments),
+        Task::Mutants(arguments) => mutants::mutants(&workspace, arguments).map(drop),
+        Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments).map(drop),
+        Task::Loom(arguments) => loom::loom(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),
-        Task::Nightly => test::nightly(&workspace)
-            .and_then(|()| sanitize::sanitize(&workspace))
-            .and_then(|()| fuzz::fuzz(&workspace, fuzz::Arguments::default()))
-            .and_then(|()| mutants::mutants(&workspace, mutants::Arguments::default())),
+        Task::Nightly => nightly::nightly(&workspace),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,12 +1,13 @@
 //! The hypervisor's portable parts under tools that notice what ordinary tests do not.
 //!
 //! AddressSanitizer runs the tests of core, and of hal's and the payloads' run time's portable halves.
-//! Miri would see more; it is no part of a stable toolchain, so a run without it says so.
+//! Miri sees more; it is no part of a stable toolchain, so a run without it says so.
 
 use std::process::Command;
 
 use anyhow::Result;
 
+use crate::nightly::Outcome;
 use crate::toolchain::host;
 use crate::workspace::{Workspace, output, run};
 
@@ -14,6 +15,8 @@ use crate::workspace::{Workspace, output, run};
 const PACKAGES: [&str; 3] = ["hypervisor-core", "hypervisor-hal", "guest-rt"];
 /// Random cases of each property under Miri, which is a thousand times slower.
 const CASES_UNDER_MIRI: &str = "4";
+/// What brings it.
+const MIRI_COMES_BY: &str = "rustup toolchain install nightly --component miri,rust-src";
 
 /// A cargo that takes unstable flags, for the host's own target only.
 pub(crate) fn unstable_cargo(workspace: &Workspace, flags: &str) -> Command {
@@ -24,26 +27,59 @@ pub(crate) fn unstable_cargo(workspace: &Workspace, flags: &str) -> Command {
 }
 
 pub(crate) fn sanitize(workspace: &Workspace) -> Result<()> {
-    let packages = PACKAGES.iter().flat_map(|package| ["--package", package]);
+    let figures = address(workspace)?;
+    println!("sanitize: {figures} passed under AddressSanitizer");
+    match miri(workspace)? {
+        Outcome::Passed(figures) => println!("sanitize: {figures} passed under Miri"),
+        Outcome::Skipped(why) => println!("sanitize: SKIPPED Miri: {why}"),
+    }
+    Ok(())
+}
+
+fn packages() -> impl Iterator<Item = &'static str> {
+    PACKAGES.iter().flat_map(|package| ["--package", package])
+}
+
+/// Under AddressSanitizer: which packages.
+pub(crate) fn address(workspace: &Workspace) -> Result<String> {
     let mut command = unstable_cargo(workspace, "-Zsanitizer=address");
     command.args(["test", "--quiet", "--lib", "--target", &host()?, "--target-dir"]);
-    run(command.arg(workspace.target.join("sanitize")).args(packages.clone()))?;
-    println!("sanitize: {} passed under AddressSanitizer", PACKAGES.join(", "));
+    run(command.arg(workspace.target.join("sanitize")).args(packages()))?;
+    Ok(PACKAGES.join(", "))
+}
 
-    if let Err(error) = output(workspace.cargo(&["miri", "--version"]).env("RUSTC_BOOTSTRAP", "1"))
-    {
-        let why = error.to_string();
-        println!(
-            "sanitize: SKIPPED Miri, which is not installed: {}",
-            why.lines().next().unwrap_or("")
-        );
-        return Ok(());
-    }
-    let mut command = workspace.cargo(&["miri", "test", "--quiet", "--lib", "--target-dir"]);
-    command.arg(workspace.target.join("miri")).args(packages);
-    command.env("RUSTC_BOOTSTRAP", "1").env("PROPTEST_CASES", CASES_UNDER_MIRI);
+/// Under Miri, if a toolchain has it: which packages.
+pub(crate) fn miri(workspace: &Workspace) -> Result<Outcome> {
+    let Some(miri) = find_miri(workspace) else {
+        return Ok(Outcome::Skipped(format!("no toolchain has it; `{MIRI_COMES_BY}` brings it")));
+    };
+    let mut command = miri();
+    command.args(["test", "--quiet", "--lib", "--target-dir"]);
+    command.arg(workspace.target.join("miri")).args(packages());
+    command.env("PROPTEST_CASES", CASES_UNDER_MIRI).current_dir(&workspace.root);
     // proptest looks for the file of its last failures.
     run(command.env("MIRIFLAGS", "-Zmiri-disable-isolation"))?;
-    println!("sanitize: {} passed under Miri", PACKAGES.join(", "));
-    Ok(())
+    Ok(Outcome::Passed(PACKAGES.join(", ")))
+}
+
+/// `cargo miri`, of the active toolchain or of the nightly one.
+fn find_miri(workspace: &Workspace) -> Option<Box<dyn Fn() -> Command + '_>> {
+    let active = || {
+        let mut command = workspace.cargo(&["miri"]);
+        command.env("RUSTC_BOOTSTRAP", "1");
+        command
+    };
+    let nightly = || {
+        let mut command = Command::new("rustup");
+        command.args(["run", "nightly", "cargo", "miri"]);
+        // Those that name the active toolchain.
+        for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
+            command.env_remove(variable);
+        }
+        command
+    };
+    if output(active().arg("--version")).is_ok() {
+        return Some(Box::new(active));
+    }
+    output(nightly().arg("--version")).is_ok().then(|| Box::new(nightly) as Box<_>)
 }

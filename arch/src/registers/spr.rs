@@ -6,7 +6,7 @@
 //!
 //! Source: Power ISA 3.0B and 2.07 Book III, SPR tables; numbers and presence as in QEMU's
 //! `target/ppc/cpu.h` and Linux's `reg.h` (`kvm-hv.md` 1.5); scopes from `kvm-hv.md` 5 and
-//! `microarchitecture.md` 1.4.
+//! `microarchitecture.md` 1.4; SPRC, SPRD and TFMR as in skiboot's `processor.h`.
 
 use crate::processor::Processor;
 
@@ -119,7 +119,7 @@ registers! {
     Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
     Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
-    Ldbar Tscr
+    Ldbar Tscr Sprc Sprd Tfmr
 }
 
 sprs! {
@@ -143,6 +143,7 @@ sprs! {
      128 TFHAR   Tfhar  Problem    Problem    Thread 64 Both;
      129 TFIAR   Tfiar  Problem    Problem    Thread 64 Both;
      130 TEXASR  Texasr Problem    Problem    Thread 64 Both;
+     131 TEXASRU Texasr Problem    Problem    Thread 32 Both;
      136 CTRL    Ctrl   Problem    None       Thread 32 Both;
      144 TIDR    Tidr   Privileged Privileged Thread 64 Power9;
      152 CTRL    Ctrl   None       Privileged Thread 32 Both;
@@ -164,6 +165,8 @@ sprs! {
      273 SPRG1   Sprg1  Privileged Privileged Thread 64 Both;
      274 SPRG2   Sprg2  Privileged Privileged Thread 64 Both;
      275 SPRG3   Sprg3  Privileged Privileged Thread 64 Both;
+     276 SPRC    Sprc   Hypervisor Hypervisor Core   64 Both;
+     277 SPRD    Sprd   Hypervisor Hypervisor Core   64 Both;
      284 TBL     Tb     None       Hypervisor Chip   32 Both;
      285 TBU     Tb     None       Hypervisor Chip   32 Both;
      286 TBU40   Tb     None       Hypervisor Chip   64 Both;
@@ -179,6 +182,7 @@ sprs! {
      313 HRMOR   Hrmor  Hypervisor Hypervisor Core   64 Both;
      314 HSRR0   Hsrr0  Hypervisor Hypervisor Thread 64 Both;
      315 HSRR1   Hsrr1  Hypervisor Hypervisor Thread 64 Both;
+     317 TFMR    Tfmr   Hypervisor Hypervisor Core   64 Both;
      318 LPCR    Lpcr   Hypervisor Hypervisor Thread 64 Both;
      319 LPIDR   Lpidr  Hypervisor Hypervisor Thread 32 Both;
      336 HMER    Hmer   Hypervisor Hypervisor Thread 64 Both;

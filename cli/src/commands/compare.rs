@@ -16,7 +16,10 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
     let mut disagreements = Vec::new();
     for file in &arguments.files {
-        for (name, system) in systems(file, SEED)? {
+        for (name, mut system) in systems(file, SEED)? {
+            if let Some(topology) = arguments.topology {
+                system.machine = system.machine.with_topology(topology.0, "--topology");
+            }
             let qemu = on_qemu::transcript(&system, timeout)?;
             let ours = on_simulator::transcript(&system, timeout)?;
             match difference(&ours, &qemu) {

@@ -14,6 +14,7 @@ use crate::toml_file::read_file;
 
 /// What is read of a report.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Contents {
     schema: u32,
     experiment: String,
@@ -75,8 +76,8 @@ fn read(path: &Path) -> Result<Contents, Failure> {
         ));
     }
     for (variant, ledger) in &contents.ledger {
-        let sum: u64 = ledger.charges.iter().map(|charge| charge.cycles).sum();
-        if sum != ledger.elapsed_thread_cycles {
+        let sum: u128 = ledger.charges.iter().map(|charge| u128::from(charge.cycles)).sum();
+        if sum != u128::from(ledger.elapsed_thread_cycles) {
             return Err(wrong(format!(
                 "the charges of `{variant}` add up to {sum}, not to its {} cycles; write the report again",
                 ledger.elapsed_thread_cycles

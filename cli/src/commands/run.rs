@@ -1,6 +1,6 @@
 //! `powervisor run`: runs every variant of an experiment on our machine and prints its figures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::arguments::{Format, RunArguments};
 use crate::checks::Checks;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::ledger::export;
 use crate::machine_file::MachineFile;
 use crate::metric::Measured;
-use crate::output::{print, write_file};
+use crate::output::{check_place, print, write_file};
 use crate::report::Report;
 use crate::trial::{Outcome, Trial};
 
@@ -22,9 +22,14 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let (name, hash) = (description.name(), description.config_hash());
     let quantum = (!arguments.functional).then_some(arguments.quantum);
     let mut report = Report::new(&experiment, name, hash, arguments.seed, quantum);
-    // A run may take long; a folder that cannot be is said before it.
+    // A run may take long; what cannot be written is said before it.
     if let Some(folder) = &arguments.out {
         make_folder(folder)?;
+        for variant in &experiment.variants {
+            for ending in [FOLDED, GRAPH, TRACE] {
+                check_place(&file(folder, &experiment.name, &variant.name, ending))?;
+            }
+        }
     }
     for variant in &experiment.variants {
         let trial = Trial::new(&experiment, variant, arguments.seed, arguments.quantum)?;
@@ -64,6 +69,14 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     })
 }
 
+const FOLDED: &str = "folded";
+const GRAPH: &str = "svg";
+const TRACE: &str = "trace.json";
+
+fn file(folder: &Path, experiment: &str, variant: &str, ending: &str) -> PathBuf {
+    folder.join(format!("{experiment}-{variant}.{ending}"))
+}
+
 /// Writes what other tools read.
 fn write_files(
     folder: &Path,
@@ -71,14 +84,14 @@ fn write_files(
     variant: &str,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
-    let file = |suffix: &str| folder.join(format!("{experiment}-{variant}.{suffix}"));
-    write_file(&file("folded"), export::folded(&outcome.ledger).as_bytes())?;
+    let file = |ending| file(folder, experiment, variant, ending);
+    write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
     let title = format!("{experiment}, {variant}: cycles");
     let graph = export::flame_graph(&outcome.ledger, &title)
         .map_err(|error| Failure::Run(error.to_string()))?;
-    write_file(&file("svg"), &graph)?;
+    write_file(&file(GRAPH), &graph)?;
     match &outcome.trace {
-        Some(trace) => write_file(&file("trace.json"), trace.as_bytes()),
+        Some(trace) => write_file(&file(TRACE), trace.as_bytes()),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 //! name the partition, and checks afterwards what may have changed.
 //!
 //! Arguments: `tag=N` is the partition's name in the values, `rounds=N` the exits that each vCPU makes by
-//! itself, `translation=on` makes them with translation on. What it makes: hypercalls that are none, known
+//! itself, `seed=N`, below 65536, says which, `translation=on` makes them with translation on. What it makes: hypercalls that are none, known
 //! hypercalls, second-stage faults of loads and fetches, illegal instructions, uses of a facility that is
 //! withheld, waits for the decrementer with interrupts of other vCPUs on the way, and long enough loops for
 //! others to run meanwhile.
@@ -33,6 +33,7 @@ mod payload {
     static VCPUS: AtomicU32 = AtomicU32::new(0);
     static ROUNDS: AtomicU32 = AtomicU32::new(0);
     static TAG: AtomicU32 = AtomicU32::new(0);
+    static SEED: AtomicU64 = AtomicU64::new(0);
     static IS_TRANSLATED: AtomicBool = AtomicBool::new(false);
     /// Memory that nothing uses: where it begins, and how much it is.
     static FREE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -43,6 +44,7 @@ mod payload {
         VCPUS.store(vcpus, SeqCst);
         ROUNDS.store(partition.number("rounds", 500), SeqCst);
         TAG.store(partition.number("tag", 1), SeqCst);
+        SEED.store(partition.number("seed", 0), SeqCst);
         let free = partition.free_memory();
         FREE[0].store(free.start, SeqCst);
         FREE[1].store(free.end - free.start, SeqCst);
@@ -87,7 +89,7 @@ mod payload {
         let mut vcpu = Vcpu {
             number: u64::from(number),
             tag: tag as u8,
-            numbers: Numbers::new(u64::from(tag << 8 | number)),
+            numbers: Numbers::new(SEED.load(SeqCst) << 16 | u64::from(tag << 8 | number)),
         };
         let stack = InterruptStack([0; 4096]);
         let top = (&raw const stack.0).expose_provenance() as u64 + 4096 - 64;

@@ -2,7 +2,7 @@
 //! log and SLB shadow.
 //!
 //! The virtual processor area stays mapped for as long as it is registered, since it is written at every
-//! dispatch; the number of such windows is limited. The guest may write anything into it at any time.
+//! dispatch: one page for each vCPU, [`Partition::pinned_pages`](crate::partition::Partition::pinned_pages). The guest may write anything into it at any time.
 //! The SLB shadow is only remembered: with radix translation there is nothing in it.
 //!
 //! Source: `kvm-hv.md` 2.3; layout of the area and of a log entry as in Linux's `lppaca.h`.
@@ -65,9 +65,9 @@ impl<H: Hal> Areas<H> {
         if runs { self.dispatched() } else { self.left() }
     }
 
-    /// Forgets the virtual processor area; whether there was one.
-    pub fn clear_area(&mut self) -> bool {
-        self.area.take().is_some()
+    /// Forgets the virtual processor area.
+    pub fn clear_area(&mut self) {
+        self.area = None;
     }
 
     /// The yield count: even while the vCPU runs.

@@ -398,8 +398,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
 #[test]
 fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
     let hal = Fake::new(8 << 20);
-    let (mut partitions, mut schedule) = partitions(&hal, &[2]);
-    schedule.pinned_windows = 2;
+    let (mut partitions, schedule) = partitions(&hal, &[2]);
     for (index, vcpu) in partitions[0].vcpus.iter_mut().enumerate() {
         let address = arch::address::RealAddress(MIB + 0x1000 * index as u64);
         vcpu.areas.set_area(hal.map_window(address, 640).unwrap(), false);
@@ -421,8 +420,7 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
 #[test]
 fn dispatches_are_logged_in_a_ring() {
     let hal = Fake::new(8 << 20);
-    let (mut partitions, mut schedule) = partitions(&hal, &[1]);
-    schedule.pinned_windows = 1;
+    let (mut partitions, schedule) = partitions(&hal, &[1]);
     let areas = &mut partitions[0].vcpus[0].areas;
     areas.set_area(hal.map_window(arch::address::RealAddress(MIB), 640).unwrap(), false);
     areas.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });

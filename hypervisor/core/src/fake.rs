@@ -2,6 +2,7 @@
 //! asked of it.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec;
@@ -18,6 +19,7 @@ use crate::hal::{Hal, HalError, Page, ThreadError, WINDOW_BYTES_MAX, Window};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::registers::Floating;
+use crate::schedule::VcpuId;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct Fake {
     pub memory: Rc<RefCell<Vec<u8>>>,
     /// Windows that are open now.
     pub open_windows: Rc<Cell<usize>>,
+    /// vCPUs that have a window at their place.
+    pub pinned: Rc<RefCell<BTreeSet<VcpuId>>>,
     /// What was written to the console.
     pub output: RefCell<Vec<u8>>,
     /// What waits on the console.
@@ -34,7 +38,7 @@ pub struct Fake {
     pub timebase: Cell<u64>,
     /// The process table that was set last, with its LPID.
     pub process_table: Cell<Option<(u32, Option<TableLocation>)>>,
-    /// Pages that can still be mapped.
+    /// Pages that can still be mapped, and windows pinned.
     pub tables_left: Cell<usize>,
     /// What [`Hal::random`] answers.
     pub random: Cell<Option<u64>>,
@@ -69,6 +73,7 @@ impl Fake {
         Self {
             memory: Rc::new(RefCell::new(vec![0xA5; bytes])),
             open_windows: Rc::default(),
+            pinned: Rc::default(),
             output: RefCell::default(),
             input: RefCell::default(),
             timebase: Cell::default(),
@@ -117,6 +122,9 @@ impl Fake {
 pub struct FakeWindow {
     memory: Rc<RefCell<Vec<u8>>>,
     open_windows: Rc<Cell<usize>>,
+    pinned: Rc<RefCell<BTreeSet<VcpuId>>>,
+    /// Whose place it is in, if it is pinned.
+    vcpu: Option<VcpuId>,
     start: usize,
     bytes: usize,
 }
@@ -144,6 +152,9 @@ impl Window for FakeWindow {
 impl Drop for FakeWindow {
     fn drop(&mut self) {
         self.open_windows.set(self.open_windows.get() - 1);
+        if let Some(vcpu) = self.vcpu {
+            self.pinned.borrow_mut().remove(&vcpu);
+        }
     }
 }
 
@@ -162,9 +173,31 @@ impl Hal for Fake {
         Ok(FakeWindow {
             memory: self.memory.clone(),
             open_windows: self.open_windows.clone(),
+            pinned: self.pinned.clone(),
+            vcpu: None,
             start: address.0 as usize,
             bytes: bytes as usize,
         })
+    }
+
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<FakeWindow, HalError> {
+        let page = |address: RealAddress| address.0 >> 16;
+        if bytes == 0 || page(address) != page(address.wrapping_add(bytes - 1)) {
+            return Err(HalError::BadRange);
+        }
+        if self.pinned.borrow().contains(&vcpu) {
+            return Err(HalError::MapConflict);
+        }
+        self.tables_left.set(self.tables_left.get().checked_sub(1).ok_or(HalError::OutOfTables)?);
+        let mut window = self.map_window(address, bytes)?;
+        self.pinned.borrow_mut().insert(vcpu);
+        window.vcpu = Some(vcpu);
+        Ok(window)
     }
 
     fn console_write(&self, bytes: &[u8]) {
@@ -192,6 +225,18 @@ impl Hal for Fake {
             return Err(HalError::MapConflict);
         }
         tables.push(page);
+        Ok(())
+    }
+
+    fn merge_pages(&self, lpid: u32, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        let of_page = |other: &Page| other.guest.align_down(page.bytes_log2) == page.guest;
+        let (pieces, others): (Vec<_>, _) = tables.drain(..).partition(of_page);
+        let bytes: u64 = pieces.iter().map(|piece| 1 << piece.bytes_log2).sum();
+        let lie_right = |piece: &Page| piece.real.0 - page.real.0 == piece.guest.0 - page.guest.0;
+        assert!(bytes == 1 << page.bytes_log2 && pieces.iter().all(lie_right), "{pieces:?}");
+        *tables = others;
+        tables.push(page);
+        self.forgotten.borrow_mut().push((lpid, true));
         Ok(())
     }
 

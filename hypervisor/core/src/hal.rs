@@ -10,6 +10,7 @@ use arch::radix::TableLocation;
 use crate::calendar::DateTime;
 use crate::dispatch::{Leave, Running};
 use crate::registers::Floating;
+use crate::schedule::VcpuId;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +79,7 @@ pub struct Page {
     pub guest: GuestRealAddress,
     /// Where it is.
     pub real: RealAddress,
-    /// Its size as a power of two: 16 or 21.
+    /// Its size as a power of two: 16 or 21, or 30 for one that was merged.
     pub bytes_log2: u32,
 }
 
@@ -98,6 +99,19 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// [`HalError::BadRange`] and [`HalError::OutOfWindows`].
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
 
+    /// Maps `bytes` of real memory, all in one 64 KiB page, at the place that is `vcpu`'s own. Each vCPU has one, so
+    /// that such windows never run out; the one before in it must have been closed.
+    ///
+    /// # Errors
+    /// [`HalError::BadRange`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
+    /// free.
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<Self::Window, HalError>;
+
     /// Writes to the machine's console.
     fn console_write(&self, bytes: &[u8]);
 
@@ -115,6 +129,14 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// # Errors
     /// [`HalError::OutOfTables`] and [`HalError::MapConflict`].
     fn map_page(&self, tables: &mut Self::Tables, page: Page) -> Result<(), HalError>;
+
+    /// Replaces the pages of a second stage within `page`, which fill it and lie where it will, by it. No hardware
+    /// thread finds one of them any more before it.
+    ///
+    /// # Errors
+    /// [`HalError::MapConflict`] if there are none.
+    fn merge_pages(&self, lpid: u32, tables: &mut Self::Tables, page: Page)
+    -> Result<(), HalError>;
 
     /// Tells the processor where a partition's process table lies (guest real), or that it has none,
     /// and makes it forget what it cached of the old one.

@@ -1,6 +1,7 @@
 //! Hypercalls against the fake machine.
 
 use std::cell::RefCell;
+use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
@@ -10,9 +11,7 @@ use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
 use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
-use proptest::prelude::{
-    Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof,
-};
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
 use proptest::test_runner::TestRunner;
 
 use super::{Answer, answer};
@@ -421,7 +420,7 @@ fn areas_are_registered_in_order_and_within_a_page() {
     }
     registered(&mut setup, 1, 0x1000);
     registered(&mut setup, 1, 0x1000);
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (1, 1));
     registered(&mut setup, 0, 0x1280);
     assert_eq!(setup.partition.vcpus[0].areas.yield_count(), Some(0), "it runs");
     length(&mut setup, 0x2000, &100u32.to_be_bytes());
@@ -430,10 +429,56 @@ fn areas_are_registered_in_order_and_within_a_page() {
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_RESOURCE));
     assert_eq!(call(&mut setup, area::DEREGISTER_LOG, 1, 0), Answer::Status(H_SUCCESS));
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_SUCCESS));
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (1, 1));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (1, 1));
     let [first, ..] = &mut setup.partition.vcpus[..] else { unreachable!() };
     setup.schedule.lock().stop(first);
-    assert_eq!((setup.schedule.lock().pinned_windows, setup.hal.open_windows.get()), (0, 0));
+    assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (0, 0));
+}
+
+#[test]
+fn every_vcpu_of_many_partitions_registers_all_of_its_areas() {
+    const PARTITIONS: u64 = 512;
+    const VCPUS: u64 = 8;
+    let mut setup = Setup::new();
+    let mut kept = Vec::new();
+    for number in 0..PARTITIONS {
+        setup.partition.vcpus.clear();
+        for _ in 0..VCPUS {
+            let id = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
+            let registers = Registers::started(GuestRealAddress(0), 0, 0);
+            setup.partition.vcpus.push(Vcpu::new(id, registers));
+        }
+        for server in 0..VCPUS {
+            let page = 0x1_0000 + 0x1000 * server;
+            registered(&mut setup, server, page);
+            for (function, offset) in [(area::REGISTER_LOG, 0x400), (area::REGISTER_SHADOW, 0x800)]
+            {
+                let place = GuestRealAddress(page + offset + 4);
+                let length = 96u32.to_be_bytes();
+                second_stage::write(&mut setup.partition, &setup.hal, place, &length).unwrap();
+                let flags = area::FUNCTION.set(0, function);
+                let arguments = [flags, server, page + offset, 0];
+                setup.expect(Hypercall::RegisterVpa, arguments, H_SUCCESS);
+            }
+        }
+        assert_eq!(setup.partition.pinned_pages() as u64, VCPUS);
+        assert_eq!(setup.hal.open_windows.get() as u64, VCPUS * (number + 1));
+        // The next partition's vCPUs have places of their own.
+        kept.append(&mut setup.partition.vcpus);
+    }
+    drop(kept);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+    assert!(setup.hal.pinned.borrow().is_empty());
+}
+
+#[test]
+fn an_area_that_nothing_can_map_is_refused() {
+    let mut setup = Setup::new();
+    registered(&mut setup, 1, 0x1000);
+    setup.hal.tables_left.set(0);
+    let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
+    setup.expect(Hypercall::RegisterVpa, [flags, 1, 0x1000, 0], H_RESOURCE);
+    assert_eq!(setup.partition.pinned_pages(), 0);
 }
 
 #[test]
@@ -497,7 +542,7 @@ fn randomness_is_the_machines_or_none() {
 }
 
 /// Argument sets for each call. The values that matter are near the borders that the calls check.
-const ARGUMENT_SETS: u32 = 10_000;
+const ARGUMENT_SETS: u32 = if cfg!(miri) { 2 } else { 10_000 };
 
 fn argument() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -519,7 +564,8 @@ fn random_arguments_do_no_harm() {
     for call in Hypercall::ALL {
         let setup = Setup::new();
         let other = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
-        let outside = setup.hal.memory.borrow()[..2 << 20].to_vec();
+        let outside = |memory: &[u8]| [&memory[..2 << 20], &memory[6 << 20..]].map(<[u8]>::to_vec);
+        let before = outside(&setup.hal.memory.borrow());
         let config = ProptestConfig { cases: ARGUMENT_SETS, ..ProptestConfig::default() };
         let mut runner = TestRunner::new(config);
         let setup = RefCell::new(setup);
@@ -542,14 +588,12 @@ fn random_arguments_do_no_harm() {
                 if let Answer::Leave(_, _, Leave::Ended(outcome)) = answer {
                     prop_assert_eq!(outcome, Outcome::PoweredOff);
                 }
-                prop_assert_eq!(setup.hal.open_windows.get(), setup.schedule.lock().pinned_windows);
-                prop_assert!(setup.schedule.lock().pinned_windows <= setup.partition.vcpus.len());
+                prop_assert_eq!(setup.hal.open_windows.get(), setup.partition.pinned_pages());
                 Ok(())
             })
             .unwrap();
         let setup = setup.into_inner();
-        assert_eq!(setup.hal.memory.borrow()[..2 << 20], outside, "{call:?}");
-        assert!(setup.hal.memory.borrow()[6 << 20..].iter().all(|byte| *byte == 0xA5), "{call:?}");
+        assert!(outside(&setup.hal.memory.borrow()) == before, "{call:?}");
         while let Some(id) = setup.schedule.lock().queue.take(0) {
             assert_ne!(id, other, "{call:?}");
         }

@@ -9,14 +9,16 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, loom))]
 extern crate std;
 
 pub mod areas;
 pub mod bundle;
 pub mod calendar;
 pub mod console;
+pub mod crew;
 pub mod dispatch;
+pub mod doorbell;
 pub mod exit;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
@@ -27,6 +29,8 @@ pub mod hypercall;
 pub mod interrupt;
 pub mod load;
 pub mod memory;
+#[cfg(all(test, loom))]
+mod models;
 pub mod partition;
 pub mod presentation;
 pub mod registers;

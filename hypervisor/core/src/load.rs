@@ -11,7 +11,7 @@ use crate::hal::{Hal, HalError, Window};
 use crate::memory::{Range, find_free};
 use crate::partition::{Partition, StopReason};
 use crate::registers::Registers;
-use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2};
+use crate::second_stage::{self, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2};
 use crate::{firmware::Firmware, guest_tree};
 
 /// Why a partition could not be made.
@@ -63,9 +63,11 @@ pub fn find_memory(
     taken: &[Range],
     bytes: u64,
 ) -> Result<Range, LoadError> {
-    let alignment_log2 = if bytes >> LARGE_LOG2 == 0 { SMALL_LOG2 } else { LARGE_LOG2 };
     let reserved = || firmware.reserved().chain(taken.iter().copied());
-    find_free(firmware.memory(), reserved, bytes, alignment_log2).ok_or(LoadError::NoMemory(bytes))
+    let find = |log2| find_free(firmware.memory(), reserved, bytes, log2);
+    let fits = |log2: &u32| bytes >> log2 != 0;
+    let large = [HUGE_LOG2, LARGE_LOG2].into_iter().filter(fits);
+    large.chain([SMALL_LOG2]).find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
 
 /// Copies payload and device tree into a partition: what its first vCPU starts with.

@@ -75,7 +75,7 @@ impl<H: Hal> Partition<H> {
             name,
             lpid,
             memory,
-            second_stage: SecondStage::new(hal.new_tables(lpid)?, memory.bytes),
+            second_stage: SecondStage::new(hal.new_tables(lpid)?, memory),
             lpcr: LPCR_AT_START,
             timebase_offset: 0,
             vcpus: Vec::new(),
@@ -94,6 +94,12 @@ impl<H: Hal> Partition<H> {
     #[must_use]
     pub fn time_left(&self) -> Option<u64> {
         self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
+    }
+
+    /// Pages that stay mapped, since vCPUs share them with the hypervisor.
+    #[must_use]
+    pub fn pinned_pages(&self) -> usize {
+        self.vcpus.iter().filter(|vcpu| vcpu.areas.has_area()).count()
     }
 
     /// The vCPU that the guest knows by this number.
@@ -240,6 +246,8 @@ pub struct Statistics {
     pub pages_64k: u64,
     /// Second-stage pages of 2 MiB.
     pub pages_2m: u64,
+    /// Second-stage pages of 1 GiB.
+    pub pages_1g: u64,
     /// Ticks of the time base during which its vCPUs ran, exits included.
     pub ran: u64,
     /// How often it was started anew.

@@ -76,10 +76,11 @@ pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
     console.line(
         hal,
         format_args!(
-            "summary: partition {}: {outcome}; virtual door: {}; real door: {}; pages: 2M {}, 64K {}",
+            "summary: partition {}: {outcome}; virtual door: {}; real door: {}; pages: 1G {}, 2M {}, 64K {}",
             partition.name,
             Counted(&statistics.exits[Door::Virtual as usize]),
             Counted(&statistics.exits[Door::Real as usize]),
+            statistics.pages_1g,
             statistics.pages_2m,
             statistics.pages_64k,
         ),

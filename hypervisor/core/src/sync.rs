@@ -1,6 +1,89 @@
-//! The lock by which hardware threads share data.
+//! What the hardware threads share data by: a lock, atomics, and who was first.
 //!
-//! Tickets make it fair: whoever came first goes on first. Locks are taken in this order: a partition's,
-//! the schedule's, the console's, the hal's own.
+//! All atomics of the hypervisor that threads hand something over by are made here or in the two files beside
+//! this one, [`crate::doorbell`] and [`crate::crew`], of the types below. With `--cfg loom` these are loom's, which
+//! tries every order of steps, and every value that a load may return, of the code as it is: see `models.rs`.
+//!
+//! Locks are taken in this order: a partition's, the schedule's, the console's, the hal's own.
 
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic;
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic;
+
+use atomic::{AtomicU64, Ordering};
+
+/// Tickets make it fair: whoever came first goes on first.
+#[cfg(not(loom))]
 pub use spin::mutex::TicketMutex as Lock;
+
+/// The lock, as loom knows it: whoever waits may go on first.
+#[cfg(loom)]
+#[derive(Debug)]
+pub struct Lock<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Lock<T> {
+    /// Data that nobody has.
+    pub fn new(data: T) -> Self {
+        Self(loom::sync::Mutex::new(data))
+    }
+
+    /// The data, once nobody else has it.
+    pub fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+        self.0.lock().expect("no thread has failed")
+    }
+
+    /// The data, for good.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().expect("no thread has failed")
+    }
+}
+
+/// Makes a function const, but with loom, whose atomics are made anew for each order that it tries.
+macro_rules! const_without_loom {
+    ($(#[$attribute:meta])* pub fn $name:ident() -> Self $body:block) => {
+        $(#[$attribute])*
+        #[cfg(not(loom))]
+        pub const fn $name() -> Self $body
+
+        $(#[$attribute])*
+        #[cfg(loom)]
+        pub fn $name() -> Self $body
+    };
+}
+pub(crate) use const_without_loom;
+
+/// Who was the first to come, for good.
+#[derive(Debug)]
+pub struct First(AtomicU64);
+
+/// Whether somebody is the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Nobody came before.
+    First,
+    /// The first one, again.
+    Again,
+    /// Somebody else is.
+    Later,
+}
+
+impl First {
+    const_without_loom! {
+        /// Nobody has come.
+        #[must_use]
+        pub fn nobody() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// `who`, which is not 0, comes. Nothing is handed over: what the first one has, it never gives away.
+    pub fn come(&self, who: u64) -> Place {
+        match self.0.compare_exchange(0, who, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Place::First,
+            Err(first) if first == who => Place::Again,
+            Err(_) => Place::Later,
+        }
+    }
+}

@@ -145,8 +145,8 @@ impl<'a, H: Hal> System<'a, H> {
             let vcpu = &mut partition.vcpus[vcpu];
             // Somebody else may have woken it meanwhile.
             if matches!(vcpu.activity, Activity::Ceded { until } if until <= now) {
-                // This thread will run one of those that are due.
-                if core::mem::take(&mut is_first) {
+                // This thread will run one of those that are ready.
+                if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
                     self.schedule.lock().start(vcpu);
                 } else {
                     start(self.hal, &self.schedule, vcpu);

@@ -21,10 +21,6 @@ use crate::hal::Hal;
 use crate::schedule::{RunQueue, Timers, VcpuId};
 use crate::vcpu::{Activity, Vcpu};
 
-/// Virtual processor areas that may be registered: the others of the hal's windows are for everything
-/// else.
-pub const PINNED_WINDOWS_MAX: usize = 48;
-
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
 
@@ -60,8 +56,6 @@ pub struct Schedule {
     pub queue: RunQueue,
     /// Those that sleep until a time.
     pub timers: Timers,
-    /// Windows that stay open, at most [`PINNED_WINDOWS_MAX`].
-    pub pinned_windows: usize,
     threads: Vec<Thread>,
     /// Threads that are idle, or run on.
     at_hand: usize,
@@ -76,7 +70,6 @@ impl Schedule {
         Self {
             queue: RunQueue::default(),
             timers: Timers::default(),
-            pinned_windows: 0,
             threads: vec![Thread::default(); threads],
             at_hand: 0,
             partitions: 0,
@@ -104,18 +97,6 @@ impl Schedule {
     #[must_use]
     pub fn idle_ticks(&self, thread: usize) -> u64 {
         self.threads[thread].idle_ticks
-    }
-
-    /// Counts one more window that stays open, if it may.
-    pub fn pin_window(&mut self) -> bool {
-        let may = self.pinned_windows < PINNED_WINDOWS_MAX;
-        self.pinned_windows += usize::from(may);
-        may
-    }
-
-    /// Counts one window that stayed open less.
-    pub fn unpin_window(&mut self) {
-        self.pinned_windows -= 1;
     }
 
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
@@ -213,14 +194,6 @@ impl Schedule {
         self.leave_sleep(vcpu);
         vcpu.activity = Activity::Stopped;
         self.queue.remove(vcpu.id);
-        self.forget_areas(vcpu);
-    }
-
-    /// Forgets what a vCPU shares with the hypervisor.
-    pub fn forget_areas<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
-        if vcpu.areas.clear_area() {
-            self.unpin_window();
-        }
         vcpu.areas = Areas::default();
     }
 

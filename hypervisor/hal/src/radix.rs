@@ -2,7 +2,7 @@
 //!
 //! The tree has the one form that POWER9 walks (`mmu-and-superpages.md` 3): a root of 2^13 entries,
 //! two levels of 2^9, and a last level of 2^9 entries of 4 KiB or 2^5 of 64 KiB. Leaves may also lie
-//! one level higher, for 2 MiB. Tables are reached through [`TableMemory`], so the same code runs on
+//! one level higher, for 2 MiB, or two, for 1 GiB. Tables are reached through [`TableMemory`], so the same code runs on
 //! the machine and in tests.
 
 use arch::address::RealAddress;
@@ -17,6 +17,8 @@ pub const PAGE_4K: u32 = 12;
 pub const PAGE_64K: u32 = 16;
 /// 2 MiB pages.
 pub const PAGE_2M: u32 = 21;
+/// 1 GiB pages.
+pub const PAGE_1G: u32 = 30;
 
 const ENTRY_BYTES: u64 = 8;
 
@@ -41,7 +43,7 @@ pub enum MapError {
     Unaligned,
 }
 
-/// A radix tree, by its root. It owns its tables; they are never given back.
+/// A radix tree, by its root. It owns its tables, and gives back those that [`Tree::take_table`] takes out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tree {
     root: RealAddress,
@@ -76,7 +78,7 @@ impl Tree {
         page_log2: u32,
         leaf: Leaf,
     ) -> Result<(), MapError> {
-        if !matches!(page_log2, PAGE_4K | PAGE_64K | PAGE_2M)
+        if !matches!(page_log2, PAGE_4K | PAGE_64K | PAGE_2M | PAGE_1G)
             || !RealAddress(address).is_aligned(page_log2)
             || !leaf.base.is_aligned(page_log2)
         {
@@ -95,6 +97,28 @@ impl Tree {
         let (slot, leaf, _) = self.find(memory, address)?;
         memory.write(slot, Entry::Invalid.to_doubleword());
         Some(leaf)
+    }
+
+    /// Takes the table out that translates the gibibyte at `address`, where it holds pages of 2 MiB and no tables
+    /// itself. The caller invalidates lookasides before it uses the table's memory, which is its own now, or maps
+    /// something there.
+    pub fn take_table(self, memory: &mut impl TableMemory, address: u64) -> Option<RealAddress> {
+        let read = |entry| Entry::from_doubleword(memory.read(entry));
+        let directory = |slot| match read(slot) {
+            Entry::Directory { base, entries_log2: DIRECTORY_ENTRIES_LOG2 } => Some(base),
+            _ => None,
+        };
+        let bits = SPACE_LOG2 - ROOT_ENTRIES_LOG2;
+        let upper = directory(entry_of(self.root, address, bits, ROOT_ENTRIES_LOG2))?;
+        let slot = entry_of(upper, address, PAGE_1G, DIRECTORY_ENTRIES_LOG2);
+        let table = directory(slot)?;
+        let entry = |index| read(table.wrapping_add(index * ENTRY_BYTES));
+        let is_leaf = |index| matches!(entry(index), Entry::Leaf(_));
+        if !(0..1 << DIRECTORY_ENTRIES_LOG2).all(is_leaf) {
+            return None;
+        }
+        memory.write(slot, Entry::Invalid.to_doubleword());
+        Some(table)
     }
 
     /// The leaf that translates `address`, and its page size as a power of two.
@@ -157,9 +181,9 @@ const fn entry_of(table: RealAddress, address: u64, bits: u32, entries_log2: u32
 
 #[cfg(test)]
 mod tests {
-    use super::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, TableMemory, Tree};
+    use super::{MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, TableMemory, Tree};
     use arch::address::RealAddress;
-    use arch::radix::{Leaf, rights};
+    use arch::radix::{DIRECTORY_ENTRIES_LOG2, Leaf, rights};
     use proptest::prelude::{Just, Strategy, prop_assert_eq, prop_oneof, proptest};
     use std::collections::HashMap;
 
@@ -217,10 +241,35 @@ mod tests {
     #[test]
     fn alignment_and_size_are_checked() {
         let (mut memory, tree) = tree(100);
-        for (address, page, base) in [(0x1000, PAGE_64K, 0), (0, PAGE_64K, 0x1000), (0, 30, 0)] {
+        for (address, page, base) in
+            [(0x1000, PAGE_64K, 0), (0, PAGE_64K, 0x1000), (0, 34, 0), (0, PAGE_1G, 0x20_0000)]
+        {
             let mapped = tree.map(&mut memory, address, page, leaf(base));
             assert_eq!(mapped, Err(MapError::Unaligned));
         }
+    }
+
+    #[test]
+    fn a_gibibyte_of_large_pages_becomes_one_page_and_nothing_else_does() {
+        const GIB: u64 = 1 << PAGE_1G;
+        let (mut memory, tree) = tree(100);
+        assert_eq!(tree.take_table(&mut memory, GIB), None);
+        for page in (0..GIB).step_by(1 << PAGE_2M) {
+            assert_eq!(tree.take_table(&mut memory, GIB), None, "before {page:#x}");
+            tree.map(&mut memory, GIB + page, PAGE_2M, leaf(page)).unwrap();
+        }
+        tree.map(&mut memory, 0, PAGE_2M, leaf(GIB)).unwrap();
+        tree.map(&mut memory, 2 * GIB, PAGE_64K, leaf(GIB)).unwrap();
+        assert_eq!(tree.take_table(&mut memory, 0), None);
+        assert_eq!(tree.take_table(&mut memory, 2 * GIB), None);
+        assert_eq!(tree.map(&mut memory, GIB, PAGE_1G, leaf(0)), Err(MapError::Conflict));
+        let table = tree.take_table(&mut memory, GIB + 0x1234).unwrap();
+        assert!(table.is_aligned(DIRECTORY_ENTRIES_LOG2 + 3));
+        assert_eq!(tree.walk(&memory, GIB), None);
+        tree.map(&mut memory, GIB, PAGE_1G, leaf(0)).unwrap();
+        assert_eq!(tree.walk(&memory, 2 * GIB - 1), Some((leaf(0), PAGE_1G)));
+        assert_eq!(tree.walk(&memory, 0), Some((leaf(GIB), PAGE_2M)));
+        assert_eq!(tree.take_table(&mut memory, GIB), None);
     }
 
     #[test]
@@ -236,7 +285,7 @@ mod tests {
         #[test]
         fn a_tree_translates_what_is_mapped_and_nothing_else(
             operations in proptest::collection::vec(
-                (0u64..6, 0u64..1024, prop_oneof![Just(PAGE_4K), Just(PAGE_64K), Just(PAGE_2M)], proptest::bool::ANY)
+                (0u64..6, 0u64..1024, prop_oneof![Just(PAGE_4K), Just(PAGE_64K), Just(PAGE_2M), Just(PAGE_1G)], proptest::bool::ANY)
                     .prop_map(|(gib, page, size, map)| ((gib << 38) + (page << 14), size, map)),
                 1..60,
             ),
@@ -246,7 +295,7 @@ mod tests {
             for (number, (address, size, map)) in operations.iter().copied().enumerate() {
                 let start = address >> size << size;
                 if map {
-                    let base = (number as u64) << 21;
+                    let base = (number as u64) << 30;
                     if tree.map(&mut memory, start, size, leaf(base)).is_ok() {
                         pages.push((start, size, base));
                     }

@@ -123,11 +123,12 @@ impl Dispatch {
         }
         let start = slot.max(held.at() * PARTS);
         let operations = free.cost(Cause::DispatchMicrocode, operation.operations - 1) + 1;
-        let mut last = start + (operations - 1) * share.slot;
+        let width = free.cost(share.cause, share.slot);
+        let mut last = start + (operations - 1) * width;
         if operation.is_microcode {
             last += free.cost(Cause::DispatchMicrocode, parameters.microcode) * PARTS;
         }
-        self.slot = last + share.slot;
+        self.slot = last + width;
         let at = last / PARTS;
         if at > self.last {
             self.last = at;

@@ -216,6 +216,20 @@ impl fmt::Display for DescriptionError {
     }
 }
 
+/// The line of the key that a complaint begins with, if it does: `a.key` of the table `a`, or one of the
+/// topology's, which are named without it.
+fn line_of_key(text: &str, message: &str) -> Option<usize> {
+    let key = message.split([' ', ':']).next()?;
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let find = |path: String| {
+        let mut names = path.split('.');
+        let first = table.get_ref().get(names.next()?)?;
+        names.try_fold(first, |value, name| value.get_ref().get(name)).map(toml::Spanned::span)
+    };
+    let span = find(format!("topology.{key}")).or_else(|| find(key.to_owned()))?;
+    Some(1 + text[..span.start].matches('\n').count())
+}
+
 pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
@@ -236,7 +250,10 @@ impl Description {
             message: fault.message().to_owned(),
         })?;
         let description = Self { file };
-        description.check()?;
+        description.check().map_err(|error| {
+            let line = line_of_key(text, &error.message);
+            DescriptionError { line, ..error }
+        })?;
         Ok(description)
     }
 

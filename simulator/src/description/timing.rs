@@ -60,7 +60,7 @@ impl TimingFile {
 
 /// A value of the timing model with where it comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table { value, unit, confidence, source }")]
 pub struct Quantity {
     /// The value, in `unit`.
     pub value: f64,
@@ -79,6 +79,11 @@ pub struct Quantity {
 }
 
 impl Eq for Quantity {}
+
+/// Nothing takes longer, in cycles or ns: with much more, a run would last more cycles than are counted.
+const LONGEST: f64 = 1e8;
+/// The most of anything else; what has a limit of its own is checked where it is used.
+const LARGEST: f64 = 1e12;
 
 /// Which end of the guesses a run takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -114,16 +119,21 @@ impl Quantity {
             return Err(error(format!("{key} is in \"{}\"; its unit is \"{unit}\"", self.unit)));
         }
         let (least, most) = (low.unwrap_or(*value), high.unwrap_or(*value));
-        if !(0.0 <= least && least <= *value && *value <= most && most <= 1e12) {
+        let limit = if matches!(unit, "cycles" | "ns") { LONGEST } else { LARGEST };
+        let is_outside = |end: &&f64| !(0.0..=limit).contains(*end);
+        if let Some(wrong) = [least, *value, most].iter().find(is_outside) {
+            return Err(error(format!("{key}: {wrong} is out of range; it must be 0 to {limit}")));
+        }
+        if !(least <= *value && *value <= most) {
             return Err(error(format!(
-                "{key}: {least} <= {value} <= {most} does not hold, or they are not between 0 and 10^12"
+                "{key}: low {least}, value {value} and high {most} do not ascend; they must"
             )));
         }
         if self.confidence == Confidence::Guess && (low.is_none() || high.is_none()) {
-            return Err(error(format!("{key} is a guess: it needs low and high")));
+            return Err(error(format!("{key} is a guess; give it low and high")));
         }
         if self.source.is_empty() {
-            return Err(error(format!("{key} has no source")));
+            return Err(error(format!("{key} has no source; say where the value comes from")));
         }
         Ok(())
     }
@@ -214,7 +224,10 @@ mod tests {
         assert!(
             wrong(Quantity { unit: "ns".into(), ..right.clone() }).contains("unit is \"cycles\"")
         );
-        assert!(wrong(Quantity { low: Some(5.0), ..right.clone() }).contains("does not hold"));
+        assert!(wrong(Quantity { low: Some(5.0), ..right.clone() }).contains("do not ascend"));
+        for value in [-1.0, 1e8 + 1.0, f64::NAN] {
+            assert!(wrong(Quantity { value, ..right.clone() }).contains("is out of range"));
+        }
         assert!(
             wrong(Quantity { confidence: Confidence::Guess, ..right.clone() })
                 .contains("low and high")

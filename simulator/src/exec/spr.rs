@@ -43,6 +43,7 @@ const TBU_WRITE: u16 = 285;
 const TBU40: u16 = 286;
 const GUEST_PSSCR: u16 = 823;
 const PPR32: u16 = 898;
+const TEXASRU: u16 = 131;
 const BESCRS: u16 = 800;
 const BESCRSU: u16 = 801;
 const BESCRR: u16 = 802;
@@ -80,6 +81,9 @@ fn find(
 /// of the bit, Enhanced Virtualization, alone. In hypervisor state the no-operation stops the machine.
 fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), Trap> {
     let number = i.spr();
+    if RESERVED_NUMBERS.contains(&number) {
+        return Ok(());
+    }
     if thread.is_problem() && number & PRIVILEGED_NUMBER != 0 {
         return Err(thread.program_interrupt(program::PRIVILEGED));
     }
@@ -94,6 +98,9 @@ fn without_register(thread: &mut Thread, i: Word, is_write: bool) -> Result<(), 
     Ok(())
 }
 
+/// Numbers that ISA 2.07 set aside for later registers, and that do nothing to any state until then. Source:
+/// QEMU.
+const RESERVED_NUMBERS: std::ops::RangeInclusive<u16> = 808..=811;
 /// Numbers with this bit are for privileged software.
 const PRIVILEGED_NUMBER: u16 = 0x10;
 
@@ -112,6 +119,11 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Dpdes => message::dpdes(thread, shared),
         Spr::Bescr if matches!(row.number, BESCRSU | BESCRRU) => thread.spr(Spr::Bescr) >> 32,
         Spr::Tir => message::tir(thread, shared),
+        Spr::Texasr if row.number == TEXASRU => thread.spr(Spr::Texasr) >> 32,
+        // What they show is not modelled either.
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+            return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
         Spr::Mmcr0 | Spr::Mmcr2 => thread.spr(row.spr) & monitor::visible(row),
         spr => counted(thread, shared, spr),
     };
@@ -191,6 +203,13 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         Spr::Dpdes => message::set_dpdes(thread, shared, value),
+        Spr::Texasr if row.number == TEXASRU => {
+            let lower = thread.spr(Spr::Texasr) & 0xFFFF_FFFF;
+            thread.set_spr(Spr::Texasr, value << 32 | lower);
+        }
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+            return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
         Spr::Bescr => {
             let old = thread.spr(Spr::Bescr);
             let new = match row.number {

@@ -178,7 +178,8 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
     }
 }
 
-/// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority.
+/// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority. External
+/// interrupts are mediated ones, which only a partition takes: LPCR\[HEIC\] finds none to hold back.
 #[must_use]
 pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let timers = timers(thread, shared);

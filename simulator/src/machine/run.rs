@@ -80,7 +80,9 @@ impl Machine {
                 return self.stopped(0, self.deadlock());
             };
             if self.state.threads[index].activity.is_asleep() {
+                // It may have come into the next quantum: whoever is first then goes on.
                 self.wake(index, observer);
+                continue;
             }
             if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
                 return self.stopped(index, reason);

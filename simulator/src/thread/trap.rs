@@ -89,7 +89,7 @@ pub enum StopReason {
     /// The architecture leaves the result undefined.
     #[error("invalid form of {0}: the architecture leaves the result undefined")]
     InvalidForm(&'static str),
-    /// An SPR number that the processor does not have.
+    /// An SPR number without a register that the machine knows.
     #[error("{} SPR {number}, which this processor does not have", if *.is_write { "write of" } else { "read of" })]
     NoSuchSpr {
         /// The number in the instruction.
@@ -115,6 +115,9 @@ pub enum StopReason {
         /// Where.
         address: RealAddress,
     },
+    /// A register of the processor's insides, of which nothing is modelled.
+    #[error("register {0} is not modelled")]
+    RegisterNotModelled(&'static str),
     /// Software asked for a kind of translation that is not modelled.
     #[error("{0} is not modelled")]
     TranslationNotModelled(&'static str),

@@ -119,6 +119,15 @@ fn the_priority_is_all_of_ppr_and_the_same_through_both_numbers() {
 }
 
 #[test]
+fn the_upper_half_of_texasr_has_a_number_of_its_own() {
+    let mut parts = Parts::new(PROBLEM | msr::TM);
+    parts.write(130, 0x1111_1111_2222_2222).unwrap();
+    assert_eq!(parts.read(131), 0x1111_1111);
+    parts.write(131, 0x7777_7777_3333_3333).unwrap();
+    assert_eq!(parts.read(130), 0x3333_3333_2222_2222);
+}
+
+#[test]
 fn a_guest_reaches_four_fields_of_psscr_and_leaves_the_others() {
     const FIELDS: u64 = 0xF000_0000_0000_03FF;
     const STATUS_DISABLE: u64 = 0x40_0000;
@@ -236,6 +245,31 @@ fn a_number_without_a_register_does_nothing_for_a_guests_kernel() {
     assert_eq!(parts.thread.gpr[3], MARK);
     assert_eq!(parts.run(Mnemonic::Mfspr, &[3, 287]), Ok(Flow::Next));
     assert_eq!(parts.thread.gpr[3], 0x004E_1203);
+}
+
+#[test]
+fn numbers_set_aside_for_later_do_nothing_to_any_state() {
+    for state in [PROBLEM, GUEST, HYPERVISOR] {
+        for number in 808..=811 {
+            let mut parts = Parts::new(state);
+            parts.thread.gpr[3] = 0x5555;
+            assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), Ok(Flow::Next));
+            assert_eq!(parts.write(number, 7), Ok(Flow::Next));
+            assert_eq!(parts.thread.gpr[3], 0x5555);
+        }
+    }
+}
+
+#[test]
+fn the_processors_insides_stop_the_machine_by_name() {
+    for (number, name) in [(276, "SPRC"), (277, "SPRD"), (317, "TFMR")] {
+        let stop = || Err(Cause::Stop(StopReason::RegisterNotModelled(name)));
+        let mut parts = Parts::new(HYPERVISOR);
+        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), stop());
+        assert_eq!(parts.write(number, 0), stop());
+        let privileged = (Vector::Program, program::PRIVILEGED);
+        assert_eq!(vector(Parts::new(GUEST).write(number, 0)), privileged);
+    }
 }
 
 #[test]

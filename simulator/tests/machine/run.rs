@@ -14,14 +14,20 @@ fn a_run_ends_after_as_many_steps_as_asked_for_inside_of_straight_code() {
     };
     for steps in [1, 7, 49] {
         let mut machine = straight();
-        assert!(matches!(machine.run(steps, &mut NoObserver), RunState::Running));
-        assert_eq!((machine.instructions(), machine.state().threads[0].gpr[5]), (steps, steps));
+        for so_far in [steps, 2 * steps, 3 * steps].into_iter().filter(|&so_far| so_far < 50) {
+            assert!(matches!(machine.run(steps, &mut NoObserver), RunState::Running));
+            assert_eq!(machine.instructions(), so_far);
+            assert_eq!(machine.state().threads[0].gpr[5], so_far);
+        }
     }
 }
 
 #[test]
 fn the_watchdog_waits_as_long_as_it_is_told() {
-    let (machine, end) = Program::default().forever().run();
+    let mut machine = Program::default().forever().boot(|_| {});
+    // In two runs, the second of which has not the whole time left.
+    assert!(matches!(machine.run(60_000, &mut NoObserver), RunState::Running));
+    let end = machine.run(u64::MAX, &mut NoObserver);
     assert!(report(end).contains("watchdog: 100000 steps"));
     assert_eq!(machine.instructions(), 100_000);
 }

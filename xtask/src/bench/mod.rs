@@ -3,11 +3,13 @@
 //! Each does a little and much of the same work; the difference of the two runs is free of start-up,
 //! firmware and console. How many instructions a unit of the work is, our machine counts exactly, and
 //! QEMU executes the same ones. Rounds alternate between the machines, so that whatever else the host
-//! does hits both; the medians count. [`threads`] and [`timing`] compare our machine with
-//! itself.
+//! does hits both; the medians count. [`threads`], [`timing`] and [`watching`] compare our machine with
+//! itself, and [`profile`] says where its time goes.
 
+mod profile;
 mod threads;
 mod timing;
+mod watching;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -63,9 +65,12 @@ pub(crate) struct Arguments {
     /// Only how the rate depends on the number of hardware threads.
     #[arg(long)]
     threads: bool,
-    /// Only timing mode.
+    /// Only timing mode, and what it costs to look.
     #[arg(long)]
     timing: bool,
+    /// Only where the simulator's own time goes.
+    #[arg(long)]
+    profile: bool,
 }
 
 /// Prints the tables.
@@ -73,7 +78,10 @@ pub(crate) fn bench(workspace: &Workspace, only: Arguments) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
     if only.timing {
-        return timing::timing(workspace);
+        return timing::timing(workspace).and_then(|()| watching::watching(workspace));
+    }
+    if only.profile {
+        return profile::profile(workspace);
     }
     if only.threads {
         return threads::threads(workspace);
@@ -85,7 +93,9 @@ pub(crate) fn bench(workspace: &Workspace, only: Arguments) -> Result<()> {
         println!("{:<16}{ours:>14.1}{qemu:>10.1}{:>8.2}", work.name, ours / qemu);
     }
     threads::threads(workspace)?;
-    timing::timing(workspace)
+    timing::timing(workspace)?;
+    watching::watching(workspace)?;
+    profile::profile(workspace)
 }
 
 /// What each machine does of the work, in millions of instructions per second.

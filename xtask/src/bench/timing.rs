@@ -1,10 +1,9 @@
-//! How fast timing mode is: beside functional mode in the same runs, with many hardware threads, and with
-//! somebody watching.
+//! How fast timing mode is: beside functional mode in the same runs, and with many hardware threads.
 //!
 //! Instructions in a second of processor time; the difference of a run that does a little and one that does
-//! much, as elsewhere. Where the simulator's own time goes, `perf record` on the same command tells.
+//! much, as elsewhere.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use super::threads::{LOADS, Load};
 use super::{Run, WORKS, Work, boot, median};
@@ -18,9 +17,9 @@ const PART: u64 = 30;
 const THREADS_PART: u64 = 50;
 
 /// A run's arguments, for a little and for much.
-type Arguments = (Vec<String>, Vec<String>);
+pub(super) type Arguments = (Vec<String>, Vec<String>);
 
-/// Prints all of it.
+/// Prints both.
 pub(super) fn timing(workspace: &Workspace) -> Result<()> {
     println!("\nTiming mode, in millions of instructions per second of processor time:\n");
     println!("{:<16}{:>14}{:>12}{:>10}", "", "functional", "timing", "ratio");
@@ -39,39 +38,24 @@ pub(super) fn timing(workspace: &Workspace) -> Result<()> {
     for (load, rate) in LOADS.iter().zip([one, many]) {
         println!("{:<16}{rate:>14.1}{:>9.0}%", load.name, 100.0 * rate / one);
     }
-
-    println!("\n{:<16}{:>14}{:>12}{:>10}", "", "not watched", "traced", "time");
-    let trace = workspace.target.join("bench/trace").display().to_string();
-    let exits = ["--timing", "--trace", "exits", "--trace-file", &trace];
-    for work in &WORKS[..2] {
-        let plain = work_arguments(workspace, work)?;
-        let plain = [with(&plain, &["--timing"]), with(&plain, &exits)];
-        let [alone, traced] = rates(workspace, [&plain[0], &plain[1]], DONE)?;
-        ensure!(
-            alone.cycles.is_some() && alone.cycles == traced.cycles,
-            "{}: a trace changed cycles, {:?} to {:?}",
-            work.name,
-            alone.cycles,
-            traced.cycles
-        );
-        let [alone, traced] = [alone.mips, traced.mips];
-        println!("{:<16}{alone:>14.1}{traced:>12.1}{:>9.2}x", work.name, alone / traced);
-    }
-    println!("\nCycles with the trace of exits are those without, to the cycle.");
     Ok(())
 }
 
 /// What the console shows of a partition that did its work.
-const DONE: &str = "partition bench: powered off";
+pub(super) const DONE: &str = "partition bench: powered off";
 
 /// How fast a run was.
-struct Rate {
-    mips: f64,
-    cycles: Option<u64>,
+pub(super) struct Rate {
+    pub(super) mips: f64,
+    pub(super) cycles: Option<u64>,
 }
 
 /// The medians of two runs that alternate.
-fn rates(workspace: &Workspace, runs: [&Arguments; 2], expected: &str) -> Result<[Rate; 2]> {
+pub(super) fn rates(
+    workspace: &Workspace,
+    runs: [&Arguments; 2],
+    expected: &str,
+) -> Result<[Rate; 2]> {
     let mut rates = [const { Vec::new() }; 2];
     let mut cycles = [None; 2];
     for _ in 0..ROUNDS {
@@ -86,12 +70,12 @@ fn rates(workspace: &Workspace, runs: [&Arguments; 2], expected: &str) -> Result
     Ok([(first, cycles[0]), (second, cycles[1])].map(|(mips, cycles)| Rate { mips, cycles }))
 }
 
-fn work_arguments(workspace: &Workspace, work: &Work) -> Result<Arguments> {
+pub(super) fn work_arguments(workspace: &Workspace, work: &Work) -> Result<Arguments> {
     let file = |amount| Ok::<_, anyhow::Error>(vec![work.write(workspace, amount)?]);
     Ok((file(work.little)?, file(work.little + work.much / PART)?))
 }
 
-fn with((little, much): &Arguments, more: &[&str]) -> Arguments {
+pub(super) fn with((little, much): &Arguments, more: &[&str]) -> Arguments {
     let with = |line: &Vec<String>| {
         line.iter().cloned().chain(more.iter().map(ToString::to_string)).collect()
     };

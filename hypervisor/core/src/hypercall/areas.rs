@@ -7,7 +7,8 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 use super::{Answer, refused};
 use crate::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
 use crate::dispatch::Guest;
-use crate::hal::Hal;
+use crate::hal::{Hal, HalError};
+use crate::partition::StopReason;
 use crate::second_stage;
 
 /// No area crosses a page of this size.
@@ -31,9 +32,7 @@ pub(super) fn register<H: Hal>(
     let status = match FUNCTION.get(flags) {
         area::DEREGISTER_AREA if areas.log.is_some() || areas.shadow.is_some() => H_RESOURCE,
         area::DEREGISTER_AREA => {
-            if areas.clear_area() {
-                guest.schedule.lock().unpin_window();
-            }
+            areas.clear_area();
             H_SUCCESS
         }
         area::DEREGISTER_LOG => {
@@ -85,25 +84,19 @@ fn register_area<H: Hal>(
     if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
         return Err(Answer::Status(H_PARAMETER));
     }
-    let is_new = guest.partition.vcpu_mut(server).is_some_and(|vcpu| !vcpu.areas.has_area());
-    if is_new && !guest.schedule.lock().pin_window() {
-        return Err(Answer::Status(H_RESOURCE));
-    }
-    match second_stage::window(guest.partition, guest.hal, address, AREA_BYTES) {
-        Err(reason) => {
-            if is_new {
-                guest.schedule.lock().unpin_window();
-            }
-            Err(refused(reason))
-        }
-        Ok(window) => {
-            if let Some(vcpu) = guest.partition.vcpu_mut(server) {
-                let runs = vcpu.is_running();
-                vcpu.areas.set_area(window, runs);
-            }
-            Ok(())
-        }
-    }
+    let real = second_stage::filled(guest.partition, guest.hal, address, AREA_BYTES);
+    let real = real.map_err(refused)?;
+    let Some(vcpu) = guest.partition.vcpu_mut(server) else {
+        return Err(Answer::Status(H_PARAMETER));
+    };
+    vcpu.areas.clear_area();
+    let window = match guest.hal.pin_window(vcpu.id, real, AREA_BYTES) {
+        Err(HalError::OutOfTables) => return Err(Answer::Status(H_RESOURCE)),
+        window => window.map_err(|error| refused(StopReason::Hypervisor(error)))?,
+    };
+    let runs = vcpu.is_running();
+    vcpu.areas.set_area(window, runs);
+    Ok(())
 }
 
 fn register_log<H: Hal>(

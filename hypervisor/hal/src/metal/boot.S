@@ -139,8 +139,6 @@ hal_thread_entry:
     addi %r2, %r2, (.TOC. - 1b)@l
     addis %r13, %r2, hal_next_thread@toc@ha
     ld %r13, hal_next_thread@toc@l(%r13)
-3:  cmpdi %r13, 0
-    beq 3b                              # nobody waits for it any more
     mtspr {HSPRG0}, %r13
     addis %r1, %r2, hal_thread_stack_top@toc@ha
     addi %r1, %r1, hal_thread_stack_top@toc@l

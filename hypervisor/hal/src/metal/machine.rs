@@ -4,12 +4,13 @@ use core::arch::asm;
 use core::ptr;
 
 use arch::address::RealAddress;
-use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
+use arch::radix::{DIRECTORY_ENTRIES_LOG2, Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Leave, Running};
 use hypervisor_core::hal::{Hal, HalError, Page, ThreadError};
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
+use hypervisor_core::schedule::VcpuId;
 
 use super::map::{self, Mapping};
 use super::memory::HeapTables;
@@ -109,6 +110,15 @@ impl Hal for Machine {
         map::map_window(address, bytes).map(Window)
     }
 
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<Window, HalError> {
+        map::pin_window(vcpu, address, bytes).map(Window)
+    }
+
     fn console_write(&self, bytes: &[u8]) {
         opal::console_write(bytes);
     }
@@ -128,15 +138,22 @@ impl Hal for Machine {
     }
 
     fn map_page(&self, tables: &mut Tables, page: Page) -> Result<(), HalError> {
-        let leaf = Leaf {
-            base: page.real,
-            rights: rights::READ | rights::WRITE | rights::EXECUTE,
-            attributes: 0,
-            referenced: true,
-            changed: true,
-        };
-        tables.0.map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf).map_err(hal_error)?;
+        tables
+            .0
+            .map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf(page))
+            .map_err(hal_error)?;
         ptesync();
+        Ok(())
+    }
+
+    fn merge_pages(&self, lpid: u32, tables: &mut Tables, page: Page) -> Result<(), HalError> {
+        let address = page.guest.0;
+        let table = tables.0.take_table(&mut HeapTables, address).ok_or(HalError::MapConflict)?;
+        // Two translations of different size for one address would be a machine check.
+        invalidate(Scope::Partition(lpid));
+        tables.0.map(&mut HeapTables, address, page.bytes_log2, leaf(page)).map_err(hal_error)?;
+        ptesync();
+        HeapTables.release(table, DIRECTORY_ENTRIES_LOG2);
         Ok(())
     }
 
@@ -246,6 +263,17 @@ impl Hal for Machine {
 
     fn power_off(&self) -> ! {
         opal::power_off()
+    }
+}
+
+/// A partition's page, with all rights.
+fn leaf(page: Page) -> Leaf {
+    Leaf {
+        base: page.real,
+        rights: rights::READ | rights::WRITE | rights::EXECUTE,
+        attributes: 0,
+        referenced: true,
+        changed: true,
     }
 }
 

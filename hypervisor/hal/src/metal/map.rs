@@ -6,12 +6,15 @@ use arch::address::RealAddress;
 use arch::radix::{Leaf, PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
+use hypervisor_core::schedule::VcpuId;
 use hypervisor_core::sync::Lock;
 
 use super::Single;
-use super::memory::{HEAP_BASE, IMAGE_BASE, ImageTables, WINDOW_BASE, real_of};
+use super::memory::{
+    HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, WINDOW_BASE, real_of,
+};
 use super::registers::{Scope, invalidate, ptesync};
-use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
+use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, TableMemory, Tree};
 use crate::windows::{SLOT_LOG2, Slots, Taken};
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
@@ -141,8 +144,11 @@ pub(super) const fn lpids() -> u32 {
 /// A mapped range: where it is, and what has to be undone.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    slot: usize,
+    /// Where its first page is.
+    base: u64,
     pages: u64,
+    /// Its slot; a pinned one has a place of its own.
+    slot: Option<usize>,
     /// The first byte asked for.
     pub(super) pointer: *mut u8,
     /// How many bytes were asked for.
@@ -152,12 +158,39 @@ pub(super) struct Mapping {
 // SAFETY: the memory is mapped for all threads alike.
 unsafe impl Send for Mapping {}
 
-/// Maps real memory that is not the hypervisor's own.
-pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
+/// The first of the 64 KiB pages that `bytes` bytes at `address` lie in, and their number.
+fn pages_of(address: RealAddress, bytes: u64) -> Result<(RealAddress, u64), HalError> {
     let first = address.align_down(PAGE_64K);
     let end = address.checked_add(bytes).ok_or(HalError::BadRange)?;
-    let pages = (end.0 - first.0).div_ceil(1 << PAGE_64K);
-    if bytes == 0 || pages << PAGE_64K > 1 << SLOT_LOG2 || end.0 >> 52 != 0 {
+    if bytes == 0 || end.0 >> 52 != 0 {
+        return Err(HalError::BadRange);
+    }
+    Ok((first, (end.0 - first.0).div_ceil(1 << PAGE_64K)))
+}
+
+/// Maps pages of real memory at `base`, with the tree locked.
+fn map_pages(
+    memory: &mut impl TableMemory,
+    base: u64,
+    first: RealAddress,
+    pages: u64,
+) -> Result<(), HalError> {
+    for offset in (0..pages).map(|page| page << PAGE_64K) {
+        let page = leaf(first.wrapping_add(offset), RIGHTS_DATA);
+        let mapped = tree().map(memory, base + offset, PAGE_64K, page);
+        mapped.map_err(|error| match error {
+            MapError::OutOfTables => HalError::OutOfTables,
+            MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
+        })?;
+    }
+    ptesync();
+    Ok(())
+}
+
+/// Maps real memory that is not the hypervisor's own.
+pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
+    let (first, pages) = pages_of(address, bytes)?;
+    if pages << PAGE_64K > 1 << SLOT_LOG2 {
         return Err(HalError::BadRange);
     }
     let mut slots = SLOTS.lock();
@@ -169,28 +202,38 @@ pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, Ha
         }
     };
     let base = WINDOW_BASE + ((slot as u64) << SLOT_LOG2);
-    for page in 0..pages {
-        let offset = page << PAGE_64K;
-        let real = leaf(first.wrapping_add(offset), RIGHTS_DATA);
-        tree().map(&mut ImageTables, base + offset, PAGE_64K, real).map_err(
-            |error| match error {
-                MapError::OutOfTables => HalError::OutOfTables,
-                MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
-            },
-        )?;
-    }
-    ptesync();
+    map_pages(&mut ImageTables, base, first, pages)?;
     let pointer = (base + (address.0 - first.0)) as *mut u8;
-    Ok(Mapping { slot, pages, pointer, bytes: bytes as usize })
+    Ok(Mapping { base, pages, slot: Some(slot), pointer, bytes: bytes as usize })
+}
+
+/// Maps real memory, all in one 64 KiB page, at the place that is the vCPU's own.
+pub(super) fn pin_window(
+    vcpu: VcpuId,
+    address: RealAddress,
+    bytes: u64,
+) -> Result<Mapping, HalError> {
+    let (first, pages) = pages_of(address, bytes)?;
+    if pages != 1 {
+        return Err(HalError::BadRange);
+    }
+    let base = PINNED_BASE + (u64::from(vcpu.0) << PAGE_64K);
+    let _tree = SLOTS.lock();
+    map_pages(&mut HeapTables, base, first, pages)?;
+    let pointer = (base + (address.0 - first.0)) as *mut u8;
+    Ok(Mapping { base, pages, slot: None, pointer, bytes: bytes as usize })
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        let base = WINDOW_BASE + ((self.slot as u64) << SLOT_LOG2);
         let mut slots = SLOTS.lock();
         for page in 0..self.pages {
-            tree().unmap(&mut ImageTables, base + (page << PAGE_64K));
+            tree().unmap(&mut ImageTables, self.base + (page << PAGE_64K));
         }
-        slots.give_back(self.slot);
+        match self.slot {
+            Some(slot) => slots.give_back(slot),
+            // It seldom ends, and its place may be used again at once.
+            None => invalidate(Scope::Host),
+        }
     }
 }

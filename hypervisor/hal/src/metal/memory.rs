@@ -3,7 +3,7 @@
 //! Own memory has two places. In the image, real address and offset from 0xC000_0000_0000_0000 are
 //! the same; the heap is one piece of free real memory that is mapped at [`HEAP_BASE`].
 
-use alloc::alloc::{GlobalAlloc, Layout, alloc_zeroed};
+use alloc::alloc::{GlobalAlloc, Layout, alloc_zeroed, dealloc};
 use core::ptr::{self, NonNull};
 
 use arch::address::RealAddress;
@@ -20,6 +20,8 @@ pub(super) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
 pub(super) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
 /// Where windows are mapped.
 pub(super) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+/// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
+pub(super) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
 pub(super) const HEAP_BYTES: u64 = 0x400_0000;
 
@@ -98,7 +100,7 @@ static POOL_USED: Single<usize> = Single::new(0);
 pub(super) struct HeapTables;
 
 fn read_entry(entry: RealAddress) -> u64 {
-    // SAFETY: entries are aligned doublewords of tables that this module allocated and never frees.
+    // SAFETY: entries are aligned doublewords of tables that this module allocated and has not freed.
     u64::from_be(unsafe { ptr::read_volatile(address_of(entry) as *const u64) })
 }
 
@@ -124,6 +126,16 @@ impl TableMemory for ImageTables {
 
     fn write(&mut self, entry: RealAddress, value: u64) {
         write_entry(entry, value);
+    }
+}
+
+impl HeapTables {
+    /// Gives a table back that no thread can find any more.
+    pub(super) fn release(&mut self, table: RealAddress, entries_log2: u32) {
+        let bytes = 8usize << entries_log2;
+        let layout = Layout::from_size_align(bytes, bytes).expect("it was allocated so");
+        // SAFETY: `allocate` made it with this layout, and it is taken out of its tree.
+        unsafe { dealloc(address_of(table) as *mut u8, layout) };
     }
 }
 

@@ -2,10 +2,10 @@
 
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 use arch::interrupt::Vector;
 use hypervisor_core::console::PREFIX;
+use hypervisor_core::sync::{First, Place};
 
 use super::opal;
 use super::per_cpu::per_cpu;
@@ -26,17 +26,16 @@ pub(super) fn line(text: fmt::Arguments<'_>) {
     let _ = writeln!(Console, "{PREFIX}{text}");
 }
 
-/// The per-CPU area of the thread whose failure is reported.
-static FAILING: AtomicU64 = AtomicU64::new(0);
+/// The thread whose failure is reported, by its per-CPU area.
+static FAILING: First = First::nobody();
 
 /// Begins the one report: a failure during a report must not report again, and those of other threads wait
 /// for the machine to be switched off.
 fn only_once() {
-    let own = per_cpu() as u64;
-    match FAILING.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => {}
-        Err(other) if other == own => opal::power_off(),
-        Err(_) => loop {
+    match FAILING.come(per_cpu() as u64) {
+        Place::First => {}
+        Place::Again => opal::power_off(),
+        Place::Later => loop {
             core::hint::spin_loop();
         },
     }

@@ -6,12 +6,15 @@
 
 use alloc::alloc::{Layout, alloc};
 use core::arch::asm;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use arch::opal::status;
 use arch::registers::lpcr;
+use hypervisor_core::crew::Crew;
+use hypervisor_core::doorbell::{Doorbell, wait_until};
 use hypervisor_core::hal::ThreadError;
 
+use super::Single;
 use super::boot::{HOST_LPCR, set_up_thread, translation_on};
 use super::memory::real_of;
 use super::opal;
@@ -30,19 +33,15 @@ const HYPERVISOR_DOORBELL: u64 = 5 << 27;
 
 struct Thread {
     server: AtomicU32,
-    /// Its doorbell was rung: for a thread that cannot `stop`.
-    is_rung: AtomicBool,
+    /// For a thread that cannot `stop`.
+    doorbell: Doorbell,
 }
 
 static THREADS: [Thread; THREADS_MAX] =
-    [const { Thread { server: AtomicU32::new(0), is_rung: AtomicBool::new(false) } }; THREADS_MAX];
-/// Threads that have arrived, the boot thread among them.
-static ARRIVED: AtomicUsize = AtomicUsize::new(1);
-/// A thread was started and did not arrive; where it would arrive is not used again.
-static IS_ONE_MISSING: AtomicBool = AtomicBool::new(false);
-/// Threads that have done the work.
-static DONE: AtomicUsize = AtomicUsize::new(0);
-static WORK: AtomicPtr<&(dyn Fn(usize) + Sync)> = AtomicPtr::new(core::ptr::null_mut());
+    [const { Thread { server: AtomicU32::new(0), doorbell: Doorbell::silent() } }; THREADS_MAX];
+static CREW: Crew = Crew::alone();
+/// What they do. Written before [`Crew::begin`], read after [`Crew::has_work`].
+static WORK: Single<Option<&'static (dyn Fn(usize) + Sync)>> = Single::new(None);
 /// PSSCR for waiting, or [`NO_STOP`].
 static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
 const NO_STOP: u64 = u64::MAX;
@@ -70,12 +69,9 @@ pub(super) fn boot_thread() -> u32 {
 
 /// Fetches a thread out of firmware.
 pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
-    let index = ARRIVED.load(Ordering::Relaxed);
+    let index = CREW.expected().ok_or(ThreadError::Silent)?;
     if index == THREADS_MAX {
         return Err(ThreadError::TooMany);
-    }
-    if IS_ONE_MISSING.load(Ordering::Relaxed) {
-        return Err(ThreadError::Silent);
     }
     let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;
     // SAFETY: the layout is not empty.
@@ -100,10 +96,8 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
         return Err(ThreadError::Refused(answer));
     }
     let until = read::<{ spr::TB }>().wrapping_add(ARRIVAL_TICKS);
-    while ARRIVED.load(Ordering::Acquire) == index {
-        if read::<{ spr::TB }>() > until {
-            hal_next_thread.store(0, Ordering::Relaxed);
-            IS_ONE_MISSING.store(true, Ordering::Relaxed);
+    while CREW.threads() == index {
+        if read::<{ spr::TB }>() > until && CREW.give_up(index) {
             return Err(ThreadError::Silent);
         }
     }
@@ -124,19 +118,21 @@ extern "C" fn hal_thread_start() -> ! {
 /// The life of a thread, on its own stack.
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_main() -> ! {
-    let index = ARRIVED.fetch_add(1, Ordering::Release);
-    let work = loop {
-        clear_doorbell();
-        let work = WORK.load(Ordering::Acquire);
-        if !work.is_null() {
-            break work;
-        }
-        wait(u64::MAX);
-    };
-    // SAFETY: `run` keeps it until this thread is done.
-    unsafe { (*work)(index) };
-    DONE.fetch_add(1, Ordering::Release);
+    let index = own_index();
+    if !CREW.come(index) {
+        sleep();
+    }
+    wait_until(clear_doorbell, || CREW.has_work(), || wait(u64::MAX));
+    // SAFETY: there is work, and the boot thread keeps it until this thread is done.
+    let work = unsafe { *WORK.get() };
+    work.expect("`run` has stored it")(index);
+    CREW.finish();
     ring(0);
+    sleep()
+}
+
+/// There is nothing to do any more.
+fn sleep() -> ! {
     loop {
         clear_doorbell();
         wait(u64::MAX);
@@ -145,34 +141,28 @@ extern "C" fn hal_thread_main() -> ! {
 
 /// Calls `work` on all threads, each with its index, and returns when all are done. Once only.
 pub(super) fn run(work: &(dyn Fn(usize) + Sync)) {
-    let others = ARRIVED.load(Ordering::Relaxed) - 1;
-    let mut shared = work;
     // SAFETY: no thread uses it after it has counted itself as done, which is waited for; so the reference
-    // outlives its uses.
-    let lasting: *mut &(dyn Fn(usize) + Sync) = unsafe { core::mem::transmute(&raw mut shared) };
-    let before = WORK.swap(lasting, Ordering::Release);
-    assert!(before.is_null(), "threads work once");
-    (1..=others).for_each(ring);
-    work(0);
-    loop {
-        clear_doorbell();
-        if DONE.load(Ordering::Acquire) == others {
-            return;
-        }
-        wait(u64::MAX);
+    // outlives its uses. No thread reads WORK before `begin`.
+    unsafe {
+        let lasting =
+            core::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work);
+        *WORK.get() = Some(lasting);
     }
+    CREW.begin();
+    (1..CREW.threads()).for_each(ring);
+    work(0);
+    wait_until(clear_doorbell, || CREW.is_done(), || wait(u64::MAX));
 }
 
-/// Rings the doorbell of a thread, after all that was stored before.
+/// Rings the doorbells of a thread, after all that was stored before.
 pub(super) fn ring(index: usize) {
     const MSGSND: u32 = 31 << 26 | 4 << 11 | 206 << 1; // msgsnd r4
     let thread = &THREADS[index];
-    thread.is_rung.store(true, Ordering::Release);
+    thread.doorbell.ring();
     let message = HYPERVISOR_DOORBELL | u64::from(thread.server.load(Ordering::Relaxed));
-    // SAFETY: a message to a thread that the hypervisor runs on.
-    unsafe {
-        asm!("sync", ".long {}", const MSGSND, in("r4") message, options(nostack));
-    }
+    // SAFETY: a message to a thread that the hypervisor runs on. The fence of the other doorbell is a `sync`, so
+    // what was stored before is there for whoever gets the message.
+    unsafe { asm!(".long {}", const MSGSND, in("r4") message, options(nostack)) };
 }
 
 /// The index of this thread.
@@ -185,15 +175,16 @@ fn own_index() -> usize {
 pub(super) fn clear_doorbell() {
     const MSGCLR: u32 = 31 << 26 | 4 << 11 | 238 << 1; // msgclr r4
     const MSGSYNC: u32 = 31 << 26 | 886 << 1;
-    THREADS[own_index()].is_rung.store(false, Ordering::Relaxed);
-    // SAFETY: barriers, and a message that nobody else gets.
+    // SAFETY: a message that nobody else gets, and a barrier.
     unsafe {
         asm!(
-            ".long {clear}", ".long {synchronize}", "sync",
+            ".long {clear}", ".long {synchronize}",
             clear = const MSGCLR, synchronize = const MSGSYNC,
             in("r4") HYPERVISOR_DOORBELL, options(nostack)
         );
     }
+    // Its fence, a `sync`, comes behind both.
+    THREADS[own_index()].doorbell.clear();
 }
 
 /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
@@ -219,10 +210,10 @@ pub(super) fn wait(until: u64) {
 
 /// Waits at low priority, so that the core's other threads have it for themselves.
 fn poll(until: u64) {
-    let is_rung = &THREADS[own_index()].is_rung;
+    let doorbell = &THREADS[own_index()].doorbell;
     // SAFETY: hints; r31 and r2 are not changed.
     unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
-    while read::<{ spr::TB }>() < until && !is_rung.load(Ordering::Relaxed) {}
+    while read::<{ spr::TB }>() < until && !doorbell.is_rung() {}
     // SAFETY: as above; medium priority.
     unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
 }

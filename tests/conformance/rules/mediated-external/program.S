@@ -15,13 +15,22 @@ main:
     TO_HOST
     CHECK   4, 6, 0x500
     CHECK_ADDRESS 5, 7, enabled
-    # Never in hypervisor state.
+    # Never in hypervisor state, with or without HEIC.
     ON_INTERRUPT unexpected
     mfmsr   10
     ori     11, 10, MSR_EE
     mtmsrd  11, 1
     nop
     mtmsrd  10, 1
+    SET_SPR LPCR, LPCR_RADIX | LPCR_MER | LPCR_HEIC
+    isync
+    mtmsrd  11, 1
+    nop
+    mtmsrd  10, 1
+    # HEIC is for hypervisor state alone.
+    IN_GUEST enable, GUEST_REAL
+    CHECK   6, 20, 0x500
+    CHECK_ADDRESS 7, 23, enabled
     PASS
 
 enable:

@@ -1,0 +1,165 @@
+//! Doorbells, the way out of firmware, and who reports a failure.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread::{spawn, yield_now};
+use std::vec::Vec;
+
+use crate::crew::Crew;
+use crate::doorbell::{Doorbell, wait_until};
+use crate::sync::{First, Place};
+
+/// Waits as a thread does that cannot `stop`.
+fn poll(doorbell: &Doorbell) {
+    while !doorbell.is_rung() {
+        yield_now();
+    }
+}
+
+/// Data that a thread has for itself, or loom complains.
+fn use_alone(data: &UnsafeCell<usize>) {
+    data.with_mut(|_| ());
+}
+
+/// A thread waits for what others change, without any order of its own, who ring then.
+fn wait_for(others: usize) {
+    let doorbell = Arc::new(Doorbell::silent());
+    let changes: Arc<Vec<_>> = Arc::new((0..others).map(|_| AtomicUsize::new(0)).collect());
+    for index in 0..others {
+        let (doorbell, changes) = (doorbell.clone(), changes.clone());
+        spawn(move || {
+            changes[index].store(1, Ordering::Relaxed);
+            doorbell.ring();
+        });
+    }
+    let is_changed = || changes.iter().all(|change| change.load(Ordering::Relaxed) == 1);
+    wait_until(|| doorbell.clear(), is_changed, || poll(&doorbell));
+}
+
+#[test]
+fn a_thread_that_waits_sees_for_what_it_is_rung() {
+    loom::model(|| wait_for(1));
+}
+
+#[test]
+fn a_thread_that_waits_sees_for_what_each_of_two_rings() {
+    in_most_orders(|| wait_for(2));
+}
+
+/// In every order with three involuntary switches between threads; without that limit, models of three threads take
+/// minutes.
+fn in_most_orders(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
+#[test]
+fn a_thread_comes_with_what_is_its_own_and_the_work_is_there_until_it_is_done() {
+    #[derive(Default)]
+    struct Data {
+        area: UnsafeCell<usize>,
+        stack: UnsafeCell<usize>,
+        work: UnsafeCell<usize>,
+    }
+
+    loom::model(|| {
+        let shared =
+            Arc::new((Crew::alone(), [Doorbell::silent(), Doorbell::silent()], Data::default()));
+        let (crew, doorbells, data) = &*shared;
+        assert_eq!(crew.expected(), Some(1));
+        use_alone(&data.area);
+        spawn({
+            let shared = shared.clone();
+            move || {
+                let (crew, doorbells, data) = &*shared;
+                use_alone(&data.area);
+                use_alone(&data.stack);
+                assert!(crew.come(1));
+                let own = &doorbells[1];
+                wait_until(|| own.clear(), || crew.has_work(), || poll(own));
+                data.work.with(|_| ());
+                crew.finish();
+                doorbells[0].ring();
+            }
+        });
+        while crew.threads() == 1 {
+            yield_now();
+        }
+        // The next one comes by the same stack.
+        use_alone(&data.stack);
+        use_alone(&data.work);
+        crew.begin();
+        doorbells[1].ring();
+        wait_until(|| doorbells[0].clear(), || crew.is_done(), || poll(&doorbells[0]));
+        use_alone(&data.work);
+    });
+}
+
+#[test]
+fn the_work_is_there_until_the_last_of_several_is_done() {
+    in_most_orders(|| {
+        let shared = Arc::new((Crew::alone(), Doorbell::silent(), UnsafeCell::new(0)));
+        let (crew, doorbell, work) = &*shared;
+        assert!(crew.come(1) && crew.come(2));
+        crew.begin();
+        for _ in 1..3 {
+            let shared = shared.clone();
+            spawn(move || {
+                let (crew, doorbell, work) = &*shared;
+                assert!(crew.has_work());
+                work.with(|_| ());
+                crew.finish();
+                doorbell.ring();
+            });
+        }
+        wait_until(|| doorbell.clear(), || crew.is_done(), || poll(doorbell));
+        use_alone(work);
+    });
+}
+
+#[test]
+fn a_thread_that_comes_late_is_let_in_or_given_up() {
+    loom::model(|| {
+        let crew = Arc::new(Crew::alone());
+        let stack = Arc::new(UnsafeCell::new(0));
+        let late = spawn({
+            let (crew, stack) = (crew.clone(), stack.clone());
+            move || {
+                use_alone(&stack);
+                crew.come(1)
+            }
+        });
+        let is_given_up = crew.give_up(1);
+        if is_given_up {
+            assert_eq!((crew.expected(), crew.threads()), (None, 1));
+        } else {
+            // The next one may come by the same stack.
+            use_alone(&stack);
+            assert_eq!((crew.expected(), crew.threads()), (Some(2), 2));
+        }
+        assert_eq!(late.join().unwrap(), !is_given_up);
+        assert_eq!(crew.threads(), if is_given_up { 1 } else { 2 });
+    });
+}
+
+#[test]
+fn one_thread_reports_its_failure() {
+    loom::model(|| {
+        let first = Arc::new(First::nobody());
+        let threads: Vec<_> = (1..3)
+            .map(|who| {
+                let first = first.clone();
+                spawn(move || (who, first.come(who), first.come(who)))
+            })
+            .collect();
+        let came: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let is_first = |place: &&(u64, Place, Place)| place.1 == Place::First;
+        assert_eq!(came.iter().filter(is_first).count(), 1);
+        for (_, once, again) in came {
+            let expected = if once == Place::First { Place::Again } else { Place::Later };
+            assert_eq!(again, expected);
+        }
+    });
+}

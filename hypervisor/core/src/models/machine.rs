@@ -1,0 +1,191 @@
+//! A machine with several hardware threads, each a thread of loom's. Only doorbells and waiting are more than the
+//! fake machine's.
+
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+use arch::address::RealAddress;
+use arch::interrupt::Vector;
+use arch::radix::TableLocation;
+use loom::sync::{Condvar, Mutex};
+
+use crate::calendar::DateTime;
+use crate::dispatch::{Leave, Running};
+use crate::exit::{Action, Exit};
+use crate::fake::{Fake, FakeWindow};
+use crate::hal::{Hal, HalError, Page, ThreadError};
+use crate::partition::Door;
+use crate::registers::Floating;
+use crate::schedule::VcpuId;
+use crate::threads::FAR;
+
+loom::thread_local! {
+    /// Which hardware thread this is.
+    static INDEX: Cell<usize> = Cell::new(0);
+}
+
+/// Names the thread of loom's that calls.
+pub(super) fn set_index(index: usize) {
+    INDEX.with(|own| own.set(index));
+}
+
+/// What a vCPU does until it leaves.
+pub(super) type Program = fn(&mut Running<'_, Machine>, until: u64) -> Leave;
+
+/// A processor's doorbell: it stays rung until it is cleared. Who waits for ever is found as a deadlock.
+#[derive(Debug)]
+struct Doorbell {
+    is_rung: Mutex<bool>,
+    rings: Condvar,
+}
+
+/// The machine. Time passes only where somebody waits for it.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) fake: Fake,
+    doorbells: Vec<Doorbell>,
+    program: Program,
+}
+
+impl Machine {
+    pub(super) fn new(threads: usize, program: Program) -> Self {
+        let doorbell = |_| Doorbell { is_rung: Mutex::new(false), rings: Condvar::new() };
+        Self { fake: Fake::new(0), doorbells: (0..threads).map(doorbell).collect(), program }
+    }
+
+    fn own_doorbell(&self) -> &Doorbell {
+        &self.doorbells[INDEX.with(Cell::get)]
+    }
+
+    /// Until the doorbell is rung, which is the answer, or the time comes: at once, unless it is too far to come
+    /// at all.
+    fn stay(&self, until: u64) -> bool {
+        let Doorbell { is_rung, rings } = self.own_doorbell();
+        let mut is_rung = is_rung.lock().expect("no thread has failed");
+        let now = &self.fake.timebase;
+        while !*is_rung {
+            if until.saturating_sub(now.get()) < FAR / 2 {
+                now.set(now.get().max(until));
+                return false;
+            }
+            is_rung = rings.wait(is_rung).expect("no thread has failed");
+        }
+        true
+    }
+
+    /// Runs the guest's own instructions until something interrupts them.
+    pub(super) fn compute(running: &mut Running<'_, Self>, until: u64) -> Leave {
+        let machine = running.system.hal;
+        let vector = if machine.stay(until) {
+            Vector::DirectedHypervisorDoorbell
+        } else {
+            Vector::HypervisorDecrementer
+        };
+        match running.exit(Door::Virtual, Exit::Other(vector)) {
+            Action::Leave(leave) => leave,
+            action => unreachable!("{action:?}"),
+        }
+    }
+}
+
+impl Hal for Machine {
+    type Window = FakeWindow;
+    type Tables = Vec<Page>;
+
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        (self.program)(running, until)
+    }
+
+    fn ring(&self, thread: usize) {
+        let Doorbell { is_rung, rings } = &self.doorbells[thread];
+        *is_rung.lock().expect("no thread has failed") = true;
+        rings.notify_one();
+    }
+
+    fn clear_doorbell(&self) {
+        *self.own_doorbell().is_rung.lock().expect("no thread has failed") = false;
+    }
+
+    fn wait(&self, until: u64) {
+        self.stay(until);
+    }
+
+    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
+        self.fake.map_window(address, bytes)
+    }
+
+    fn pin_window(
+        &self,
+        vcpu: VcpuId,
+        address: RealAddress,
+        bytes: u64,
+    ) -> Result<FakeWindow, HalError> {
+        self.fake.pin_window(vcpu, address, bytes)
+    }
+
+    fn console_write(&self, bytes: &[u8]) {
+        self.fake.console_write(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        self.fake.console_read(into)
+    }
+
+    fn new_tables(&self, lpid: u32) -> Result<Vec<Page>, HalError> {
+        self.fake.new_tables(lpid)
+    }
+
+    fn map_page(&self, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        self.fake.map_page(tables, page)
+    }
+
+    fn merge_pages(&self, lpid: u32, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
+        self.fake.merge_pages(lpid, tables, page)
+    }
+
+    fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
+        self.fake.set_process_table(lpid, table);
+    }
+
+    fn save_floating(&self, _: &mut Floating) {}
+
+    fn load_floating(&self, _: &Floating) {}
+
+    fn timebase(&self) -> u64 {
+        self.fake.timebase()
+    }
+
+    fn settle(&self) {}
+
+    fn forget_translations(&self, lpid: u32) {
+        self.fake.forget_translations(lpid);
+    }
+
+    fn forget_in_core(&self, lpid: u32) {
+        self.fake.forget_in_core(lpid);
+    }
+
+    fn boot_thread(&self) -> u32 {
+        0
+    }
+
+    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
+        Err(ThreadError::TooMany)
+    }
+
+    fn run_on_threads(&self, _: &(dyn Fn(usize) + Sync)) {
+        unreachable!("the models have threads of their own");
+    }
+
+    fn random(&self) -> Option<u64> {
+        None
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        None
+    }
+
+    fn power_off(&self) -> ! {
+        unreachable!("the models do not switch the machine off");
+    }
+}

@@ -1,0 +1,112 @@
+//! A partition that misbehaves beside two that do no harm: what the tests of containment share.
+
+use powervisor::comparison::Transcript;
+use powervisor::on_simulator;
+use powervisor::system::{Exit, System};
+use simulator::Oracle;
+
+use crate::{changed_system, system_of};
+
+/// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
+/// it, or well.
+pub const MODES: [(&str, &str); 16] = [
+    ("wild-load", "stopped: access to guest real address"),
+    ("wild-store", "stopped: access to guest real address"),
+    ("wild-fetch", "stopped: access to guest real address"),
+    ("instructions", "[misbehave] misbehave: 21 of 21 instructions refused, MSR kept: true"),
+    ("stop", "[misbehave] misbehave: 4 of 4 stops refused"),
+    ("states", "[misbehave] misbehave: MSR kept: true"),
+    ("wild-states", "[misbehave] misbehave: wild-states: still here"),
+    ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),
+    ("loop", "stopped: it used up its time limit"),
+    ("sleep", "stopped: its vCPUs sleep and nothing will wake them"),
+    ("storm", "stopped: it used up its time limit"),
+    ("requests", "stopped: it used up its time limit"),
+    ("tables", "stopped: access to guest real address"),
+    ("tree", "[misbehave] misbehave: tree: still here"),
+    ("restart", "stopped: it used up its time limit"),
+    ("registers", "[misbehave] misbehave: refused"),
+];
+
+/// The example with another mode, this many random hypercalls where that makes any, and time that suits the machine.
+#[must_use]
+pub fn misbehaving(mode: &str, calls: u64, time_limit_us: u64) -> System {
+    // More than a call takes on either machine.
+    let time_for_calls_us = if mode == "hypercalls" { 30 * calls } else { 0 };
+    let limit = format!("time_limit_us = {}", time_limit_us + time_for_calls_us);
+    let arguments = format!("mode={mode} calls={calls}");
+    let changes = [("mode=wild-store", &*arguments), ("time_limit_us = 20000", &*limit)];
+    changed_system("examples/misbehave.toml", &changes)
+}
+
+/// The partitions of the example that do no harm, alone.
+#[must_use]
+pub fn harmless() -> System {
+    let text = include_str!("../../examples/misbehave.toml");
+    let end = text.rfind("[[partition]]").expect("the last partition is the one that misbehaves");
+    system_of(&text[..end])
+}
+
+/// The same system on a machine with so many chips, cores of each and threads of each core.
+#[must_use]
+pub fn on_threads(mut system: System, topology: [u32; 3]) -> System {
+    system.machine = system.machine.with_topology(topology, "the test");
+    system
+}
+
+/// The lines of the partitions that do no harm.
+#[must_use]
+pub fn victims(transcript: &Transcript) -> Vec<String> {
+    let mut lines = transcript.lines();
+    lines.retain(|line| line.starts_with("[registers]") || line.starts_with("[smp]"));
+    lines.sort();
+    lines
+}
+
+/// Runs the system on our machine. The oracle watches: nobody gets what is another's, and nobody loses what is
+/// its own. What it found is the second answer.
+///
+/// # Panics
+/// If the system cannot be started.
+#[must_use]
+pub fn watched(system: &System) -> (Transcript, Vec<String>) {
+    let mut oracle = Oracle::default();
+    let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut console = Vec::new();
+    let exit = on_simulator::run(&mut machine, &mut oracle, |machine| {
+        console.extend(machine.take_console_output());
+        Ok(())
+    });
+    let exit = exit.unwrap_or_else(|failure| panic!("{failure}"));
+    let (_, _, threads) = system.machine.describe().expect("it was started").topology();
+    (Transcript { console, exit }, findings(&oracle, threads))
+}
+
+/// What the oracle found, on cores of so many threads: VTB is a core's, so what its threads run at the same time
+/// disturbs it (see CAVEATS.md).
+fn findings(oracle: &Oracle, threads_per_core: u32) -> Vec<String> {
+    let findings = oracle.findings().iter().map(ToString::to_string);
+    findings.filter(|finding| threads_per_core == 1 || !finding.contains(": VTB = ")).collect()
+}
+
+/// What is wrong with a run beside a partition that misbehaves, if the others' lines are `expected`.
+///
+/// # Errors
+/// What, and the console.
+pub fn check(transcript: &Transcript, expected: &[String]) -> Result<(), String> {
+    let lines = transcript.lines();
+    let wrong = if transcript.exit != Exit::PoweredOff {
+        format!("the machine did not switch off: {}", transcript.exit)
+    } else if victims(transcript) != expected {
+        format!("the others' output is not what it is without it: {expected:?}")
+    } else if lines.last().map(String::as_str) != Some("powervisor: all partitions have ended") {
+        "the hypervisor did not run to its end".to_owned()
+    } else {
+        return Ok(());
+    };
+    let report = match &transcript.exit {
+        Exit::Stopped(report) => report,
+        _ => "",
+    };
+    Err(format!("{wrong}\n{report}\n{}", String::from_utf8_lossy(&transcript.console)))
+}

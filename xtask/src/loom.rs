@@ -1,0 +1,32 @@
+//! The hypervisor's hand-overs between hardware threads, in every order: loom runs the models of
+//! `hypervisor/core/src/models.rs`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::workspace::{Workspace, run};
+
+/// The crate with the models, and what their names begin with.
+const MODELS: [&str; 5] = ["--package", "hypervisor-core", "--lib", "--", "models::"];
+
+/// How much is tried.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Arguments {
+    /// Involuntary switches between threads in one order of steps, in the models of whole partitions.
+    #[arg(long, default_value_t = 2)]
+    pub(crate) switches: u32,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self { switches: 2 }
+    }
+}
+
+/// Runs all models; fails if there is an order in which one does not hold.
+pub(crate) fn loom(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    let mut command = workspace.cargo(&["test", "--quiet", "--release", "--target-dir"]);
+    command.arg(workspace.target.join("loom")).args(MODELS);
+    command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "--cfg loom");
+    run(command.env("POWERVISOR_SWITCHES", arguments.switches.to_string()))
+}
