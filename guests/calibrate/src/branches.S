@@ -2,7 +2,9 @@
 
     # The smallest loop: nothing but its back edge.
     case back_edge, 4000, 1
+    li %r3, 0
     measured
+    addi %r3, %r3, 1
     end_case
 
     case back_edge_by_gpr, 4000, 1

@@ -73,7 +73,9 @@ sibling_entry:
 4:  cmpdi %r5, 5
     bne 5f
     or %r5, %r5, %r5
-5:  add %r4, %r4, %r5
+5:  .rept 4
+    add %r4, %r4, %r5
+    .endr
     b 5b
 
 wait_in_stop:
@@ -95,12 +97,13 @@ answer:
     stw %r5, 0(%r3)
     b 1b
 
-    # Eight independent adds and the loop.
+    # Eight independent adds, and a loop of two additions or compares and a branch.
     case busy_thread, 4000, 1, ROLE_SPIN
     li %r3, 1
-    measured
+    measured_by_gpr
     eight_independent_adds
-    end_case
+    cmpdi %cr1, %r3, 0
+    end_case_by_gpr
 
     # A line that goes to the other thread and comes back.
     case ping_pong, 500, 2, ROLE_PING_PONG

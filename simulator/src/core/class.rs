@@ -28,6 +28,8 @@ pub enum Class {
     DivideExtended,
     /// CR logic, and moves to CR.
     Condition,
+    /// Moves of one field from CR, and of carries from XER.
+    FieldRead,
     /// `mfcr`.
     ConditionRead,
     /// Moves to LR, CTR, TAR and XER.
@@ -162,6 +164,7 @@ impl Class {
                 | Self::DivideDoubleword
                 | Self::DivideExtended
                 | Self::Condition
+                | Self::FieldRead
                 | Self::ConditionRead
                 | Self::RenamedWrite
                 | Self::RenamedRead
@@ -257,7 +260,7 @@ impl Class {
             Self::DivideWord | Self::DivideDoubleword | Self::DivideExtended => {
                 Cause::LatencyDivide
             }
-            Self::Condition | Self::ConditionRead => Cause::LatencyCondition,
+            Self::Condition | Self::FieldRead | Self::ConditionRead => Cause::LatencyCondition,
             Self::RenamedWrite | Self::RenamedRead | Self::XerRead => Cause::LatencyMove,
             Self::Floating
             | Self::FloatingDivideSingle
@@ -302,6 +305,7 @@ impl Class {
             Self::DivideDoubleword => latency.divide_doubleword,
             Self::DivideExtended => latency.divide_extended,
             Self::Condition => latency.condition,
+            Self::FieldRead => latency.field_read,
             Self::ConditionRead => latency.condition_read,
             Self::RenamedWrite => latency.renamed_write,
             Self::RenamedRead => latency.renamed_read,
@@ -360,8 +364,8 @@ classes! {
     DivideWord: Divw Divwu Modsw Moduw;
     DivideDoubleword: Divd Divdu Modsd Modud Divwe Divweu;
     DivideExtended: Divde Divdeu;
-    Condition: Crand Crandc Cror Crorc Crxor Creqv Crnand Crnor Mcrf Mtcrf Mtocrf Mfocrf Setb
-        Mcrxrx;
+    Condition: Crand Crandc Cror Crorc Crxor Creqv Crnand Crnor Mcrf Mtcrf Mtocrf Setb;
+    FieldRead: Mfocrf Mcrxrx;
     ConditionRead: Mfcr;
     Floating: Fadd Fadds Fsub Fsubs Fmul Fmuls Fre Fres Frsqrte Frsqrtes Ftdiv Ftsqrt Fmadd
         Fmadds Fmsub Fmsubs Fnmadd Fnmadds Fnmsub Fnmsubs Frsp Fctid Fctidz Fctidu Fctiduz Fctiw

@@ -23,8 +23,6 @@ pub struct FrontEnd {
     next: Ready,
     /// When the blocks in the instruction buffer were dispatched.
     buffer: Ring,
-    /// Target of the latest back edge, and when it was fetched.
-    last_loop: (u64, u64),
 }
 
 /// No block: the next instruction begins one.
@@ -40,7 +38,6 @@ impl FrontEnd {
             block: NO_BLOCK,
             next: Ready::new(now, Cause::DispatchWidth),
             buffer: Ring::new(parameters.instruction_buffer / parameters.block_instructions()),
-            last_loop: (NO_BLOCK, 0),
         }
     }
 
@@ -67,33 +64,18 @@ impl FrontEnd {
         self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 
-    /// A branch at `address` was predicted to go to `target`, and does. The branch target cache helps a
-    /// thread that has the core for itself, and no indirect branch.
-    pub fn taken(
-        &mut self,
-        address: u64,
-        target: u64,
-        has_target_cache: bool,
-        parameters: &CoreParameters,
-        free: CauseSet,
-    ) {
+    /// A taken branch was predicted. The branch target cache helps a thread that has the core for itself, and no
+    /// indirect branch.
+    pub fn taken(&mut self, has_target_cache: bool, parameters: &CoreParameters, free: CauseSet) {
         let latency =
             if has_target_cache { parameters.taken_branch } else { parameters.taken_branch_shared };
-        let mut at = self.current.at() + free.cost(Cause::FetchTaken, latency);
-        if target <= address && (address - target) / 4 < parameters.tiny_loop {
-            let (last_target, last_at) = self.last_loop;
-            if last_target == target {
-                at = at.max(last_at + free.cost(Cause::FetchTaken, parameters.loop_floor));
-            }
-            self.last_loop = (target, at);
-        }
+        let at = self.current.at() + free.cost(Cause::FetchTaken, latency);
         self.leave(Ready::new(at, Cause::FetchTaken));
     }
 
     /// What was fetched is of no use: the next instruction is fetched when `next` says.
     pub fn redirect(&mut self, next: Ready) {
         self.leave(next);
-        self.last_loop.0 = NO_BLOCK;
     }
 
     fn leave(&mut self, next: Ready) {

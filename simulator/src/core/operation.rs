@@ -6,7 +6,7 @@ use arch::registers::spr::{Spr, SprRow};
 use super::class::{Class, Port, class};
 use super::parameters::Parameters;
 use super::predictor::Kind;
-use super::registers::{Effects, Registers};
+use super::registers::{Effects, Registers, UNREAD, UNWRITTEN, Walk};
 use crate::ledger::{Cause, CauseSet};
 
 /// An instruction as the pipeline sees it.
@@ -16,6 +16,10 @@ pub struct Operation {
     pub class: Class,
     /// Renamed registers it reads and writes.
     pub effects: Effects,
+    /// Those that it reads.
+    pub sources: Walk<3>,
+    /// Those that it writes.
+    pub targets: Walk<2>,
     /// The unit that it occupies.
     pub port: Port,
     /// From issue to result, beyond an access to memory.
@@ -58,6 +62,8 @@ impl Operation {
         Self {
             class,
             effects,
+            sources: Walk::new(effects.sources, UNREAD),
+            targets: Walk::new(effects.targets, UNWRITTEN),
             port: class.port(),
             latency: free.cost(class.cause(), class.latency(parameters)),
             cause: class.cause(),

@@ -53,10 +53,6 @@ parameters! {
         taken_branch: "cycles",
         /// The same with several threads.
         taken_branch_shared: "cycles",
-        /// Least time between two fetches of the target of a tiny loop's back edge.
-        loop_floor: "cycles",
-        /// The longest loop that is tiny.
-        tiny_loop: "instructions",
         /// From the execution of a mispredicted branch to the dispatch of the right path.
         mispredict: "cycles",
         /// A thread of very low priority has a dispatch slot once in so many cycles.
@@ -85,8 +81,10 @@ parameters! {
         divide_extended: "cycles",
         /// XER\[CA\], to the next instruction that uses it.
         carry: "cycles",
-        /// CR logic, moves to CR and of one field from CR.
+        /// CR logic, and moves to CR.
         condition: "cycles",
+        /// `mfocrf`, `mcrxrx`.
+        field_read: "cycles",
         /// `mfcr`.
         condition_read: "cycles",
         /// From a CR result to a branch, beyond what another instruction waits.
@@ -121,8 +119,10 @@ parameters! {
         crossing: "cycles",
         /// A store until it may complete.
         store: "cycles",
-        /// From a store's data to the use of the load that they are forwarded to.
+        /// From a store's data in the queue to the use of the load that they are forwarded to.
         forward: "cycles",
+        /// From a store's data to the queue, from where loads can have them.
+        store_data: "cycles",
         /// From the drain of a store that could not be forwarded to the use of the load.
         forward_failed: "cycles",
     }

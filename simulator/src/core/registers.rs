@@ -13,6 +13,11 @@ pub struct Registers(u128);
 /// How many renamed registers there are.
 pub const COUNT: usize = 79;
 
+/// No register: nothing is waited for there, and what is written is not read.
+pub const UNREAD: usize = COUNT;
+/// The same for results.
+pub const UNWRITTEN: usize = COUNT + 1;
+
 /// GPR `number`.
 const fn gpr(number: usize) -> usize {
     number & 31
@@ -65,6 +70,30 @@ impl Registers {
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+}
+
+/// A set of registers, quick to walk where they are few.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Walk<const MOST: usize> {
+    /// Filled up with a register that is none.
+    Few([u8; MOST]),
+    /// All of them.
+    Many(Registers),
+}
+
+impl<const MOST: usize> Walk<MOST> {
+    /// The walk through `registers`; `none` fills it up.
+    #[must_use]
+    pub fn new(registers: Registers, none: usize) -> Self {
+        let mut few = [none as u8; MOST];
+        if registers.0.count_ones() as usize > MOST {
+            return Self::Many(registers);
+        }
+        for (place, register) in few.iter_mut().zip(registers) {
+            *place = register as u8;
+        }
+        Self::Few(few)
     }
 }
 

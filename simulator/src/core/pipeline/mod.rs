@@ -19,7 +19,8 @@ use super::operation::Operation;
 use super::parameters::Parameters;
 use super::predictor::{self, History};
 use super::ready::Ready;
-use super::registers::{COUNT, Registers};
+use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
+use super::sharing::EPOCH;
 use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Charges, Owner};
 use crate::memory::Offset;
@@ -71,12 +72,12 @@ pub struct Pipeline {
     forwarding: Forwarding,
     /// Physical line of the latest fetch.
     line: u64,
-    /// The thread's share of the core, and the epoch that it was computed for.
+    /// The thread's share of the core, and the cycle up to which it holds.
     share: Share,
-    share_epoch: u64,
+    share_until: u64,
 }
 
-/// No line and no epoch.
+/// No line.
 const NONE: u64 = u64::MAX;
 
 impl Pipeline {
@@ -84,11 +85,13 @@ impl Pipeline {
     #[must_use]
     pub fn new(parameters: &Parameters, thread: usize, now: u64) -> Self {
         let nothing = Ready::new(now, Cause::DispatchWidth);
+        let mut registers = vec![nothing; UNWRITTEN + 1];
+        registers[UNREAD] = Ready::default();
         Self {
             front: FrontEnd::new(&parameters.core, now),
             dispatch: Dispatch::new(&parameters.core, now),
             history: History::default(),
-            registers: vec![nothing; COUNT].into(),
+            registers: registers.into(),
             chain: Chain::new(thread, parameters.core.window, now),
             completed: nothing,
             hold: nothing,
@@ -102,7 +105,7 @@ impl Pipeline {
             forwarding: Forwarding::default(),
             line: NONE,
             share: Share::whole(&parameters.core, 1),
-            share_epoch: NONE,
+            share_until: 0,
         }
     }
 
@@ -179,9 +182,8 @@ impl Pipeline {
 
     /// Brings the thread's share of the core up to date.
     fn share(&mut self, context: &Context<'_>) {
-        let epoch = self.dispatch.last() / super::sharing::EPOCH;
-        if epoch != self.share_epoch {
-            self.share_epoch = epoch;
+        if self.dispatch.last() >= self.share_until {
+            self.share_until = (self.dispatch.last() / EPOCH + 1) * EPOCH;
             let parameters = &context.parameters.core;
             let cycle = self.dispatch.last();
             self.share = context.core.share(context.member, cycle, parameters, context.free);
@@ -198,7 +200,7 @@ impl Pipeline {
 
     /// The share is no longer what it was: the mode or a priority changed.
     fn forget_share(&mut self) {
-        self.share_epoch = NONE;
+        self.share_until = 0;
     }
 
     /// Whether the instruction at `address` is in the block at hand.
@@ -242,8 +244,17 @@ impl Pipeline {
     fn operands(&mut self, context: &Context<'_>, executed: &Executed<'_>) -> Ready {
         let Executed { operation, account, .. } = *executed;
         let mut ready = Ready::default();
-        for register in operation.effects.sources {
-            ready = ready.later(self.registers[register]);
+        match operation.sources {
+            Walk::Few(few) => {
+                for register in few {
+                    ready = ready.later(self.registers[usize::from(register)]);
+                }
+            }
+            Walk::Many(many) => {
+                for register in many {
+                    ready = ready.later(self.registers[register]);
+                }
+            }
         }
         if operation.class == Class::Branch {
             let extra = context.parameters.latency.condition_to_branch;
@@ -294,8 +305,17 @@ impl Pipeline {
     ) {
         let Executed { operation, account, .. } = *executed;
         let Context { parameters, free, .. } = *context;
-        for register in operation.effects.targets {
-            self.registers[register] = finished;
+        match operation.targets {
+            Walk::Few(few) => {
+                for register in few {
+                    self.registers[usize::from(register)] = finished;
+                }
+            }
+            Walk::Many(many) => {
+                for register in many {
+                    self.registers[register] = finished;
+                }
+            }
         }
         if !operation.effects.base.is_empty() {
             let at = issued.at() + free.cost(Cause::LatencyFixed, parameters.latency.fixed);
@@ -334,10 +354,10 @@ impl Pipeline {
             let at = issued.at() + parameters.core.mispredict;
             let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
             self.front.redirect(refilled);
-        } else if let Some(target) = taken_to {
+        } else if taken_to.is_some() {
             let is_indirect = matches!(kind, predictor::Kind::Indirect { .. });
             let has_target_cache = self.share.divisor == 1 && !is_indirect;
-            self.front.taken(address, target, has_target_cache, &parameters.core, free);
+            self.front.taken(has_target_cache, &parameters.core, free);
         }
     }
 

@@ -66,6 +66,11 @@ impl Pipeline {
         data: Ready,
     ) {
         let Executed { owner, account, .. } = *executed;
+        // What is done when it completes is in the cache, and not forwarded from the queue.
+        let is_queued = matches!(executed.operation.class, Class::Store | Class::StoreLine);
+        let cycles = if is_queued { context.parameters.latency.store_data } else { 0 };
+        let cycles = context.free.cost(Cause::LoadForward, cycles);
+        let queued = self.chain.step(data, data.at() + cycles, Cause::LoadForward, account);
         let mut drained = self.drained;
         let completed = self.completed;
         for access in executed.accesses.list().iter().filter(|access| access.is_store) {
@@ -83,7 +88,7 @@ impl Pipeline {
                 }
             }
             let bytes = access.bytes as usize;
-            self.forwarding.store(access.offset, bytes, completed.at(), data, drained);
+            self.forwarding.store(access.offset, bytes, completed.at(), queued, drained);
         }
         self.drained = drained;
         self.dispatch.stores.push(drained);
