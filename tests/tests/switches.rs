@@ -118,6 +118,7 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
 fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    assert!(costs.least(Change::Move) < 5000, "{:?}", costs.costs);
+    // 3984 where no thread waits for a lock.
+    assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
     assert!(costs.count(Change::Move) < costs.count(Change::Switch), "{:?}", costs.costs);
 }
