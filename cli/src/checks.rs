@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use simulator::ledger::Cause;
 
 use crate::experiment::Per;
 use crate::report::Figure;
@@ -50,7 +51,8 @@ pub struct FreeCause {
     pub cause: &'static str,
     /// What the ledger charges it with, in thread-cycles.
     pub ledger_cycles: u64,
-    /// By how many thread-cycles that run was shorter.
+    /// By how many thread-cycles that run was shorter; for `dispatch.width`, what it is charged with where
+    /// everything else is free.
     pub run_cycles: i64,
 }
 
@@ -64,6 +66,10 @@ pub fn causes_text(variant: &str, causes: &[FreeCause]) -> String {
     for FreeCause { cause, ledger_cycles, run_cycles } in causes {
         let ratio = *run_cycles as f64 / *ledger_cycles as f64;
         let _ = writeln!(text, "{cause:<24}{ledger_cycles:>14}{run_cycles:>14}{ratio:>9.2}");
+    }
+    let work = Cause::DispatchWidth.name();
+    if causes.iter().any(|free| free.cause == work) {
+        let _ = writeln!(text, "{work}: what it has with everything else free");
     }
     text
 }

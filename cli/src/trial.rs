@@ -208,7 +208,8 @@ impl<'a> Trial<'a> {
     }
 
     /// Runs again with each cause that matters made free. Waiting in `stop` or in firmware is no such cause:
-    /// that time passes for the others.
+    /// that time passes for the others. Nor is the work, `dispatch.width`, for which everything else is made
+    /// free.
     ///
     /// # Errors
     /// [`Failure`] if a run does not end as the experiment expects.
@@ -221,7 +222,10 @@ impl<'a> Trial<'a> {
             .filter(|(cause, _)| !matches!(cause, Cause::WaitStop | Cause::WaitFirmware))
             .collect();
         let again = |cause: Cause| {
-            let free = CauseSet::default().with(cause);
+            let free = match cause {
+                Cause::DispatchWidth => CauseSet::all_but(cause),
+                _ => CauseSet::default().with(cause),
+            };
             move || self.time_once(Settings { free, ..self.settings })
         };
         let results = thread::scope(|scope| {
@@ -231,12 +235,12 @@ impl<'a> Trial<'a> {
                 .map(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect::<Result<Vec<_>, Failure>>()
         })?;
-        let saved = |timed: Timed| {
-            let cycles: u64 = timed.charges.lines().map(|line| line.cycles).sum();
-            whole as i64 - cycles as i64
-        };
         let checked = worth.into_iter().zip(results).map(|((cause, ledger_cycles), timed)| {
-            FreeCause { cause: cause.name(), ledger_cycles, run_cycles: saved(timed) }
+            let is_work = cause == Cause::DispatchWidth;
+            let lines = timed.charges.lines().filter(|line| !is_work || line.cause == cause);
+            let left = lines.map(|line| line.cycles).sum::<u64>() as i64;
+            let run_cycles = if is_work { left } else { whole as i64 - left };
+            FreeCause { cause: cause.name(), ledger_cycles, run_cycles }
         });
         Ok(checked.collect())
     }

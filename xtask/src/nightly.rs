@@ -1,7 +1,8 @@
 //! Everything that takes too long for each push, and a summary that can be pasted into a note.
 //!
-//! A step that fails does not keep the others from being tried. Ctrl-C ends all of it at any time: what a step keeps
-//! lies in the target folder, and nothing there needs to be whole.
+//! A step that fails does not keep the others from being tried. Ctrl-C ends it at any time: what a step keeps
+//! lies in the target folder, and nothing there needs to be whole. A QEMU that a test had started ends by itself, when
+//! its guest does.
 
 use std::fmt;
 use std::process::Command;

@@ -127,6 +127,7 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "a gibibyte takes Miri hours")]
 fn a_gibibyte_is_one_page_once_all_of_it_is_filled() {
     const LARGE: u64 = 1 << LARGE_LOG2;
     let hal = Fake::new((GIB + LARGE) as usize);

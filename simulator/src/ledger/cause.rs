@@ -177,6 +177,15 @@ impl CauseSet {
         Self(self.0 | 1 << cause as u8)
     }
 
+    /// All causes but this one.
+    #[must_use]
+    pub fn all_but(cause: Cause) -> Self {
+        Cause::ALL
+            .iter()
+            .filter(|other| **other != cause)
+            .fold(Self::default(), |set, other| set.with(*other))
+    }
+
     /// Whether `cause` is in it.
     #[inline]
     #[must_use]
