@@ -143,7 +143,7 @@ proptest! {
             let id = queue.add(*weight);
             queue.make_ready(id, None);
         }
-        let rounds = 20_000;
+        let rounds = if cfg!(miri) { 500 } else { 20_000 };
         let ran = run(&mut queue, weights.len(), rounds);
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         for (ticks, weight) in ran.iter().zip(&weights) {
