@@ -285,7 +285,9 @@ mod tests {
         let (mut memory, tree) = tree(100);
         assert_eq!(tree.take_table(&mut memory, GIB), None);
         for page in (0..GIB).step_by(1 << PAGE_2M) {
-            assert_eq!(tree.take_table(&mut memory, GIB), None, "before {page:#x}");
+            if page % (GIB / 16) == 0 || page == GIB - (1 << PAGE_2M) {
+                assert_eq!(tree.take_table(&mut memory, GIB), None, "before {page:#x}");
+            }
             tree.map(&mut memory, GIB + page, PAGE_2M, leaf(page)).unwrap();
         }
         tree.map(&mut memory, 0, PAGE_2M, leaf(GIB)).unwrap();
