@@ -46,6 +46,7 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
     let mut command = workspace.cargo(&["test", "--quiet", "--workspace"]);
     command.env("POWERVISOR_IMAGES", workspace.images());
     if let Some(cases) = cases {
+        command.arg("--no-fail-fast");
         command.env("PROPTEST_CASES", cases);
         command.env("POWERVISOR_STORM_ROUNDS", NIGHTLY_STORM_ROUNDS);
         command.env("POWERVISOR_RANDOM_CALLS", NIGHTLY_RANDOM_CALLS);
