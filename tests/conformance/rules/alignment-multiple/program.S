@@ -1,26 +1,9 @@
 #include "prologue.inc"
-
-.set MSR_BIG, MSR_SF | MSR_HV | MSR_ME
-.set PLACE, 0x0a000000
+#include "misaligned.inc"
 
 # A word as little-endian mode fetches it.
 .macro SWAPPED word
     .long   (((\word) & 0xff) << 24) | (((\word) & 0xff00) << 8) | (((\word) >> 8) & 0xff00) | (((\word) >> 24) & 0xff)
-.endm
-
-.macro MISALIGNED number, code, msr, address
-    ON_INTERRUPT .Lmisaligned\@
-    SET     4, PLACE
-    SET     5, 0x11
-    li      6, 8
-    mtxer   6
-    SET_SPR DAR, 0
-    RETURN_TO \code, \msr
-.Lmisaligned\@:
-    CHECK   \number, 20, 0x600
-    CHECK_ADDRESS \number, 21, \code
-    CHECK   \number, 22, \msr
-    CHECK_SPR \number, DAR, \address
 .endm
 
 main:
