@@ -77,13 +77,7 @@
     .endm
 
 windows_on:
-    mfspr %r3, PTCR
-    cmpdi %r3, 0
-    bnelr
-    li %r4, 1
-    sldi %r4, %r4, 63                   # valid
-    srdi %r5, %r4, 1                    # leaf
-    or %r5, %r5, %r4
+    begin_tables
     map_leaves LEAVES_4K, 12
     map_leaves LEAVES_64K, 16
     map_leaves LEAVES_2M, 21

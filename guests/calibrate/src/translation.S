@@ -17,6 +17,17 @@
     .set LEAF_BITS, 0x18F               # R, C and every right
     .set LPCR_UPRT_HR, 0x0050
 
+    # Returns where there are tables already; r4 = a valid entry, r5 = a valid leaf.
+    .macro begin_tables
+    mfspr %r3, PTCR
+    cmpdi %r3, 0
+    bnelr
+    li %r4, 1
+    sldi %r4, %r4, 63                   # valid
+    srdi %r5, %r4, 1                    # leaf
+    or %r5, %r5, %r4
+    .endm
+
     .macro store_entry table, value
     stdbrx \value, 0, \table
     addi \table, \table, 8
@@ -82,13 +93,7 @@
 
     .section .cases, "ax"
 translation_on:
-    mfspr %r3, PTCR
-    cmpdi %r3, 0
-    bnelr
-    li %r4, 1
-    sldi %r4, %r4, 63                   # valid
-    srdi %r5, %r4, 1                    # leaf
-    or %r5, %r5, %r4
+    begin_tables
     load_constant %r6, FIRST_GIB        # 512 leaves of 2 MiB
     ori %r7, %r5, LEAF_BITS
     lis %r8, 0x20
