@@ -75,19 +75,22 @@ fn find(tree: &Tree, citing: &Path, name: &str, is_example: bool) -> Result<(), 
     if let Some(found) = above.into_iter().find(|path| tree.paths.contains(path)) {
         return has_anchor(tree, &found, anchor);
     }
-    let first = path.iter().next().unwrap_or_default();
+    if citing == Path::new(SOURCES) {
+        return Ok(());
+    }
     let is_single = path.iter().count() == 1;
-    let is_ours = !is_single && tree.paths.contains(Path::new(first)) && !path.starts_with(FOREIGN);
+    let folder = Path::new(path.iter().next().unwrap_or_default());
+    let is_ours = !is_single && tree.paths.contains(folder) && !path.starts_with(FOREIGN);
     let is_prose = has_extension(citing, "md") && !citing.starts_with(FACTS) && !is_example;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let stands_for_any = is_single && !stem.contains(char::is_lowercase);
-    let is_there = citing == Path::new(SOURCES)
-        || !is_ours
-            && if has_extension(path, "md") {
-                tree.has_suffix(path) || tree.text(Path::new(SOURCES)).contains(name)
-            } else {
-                !is_prose || stands_for_any || tree.has_suffix(path)
-            };
+    let is_there = if is_ours {
+        false
+    } else if has_extension(path, "md") {
+        tree.has_suffix(path) || tree.text(Path::new(SOURCES)).contains(name)
+    } else {
+        !is_prose || stands_for_any || tree.has_suffix(path)
+    };
     if is_there { Ok(()) } else { Err(format!("{name} is not there")) }
 }
 
