@@ -9,7 +9,7 @@ run:      ## what a hypercall costs, on our machine; then the same on QEMU, comp
 	@cargo xtask run
 test:     ## everything that must hold before a push
 	@cargo xtask test
-check:    ## format, lints, the walls between the crates
+check:    ## format, lints, the walls between the crates, citations
 	@cargo xtask check
 differential: ## random instructions on the simulator and on QEMU, compared
 	@cargo xtask differential

@@ -1,6 +1,6 @@
 //! Interrupt vectors, and which pair of save/restore registers each uses.
 //!
-//! Source: `kvm-hv.md` 1.5; Power ISA 3.0B Book III, Interrupt Definitions.
+//! Source: `docs/facts/interrupts.md#vectors`; Power ISA 3.0B Book III, Interrupt Definitions.
 
 /// Which registers an interrupt saves the address and the MSR in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -132,7 +132,7 @@ pub const SCV_AIL3_BASE: u64 = 0xC000_0000_0000_3000;
 
 /// Causes in DSISR and HDSISR; for fetches the same values in SRR1 and HSRR1.
 ///
-/// Source: `mmu-and-superpages.md` 1.10.
+/// Source: `docs/facts/interrupts.md#storage-status`.
 pub mod storage {
     /// No translation found.
     pub const NO_TRANSLATION: u64 = 0x4000_0000;
@@ -203,7 +203,7 @@ pub const SYSTEM_RESET_FROM_OUTSIDE: u64 = 0x0008_0000;
 /// HSRR1 of an external interrupt that LPCR\[MER\] asked for and the hypervisor takes.
 pub const MEDIATED: u64 = 0x0020_0000;
 
-/// A machine check's causes. Source: `mmu-and-superpages.md` section 2.
+/// A machine check's causes. Source: `docs/facts/interrupts.md#machine-checks`.
 pub mod machine_check {
     /// SRR1: a load or store did it, DSISR says more and DAR is the address.
     pub const DATA: u64 = 0x0020_0000;

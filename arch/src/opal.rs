@@ -1,6 +1,6 @@
 //! OPAL: tokens, return codes and the state that a call needs.
 //!
-//! Source: `powernv-opal.md` section 2; numbers from skiboot's `opal-api.h`.
+//! Source: `docs/facts/opal-and-powernv.md#tokens`; numbers from skiboot's `opal-api.h`.
 
 /// Call tokens, in r0.
 pub mod token {

@@ -1,6 +1,6 @@
 //! PAPR: hypercall numbers, return codes and the RTAS calls behind H_RTAS.
 //!
-//! Source: `kvm-hv.md` section 2; QEMU's `spapr.h` for the private range.
+//! Source: `docs/facts/papr.md#numbers-and-status`; QEMU's `spapr.h` for the private range.
 
 macro_rules! hypercalls {
     ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal;)*) => {
@@ -112,7 +112,7 @@ pub mod status {
     }
 }
 
-/// Flags of H_REGISTER_PROC_TBL (`kvm-hv.md` 2.3).
+/// Flags of H_REGISTER_PROC_TBL (`docs/facts/papr.md#h_register_proc_tbl`).
 pub mod process_table {
     /// Register a new table.
     pub const REGISTER: u64 = 0x18;
@@ -124,7 +124,7 @@ pub mod process_table {
     pub const GTSE: u64 = 0x01;
 }
 
-/// Resources and values of H_SET_MODE (`kvm-hv.md` 2.3).
+/// Resources and values of H_SET_MODE (`docs/facts/papr.md#h_set_mode`).
 pub mod mode {
     /// Resource: completed instruction address breakpoint.
     pub const CIABR: u64 = 1;
@@ -136,7 +136,7 @@ pub mod mode {
     pub const ENDIANNESS: u64 = 4;
 }
 
-/// Functions of H_REGISTER_VPA, in the flags (`kvm-hv.md` 2.3).
+/// Functions of H_REGISTER_VPA, in the flags (`docs/facts/papr.md#h_register_vpa`).
 pub mod area {
     use crate::bits::Field;
 
@@ -156,7 +156,7 @@ pub mod area {
     pub const DEREGISTER_SHADOW: u64 = 7;
 }
 
-/// Flags of H_PAGE_INIT (`kvm-hv.md` 2.3).
+/// Flags of H_PAGE_INIT (`docs/facts/papr.md#h_page_init`).
 pub mod page {
     /// Copy the source page.
     pub const COPY: u64 = 1 << 14;

@@ -15,7 +15,7 @@ impl Processor {
     /// The generation that a processor version register names, if it is one of ours.
     ///
     /// The upper halfword is the processor: 0x004B, 0x004C and 0x004D are POWER8, 0x004E is POWER9.
-    /// Source: `cpu-version` of skiboot's and QEMU's device trees (`powernv-opal.md` 3.1, 4).
+    /// Source: `docs/facts/special-registers.md#processor-version`.
     #[must_use]
     pub const fn from_pvr(pvr: u32) -> Option<Self> {
         match pvr >> 16 {

@@ -1,7 +1,7 @@
 //! Radix translation: partition table, process table and radix tree entries of ISA 3.0.
 //!
 //! All of these are doublewords in big-endian order in memory, whatever MSR[LE] says; the functions
-//! here take and give values, the caller swaps. Source: `mmu-and-superpages.md` section 3; Power ISA
+//! here take and give values, the caller swaps. Source: `docs/facts/translation.md#table-pointers`; Power ISA
 //! 3.0B Book III, Radix Tree Translation.
 
 use crate::address::RealAddress;

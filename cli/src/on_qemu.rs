@@ -74,7 +74,7 @@ pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Fail
 /// QEMU with the system's files, which are put into `folder`.
 ///
 /// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
-/// BMC model, without which there is no power-off (`powernv-opal.md` 1.6).
+/// BMC model, without which there is no power-off (`docs/facts/opal-and-powernv.md#power-off`).
 fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
     let description = system.machine.describe()?;
     let memory_bytes = description.memory_bytes();

@@ -5,7 +5,7 @@
 //! what they are after power-on, or are poisoned where nothing but a program gives them meaning, and
 //! translations are gone. On the way out firmware's self-restore code sets those that
 //! `OPAL_SLW_SET_REG` was told. When which level is reached is decided in `machine::power`, when a wait
-//! ends in `interrupt::wake`. Source: `kvm-hv.md` 4.1 and 4.5, skiboot's `libpore/p9_stop_api.C`.
+//! ends in `interrupt::wake`. Source: `docs/facts/idle.md#stop`, skiboot's `libpore/p9_stop_api.C`.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@ use crate::mmu::walk_cache::WalkCache;
 use crate::power_saving::PowerSaving;
 use crate::thread::{Reservation, Thread};
 
-/// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`microarchitecture.md` 2.1).
+/// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`docs/facts/power9-memory.md#line`).
 pub const GRANULE_LOG2: u32 = 7;
 
 /// What the threads of a core share.

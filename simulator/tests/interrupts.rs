@@ -1,4 +1,4 @@
-//! What taking an interrupt does to the registers, against `kvm-hv.md` 1.5 and 1.6.
+//! What taking an interrupt does to the registers, against `docs/facts/interrupts.md`.
 
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
 use arch::registers::spr::Spr;

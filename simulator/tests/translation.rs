@@ -1,4 +1,4 @@
-//! Radix translation against the rules of `mmu-and-superpages.md` section 3: trees are built by hand in
+//! Radix translation against the rules of `docs/facts/translation.md`: trees are built by hand in
 //! memory, and what an access gives, or which interrupt it raises with which registers, is compared.
 
 use arch::address::{EffectiveAddress, RealAddress};

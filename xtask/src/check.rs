@@ -1,7 +1,10 @@
 //! What must hold of the source text, whatever the tests say.
 
+mod citations;
 mod folders;
 mod layers;
+mod sources;
+mod text;
 mod unsafety;
 
 use anyhow::{Result, bail};
@@ -12,6 +15,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut complaints = layers::check(&workspace.packages);
     complaints.extend(folders::check(&workspace.root)?);
     complaints.extend(unsafety::check(&workspace.root)?);
+    let tree = text::Tree::read(&workspace.root)?;
+    complaints.extend(citations::check(&tree));
+    complaints.extend(sources::check(&tree));
     if !complaints.is_empty() {
         bail!("the house is not in order\n  {}", complaints.join("\n  "));
     }

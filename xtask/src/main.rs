@@ -43,7 +43,7 @@ enum Task {
     Run,
     /// Everything that must hold before a push: the checks, then every test.
     Test,
-    /// Format, lints, and the walls between the crates.
+    /// Format, lints, the walls between the crates, and whether what a text cites is there.
     Check,
     /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
     #[command(disable_help_flag = true)]

@@ -1,5 +1,5 @@
 //! Facility status and control, hypervisor's (HFSCR) and operating system's (FSCR).
-//! Source: `kvm-hv.md` 4.2; Linux's `reg.h`. Bit `63 - cause` switches the facility with that cause.
+//! Source: `docs/facts/special-registers.md#facilities`. Bit `63 - cause` switches the facility with that cause.
 
 use crate::bits::Field;
 

@@ -1,5 +1,5 @@
-//! Logical partitioning control register. Source: Power ISA 3.0B Book III; `kvm-hv.md` 1.6;
-//! `mmu-and-superpages.md` 1.9; positions as in Linux's `reg.h`.
+//! Logical partitioning control register. Source: Power ISA 3.0B Book III;
+//! `docs/facts/special-registers.md#lpcr`; positions as in Linux's `reg.h`.
 
 use crate::bits::{Field, bit};
 

@@ -1,4 +1,4 @@
-//! Machine state register. Source: Power ISA 3.0B Book III; `kvm-hv.md` 1.
+//! Machine state register. Source: Power ISA 3.0B Book III; `docs/facts/special-registers.md#msr`.
 
 use crate::bits::{Field, bit};
 

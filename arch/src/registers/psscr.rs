@@ -1,4 +1,4 @@
-//! Processor stop status and control register. Source: `kvm-hv.md` 4.1.
+//! Processor stop status and control register. Source: `docs/facts/special-registers.md#psscr`.
 
 use crate::bits::{Field, bit};
 

@@ -5,8 +5,8 @@
 //! or writing a register *does* beyond keeping its value is the machine's business, not this table's.
 //!
 //! Source: Power ISA 3.0B and 2.07 Book III, SPR tables; numbers and presence as in QEMU's
-//! `target/ppc/cpu.h` and Linux's `reg.h` (`kvm-hv.md` 1.5); scopes from `kvm-hv.md` 5 and
-//! `microarchitecture.md` 1.4; SPRC, SPRD and TFMR as in skiboot's `processor.h`.
+//! `target/ppc/cpu.h` and Linux's `reg.h` (`docs/facts/special-registers.md#numbers`); scopes from
+//! `docs/facts/special-registers.md#scopes`; SPRC, SPRD and TFMR as in skiboot's `processor.h`.
 
 use crate::processor::Processor;
 
@@ -305,8 +305,8 @@ impl Spr {
 
     /// The value after power-on as firmware hands it to a payload, where it is not zero.
     ///
-    /// Source: `powernv-opal.md` 1.1 (measured under QEMU); the PVR is POWER9 DD2.3, the stepping
-    /// without tlbie store-queue and guest-stop errata (`powernv-opal.md` 4).
+    /// Source: `docs/facts/special-registers.md#values-at-power-on`; the PVR is POWER9 DD2.3, the stepping
+    /// without tlbie store-queue and guest-stop errata (`docs/facts/special-registers.md#processor-version`).
     #[must_use]
     pub const fn reset(self, processor: Processor) -> u64 {
         match (self, processor) {

@@ -1,10 +1,10 @@
 # exit_ladder.S: the registers that KVM switched on a POWER9 guest's entry and exit, and one published step
-# of the optimisation of 2021 after another (`kvm-hv.md` 1.2 and 1.3).
+# of the optimisation of 2021 after another (`docs/facts/kvm-exit.md#exit-ladder`).
 #
-# exit_ladder_0 accesses what the column "before" of Table A lists, in the order of the code of that time; each
-# further case adds one step of Table B. There is no C code in it: what counts is what each step saves. Steps
-# that rewrote C or changed how often something is done are not here. Values are written back as they are read,
-# so that nothing changes but time; VMX and VSX registers are left out.
+# exit_ladder_0 accesses what KVM switched before (`docs/facts/kvm-exit.md#registers-of-an-exit`), in the order of the
+# code of that time; each further case adds one step of the ladder. There is no C code in it: what counts is what
+# each step saves. Steps that rewrote C or changed how often something is done are not here. Values are written back
+# as they are read, so that nothing changes but time; VMX and VSX registers are left out.
 #
 # Where time is real: if the low 24 bits of TB carry between an mftb and the write of TBU40 with its value, the
 # write sets TB back by 2^24 ticks, and the case prints their difference as a huge unsigned number. KVM checks

@@ -1,6 +1,7 @@
 # real_mode_return.S: a system call that is answered at once in real mode, with what KVM's real-mode handlers
 # save and restore on the way: every GPR, LR, CTR, XER, CR, CFAR, PPR, SRR0/1 read and HSRR0/1 written, a test
-# of the call number against a bitmap, and a handler from a table of offsets (`kvm-hv.md` 1.4).
+# of the call number against a bitmap, and a handler from a table of offsets
+# (`docs/facts/kvm-exit.md#real-mode-return`).
 #
 # The handler runs at 0xC00, where boot has nothing else. r13 is found in HSPRG0 as an interrupt handler finds
 # it: there the thread's area begins, with the vCPU's behind it.

@@ -5,7 +5,7 @@
 //! dispatch: one page for each vCPU, [`Partition::pinned_pages`](crate::partition::Partition::pinned_pages). The guest may write anything into it at any time.
 //! The SLB shadow is only remembered: with radix translation there is nothing in it.
 //!
-//! Source: `kvm-hv.md` 2.3; layout of the area and of a log entry as in Linux's `lppaca.h`.
+//! Source: `docs/facts/papr.md#h_register_vpa`; layout of the area and of a log entry as in Linux's `lppaca.h`.
 
 use arch::address::GuestRealAddress;
 

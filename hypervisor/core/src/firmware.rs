@@ -1,6 +1,6 @@
 //! The device tree that firmware passes: what the hypervisor reads of it, without allocation.
 //!
-//! Source: `powernv-opal.md` section 3.
+//! Source: `docs/facts/opal-and-powernv.md#what-a-hypervisor-reads`.
 
 use arch::address::RealAddress;
 use arch::registers::psscr;

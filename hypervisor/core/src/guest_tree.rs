@@ -1,7 +1,7 @@
 //! What a partition finds in r3: the device tree of a PAPR machine, and behind it the RTAS entry.
 //!
-//! Source: `kvm-hv.md` 2.5. Processor properties are copied from firmware's tree, so that the guest
-//! sees the machine's own frequencies and cache geometry. Facilities that HFSCR withholds from
+//! Source: `docs/facts/papr.md#device-tree-of-a-partition`. Processor properties are copied from firmware's tree,
+//! so that the guest sees the machine's own frequencies and cache geometry. Facilities that HFSCR withholds from
 //! partitions (vectors) are not described.
 
 use alloc::format;

@@ -1,7 +1,7 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
-//! Source of the calls' meaning: `kvm-hv.md` 2.3. The hal answers H_FUNCTION to a number without a name,
-//! and every call with a name is here.
+//! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
+//! name, and every call with a name is here.
 
 mod areas;
 mod interrupts;

@@ -16,7 +16,7 @@ use crate::vcpu::Vcpu;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
 /// decrementer, no external interrupts of the hypervisor while it runs itself, and the host's prefetch
-/// depth. Source: `powernv-opal.md` 4.
+/// depth. Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`.
 const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4)
     | lpcr::UPRT
     | lpcr::HR

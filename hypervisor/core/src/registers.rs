@@ -149,7 +149,7 @@ impl Registers {
     }
 
     /// The first vCPU as PAPR starts it: r3 = device tree, r4 = the kernel's address, r5 = 0.
-    /// Source: `kvm-hv.md` 2.5.
+    /// Source: `docs/facts/papr.md#entry`.
     #[must_use]
     pub fn at_entry(
         entry: GuestRealAddress,

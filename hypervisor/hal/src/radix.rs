@@ -1,6 +1,6 @@
 //! Writing radix trees: the hypervisor's own, and the second stages of partitions.
 //!
-//! The tree has the one form that POWER9 walks (`mmu-and-superpages.md` 3): a root of 2^13 entries,
+//! The tree has the one form that POWER9 walks (`docs/facts/translation.md#tree-form`): a root of 2^13 entries,
 //! two levels of 2^9, and a last level of 2^9 entries of 4 KiB or 2^5 of 64 KiB. Leaves may also lie
 //! one level higher, for 2 MiB, or two, for 1 GiB. Tables are reached through [`TableMemory`], so the same code runs on
 //! the machine and in tests.

@@ -80,8 +80,7 @@ impl Operation {
     }
 }
 
-/// Internal operations (facts: update forms and sign-extending loads are cracked; moves of many
-/// registers are microcode).
+/// Internal operations (`docs/facts/power9-core.md#cracking`).
 fn operations(mnemonic: Option<Mnemonic>, word: Word, class: Class, effects: Effects) -> u64 {
     use Mnemonic as M;
     let registers = |count: u32| u64::from(count.max(1));

@@ -234,7 +234,7 @@ pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
     DescriptionError { line: None, message: message.into() }
 }
 
-/// skiboot and the payload's place need this much from real address 0 (`powernv-opal.md` 1.2).
+/// skiboot and the payload's place need this much from real address 0 (`docs/facts/opal-and-powernv.md#image`).
 const LEAST_MEMORY: u64 = 1 << 30;
 /// The most memory a host is asked for.
 const MOST_MEMORY: u64 = 1 << 40;
@@ -365,7 +365,7 @@ impl Description {
         (0..threads).map(|thread| (thread / threads_per_core) as usize).collect()
     }
 
-    /// Index of the thread that enters the payload, as any may (`powernv-opal.md` 1.5).
+    /// Index of the thread that enters the payload, as any may (`docs/facts/opal-and-powernv.md#threads`).
     #[must_use]
     pub fn boot_thread(&self) -> usize {
         self.file.topology.boot_thread as usize

@@ -1,8 +1,8 @@
 //! Facilities that the hypervisor (HFSCR) or the operating system (FSCR) has switched off.
 //!
 //! HFSCR holds with MSR\[HV\]=0, FSCR in problem state; where both refuse, the hypervisor is asked
-//! first. Source: `kvm-hv.md` 4.2; the order is that of Linux's emulation of `rfebb` and `tsr.` for
-//! guests.
+//! first. Source: `docs/facts/special-registers.md#facilities`; the order is that of Linux's emulation of `rfebb`
+//! and `tsr.` for guests.
 
 use arch::instruction::Word;
 use arch::interrupt::Vector;

@@ -1,6 +1,6 @@
 //! `tlbie`, `tlbiel` and `tlbsync`: which translations software takes back.
 //!
-//! Source: `mmu-and-superpages.md` 1.11. Forms that it calls invalid or undefined stop the machine.
+//! Source: `docs/facts/translation.md#operands`. Forms that it calls invalid or undefined stop the machine.
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::Spr;
@@ -135,7 +135,7 @@ fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalid
     Ok(Some(Invalidation { extent, ..everything }))
 }
 
-/// AP encodings of radix pages (`mmu-and-superpages.md` 1.11).
+/// AP encodings of radix pages (`docs/facts/translation.md#page-sizes`).
 fn actual_page_log2(ap: u64) -> Option<u32> {
     match ap {
         0 => Some(12),

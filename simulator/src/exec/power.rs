@@ -1,4 +1,4 @@
-//! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `kvm-hv.md` 4.1. `wait`: Book II.
+//! `stop`: Power ISA 3.0B Book III, Power-Saving Mode; `docs/facts/idle.md#stop`. `wait`: Book II.
 //!
 //! The instruction completes and the thread waits: how deep it sleeps is in `machine::power`, what ends
 //! the wait in `interrupt::wake`, and what was lost then in `power_saving`.

@@ -1,5 +1,5 @@
-//! The segment lookaside buffer: Power ISA 3.0B Book III, SLB Management; `mmu-and-superpages.md` 1.1
-//! and 1.11.
+//! The segment lookaside buffer: Power ISA 3.0B Book III, SLB Management;
+//! `docs/facts/translation.md#segments`.
 //!
 //! The buffer is there and keeps what it is given; with radix translation nothing looks into it, and
 //! hashed translation is not modelled. The global forms find nothing to remove: `slbieg` is for entries that

@@ -163,7 +163,7 @@ pub fn store(thread: &mut Thread, shared: &mut Shared, spr: Spr, value: u64) -> 
     true
 }
 
-/// What a guest sees of PSSCR (`kvm-hv.md` 4.1); SD hides the level that was reached.
+/// What a guest sees of PSSCR (`docs/facts/special-registers.md#psscr`); SD hides the level that was reached.
 fn guest_psscr(thread: &Thread) -> u64 {
     let value = thread.spr(Spr::Psscr);
     let hidden = if value & psscr::SD != 0 { psscr::PLS.mask() } else { 0 };
@@ -171,7 +171,7 @@ fn guest_psscr(thread: &Thread) -> u64 {
 }
 
 /// LPCR bits that POWER9 keeps; the others read as zero. Source: QEMU's mask for POWER9
-/// (`powernv-opal.md` 7).
+/// (`docs/facts/special-registers.md#lpcr-bits-that-power9-keeps`).
 const POWER9_LPCR: u64 = 0x7070_4000_03F7_FE1B;
 
 /// Bits 0:39 of the time base, which TBU40 replaces.
@@ -252,7 +252,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         }
         // What is written can only clear causes.
         Spr::Hmer => thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) & value),
-        // POWER9 has no such register: the number reads as zero (`kvm-hv.md` 1.3, RFC 01).
+        // POWER9 has no such register: the number reads as zero (`docs/facts/special-registers.md#wort`).
         Spr::Wort => {}
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {

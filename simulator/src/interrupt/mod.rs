@@ -1,6 +1,6 @@
 //! Interrupts: which one is due, and what taking it does to the registers.
 //!
-//! Source: `kvm-hv.md` 1.5 and 1.6; Power ISA 3.0B Book III, Interrupts.
+//! Source: `docs/facts/interrupts.md`; Power ISA 3.0B Book III, Interrupts.
 
 pub mod event;
 pub mod wake;

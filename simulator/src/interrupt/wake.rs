@@ -3,7 +3,7 @@
 //! With PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
 //! thread goes on behind the `stop` and takes the interrupt there if it may. With EC=1 only what
 //! LPCR\[PECE\] names ends it, by a system reset that says why; with ESL=1 state is lost as `power_saving`
-//! has it. A system reset that somebody asked for ends any. Source: `kvm-hv.md` 4.1, 4.5.
+//! has it. A system reset that somebody asked for ends any. Source: `docs/facts/idle.md#what-ends-it`.
 //!
 //! A `wait` changes nothing but the time. An exception ends it; whether one whose interrupt is masked
 //! does is a switch. Platform notifications, which would too, are not modelled; nor is an event-based branch,

@@ -3,7 +3,7 @@
 //! [`translate`] decides which stages apply, asks the modelled [`tlb`], walks the tables ([`radix`])
 //! when that has no answer or one that would fault, and checks rights. `access` puts loads and stores
 //! on top; `inhibited` says what cache-inhibited pages refuse. Hashed translation is not modelled yet: software that asks for it stops the machine.
-//! Source: `mmu-and-superpages.md` 1.9 and section 3.
+//! Source: `docs/facts/translation.md#which-translation` and what follows there.
 
 pub mod access;
 pub mod inhibited;
@@ -410,7 +410,7 @@ fn deliver(thread: &mut Thread, address: EffectiveAddress, access: Access, fault
     thread.interrupt(interrupt)
 }
 
-/// The machine check of several translations for one address (`mmu-and-superpages.md` section 2).
+/// The machine check of several translations for one address (`docs/facts/translation.md#multi-hit`).
 fn multi_hit(thread: &mut Thread, address: EffectiveAddress, is_fetch: bool) -> Trap {
     let mut interrupt = Interrupt::new(Vector::MachineCheck);
     if is_fetch {

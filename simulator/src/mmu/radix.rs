@@ -1,6 +1,6 @@
 //! The radix walk: what the tables in memory say about an address, without regard to rights.
 //!
-//! Source: `mmu-and-superpages.md` section 3. Tables are read with big-endian loads of real memory;
+//! Source: `docs/facts/translation.md#tables`. Tables are read with big-endian loads of real memory;
 //! where the partition-scoped stage takes part, every process-scoped table address is a guest real
 //! address and is translated as a load.
 

@@ -1,7 +1,7 @@
 //! What each register of a partition may hold when it goes on after an exit.
 //!
 //! This is read from the architecture and from PAPR, not from what the hypervisor says of itself: Power ISA
-//! 3.0B Book III, Interrupt Processing; PAPR's calling convention as in `kvm-hv.md` 1.6 and 2.1. An
+//! 3.0B Book III, Interrupt Processing; PAPR's calling convention as in `docs/facts/papr.md#calling-convention`. An
 //! interrupt that the hypervisor gives to the partition is judged in [`super::judge`].
 
 use std::ops::RangeInclusive;
@@ -93,7 +93,7 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Sier, Spr::Siar, Spr::Sdar]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Kept, Rule::Kept),
-    // POWER9 has no such register behind the number; it reads as zero (`kvm-hv.md` 1.3, RFC 01).
+    // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),
     // Any interrupt may lose a reservation. With radix translation nothing looks into the SLB; a
     // partition can still read it.

@@ -2,7 +2,7 @@
 //!
 //! skiboot copies the file as raw bytes and never loads segments: in an ELF file it looks for the
 //! loadable segment that holds the entry and jumps to where those bytes lie in the copy. Anything else
-//! is entered at its first byte. Source: `powernv-opal.md` 1.2.
+//! is entered at its first byte. Source: `docs/facts/opal-and-powernv.md#image`.
 
 use object::{Object, ObjectSegment};
 

@@ -1,7 +1,7 @@
 //! The platform around the processor: firmware at high level, its console and its device tree.
 //!
 //! Firmware is OPAL as a payload sees it: an entry address with a real instruction sequence behind
-//! it, skiboot's calling convention and skiboot's manners. Source: `powernv-opal.md`.
+//! it, skiboot's calling convention and skiboot's manners. Source: `docs/facts/opal-and-powernv.md`.
 
 pub mod calendar;
 pub mod console;
@@ -18,7 +18,7 @@ use console::Console;
 use opal::quiesce::Quiesce;
 use xics::Xics;
 
-/// Where things lie in real memory, as skiboot has them on QEMU (`powernv-opal.md` 1.2, 1.4).
+/// Where things lie in real memory, as skiboot has them on QEMU (`docs/facts/opal-and-powernv.md#memory-at-entry`).
 pub mod layout {
     /// The kernel image.
     pub const KERNEL: u64 = 0x2000_0000;

@@ -2,7 +2,7 @@
 //!
 //! Each thread is a server with a priority below which it wants interrupts (CPPR) and a request of its
 //! own that others may make (MFRR). The most favoured interrupt below CPPR raises the thread's line,
-//! which arrives as a hypervisor virtualization interrupt. Source: `powernv-opal.md` 2.2 and section 5;
+//! which arrives as a hypervisor virtualization interrupt. Source: `docs/facts/opal-and-powernv.md#interrupt-calls`;
 //! Power architecture platform requirements, Interrupt Controller.
 
 use serde::{Deserialize, Serialize};

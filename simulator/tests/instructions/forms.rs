@@ -1,5 +1,5 @@
 //! Forms of TLB and SLB instructions that a processor does not have: another generation's, and those with
-//! reserved bits. Source of the rules: Power ISA 2.07 and 3.0B Book III; `mmu-and-superpages.md` 1.11.
+//! reserved bits. Source of the rules: Power ISA 2.07 and 3.0B Book III; `docs/facts/translation.md#invalidation`.
 
 use crate::parts::{GUEST, HYPERVISOR, Parts};
 use arch::instruction::{Mnemonic, Word, encode};

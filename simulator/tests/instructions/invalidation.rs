@@ -1,5 +1,5 @@
 //! Which translations `tlbie` and `tlbiel` remove, and who may execute them. Source of the rules:
-//! Power ISA 3.0B Book III, TLB Management Instructions; `mmu-and-superpages.md` 1.11.
+//! Power ISA 3.0B Book III, TLB Management Instructions; `docs/facts/translation.md#invalidation`.
 
 use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, vector};
 use arch::address::{GuestRealAddress, RealAddress};

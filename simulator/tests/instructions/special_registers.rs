@@ -1,5 +1,5 @@
 //! What reading and writing a special-purpose register does, for whom it is, and which values stop
-//! the machine. Source of the rules: Power ISA 3.0B Book III; `kvm-hv.md` 1.5, 4.1.
+//! the machine. Source of the rules: Power ISA 3.0B Book III; `docs/facts/special-registers.md`.
 
 use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, interrupt, vector};
 use arch::instruction::{Mnemonic, encode};

@@ -53,7 +53,8 @@ fn reading_the_time_base_is_serial() {
     assert_near(amid, 39.0, 2.0);
 }
 
-/// Predicted within a quarter: the published 78 cycles for two writes and a read (NPK, WORT).
+/// Predicted within a quarter: the published 78 cycles for two writes and a read
+/// (`docs/facts/power9-core.md#spr-access`).
 #[test]
 fn two_writes_and_a_read_of_special_registers() {
     let write = |p: Program| p.op(M::Mtspr, &[272, 4]);
@@ -61,7 +62,7 @@ fn two_writes_and_a_read_of_special_registers() {
     assert_near(cycles, 78.0, 0.25 * 78.0);
 }
 
-/// Predicted: what AB8 and NPK say of grouping reads before writes.
+/// Predicted: what is published of grouping reads before writes (`docs/facts/power9-core.md#scoreboard`).
 #[test]
 fn reads_among_writes_are_dearer_than_reads_before_writes() {
     let read = |p: Program, _| p.op(M::Mfspr, &[3, 272]);
@@ -126,7 +127,7 @@ fn a_mispredicted_branch() {
     assert_near((cycles(1) - cycles(0)) / 0.5, 25.0, 5.0);
 }
 
-/// Set: an atomic increment takes 69.1 in all (PARM-M).
+/// Set: an atomic increment takes 69.1 in all (`docs/facts/power9-core.md#reservations`).
 #[test]
 fn a_reservation() {
     let atomic =

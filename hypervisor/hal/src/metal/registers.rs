@@ -123,7 +123,8 @@ const fn tlbie_word(ric: u32, prs: u32) -> u32 {
     invalidation(TLBIE, ric, prs)
 }
 
-/// Congruence classes of POWER9's TLB with radix translation (`mmu-and-superpages.md` 1.11).
+/// Congruence classes of POWER9's TLB with radix translation
+/// (`docs/facts/power9-translation.md#congruence-classes`).
 const CLASSES: u64 = 128;
 /// The next congruence class in the operand of `tlbiel`, field 40:51.
 const NEXT_CLASS: u64 = 1 << 12;
@@ -158,7 +159,7 @@ fn take_back<const WORD: u32>(rb: u64, rs: u64) {
 ///
 /// After the invalidation proper come the two that POWER9's errata ask for: one for LPID 0 or PID 0,
 /// so that a thread that changes LPIDR or PIDR meanwhile keeps nothing, and a repetition behind a
-/// `ptesync`, so that it is not done before earlier stores. `mmu-and-superpages.md` 1.13, 1 and 2.
+/// `ptesync`, so that it is not done before earlier stores. `docs/facts/power9-translation.md#errata`.
 pub(super) fn invalidate(scope: Scope) {
     const PROCESS_ALL: u32 = tlbie_word(RIC_ALL, PROCESS_SCOPED);
     const PARTITION_ALL: u32 = tlbie_word(RIC_ALL, PARTITION_SCOPED);

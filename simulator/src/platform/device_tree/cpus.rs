@@ -1,7 +1,7 @@
 //! `/cpus`: a node for each core, and the caches behind it.
 //!
-//! Source: `powernv-opal.md` 3.1; caches as skiboot's `hdata/cpu-common.c` has them for POWER9, where two
-//! cores share L2 and L3; sizes from `microarchitecture.md` 2.1.
+//! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them for
+//! POWER9, where two cores share L2 and L3; sizes from `docs/facts/power9-memory.md#caches`.
 
 use arch::registers::spr::Spr;
 
@@ -114,7 +114,7 @@ impl Cache {
 
 /// Options of the processor by byte of `ibm,pa-features`, as far as an operating system asks: MMU, FPU,
 /// SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and
-/// no transactional memory. (Positions: Linux's table; `powernv-opal.md` 3.2.)
+/// no transactional memory. (Positions: Linux's table; `docs/facts/opal-and-powernv.md#what-linux-needs`.)
 const OPTIONS: [(usize, u8); 4] = [(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)];
 const OPTION_BYTES: usize = 66;
 

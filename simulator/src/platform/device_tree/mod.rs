@@ -1,7 +1,7 @@
 //! The flattened device tree that firmware hands to the payload.
 //!
-//! It holds what `powernv-opal.md` 3.2 found an operating system to need, and nothing that the machine
-//! does not have. Radix page sizes are advertised (`ibm,processor-radix-AP-encodings`), which QEMU and
+//! It holds what an operating system needs (`docs/facts/opal-and-powernv.md#what-linux-needs`), and nothing that
+//! the machine does not have. Radix page sizes are advertised (`ibm,processor-radix-AP-encodings`), which QEMU and
 //! skiboot do not do there: without it Linux uses 64 KiB pages throughout, and real POWER9 firmware
 //! has it.
 //!
@@ -68,7 +68,7 @@ impl Node {
 
 /// The PIR of each thread, in the order of the machine's threads.
 ///
-/// POWER9: chip in bits from 8, core from 2, thread from 0 (`powernv-opal.md` 1.5).
+/// POWER9: chip in bits from 8, core from 2, thread from 0 (`docs/facts/opal-and-powernv.md#pir`).
 #[must_use]
 pub fn pirs(description: &Description) -> Vec<u32> {
     let (chips, cores, threads) = description.topology();
@@ -178,8 +178,8 @@ fn opal(description: &Description) -> Node {
         )
 }
 
-/// Interrupt presentation by OPAL calls; see `powernv-opal.md` 3.4. It has no `device_type`: Linux
-/// takes one for the memory-mapped presentation of POWER8.
+/// Interrupt presentation by OPAL calls; see `docs/facts/opal-and-powernv.md#interrupt-presentation`. It has no
+/// `device_type`: Linux takes one for the memory-mapped presentation of POWER8.
 fn interrupt_presentation() -> Node {
     Node::new("interrupt-controller")
         .text("compatible", "ibm,opal-intc")

@@ -1,6 +1,6 @@
 //! `/ibm,opal/power-mgt`: the power-saving states that an operating system may use.
 //!
-//! Source: `kvm-hv.md` 4.5; skiboot's `hw/slw.c` and `opal-api.h`.
+//! Source: `docs/facts/idle.md#stop-states`; skiboot's `hw/slw.c` and `opal-api.h`.
 
 use arch::opal::idle;
 use arch::registers::psscr;

@@ -3,7 +3,7 @@
 //! The payload really branches to the firmware's entry, in big-endian real mode, and really returns
 //! through LR; only what skiboot would do in between happens at once. What skiboot does not survive
 //! (relocation of data or external interrupts on at the call) stops the machine, and what a call may
-//! lose is poisoned. Source: `powernv-opal.md` section 2.
+//! lose is poisoned. Source: `docs/facts/opal-and-powernv.md#convention`.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -38,7 +38,7 @@ pub fn entry_words() -> Vec<u8> {
     [FIRMWARE_ENTRY.0, BLR].iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// Puts `thread` at the payload's entry as skiboot enters it (`powernv-opal.md` 1.1).
+/// Puts `thread` at the payload's entry as skiboot enters it (`docs/facts/opal-and-powernv.md#entry-state`).
 pub fn enter_payload(thread: &mut Thread, entry: u64) {
     thread.activity = Activity::Running;
     thread.set_msr(ENTRY_MSR);
