@@ -50,6 +50,32 @@ pub enum Class {
     FloatingRoot,
     /// Decimal floating-point arithmetic.
     Decimal,
+    /// Vector logic, moves, sign extension.
+    VectorLogical,
+    /// Simple vector arithmetic, vector comparisons.
+    VectorSimple,
+    /// Vector permutation.
+    VectorPermute,
+    /// Vector floating point.
+    VectorFloating,
+    /// Vector products and sums across elements.
+    VectorComplex,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    VectorDivideSingle,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    VectorDivide,
+    /// Ciphers, hashes and carry-less products.
+    Crypto,
+    /// Quad precision, and decimal integers.
+    Quad,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    QuadMultiply,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    QuadDivide,
+    /// Moves between GPRs and VSRs.
+    VectorMove,
+    /// Moves to and from VSCR, which is not renamed and gathers what all before it saturated.
+    VectorStatus,
     /// A branch.
     Branch,
     /// A load into GPRs.
@@ -60,6 +86,8 @@ pub enum Class {
     LoadSingle,
     /// A load of a double into an FPR.
     LoadDouble,
+    /// A load into a whole VSR.
+    LoadVector,
     /// A store.
     Store,
     /// A whole line of zeros.
@@ -175,6 +203,18 @@ impl Class {
                 | Self::FloatingRootSingle
                 | Self::FloatingRoot
                 | Self::Decimal
+                | Self::VectorLogical
+                | Self::VectorSimple
+                | Self::VectorPermute
+                | Self::VectorFloating
+                | Self::VectorComplex
+                | Self::VectorDivideSingle
+                | Self::VectorDivide
+                | Self::Crypto
+                | Self::Quad
+                | Self::QuadMultiply
+                | Self::QuadDivide
+                | Self::VectorMove
                 | Self::Branch
         )
     }
@@ -188,6 +228,7 @@ impl Class {
                 | Self::LoadAlgebraic
                 | Self::LoadSingle
                 | Self::LoadDouble
+                | Self::LoadVector
                 | Self::LoadReserve
                 | Self::Atomic
         )
@@ -213,6 +254,7 @@ impl Class {
             self,
             Self::StoreConditional
                 | Self::Atomic
+                | Self::VectorStatus
                 | Self::SprWrite
                 | Self::ContextWrite
                 | Self::TimeBaseRead
@@ -261,15 +303,34 @@ impl Class {
                 Cause::LatencyDivide
             }
             Self::Condition | Self::FieldRead | Self::ConditionRead => Cause::LatencyCondition,
-            Self::RenamedWrite | Self::RenamedRead | Self::XerRead => Cause::LatencyMove,
+            Self::RenamedWrite
+            | Self::RenamedRead
+            | Self::XerRead
+            | Self::VectorMove
+            | Self::VectorStatus => Cause::LatencyMove,
             Self::Floating
             | Self::FloatingDivideSingle
             | Self::FloatingDivide
             | Self::FloatingRootSingle
             | Self::FloatingRoot => Cause::LatencyFloating,
             Self::Decimal => Cause::LatencyDecimal,
+            Self::VectorLogical
+            | Self::VectorSimple
+            | Self::VectorPermute
+            | Self::VectorFloating
+            | Self::VectorComplex
+            | Self::VectorDivideSingle
+            | Self::VectorDivide
+            | Self::Crypto
+            | Self::Quad
+            | Self::QuadMultiply
+            | Self::QuadDivide => Cause::LatencyVector,
             Self::Branch => Cause::LatencyBranch,
-            Self::Load | Self::LoadAlgebraic | Self::LoadSingle | Self::LoadDouble => Cause::LoadL1,
+            Self::Load
+            | Self::LoadAlgebraic
+            | Self::LoadSingle
+            | Self::LoadDouble
+            | Self::LoadVector => Cause::LoadL1,
             Self::Store | Self::StoreLine => Cause::StoreDrain,
             Self::LoadReserve | Self::StoreConditional | Self::Atomic => Cause::Reservation,
             Self::SprRead | Self::SprWrite => Cause::SprLatency,
@@ -316,11 +377,25 @@ impl Class {
             Self::FloatingRootSingle => latency.floating_root_single,
             Self::FloatingRoot => latency.floating_root,
             Self::Decimal => latency.decimal,
+            Self::VectorLogical => latency.vector_logical,
+            Self::VectorSimple => latency.vector_simple,
+            Self::VectorPermute => latency.vector_permute,
+            Self::VectorFloating => latency.vector_floating,
+            Self::VectorComplex => latency.vector_complex,
+            Self::VectorDivideSingle => latency.vector_divide_single,
+            Self::VectorDivide => latency.vector_divide,
+            Self::Crypto => latency.crypto,
+            Self::Quad => latency.quad,
+            Self::QuadMultiply => latency.quad_multiply,
+            Self::QuadDivide => latency.quad_divide,
+            Self::VectorMove => latency.vector_move,
+            Self::VectorStatus => latency.vector_status,
             Self::Branch => latency.branch,
             Self::Load => 0,
             Self::LoadAlgebraic => latency.load_algebraic,
             Self::LoadSingle => latency.load_single,
             Self::LoadDouble => latency.load_double,
+            Self::LoadVector => latency.load_vector,
             Self::LoadReserve => 0,
             Self::Store | Self::StoreLine => latency.store,
             Self::StoreConditional | Self::Atomic => special.reservation,
@@ -381,15 +456,21 @@ classes! {
         Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
         Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
         Dscriq;
+    VectorLogical: Xxlor;
+    VectorSimple: Vaddubm Vcmpequb;
+    VectorPermute: Vperm;
+    VectorMove: Mfvsrd Mtvsrd;
+    VectorStatus: Mfvscr Mtvscr;
     Branch: B Bc Bclr Bcctr Bctar;
     Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx
         Lwbrx Ldbrx Lmw Lswi Lswx Lbzcix Lhzcix Lwzcix Ldcix;
     LoadAlgebraic: Lha Lhau Lhax Lhaux Lwa Lwax Lwaux;
     LoadSingle: Lfs Lfsu Lfsx Lfsux;
     LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx;
+    LoadVector: Lvx Lxvd2x;
     Store: Stb Stbu Stbx Stbux Sth Sthu Sthx Sthux Stw Stwu Stwx Stwux Std Stdu Stq Stdx Stdux
         Sthbrx Stwbrx Stdbrx Stmw Stswi Stswx Stfs Stfsu Stfsx Stfsux Stfd Stfdu Stfdx Stfdux
-        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix;
+        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stvx Stxvd2x;
     StoreLine: Dcbz;
     LoadReserve: Lbarx Lharx Lwarx Ldarx Lqarx;
     StoreConditional: Stbcx Sthcx Stwcx Stdcx Stqcx;
@@ -409,8 +490,8 @@ classes! {
     Return: Rfid Hrfid Rfscv Rfebb;
     VectoredCall: Scv;
     Leave: Sc Stop Wait Doze Nap Sleep Rvwinkle;
-    // By their operands, in `class`.
-    Nothing: Mfspr Mftb Mtspr Mtmsr Mtmsrd Sync;
+    // What POWER9 ignores; and by their operands, in `class`.
+    Nothing: Dst Dstt Dstst Dststt Dss Dssall Mfspr Mftb Mtspr Mtmsr Mtmsrd Sync;
 }
 
 /// The class of an instruction; a word that no instruction has is left to an interrupt.

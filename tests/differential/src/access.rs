@@ -29,6 +29,7 @@ pub(crate) fn access(mnemonic: Mnemonic, word: Word, xer: u64) -> Option<Access>
         M::Std | M::Stdu | M::Stdx | M::Stdux | M::Stdbrx => plain(8),
         M::Lfd | M::Lfdu | M::Lfdx | M::Lfdux => plain(8),
         M::Stfd | M::Stfdu | M::Stfdx | M::Stfdux => plain(8),
+        M::Lvx | M::Stvx | M::Lxvd2x | M::Stxvd2x => plain(16),
         M::Lfdp | M::Lfdpx | M::Stfdp | M::Stfdpx => aligned(16),
         M::Lq | M::Stq | M::Lqarx | M::Stqcx => aligned(16),
         M::Lbarx | M::Stbcx => aligned(1),

@@ -3,7 +3,7 @@
 
 use arch::instruction::{Mnemonic, Operand, Row, Word, encode};
 use arch::processor::Processor;
-use arch::registers::xer;
+use arch::registers::{vscr, xer};
 use fastrand::Rng;
 
 use crate::access::{Access, access, reserving_load};
@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::layout::{LANDING, WINDOW};
 use crate::program::BACKWARD;
 use crate::state::{State, WINDOW_BYTES};
-use crate::values::{fixed, floating};
+use crate::values::{fixed, floating, vector};
 use crate::{decimal, floating_point};
 
 /// Numbers of special-purpose registers that problem state has and that hold still: XER, LR, CTR,
@@ -62,6 +62,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
 fn state(rng: &mut Rng) -> State {
     // Now and then few values in many registers, so that operands are equal.
     let few = [fixed(rng), fixed(rng)];
+    let few_vectors = [vector(rng), vector(rng)];
     let is_varied = rng.u32(..8) != 0;
     State {
         gpr: std::array::from_fn(|_| if is_varied { fixed(rng) } else { few[rng.usize(..2)] }),
@@ -73,7 +74,13 @@ fn state(rng: &mut Rng) -> State {
         vrsave: rng.u32(..).into(),
         fpscr: floating_point::status(rng),
         exit: 0,
-        fpr: std::array::from_fn(|_| floating(rng)),
+        vscr: [0, (rng.u32(..) & vscr::MASK).into()],
+        vsr: std::array::from_fn(|register| match register {
+            0..32 if !is_varied => few_vectors[rng.usize(..2)],
+            0..32 => [floating(rng), vector(rng)[1]],
+            _ if is_varied => vector(rng),
+            _ => few_vectors[rng.usize(..2)],
+        }),
         window: std::array::from_fn(|_| rng.u8(..)),
     }
 }

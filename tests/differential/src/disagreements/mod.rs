@@ -7,6 +7,8 @@ mod decimal;
 mod fixed_point;
 mod floating_point;
 mod storage;
+mod vector;
+mod vector_scalar;
 
 use arch::instruction::Mnemonic;
 
@@ -63,6 +65,8 @@ pub fn all() -> Vec<&'static Disagreement> {
         floating_point::DISAGREEMENTS,
         decimal::DISAGREEMENTS,
         storage::DISAGREEMENTS,
+        vector::DISAGREEMENTS,
+        vector_scalar::DISAGREEMENTS,
     ]
     .into_iter()
     .flatten()
