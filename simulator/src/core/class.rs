@@ -446,31 +446,61 @@ classes! {
         Fmadds Fmsub Fmsubs Fnmadd Fnmadds Fnmsub Fnmsubs Frsp Fctid Fctidz Fctidu Fctiduz Fctiw
         Fctiwz Fctiwu Fctiwuz Fcfid Fcfidu Fcfids Fcfidus Frin Friz Frip Frim Fcmpu Fcmpo Fsel
         Fmr Fneg Fabs Fnabs Fcpsgn Fmrgew Fmrgow Mffs Mffsce Mffscdrn Mffscdrni Mffscrn Mffscrni
-        Mffsl Mcrfs Mtfsfi Mtfsf Mtfsb0 Mtfsb1;
-    FloatingDivideSingle: Fdivs;
-    FloatingDivide: Fdiv;
-    FloatingRootSingle: Fsqrts;
-    FloatingRoot: Fsqrt;
+        Mffsl Mcrfs Mtfsfi Mtfsf Mtfsb0 Mtfsb1 Xscvhpdp Xscvdphp Xsadddp Xsaddsp Xssubdp Xssubsp
+        Xsmuldp Xsmulsp Xsredp Xsresp Xsrsqrtedp Xsrsqrtesp Xstdivdp Xstsqrtdp Xsmaddadp
+        Xsmaddmdp Xsmsubadp Xsmsubmdp Xsnmaddadp Xsnmaddmdp Xsnmsubadp Xsnmsubmdp Xsmaddasp
+        Xsmaddmsp Xsmsubasp Xsmsubmsp Xsnmaddasp Xsnmaddmsp Xsnmsubasp Xsnmsubmsp Xscmpodp
+        Xscmpudp Xscmpexpdp Xscmpeqdp Xscmpgtdp Xscmpgedp Xsmaxdp Xsmindp Xsmaxcdp Xsmincdp
+        Xsmaxjdp Xsminjdp Xststdcdp Xststdcsp Xsrsp Xsrdpi Xsrdpic Xsrdpim Xsrdpip Xsrdpiz
+        Xscvdpsp Xscvspdp Xscvdpsxds Xscvdpsxws Xscvdpuxds Xscvdpuxws Xscvsxddp Xscvsxdsp
+        Xscvuxddp Xscvuxdsp;
+    FloatingDivideSingle: Fdivs Xsdivsp;
+    FloatingDivide: Fdiv Xsdivdp;
+    FloatingRootSingle: Fsqrts Xssqrtsp;
+    FloatingRoot: Fsqrt Xssqrtdp;
     Decimal: Dadd Daddq Dsub Dsubq Dmul Dmulq Ddiv Ddivq Dcmpo Dcmpoq Dcmpu Dcmpuq Dtstdc
         Dtstdcq Dtstdg Dtstdgq Dtstex Dtstexq Dtstsf Dtstsfq Dtstsfi Dtstsfiq Dquai Dquaiq Dqua
         Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
         Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
         Dscriq;
-    VectorLogical: Xxlor;
-    VectorSimple: Vaddubm Vcmpequb;
-    VectorPermute: Vperm;
-    VectorMove: Mfvsrd Mtvsrd;
+    VectorLogical: Xxlor Xxland Xxlandc Xxlxor Xxlnor Xxlorc Xxlnand Xxleqv Xxsel Xsabsdp
+        Xsnabsdp Xsnegdp Xscpsgndp Xvabsdp Xvnabsdp Xvnegdp Xvcpsgndp Xvabssp Xvnabssp Xvnegsp
+        Xvcpsgnsp Xscpsgnqp Xsabsqp Xsnabsqp Xsnegqp;
+    VectorSimple: Vaddubm Vcmpequb Xviexpdp Xviexpsp Xvxexpdp Xvxsigdp Xvxexpsp Xvxsigsp
+        Xvcmpeqdp Xvcmpgtdp Xvcmpgedp Xvcmpeqsp Xvcmpgtsp Xvcmpgesp Xvmaxdp Xvmindp Xvmaxsp
+        Xvminsp Xvtstdcdp Xvtstdcsp;
+    VectorPermute: Vperm Xxpermdi Xxsldwi Xxmrghw Xxmrglw Xxspltw Xxspltib Xxextractuw Xxinsertw
+        Xxperm Xxpermr Xxbrh Xxbrw Xxbrd Xxbrq Xscvdpspn Xscvspdpn Xsiexpqp Xsxexpqp Xsxsigqp;
+    VectorFloating: Xvcvhpsp Xvcvsphp Xvadddp Xvaddsp Xvsubdp Xvsubsp Xvmuldp Xvmulsp Xvredp
+        Xvresp Xvrsqrtedp Xvrsqrtesp Xvtdivdp Xvtdivsp Xvtsqrtdp Xvtsqrtsp Xvmaddadp Xvmaddmdp
+        Xvmsubadp Xvmsubmdp Xvnmaddadp Xvnmaddmdp Xvnmsubadp Xvnmsubmdp Xvmaddasp Xvmaddmsp
+        Xvmsubasp Xvmsubmsp Xvnmaddasp Xvnmaddmsp Xvnmsubasp Xvnmsubmsp Xvrdpi Xvrdpic Xvrdpim
+        Xvrdpip Xvrdpiz Xvrspi Xvrspic Xvrspim Xvrspip Xvrspiz Xvcvdpsp Xvcvspdp Xvcvdpsxds
+        Xvcvdpsxws Xvcvdpuxds Xvcvdpuxws Xvcvspsxds Xvcvspsxws Xvcvspuxds Xvcvspuxws Xvcvsxddp
+        Xvcvsxdsp Xvcvsxwdp Xvcvsxwsp Xvcvuxddp Xvcvuxdsp Xvcvuxwdp Xvcvuxwsp;
+    VectorDivide: Xvdivdp Xvsqrtdp;
+    VectorDivideSingle: Xvdivsp Xvsqrtsp;
+    Quad: Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xscmpoqp Xscmpuqp Xscmpexpqp Xststdcqp Xscvqpdp
+        Xscvqpuwz Xscvudqp Xscvqpswz Xscvsdqp Xscvqpudz Xscvdpqp Xscvqpsdz Xscvqpdpo Xsrqpi
+        Xsrqpix Xsrqpxp;
+    QuadMultiply: Xsmulqp Xsmulqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo
+        Xsnmsubqp Xsnmsubqpo;
+    QuadDivide: Xsdivqp Xsdivqpo Xssqrtqp Xssqrtqpo;
+    VectorMove: Mfvsrd Mtvsrd Mfvsrwz Mtvsrwa Mtvsrwz Mfvsrld Mtvsrws Mtvsrdd Xsiexpdp Xsxexpdp
+        Xsxsigdp;
     VectorStatus: Mfvscr Mtvscr;
     Branch: B Bc Bclr Bcctr Bctar;
     Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx
         Lwbrx Ldbrx Lmw Lswi Lswx Lbzcix Lhzcix Lwzcix Ldcix;
     LoadAlgebraic: Lha Lhau Lhax Lhaux Lwa Lwax Lwaux;
-    LoadSingle: Lfs Lfsu Lfsx Lfsux;
-    LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx;
-    LoadVector: Lvx Lxvd2x;
+    LoadSingle: Lfs Lfsu Lfsx Lfsux Lxsspx Lxssp;
+    LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx Lxsiwzx Lxsiwax Lxsdx Lxsibzx
+        Lxsihzx Lxsd;
+    LoadVector: Lvx Lxvd2x Lxvx Lxvl Lxvll Lxvdsx Lxvwsx Lxvw4x Lxvh8x Lxvb16x Lxv;
     Store: Stb Stbu Stbx Stbux Sth Sthu Sthx Sthux Stw Stwu Stwx Stwux Std Stdu Stq Stdx Stdux
         Sthbrx Stwbrx Stdbrx Stmw Stswi Stswx Stfs Stfsu Stfsx Stfsux Stfd Stfdu Stfdx Stfdux
-        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stvx Stxvd2x;
+        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stvx Stxvd2x Stxsiwx Stxvx Stxvl Stxvll
+        Stxsspx Stxsdx Stxvw4x Stxsibx Stxvh8x Stxsihx Stxvb16x Stxsd Stxssp Stxv;
     StoreLine: Dcbz;
     LoadReserve: Lbarx Lharx Lwarx Ldarx Lqarx;
     StoreConditional: Stbcx Sthcx Stwcx Stdcx Stqcx;

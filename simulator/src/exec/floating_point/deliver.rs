@@ -79,18 +79,20 @@ pub(in crate::exec) fn raise(thread: &mut Thread, exceptions: u64) {
     }
 }
 
-/// Sets the exception bits of a comparison with a NaN. With VE set, one that signals hides that the
-/// comparison was ordered.
+/// Sets the exception bits of a comparison with a NaN.
 pub(in crate::exec) fn raise_unordered(thread: &mut Thread, signals: bool, is_ordered: bool) {
-    raise(
-        thread,
-        match (signals, is_ordered) {
-            (true, true) if thread.fpscr & VE == 0 => VXSNAN | VXVC,
-            (true, _) => VXSNAN,
-            (false, true) => VXVC,
-            (false, false) => 0,
-        },
-    );
+    raise(thread, unordered(thread.fpscr, signals, is_ordered));
+}
+
+/// The exception bits of a comparison with a NaN. With VE set, one that signals hides that the
+/// comparison was ordered.
+pub(in crate::exec) fn unordered(fpscr: u64, signals: bool, is_ordered: bool) -> u64 {
+    match (signals, is_ordered) {
+        (true, true) if fpscr & VE == 0 => VXSNAN | VXVC,
+        (true, _) => VXSNAN,
+        (false, true) => VXVC,
+        (false, false) => 0,
+    }
 }
 
 /// Ends an instruction that wrote FPSCR: CR1 of the record forms, and the interrupt.

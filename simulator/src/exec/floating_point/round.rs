@@ -47,6 +47,18 @@ impl Format for Single {
     const DOUBLE_MASK: u64 = !0x1FFF_FFFF;
 }
 
+/// Half format, which only conversions know.
+pub(in crate::exec) struct Half;
+
+impl Format for Half {
+    const IS_SINGLE: bool = false;
+    const DROPPED: u32 = 53;
+    const GREATEST: i32 = 15;
+    const LEAST: i32 = -14;
+    const ADJUSTMENT: i32 = 24;
+    const DOUBLE_MASK: u64 = !0x03FF_FFFF_FFFF;
+}
+
 /// What an instruction computed, before FPSCR decides what of it is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::exec) struct Computed {
