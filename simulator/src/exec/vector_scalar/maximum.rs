@@ -43,14 +43,15 @@ fn exception(a: u64, b: u64) -> u64 {
     if is_signalling(a) || is_signalling(b) { VXSNAN } else { 0 }
 }
 
-/// A number beats a quiet NaN, which a signalling one beats.
+/// A number beats a quiet NaN; a signalling one beats a number. Of two NaNs it is the first.
 fn ieee<const IS_MAXIMUM: bool>(a: u64, b: u64) -> u64 {
     const QUIET: u64 = DEFAULT_NAN & !INFINITY;
     match (is_nan(a), is_nan(b)) {
-        _ if is_signalling(a) => a | QUIET,
-        _ if is_signalling(b) => b | QUIET,
+        (true, true) => a | QUIET,
+        (true, false) if is_signalling(a) => a | QUIET,
+        (false, true) if is_signalling(b) => b | QUIET,
         (true, false) => b,
-        (_, true) => a,
+        (false, true) => a,
         (false, false) => of_numbers::<IS_MAXIMUM>(a, b),
     }
 }
