@@ -342,6 +342,7 @@ const LENIENT: &[(&[&str], u32, &str)] = &[
     (&["cmpi", "cmpli"], 0x0040_0000, "takes bit 9 for part of L"),
     (&["dcbz"], 0x0020_0000, "dcbzl, of other processors"),
     (&["dst", "dstt", "dstst", "dststt", "dss", "dssall"], 0x0000_0001, "ignores bit 31"),
+    (&["dss", "dssall"], 0x007F_F800, "ignores what may be operands of dst"),
     (&["icbt"], 0x0200_0000, "takes bit 6 for part of CT"),
     (&["isel"], 0x0000_0001, "ignores bit 31"),
     (&["lq"], 0x0000_000F, "ignores bits 28 to 31"),

@@ -456,9 +456,35 @@ classes! {
         Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
         Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
         Dscriq;
-    VectorLogical: Xxlor;
-    VectorSimple: Vaddubm Vcmpequb;
-    VectorPermute: Vperm;
+    VectorLogical: Xxlor Vsel Vand Vandc Veqv Vnand Vor Vorc Vnor Vxor Vnegw Vnegd Vextsb2w
+        Vextsh2w Vextsb2d Vextsh2d Vextsw2d;
+    VectorSimple: Vrlb Vrlh Vrlw Vrld Vslb Vslh Vslw Vsld Vsrb Vsrh Vsrw Vsrd Vsrab Vsrah Vsraw
+        Vsrad Vrlwnm Vrlwmi Vrldnm Vrldmi Vaddubm Vadduhm Vadduwm Vaddudm Vadduqm Vaddcuw
+        Vaddcuq Vaddubs Vadduhs Vadduws Vaddsbs Vaddshs Vaddsws Vaddeuqm Vaddecuq Vsububm
+        Vsubuhm Vsubuwm Vsubudm Vsubuqm Vsubcuw Vsubcuq Vsububs Vsubuhs Vsubuws Vsubsbs Vsubshs
+        Vsubsws Vsubeuqm Vsubecuq Vavgub Vavguh Vavguw Vavgsb Vavgsh Vavgsw Vabsdub Vabsduh
+        Vabsduw Vmaxub Vmaxuh Vmaxuw Vmaxud Vmaxsb Vmaxsh Vmaxsw Vmaxsd Vminub Vminuh Vminuw
+        Vminud Vminsb Vminsh Vminsw Vminsd Vcmpequb Vcmpequh Vcmpequw Vcmpequd Vcmpgtub
+        Vcmpgtuh Vcmpgtuw Vcmpgtud Vcmpgtsb Vcmpgtsh Vcmpgtsw Vcmpgtsd Vcmpneb Vcmpneh Vcmpnew
+        Vcmpnezb Vcmpnezh Vcmpnezw Vclzb Vclzh Vclzw Vclzd Vpopcntb Vpopcnth Vpopcntw Vpopcntd
+        Vclzlsbb Vctzlsbb Vprtybw Vprtybd Vprtybq Vctzb Vctzh Vctzw Vctzd Vmaxfp Vminfp
+        Vcmpeqfp Vcmpgefp Vcmpgtfp Vcmpbfp;
+    VectorPermute: Lvsl Lvsr Vpkuhum Vpkuwum Vpkudum Vpkuhus Vpkuwus Vpkudus Vpkshus Vpkswus
+        Vpksdus Vpkshss Vpkswss Vpksdss Vpkpx Vupkhsb Vupkhsh Vupkhsw Vupklsb Vupklsh Vupklsw
+        Vupkhpx Vupklpx Vmrghb Vmrghh Vmrghw Vmrglb Vmrglh Vmrglw Vmrgew Vmrgow Vspltb Vsplth
+        Vspltw Vspltisb Vspltish Vspltisw Vperm Vpermr Vpermxor Vsldoi Vextractub Vextractuh
+        Vextractuw Vextractd Vinsertb Vinserth Vinsertw Vinsertd Vextublx Vextuhlx Vextuwlx
+        Vextubrx Vextuhrx Vextuwrx Vsl Vslo Vsr Vsro Vslv Vsrv Vgbbd Vbpermq Vbpermd;
+    VectorFloating: Vaddfp Vsubfp Vmaddfp Vnmsubfp Vrefp Vrsqrtefp Vexptefp Vlogefp Vrfin Vrfiz
+        Vrfip Vrfim Vcfux Vcfsx Vctuxs Vctsxs;
+    VectorComplex: Vmuleub Vmuleuh Vmuleuw Vmulesb Vmulesh Vmulesw Vmuloub Vmulouh Vmulouw
+        Vmulosb Vmulosh Vmulosw Vmuluwm Vmhaddshs Vmhraddshs Vmladduhm Vmsumubm Vmsummbm
+        Vmsumuhm Vmsumuhs Vmsumshm Vmsumshs Vmsumudm Vsumsws Vsum2sws Vsum4ubs Vsum4sbs
+        Vsum4shs;
+    Crypto: Vcipher Vcipherlast Vncipher Vncipherlast Vsbox Vshasigmaw Vshasigmad Vpmsumb
+        Vpmsumh Vpmsumw Vpmsumd;
+    Quad: Vmul10uq Vmul10cuq Vmul10euq Vmul10ecuq Bcdadd Bcdsub Bcdcpsgn Bcdus Bcdutrunc Bcds
+        Bcdsr Bcdtrunc Bcdctsq Bcdcfsq Bcdctz Bcdctn Bcdcfz Bcdcfn Bcdsetsgn;
     VectorMove: Mfvsrd Mtvsrd;
     VectorStatus: Mfvscr Mtvscr;
     Branch: B Bc Bclr Bcctr Bctar;
@@ -467,10 +493,11 @@ classes! {
     LoadAlgebraic: Lha Lhau Lhax Lhaux Lwa Lwax Lwaux;
     LoadSingle: Lfs Lfsu Lfsx Lfsux;
     LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx;
-    LoadVector: Lvx Lxvd2x;
+    LoadVector: Lxvd2x Lvebx Lvehx Lvewx Lvx Lvxl;
     Store: Stb Stbu Stbx Stbux Sth Sthu Sthx Sthux Stw Stwu Stwx Stwux Std Stdu Stq Stdx Stdux
         Sthbrx Stwbrx Stdbrx Stmw Stswi Stswx Stfs Stfsu Stfsx Stfsux Stfd Stfdu Stfdx Stfdux
-        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stvx Stxvd2x;
+        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stxvd2x
+        Stvebx Stvehx Stvewx Stvx Stvxl;
     StoreLine: Dcbz;
     LoadReserve: Lbarx Lharx Lwarx Ldarx Lqarx;
     StoreConditional: Stbcx Sthcx Stwcx Stdcx Stqcx;
@@ -557,7 +584,9 @@ mod tests {
         for row in TABLE {
             let class = class(Some(row.mnemonic), Word(row.value));
             let is_other = matches!(class, Class::Atomic | Class::StoreLine);
-            let is_l = row.name.starts_with('l');
+            // Those two make indices of an address.
+            let is_index = matches!(row.mnemonic, Mnemonic::Lvsl | Mnemonic::Lvsr);
+            let is_l = row.name.starts_with('l') && !is_index;
             let is_st = row.name.starts_with("st") && row.mnemonic != Mnemonic::Stop;
             assert!(is_other || class.is_load() == is_l, "{}", row.name);
             assert!(is_other || class.is_store() == is_st, "{}", row.name);
