@@ -10,7 +10,7 @@ use crate::exec::{Handler, Outcome};
 use crate::thread::Thread;
 
 /// The CR field of vector comparisons.
-const CR6: usize = 6;
+pub(super) const CR6: usize = 6;
 
 /// The handler of a comparison.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

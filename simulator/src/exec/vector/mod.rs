@@ -10,6 +10,8 @@
 //! | `shift`, `logic` | shifts, rotations, logic |
 //! | `add`, `multiply`, `across`, `extreme`, `count` | integers |
 //! | `compare` | comparisons, and CR6 |
+//! | `floating`, `floating_compare` | floating point |
+//! | `decimal`, `packed` | decimal integers, and their formats |
 //! | `cipher`, `hash` | AES, SHA-2, carry-less products |
 //! | `status` | VSCR |
 //!
@@ -21,8 +23,11 @@ mod bits;
 mod cipher;
 mod compare;
 mod count;
+mod decimal;
 mod extract;
 mod extreme;
+mod floating;
+mod floating_compare;
 mod hash;
 pub(super) mod lane;
 mod load;
@@ -30,6 +35,7 @@ mod logic;
 mod merge;
 mod multiply;
 mod pack;
+mod packed;
 mod permute;
 mod saturate;
 mod shift;
@@ -61,6 +67,9 @@ pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
         count::handler,
         cipher::handler,
         hash::handler,
+        floating::handler,
+        floating_compare::handler,
+        decimal::handler,
         status::handler,
     ];
     families.iter().find_map(|family| family(mnemonic, i))

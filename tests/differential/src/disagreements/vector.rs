@@ -5,6 +5,7 @@ use arch::registers::vscr;
 
 use super::{Difference, Disagreement};
 use crate::case::Case;
+use crate::state::State;
 
 pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     Disagreement {
@@ -61,7 +62,27 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
             }
         }),
     },
+    Disagreement {
+        mnemonics: &[M::Vrefp, M::Vrsqrtefp, M::Vexptefp, M::Vlogefp],
+        reason: "the value of an estimate is the processor's, within a bound that unit tests check; QEMU \
+                 delivers the rounded true value, or something else of large powers",
+        applies: |_| true,
+        difference: Difference::State(forget_estimates),
+    },
 ];
+
+/// What a special operand gives is compared.
+fn forget_estimates(case: &Case, state: &mut State) {
+    let word = case.word();
+    let (operands, mut results) = (case.start.vr(word.vrb()), state.vr(word.vrt()));
+    for place in [0, 32, 64, 96] {
+        let operand = f32::from_bits((operands >> place) as u32);
+        if operand.is_finite() && operand != 0.0 {
+            results &= !(0xFFFF_FFFF << place);
+        }
+    }
+    state.set_vr(word.vrt(), results);
+}
 
 /// Bytes of the element that an extraction or insertion moves.
 fn element_bytes(case: &Case) -> u32 {
