@@ -268,6 +268,11 @@ impl Effects {
                 sources.add(XER);
                 (0..32).for_each(|number| sources.add(gpr(number)));
             }
+            // The rest of the target stays.
+            M::Vinsertb | M::Vinserth | M::Vinsertw | M::Vinsertd | M::Vrlwmi | M::Vrldmi => {
+                sources.add(vr(word.vrt()));
+            }
+            M::Lvebx | M::Lvehx | M::Lvewx => sources.add(vr(word.vrt())),
             M::Lmw => (word.rt()..32).for_each(|number| targets.add(gpr(number))),
             M::Stmw => (word.rs()..32).for_each(|number| sources.add(gpr(number))),
             M::Lswi => registers(word).for_each(|number| targets.add(gpr(number))),

@@ -21,6 +21,7 @@ mod access;
 mod decimal;
 mod floating_point;
 mod values;
+mod vector;
 mod vector_scalar;
 
 use std::sync::Mutex;

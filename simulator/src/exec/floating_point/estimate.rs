@@ -69,7 +69,7 @@ fn fraction(significand: u64) -> f64 {
 }
 
 /// `value`, which is normal, truncated to 16 bits, times 2^`exponent`.
-fn scaled(value: f64, exponent: i32) -> Number {
+pub(super) fn scaled(value: f64, exponent: i32) -> Number {
     const DROPPED: u32 = 53 - 16;
     let number = Number::unpack(value.to_bits() >> DROPPED << DROPPED);
     Number { exponent: number.exponent + exponent, ..number }

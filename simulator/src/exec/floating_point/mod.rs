@@ -8,6 +8,7 @@
 //! | `round` | from an exact result to a format: rounding, overflow, underflow |
 //! | `quick` | the common case of the arithmetic on the host's, with the same results |
 //! | `class` | FPRF's classes of results |
+//! | `element` | the operations of vectors on single-precision elements |
 //! | `deliver` | what FPSCR, CR1 and the target get, or the interrupt |
 //! | `arithmetic`, `fused`, `estimate`, `convert`, `integral` | the computational instructions |
 //! | `compare`, `moves`, `status`, `load`, `store` | the others |
@@ -30,6 +31,7 @@ pub(in crate::exec) mod class;
 pub(in crate::exec) mod compare;
 pub(in crate::exec) mod convert;
 pub(in crate::exec) mod deliver;
+pub(in crate::exec) mod element;
 pub(in crate::exec) mod estimate;
 pub mod fpscr;
 pub(in crate::exec) mod fused;

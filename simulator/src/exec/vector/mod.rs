@@ -4,19 +4,41 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`lane`] | a vector as elements of one width, and operations on all of them |
+//! | `saturate` | results that do not fit |
 //! | `load`, `store` | storage accesses |
-//! | `permute` | bytes put elsewhere |
-//! | `add` | sums |
+//! | `pack`, `merge`, `permute`, `extract`, `bits` | elements, bytes and bits put elsewhere |
+//! | `shift`, `logic` | shifts, rotations, logic |
+//! | `add`, `multiply`, `across`, `extreme`, `count` | integers |
 //! | `compare` | comparisons, and CR6 |
+//! | `floating`, `floating_compare` | floating point |
+//! | `decimal`, `packed` | decimal integers, and their formats |
+//! | `cipher`, `hash` | AES, SHA-2, carry-less products |
 //! | `status` | VSCR |
 //!
 //! That MSR\[VEC\] or HFSCR withholds them is decided before ([`vector_facility`](super::vector_facility)).
 
+mod across;
 mod add;
+mod bits;
+mod cipher;
 mod compare;
+mod count;
+mod decimal;
+mod extract;
+mod extreme;
+mod floating;
+mod floating_compare;
+mod hash;
 pub(super) mod lane;
 mod load;
+mod logic;
+mod merge;
+mod multiply;
+mod pack;
+mod packed;
 mod permute;
+mod saturate;
+mod shift;
 mod status;
 mod store;
 
@@ -30,9 +52,24 @@ pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     let families = [
         load::handler,
         store::handler,
+        logic::handler,
         permute::handler,
-        add::handler,
         compare::handler,
+        merge::handler,
+        add::handler,
+        pack::handler,
+        extract::handler,
+        bits::handler,
+        shift::handler,
+        multiply::handler,
+        across::handler,
+        extreme::handler,
+        count::handler,
+        cipher::handler,
+        hash::handler,
+        floating::handler,
+        floating_compare::handler,
+        decimal::handler,
         status::handler,
     ];
     families.iter().find_map(|family| family(mnemonic, i))

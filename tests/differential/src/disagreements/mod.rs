@@ -8,6 +8,7 @@ mod fixed_point;
 mod floating_point;
 mod storage;
 mod vector;
+mod vector_decimal;
 mod vector_scalar;
 
 use arch::instruction::Mnemonic;
@@ -66,6 +67,7 @@ pub fn all() -> Vec<&'static Disagreement> {
         decimal::DISAGREEMENTS,
         storage::DISAGREEMENTS,
         vector::DISAGREEMENTS,
+        vector_decimal::DISAGREEMENTS,
         vector_scalar::DISAGREEMENTS,
     ]
     .into_iter()
