@@ -364,6 +364,11 @@ const LENIENT: &[(&[&str], u32, &str)] = &[
         0x001F_0000,
         "ignores what is reserved of bits 11 to 15 in decimal instructions",
     ),
+    (
+        &["xsrqpi", "xsrqpix", "xsrqpxp"],
+        0x001E_0000,
+        "ignores bits 11 to 14 of the roundings of quads",
+    ),
 ];
 
 #[test]

@@ -126,3 +126,15 @@ pub(super) const fn XX3C(primary: u32, extended: u32) -> Opcode {
 pub(super) const fn VXD(primary: u32, extended: u32) -> Opcode {
     Opcode::new(Form::VX, primary).fixed(21, 21, 1).fixed(23, 31, extended)
 }
+
+/// The XX2 form of tests for data classes, which have bits of DCMX between those of the opcode.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn XX2D(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::XX2, primary).fixed(21, 24, extended >> 3).fixed(26, 28, extended & 7)
+}
+
+/// The XX3 form of the permutations that have an operand in bits 22 and 23, behind a zero.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn XX3D(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::XX3, primary).fixed(21, 21, 0).fixed(24, 28, extended)
+}

@@ -12,7 +12,7 @@ use crate::layout::{LANDING, WINDOW};
 use crate::program::BACKWARD;
 use crate::state::{State, WINDOW_BYTES};
 use crate::values::{self, fixed, floating};
-use crate::{decimal, floating_point, vector};
+use crate::{decimal, floating_point, vector, vector_scalar};
 
 /// Numbers of special-purpose registers that problem state has and that hold still: XER, LR, CTR,
 /// VRSAVE, TAR.
@@ -35,6 +35,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
     floating_point::steer(row, word, &mut start, rng);
     decimal::steer(row, word, &mut start, rng);
     vector::steer(row, word, &mut start, rng);
+    word = vector_scalar::steer(row, word, &mut start, rng);
     if row.mnemonic == Mnemonic::Lswx && rng.u32(..8) != 0 {
         // A longer string hardly leaves a register for its address.
         start.xer &= !(xer::BYTES & !0x1F);

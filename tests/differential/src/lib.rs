@@ -22,6 +22,7 @@ mod decimal;
 mod floating_point;
 mod values;
 mod vector;
+mod vector_scalar;
 
 use std::sync::Mutex;
 

@@ -142,7 +142,7 @@ fn lanes(rng: &mut Rng, bits: u32) -> [u64; 2] {
 }
 
 /// A single.
-fn single(rng: &mut Rng) -> u32 {
+pub(crate) fn single(rng: &mut Rng) -> u32 {
     let sign = u32::from(rng.bool()) << 31;
     match rng.u32(..4) {
         0 | 1 => sign | SINGLES[rng.usize(..SINGLES.len())],
@@ -152,6 +152,6 @@ fn single(rng: &mut Rng) -> u32 {
     }
 }
 
-fn doublewords(value: u128) -> [u64; 2] {
+pub(crate) fn doublewords(value: u128) -> [u64; 2] {
     [(value >> 64) as u64, value as u64]
 }
