@@ -446,99 +446,89 @@ classes! {
         Fmadds Fmsub Fmsubs Fnmadd Fnmadds Fnmsub Fnmsubs Frsp Fctid Fctidz Fctidu Fctiduz Fctiw
         Fctiwz Fctiwu Fctiwuz Fcfid Fcfidu Fcfids Fcfidus Frin Friz Frip Frim Fcmpu Fcmpo Fsel
         Fmr Fneg Fabs Fnabs Fcpsgn Fmrgew Fmrgow Mffs Mffsce Mffscdrn Mffscdrni Mffscrn Mffscrni
-        Mffsl Mcrfs Mtfsfi Mtfsf Mtfsb0 Mtfsb1;
-    FloatingDivideSingle: Fdivs;
-    FloatingDivide: Fdiv;
-    FloatingRootSingle: Fsqrts;
-    FloatingRoot: Fsqrt;
+        Mffsl Mcrfs Mtfsfi Mtfsf Mtfsb0 Mtfsb1 Xscvhpdp Xscvdphp Xsadddp Xsaddsp Xssubdp Xssubsp
+        Xsmuldp Xsmulsp Xsredp Xsresp Xsrsqrtedp Xsrsqrtesp Xstdivdp Xstsqrtdp Xsmaddadp
+        Xsmaddmdp Xsmsubadp Xsmsubmdp Xsnmaddadp Xsnmaddmdp Xsnmsubadp Xsnmsubmdp Xsmaddasp
+        Xsmaddmsp Xsmsubasp Xsmsubmsp Xsnmaddasp Xsnmaddmsp Xsnmsubasp Xsnmsubmsp Xscmpodp
+        Xscmpudp Xscmpexpdp Xscmpeqdp Xscmpgtdp Xscmpgedp Xsmaxdp Xsmindp Xsmaxcdp Xsmincdp
+        Xsmaxjdp Xsminjdp Xststdcdp Xststdcsp Xsrsp Xsrdpi Xsrdpic Xsrdpim Xsrdpip Xsrdpiz
+        Xscvdpsp Xscvspdp Xscvdpsxds Xscvdpsxws Xscvdpuxds Xscvdpuxws Xscvsxddp Xscvsxdsp
+        Xscvuxddp Xscvuxdsp;
+    FloatingDivideSingle: Fdivs Xsdivsp;
+    FloatingDivide: Fdiv Xsdivdp;
+    FloatingRootSingle: Fsqrts Xssqrtsp;
+    FloatingRoot: Fsqrt Xssqrtdp;
     Decimal: Dadd Daddq Dsub Dsubq Dmul Dmulq Ddiv Ddivq Dcmpo Dcmpoq Dcmpu Dcmpuq Dtstdc
         Dtstdcq Dtstdg Dtstdgq Dtstex Dtstexq Dtstsf Dtstsfq Dtstsfi Dtstsfiq Dquai Dquaiq Dqua
         Dquaq Drrnd Drrndq Drintx Drintxq Drintn Drintnq Dctdp Dctqpq Drsp Drdpq Dcffix Dcffixq
         Dctfix Dctfixq Ddedpd Ddedpdq Denbcd Denbcdq Dxex Dxexq Diex Diexq Dscli Dscliq Dscri
         Dscriq;
-    VectorLogical: Vsel Vand Vandc Veqv Vnand Vor Vorc Vnor Vxor Vnegw Vnegd Vextsb2w
-        Vextsh2w Vextsb2d Vextsh2d Vextsw2d;
-    VectorSimple: Vrlb Vrlh Vrlw Vrld Vslb Vslh Vslw Vsld Vsrb Vsrh Vsrw Vsrd Vsrab Vsrah Vsraw
-        Vsrad Vrlwnm Vrlwmi Vrldnm Vrldmi Vaddubm Vadduhm Vadduwm Vaddudm Vadduqm Vaddcuw
-        Vaddcuq Vaddubs Vadduhs Vadduws Vaddsbs Vaddshs Vaddsws Vaddeuqm Vaddecuq Vsububm
-        Vsubuhm Vsubuwm Vsubudm Vsubuqm Vsubcuw Vsubcuq Vsububs Vsubuhs Vsubuws Vsubsbs Vsubshs
-        Vsubsws Vsubeuqm Vsubecuq Vavgub Vavguh Vavguw Vavgsb Vavgsh Vavgsw Vabsdub Vabsduh
-        Vabsduw Vmaxub Vmaxuh Vmaxuw Vmaxud Vmaxsb Vmaxsh Vmaxsw Vmaxsd Vminub Vminuh Vminuw
-        Vminud Vminsb Vminsh Vminsw Vminsd Vcmpequb Vcmpequh Vcmpequw Vcmpequd Vcmpgtub
-        Vcmpgtuh Vcmpgtuw Vcmpgtud Vcmpgtsb Vcmpgtsh Vcmpgtsw Vcmpgtsd Vcmpneb Vcmpneh Vcmpnew
-        Vcmpnezb Vcmpnezh Vcmpnezw Vclzb Vclzh Vclzw Vclzd Vpopcntb Vpopcnth Vpopcntw Vpopcntd
-        Vclzlsbb Vctzlsbb Vprtybw Vprtybd Vprtybq Vctzb Vctzh Vctzw Vctzd Vmaxfp Vminfp
-        Vcmpeqfp Vcmpgefp Vcmpgtfp Vcmpbfp;
-    VectorPermute: Lvsl Lvsr Vpkuhum Vpkuwum Vpkudum Vpkuhus Vpkuwus Vpkudus Vpkshus Vpkswus
+    VectorLogical: Xxlor Xxland Xxlandc Xxlxor Xxlnor Xxlorc Xxlnand Xxleqv Xxsel Xsabsdp
+        Xsnabsdp Xsnegdp Xscpsgndp Xvabsdp Xvnabsdp Xvnegdp Xvcpsgndp Xvabssp Xvnabssp Xvnegsp
+        Xvcpsgnsp Xscpsgnqp Xsabsqp Xsnabsqp Xsnegqp Vsel Vand Vandc Veqv Vnand Vor Vorc Vnor
+        Vxor Vnegw Vnegd Vextsb2w Vextsh2w Vextsb2d Vextsh2d Vextsw2d;
+    VectorSimple: Vaddubm Vcmpequb Xviexpdp Xviexpsp Xvxexpdp Xvxsigdp Xvxexpsp Xvxsigsp
+        Xvcmpeqdp Xvcmpgtdp Xvcmpgedp Xvcmpeqsp Xvcmpgtsp Xvcmpgesp Xvmaxdp Xvmindp Xvmaxsp
+        Xvminsp Xvtstdcdp Xvtstdcsp Vrlb Vrlh Vrlw Vrld Vslb Vslh Vslw Vsld Vsrb Vsrh Vsrw Vsrd
+        Vsrab Vsrah Vsraw Vsrad Vrlwnm Vrlwmi Vrldnm Vrldmi Vadduhm Vadduwm Vaddudm Vadduqm
+        Vaddcuw Vaddcuq Vaddubs Vadduhs Vadduws Vaddsbs Vaddshs Vaddsws Vaddeuqm Vaddecuq
+        Vsububm Vsubuhm Vsubuwm Vsubudm Vsubuqm Vsubcuw Vsubcuq Vsububs Vsubuhs Vsubuws Vsubsbs
+        Vsubshs Vsubsws Vsubeuqm Vsubecuq Vavgub Vavguh Vavguw Vavgsb Vavgsh Vavgsw Vabsdub
+        Vabsduh Vabsduw Vmaxub Vmaxuh Vmaxuw Vmaxud Vmaxsb Vmaxsh Vmaxsw Vmaxsd Vminub Vminuh
+        Vminuw Vminud Vminsb Vminsh Vminsw Vminsd Vcmpequh Vcmpequw Vcmpequd Vcmpgtub Vcmpgtuh
+        Vcmpgtuw Vcmpgtud Vcmpgtsb Vcmpgtsh Vcmpgtsw Vcmpgtsd Vcmpneb Vcmpneh Vcmpnew Vcmpnezb
+        Vcmpnezh Vcmpnezw Vclzb Vclzh Vclzw Vclzd Vpopcntb Vpopcnth Vpopcntw Vpopcntd Vclzlsbb
+        Vctzlsbb Vprtybw Vprtybd Vprtybq Vctzb Vctzh Vctzw Vctzd Vmaxfp Vminfp Vcmpeqfp
+        Vcmpgefp Vcmpgtfp Vcmpbfp;
+    VectorPermute: Vperm Xxpermdi Xxsldwi Xxmrghw Xxmrglw Xxspltw Xxspltib Xxextractuw
+        Xxinsertw Xxperm Xxpermr Xxbrh Xxbrw Xxbrd Xxbrq Xscvdpspn Xscvspdpn Xsiexpqp Xsxexpqp
+        Xsxsigqp Lvsl Lvsr Vpkuhum Vpkuwum Vpkudum Vpkuhus Vpkuwus Vpkudus Vpkshus Vpkswus
         Vpksdus Vpkshss Vpkswss Vpksdss Vpkpx Vupkhsb Vupkhsh Vupkhsw Vupklsb Vupklsh Vupklsw
         Vupkhpx Vupklpx Vmrghb Vmrghh Vmrghw Vmrglb Vmrglh Vmrglw Vmrgew Vmrgow Vspltb Vsplth
-        Vspltw Vspltisb Vspltish Vspltisw Vperm Vpermr Vpermxor Vsldoi Vextractub Vextractuh
+        Vspltw Vspltisb Vspltish Vspltisw Vpermr Vpermxor Vsldoi Vextractub Vextractuh
         Vextractuw Vextractd Vinsertb Vinserth Vinsertw Vinsertd Vextublx Vextuhlx Vextuwlx
         Vextubrx Vextuhrx Vextuwrx Vsl Vslo Vsr Vsro Vslv Vsrv Vgbbd Vbpermq Vbpermd;
-    VectorFloating: Vaddfp Vsubfp Vmaddfp Vnmsubfp Vrefp Vrsqrtefp Vexptefp Vlogefp Vrfin Vrfiz
-        Vrfip Vrfim Vcfux Vcfsx Vctuxs Vctsxs;
-    VectorComplex: Vmuleub Vmuleuh Vmuleuw Vmulesb Vmulesh Vmulesw Vmuloub Vmulouh Vmulouw
-        Vmulosb Vmulosh Vmulosw Vmuluwm Vmhaddshs Vmhraddshs Vmladduhm Vmsumubm Vmsummbm
-        Vmsumuhm Vmsumuhs Vmsumshm Vmsumshs Vmsumudm Vsumsws Vsum2sws Vsum4ubs Vsum4sbs
-        Vsum4shs;
-    Crypto: Vcipher Vcipherlast Vncipher Vncipherlast Vsbox Vshasigmaw Vshasigmad Vpmsumb
-        Vpmsumh Vpmsumw Vpmsumd;
-    Quad: Vmul10uq Vmul10cuq Vmul10euq Vmul10ecuq Bcdadd Bcdsub Bcdcpsgn Bcdus Bcdutrunc Bcds
-        Bcdsr Bcdtrunc Bcdctsq Bcdcfsq Bcdctz Bcdctn Bcdcfz Bcdcfn Bcdsetsgn;
-    // Vector-scalar.
-    VectorMove: Mfvsrd Mfvsrwz Mtvsrd Mtvsrwa Mtvsrwz Mfvsrld Mtvsrws Mtvsrdd Xsiexpdp Xsxexpdp
-        Xsxsigdp;
-    LoadDouble: Lxsiwzx Lxsiwax Lxsdx Lxsibzx Lxsihzx Lxsd;
-    Store: Stxsiwx Stxvx Stxvl Stxvll Stxsspx Stxsdx Stxvw4x Stxsibx Stxvh8x Stxsihx Stxvd2x
-        Stxvb16x Stxsd Stxssp Stxv;
-    LoadVector: Lxvx Lxvl Lxvll Lxvdsx Lxvwsx Lxvw4x Lxvh8x Lxvd2x Lxvb16x Lxv;
-    LoadSingle: Lxsspx Lxssp;
-    VectorLogical: Xxland Xxlandc Xxlor Xxlxor Xxlnor Xxlorc Xxlnand Xxleqv Xxsel Xsabsdp
-        Xsnabsdp Xsnegdp Xscpsgndp Xvabsdp Xvnabsdp Xvnegdp Xvcpsgndp Xvabssp Xvnabssp Xvnegsp
-        Xvcpsgnsp Xscpsgnqp Xsabsqp Xsnabsqp Xsnegqp;
-    VectorPermute: Xxpermdi Xxsldwi Xxmrghw Xxmrglw Xxspltw Xxspltib Xxextractuw Xxinsertw
-        Xxperm Xxpermr Xxbrh Xxbrw Xxbrd Xxbrq Xscvdpspn Xscvspdpn Xsiexpqp Xsxexpqp Xsxsigqp;
-    VectorSimple: Xviexpdp Xviexpsp Xvxexpdp Xvxsigdp Xvxexpsp Xvxsigsp Xvcmpeqdp Xvcmpgtdp
-        Xvcmpgedp Xvcmpeqsp Xvcmpgtsp Xvcmpgesp Xvmaxdp Xvmindp Xvmaxsp Xvminsp Xvtstdcdp
-        Xvtstdcsp;
-    Floating: Xscvhpdp Xscvdphp Xsadddp Xsaddsp Xssubdp Xssubsp Xsmuldp Xsmulsp Xsredp Xsresp
-        Xsrsqrtedp Xsrsqrtesp Xstdivdp Xstsqrtdp Xsmaddadp Xsmaddmdp Xsmsubadp Xsmsubmdp
-        Xsnmaddadp Xsnmaddmdp Xsnmsubadp Xsnmsubmdp Xsmaddasp Xsmaddmsp Xsmsubasp Xsmsubmsp
-        Xsnmaddasp Xsnmaddmsp Xsnmsubasp Xsnmsubmsp Xscmpodp Xscmpudp Xscmpexpdp Xscmpeqdp
-        Xscmpgtdp Xscmpgedp Xsmaxdp Xsmindp Xsmaxcdp Xsmincdp Xsmaxjdp Xsminjdp Xststdcdp
-        Xststdcsp Xsrsp Xsrdpi Xsrdpic Xsrdpim Xsrdpip Xsrdpiz Xscvdpsp Xscvspdp Xscvdpsxds
-        Xscvdpsxws Xscvdpuxds Xscvdpuxws Xscvsxddp Xscvsxdsp Xscvuxddp Xscvuxdsp;
     VectorFloating: Xvcvhpsp Xvcvsphp Xvadddp Xvaddsp Xvsubdp Xvsubsp Xvmuldp Xvmulsp Xvredp
         Xvresp Xvrsqrtedp Xvrsqrtesp Xvtdivdp Xvtdivsp Xvtsqrtdp Xvtsqrtsp Xvmaddadp Xvmaddmdp
         Xvmsubadp Xvmsubmdp Xvnmaddadp Xvnmaddmdp Xvnmsubadp Xvnmsubmdp Xvmaddasp Xvmaddmsp
         Xvmsubasp Xvmsubmsp Xvnmaddasp Xvnmaddmsp Xvnmsubasp Xvnmsubmsp Xvrdpi Xvrdpic Xvrdpim
         Xvrdpip Xvrdpiz Xvrspi Xvrspic Xvrspim Xvrspip Xvrspiz Xvcvdpsp Xvcvspdp Xvcvdpsxds
         Xvcvdpsxws Xvcvdpuxds Xvcvdpuxws Xvcvspsxds Xvcvspsxws Xvcvspuxds Xvcvspuxws Xvcvsxddp
-        Xvcvsxdsp Xvcvsxwdp Xvcvsxwsp Xvcvuxddp Xvcvuxdsp Xvcvuxwdp Xvcvuxwsp;
-    FloatingDivide: Xsdivdp;
-    FloatingDivideSingle: Xsdivsp;
-    FloatingRoot: Xssqrtdp;
-    FloatingRootSingle: Xssqrtsp;
+        Xvcvsxdsp Xvcvsxwdp Xvcvsxwsp Xvcvuxddp Xvcvuxdsp Xvcvuxwdp Xvcvuxwsp Vaddfp Vsubfp
+        Vmaddfp Vnmsubfp Vrefp Vrsqrtefp Vexptefp Vlogefp Vrfin Vrfiz Vrfip Vrfim Vcfux Vcfsx
+        Vctuxs Vctsxs;
     VectorDivide: Xvdivdp Xvsqrtdp;
     VectorDivideSingle: Xvdivsp Xvsqrtsp;
     Quad: Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xscmpoqp Xscmpuqp Xscmpexpqp Xststdcqp Xscvqpdp
         Xscvqpuwz Xscvudqp Xscvqpswz Xscvsdqp Xscvqpudz Xscvdpqp Xscvqpsdz Xscvqpdpo Xsrqpi
-        Xsrqpix Xsrqpxp;
+        Xsrqpix Xsrqpxp Vmul10uq Vmul10cuq Vmul10euq Vmul10ecuq Bcdadd Bcdsub Bcdcpsgn Bcdus
+        Bcdutrunc Bcds Bcdsr Bcdtrunc Bcdctsq Bcdcfsq Bcdctz Bcdctn Bcdcfz Bcdcfn Bcdsetsgn;
     QuadMultiply: Xsmulqp Xsmulqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo
         Xsnmsubqp Xsnmsubqpo;
     QuadDivide: Xsdivqp Xsdivqpo Xssqrtqp Xssqrtqpo;
+    VectorMove: Mfvsrd Mtvsrd Mfvsrwz Mtvsrwa Mtvsrwz Mfvsrld Mtvsrws Mtvsrdd Xsiexpdp Xsxexpdp
+        Xsxsigdp;
+    VectorComplex: Vmuleub Vmuleuh Vmuleuw Vmulesb Vmulesh Vmulesw Vmuloub Vmulouh Vmulouw
+        Vmulosb Vmulosh Vmulosw Vmuluwm Vmhaddshs Vmhraddshs Vmladduhm Vmsumubm Vmsummbm
+        Vmsumuhm Vmsumuhs Vmsumshm Vmsumshs Vmsumudm Vsumsws Vsum2sws Vsum4ubs Vsum4sbs
+        Vsum4shs;
+    Crypto: Vcipher Vcipherlast Vncipher Vncipherlast Vsbox Vshasigmaw Vshasigmad Vpmsumb
+        Vpmsumh Vpmsumw Vpmsumd;
     VectorStatus: Mfvscr Mtvscr;
     Branch: B Bc Bclr Bcctr Bctar;
     Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx
         Lwbrx Ldbrx Lmw Lswi Lswx Lbzcix Lhzcix Lwzcix Ldcix;
     LoadAlgebraic: Lha Lhau Lhax Lhaux Lwa Lwax Lwaux;
-    LoadSingle: Lfs Lfsu Lfsx Lfsux;
-    LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx;
-    LoadVector: Lvebx Lvehx Lvewx Lvx Lvxl;
+    LoadSingle: Lfs Lfsu Lfsx Lfsux Lxsspx Lxssp;
+    LoadDouble: Lfd Lfdu Lfdx Lfdux Lfiwax Lfiwzx Lfdp Lfdpx Lxsiwzx Lxsiwax Lxsdx Lxsibzx
+        Lxsihzx Lxsd;
+    LoadVector: Lvx Lxvd2x Lxvx Lxvl Lxvll Lxvdsx Lxvwsx Lxvw4x Lxvh8x Lxvb16x Lxv Lvebx Lvehx
+        Lvewx Lvxl;
     Store: Stb Stbu Stbx Stbux Sth Sthu Sthx Sthux Stw Stwu Stwx Stwux Std Stdu Stq Stdx Stdux
         Sthbrx Stwbrx Stdbrx Stmw Stswi Stswx Stfs Stfsu Stfsx Stfsux Stfd Stfdu Stfdx Stfdux
-        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix
-        Stvebx Stvehx Stvewx Stvx Stvxl;
+        Stfiwx Stfdp Stfdpx Stbcix Sthcix Stwcix Stdcix Stvx Stxvd2x Stxsiwx Stxvx Stxvl Stxvll
+        Stxsspx Stxsdx Stxvw4x Stxsibx Stxvh8x Stxsihx Stxvb16x Stxsd Stxssp Stxv Stvebx Stvehx
+        Stvewx Stvxl;
     StoreLine: Dcbz;
     LoadReserve: Lbarx Lharx Lwarx Ldarx Lqarx;
     StoreConditional: Stbcx Sthcx Stwcx Stdcx Stqcx;

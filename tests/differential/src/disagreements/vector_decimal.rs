@@ -29,20 +29,30 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     },
     Disagreement {
         mnemonics: &[M::Bcdadd, M::Bcdsub],
-        reason: "a sum that is zero is neither greater nor less than zero; QEMU sets GT or LT beside EQ",
+        reason: "a sum that is zero is neither greater nor less than zero, and its sign is plus; QEMU sets GT or \
+                 LT beside EQ, and of two negative zeros makes another",
         applies: |_| true,
-        difference: Difference::State(|_, state| {
+        difference: Difference::State(|case, state| {
             if field(state) & EQ != 0 {
+                let target = case.word().vrt();
+                state.set_vr(target, state.vr(target) & !0xF);
                 forget(state, LT | GT);
             }
         }),
     },
     Disagreement {
         mnemonics: &[M::Bcdadd, M::Bcdsub],
-        reason: "a digit that is none is invalid; QEMU does not look where the operands cancel",
+        reason: "a digit that is none is invalid; QEMU takes operands of opposite sign for equal when it meets one \
+                 before they differ",
         applies: |case| {
             let (a, b) = (case.start.vr(case.word().vra()), case.start.vr(case.word().vrb()));
-            a >> 4 == b >> 4 && !is_packed(a)
+            let digit = |value: u128, place: u32| value >> (4 * place) & 0xF;
+            let decisive = |&place: &u32| {
+                let (a, b) = (digit(a, place), digit(b, place));
+                a != b || a > 9
+            };
+            let place = (1..32).rev().find(decisive);
+            place.is_some_and(|place| digit(a, place) > 9 || digit(b, place) > 9)
         },
         difference: Difference::State(|case, state| {
             state.set_vr(case.word().vrt(), 0);
