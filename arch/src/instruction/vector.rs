@@ -79,10 +79,11 @@ const VSX_MAP: [u32; 16] = [
 ];
 
 /// Opcodes that bits 11:15 tell apart further: primary opcode, extended opcode, a bit per value there is.
-const FURTHER: [(u32, u32, u32); 5] = [
+const FURTHER: [(u32, u32, u32); 6] = [
     (4, 1409, 0x8000_00F5),
     (4, 1538, 0xF703_07C3),
     (4, 1921, 0x8000_00D4),
+    (60, 180, 0x0000_00FF),
     (60, 347, 0x0003_0003),
     (60, 475, 0x8380_8383),
 ];

@@ -171,15 +171,19 @@ impl Thread {
         self.interrupt(Interrupt { image: Some(image), ..Interrupt::new(vector) })
     }
 
-    /// Leaves an instruction of a partition to the hypervisor that would stop the machine: one of an
-    /// invalid form, for which the architecture allows that, and one that no model and no facility has.
+    /// Leaves an instruction of a partition or of problem state to the hypervisor that would stop the machine: one of
+    /// an invalid form, for which the architecture allows that, and one that no model and no facility has.
     #[cold]
     pub fn contain(&mut self, image: Word) {
         let is_contained = matches!(
             self.cause,
-            Some(Cause::Stop(StopReason::InvalidForm(_) | StopReason::InstructionNotModelled(_)))
+            Some(Cause::Stop(
+                StopReason::InvalidForm(_)
+                    | StopReason::InstructionNotModelled(_)
+                    | StopReason::VectorNotModelled(_)
+            ))
         );
-        if is_contained && self.msr() & msr::HV == 0 {
+        if is_contained && !self.is_hypervisor() {
             self.emulation_assistance(image);
         }
     }

@@ -1,0 +1,35 @@
+//! Who makes vector and vector-scalar instructions available: FP, VEC and VSX of the MSR, and HFSCR. The
+//! handlers of these instructions do not ask again.
+//!
+//! As everywhere, HFSCR is asked before the MSR (see [`facility`](super::facility)).
+
+use arch::instruction::{VectorFacility, Word};
+use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
+
+use super::{Handler, Outcome, facility};
+use crate::shared::Shared;
+use crate::thread::Thread;
+use crate::thread::trap::{Interrupt, StopReason};
+
+/// The handler of an instruction whose `facility` is withheld.
+#[must_use]
+pub fn unavailable(facility: VectorFacility) -> Handler {
+    match facility {
+        VectorFacility::FloatingPoint => {
+            |t, _, _| refuse(t, Facility::Fp, Vector::FloatingPointUnavailable)
+        }
+        VectorFacility::Vector => |t, _, _| refuse(t, Facility::VecVsx, Vector::VectorUnavailable),
+        VectorFacility::Vsx => |t, _, _| refuse(t, Facility::VecVsx, Vector::VsxUnavailable),
+    }
+}
+
+fn refuse(thread: &mut Thread, facility: Facility, vector: Vector) -> Outcome {
+    facility::require_of_hypervisor(thread, facility)?;
+    Err(thread.interrupt(Interrupt::new(vector)))
+}
+
+/// The handler of an instruction that is available and has no row in the table.
+pub fn not_modelled(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    Err(thread.stop(StopReason::VectorNotModelled(i)))
+}
