@@ -6,6 +6,9 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
+mod calls;
+
+#[cfg(target_os = "none")]
 mod payload {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -20,10 +23,12 @@ mod payload {
 
     use rt::random::Numbers;
 
+    use crate::calls;
+
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 16] = [
+    const MODES: [(&str, fn(rt::Partition)); 22] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -40,6 +45,13 @@ mod payload {
         ("tables", tables),      // ends
         ("tree", tree),
         ("restart", |_| _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[])), // ends by its time limit
+        // These end by their time limit.
+        ("confer", calls::confer),
+        ("confer-any", calls::confer_any),
+        ("prod", calls::prod),
+        ("wake", calls::wake),
+        ("nap", calls::nap),
+        ("call", calls::one_call),
     ];
 
     fn misbehave(partition: rt::Partition) {
