@@ -54,13 +54,21 @@ fn run(
     hal: &Fake,
     (partitions, schedule): (Vec<Partition<Fake>>, Schedule),
 ) -> Vec<Partition<Fake>> {
+    let start = hal.timebase.get();
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
     let policy = Policy { slice: SLICE, patience: PATIENCE };
     let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let system = System::new(hal, &console, policy, partitions, schedule, vec![0], &load);
     system.run_thread(0);
-    system.into_partitions()
+    let meter = *system.schedule.lock().meter(0);
+    system.close_accounts();
+    let partitions = system.into_partitions();
+    // Each tick is somebody's.
+    let ran: u64 = partitions.iter().map(|partition| partition.statistics.ran).sum();
+    assert_eq!(meter.elapsed, hal.timebase.get() - start);
+    assert_eq!(ran + meter.idle + meter.own, meter.elapsed);
+    partitions
 }
 
 #[test]
@@ -89,11 +97,13 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     assert_eq!(outcomes, [stopped, Outcome::PoweredOff, Outcome::PoweredOff]);
     let order = order.borrow();
     let names: String = order.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, "0120120120");
-    // Alone, it runs to its limit; the limit ends the last slice early.
-    assert!(order[..9].iter().all(|(_, ticks)| *ticks == SLICE));
-    assert_eq!(order[9].1, 2 * SLICE + 10);
-    assert_eq!(ended[0].statistics.ran, 5 * SLICE + 10);
+    assert_eq!(names, "012012012000");
+    // Alone, it runs to its limit, a slice at a time; the limit ends the last slice early. What its exits took
+    // before others came, they pay.
+    assert!(order[..11].iter().all(|(_, ticks)| *ticks == SLICE));
+    assert!((10..SLICE).contains(&order[11].1), "{order:?}");
+    let limit = 5 * SLICE + 10;
+    assert!((limit..limit + SLICE).contains(&ended[0].statistics.ran), "{:?}", ended[0].statistics);
 }
 
 #[test]
@@ -210,6 +220,88 @@ fn who_leaves_early_uses_no_more_of_a_conferred_slice_and_may_confer_it_on() {
     let expected =
         [(0, 0, quarter), (2, quarter, 2 * quarter), (3, 2 * quarter, 3 * quarter), (1, 750, 1000)];
     assert_eq!(runs[..4], expected);
+}
+
+/// Two vCPUs that give each other their slices, or anybody, run a tenth of a slice at a time, and a third one of
+/// another partition as long as it may; a fourth one sleeps for five slices at a time. When the third and the fourth
+/// ran.
+fn beside_two_that_confer(to: impl Fn(u32) -> Option<VcpuId> + 'static) -> [Vec<(u64, u64)>; 2] {
+    let hal = Fake::new(8 << 20);
+    let stays = Stays::default();
+    let seen = stays.clone();
+    hal.play(move |hal, guest, _, until| {
+        let id = guest.partition.vcpus[guest.vcpu].id.0;
+        let from = hal.timebase.get();
+        let end = match id {
+            2 => until.min(from + 100 * SLICE),
+            _ => until.min(from + SLICE / 10),
+        };
+        hal.timebase.set(end);
+        seen.borrow_mut().push((id, from, end));
+        if end > 100 * SLICE {
+            return OFF;
+        }
+        match id {
+            0 | 1 if end < until => Leave::Conferred(to(id)),
+            3 => {
+                let supervisor =
+                    &mut guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor;
+                supervisor.decrementer_expires = end + 5 * SLICE;
+                Leave::Ceded
+            }
+            _ => Leave::Preempted,
+        }
+    });
+    run(&hal, partitions(&hal, &[2, 1, 1]));
+    let of = |wanted: u32| {
+        let stays = stays.borrow();
+        stays.iter().filter(|(id, ..)| *id == wanted).map(|(_, from, to)| (*from, *to)).collect()
+    };
+    [of(2), of(3)]
+}
+
+#[test]
+fn who_confers_takes_nothing_from_others() {
+    for to in [|id: u32| Some(VcpuId(1 - id)), |_: u32| None] {
+        let [always, sleeper] = beside_two_that_confer(to);
+        // In every interval a quarter of the time, less two slices: from the end of one stay to the begin of another.
+        for (number, (_, from)) in always.iter().enumerate() {
+            let mut ran = 0;
+            for (begin, end) in &always[number + 1..] {
+                assert!(4 * (ran + 2 * SLICE) >= begin - from, "{from} to {begin}: {always:?}");
+                ran += end - begin;
+            }
+        }
+        // Its timer is looked at whoever runs, and it does not wait for more than a slice then.
+        let late = sleeper.windows(2).map(|pair| pair[1].0 - pair[0].1 - 5 * SLICE);
+        assert!(late.max() <= Some(SLICE), "{sleeper:?}");
+    }
+}
+
+#[test]
+fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice() {
+    const LIMIT: u64 = 10 * SLICE;
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, schedule) = on_threads(4, &hal, &[4]);
+    partitions[0].time_limit = Some(LIMIT);
+    let console = Console::default();
+    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
+    let system = System::new(&hal, &console, policy, partitions, schedule, (0..4).collect(), &load);
+    let stays = Rc::new(RefCell::new(Vec::new()));
+    let seen = stays.clone();
+    hal.play(move |hal, _, _, until| {
+        seen.borrow_mut().push(until - hal.timebase.get());
+        hal.timebase.set(until);
+        Leave::Preempted
+    });
+    system.run_thread(0);
+    // Three more may have run for as long at the same time, uncharged.
+    let longest = stays.borrow().iter().copied().max();
+    assert_eq!(longest, Some(SLICE / 4));
+    system.close_accounts();
+    let ran = system.partitions()[0].lock().statistics.ran;
+    assert!((LIMIT..LIMIT + SLICE / 4).contains(&ran), "{ran}");
 }
 
 #[test]

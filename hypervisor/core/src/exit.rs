@@ -85,11 +85,10 @@ pub fn handle<H: Hal>(
             };
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
-        // The guest takes interrupts again and one is pending: LPCR[MER]. Or another hardware thread
-        // has changed what concerns this one.
-        Exit::Other(Vector::External | Vector::DirectedHypervisorDoorbell) => {
-            return Action::Leave(Leave::Changed);
-        }
+        // The guest takes interrupts again and one is pending: LPCR[MER].
+        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
+        // Another hardware thread has changed what concerns this one.
+        Exit::Other(Vector::DirectedHypervisorDoorbell) => return Action::Leave(Leave::Called),
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
     };
     match result {

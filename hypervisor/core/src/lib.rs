@@ -30,6 +30,7 @@ pub mod hypercall;
 pub mod interrupt;
 pub mod load;
 pub mod memory;
+pub mod meter;
 #[cfg(all(test, loom))]
 mod models;
 pub mod partition;

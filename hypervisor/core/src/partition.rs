@@ -90,12 +90,6 @@ impl<H: Hal> Partition<H> {
         })
     }
 
-    /// Ticks of the time base that it may still run, if there is a limit.
-    #[must_use]
-    pub fn time_left(&self) -> Option<u64> {
-        self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
-    }
-
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
@@ -259,8 +253,10 @@ pub struct Statistics {
     pub pages_2m: u64,
     /// Second-stage pages of 1 GiB.
     pub pages_1g: u64,
-    /// Ticks of the time base during which its vCPUs ran, exits included.
+    /// Ticks of the time base that its vCPUs were charged in all ([`crate::meter`]), once all is over.
     pub ran: u64,
+    /// How many of them passed in its vCPUs, or in hypercalls that were answered at once.
+    pub inside: u64,
     /// How often it was started anew.
     pub restarts: u64,
     /// How often a vCPU's slice ended while it ran.

@@ -159,9 +159,10 @@ where
     let cores = threads.iter().map(|thread| thread.core).collect();
     let system = System::new(hal, console, policy, partitions, schedule, cores, &again);
     hal.run_on_threads(&|thread| system.run_thread(thread));
-    for (index, thread) in threads.iter().enumerate().filter(|_| threads.len() > 1) {
-        let ticks = system.schedule.lock().idle_ticks(index);
-        report::idle(console, hal, thread.server, ticks, frequency);
+    system.close_accounts();
+    for (index, thread) in threads.iter().enumerate() {
+        let meter = *system.schedule.lock().meter(index);
+        report::thread(console, hal, thread.server, &meter, frequency);
     }
     for partition in system.partitions() {
         report::times(console, hal, &partition.lock(), frequency);

@@ -91,6 +91,15 @@ impl<'a, H: Hal> System<'a, H> {
         self.partitions.into_iter().map(Lock::into_inner).collect()
     }
 
+    /// Tells each partition what it was charged, when all is over.
+    pub fn close_accounts(&self) {
+        for partition in &self.partitions {
+            let mut partition = partition.lock();
+            let [ran, inside] = self.schedule.lock().charged(&partition);
+            (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
+        }
+    }
+
     /// The core of a hardware thread.
     #[must_use]
     pub fn core(&self, thread: usize) -> u32 {
@@ -110,12 +119,11 @@ impl<'a, H: Hal> System<'a, H> {
     /// One thing after another; false when all partitions are over.
     fn step(&self, thread: usize) -> bool {
         self.hal.clear_doorbell();
-        self.wake_due(thread);
-        let now = self.hal.timebase();
+        let now = self.wake_due(thread);
         let mut schedule = self.schedule.lock();
         let next = schedule.next(thread, now, self.policy.patience);
         if !schedule.queue.is_empty() {
-            schedule.call(None, |thread| self.hal.ring(thread));
+            schedule.call(None, None, |thread| self.hal.ring(thread));
         }
         drop(schedule);
         match next {
@@ -123,7 +131,7 @@ impl<'a, H: Hal> System<'a, H> {
                 let mut next = dispatch::run(self, thread, self.place(id), None);
                 while let Some((id, slice)) = next {
                     self.hal.clear_doorbell();
-                    next = dispatch::run(self, thread, self.place(id), Some(slice));
+                    next = dispatch::run(self, thread, self.place(id), slice);
                 }
             }
             Next::Wait(until) => self.hal.wait(until),
@@ -133,13 +141,13 @@ impl<'a, H: Hal> System<'a, H> {
         true
     }
 
-    /// Wakes the vCPUs whose decrementer has expired.
-    fn wake_due(&self, thread: usize) {
+    /// Wakes the vCPUs whose decrementer has expired: the time at which none was left.
+    fn wake_due(&self, thread: usize) -> u64 {
         let mut is_first = true;
         loop {
             let now = self.hal.timebase();
             let due = self.schedule.lock().take_due(thread, now);
-            let Some(id) = due else { return };
+            let Some(id) = due else { return now };
             let (partition, vcpu) = self.place(id);
             let mut partition = self.partitions[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
@@ -236,5 +244,5 @@ impl<'a, H: Hal> System<'a, H> {
 pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
     let mut schedule = schedule.lock();
     schedule.start(vcpu);
-    schedule.call(vcpu.last_thread, |thread| hal.ring(thread))
+    schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }

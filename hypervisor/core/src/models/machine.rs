@@ -94,7 +94,9 @@ impl Hal for Machine {
     type Tables = Vec<Page>;
 
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        running.entered = self.timebase();
         let leave = (self.program)(running, until);
+        running.left = self.timebase();
         // Nobody else has made anything of it meanwhile.
         let (partition, vcpu) = running.place;
         let activity = running.system.partitions()[partition].lock().vcpus[vcpu].activity;
