@@ -14,7 +14,8 @@ use crate::exit::{self, Action, Exit};
 use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
-use crate::partition::{Door, Outcome, Partition, Pending, StopReason};
+use crate::life::Pending;
+use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
 use crate::registers::Registers;
 use crate::schedule::VcpuId;
@@ -22,7 +23,7 @@ use crate::second_stage;
 use crate::sync::Lock;
 use crate::system::{self, System};
 use crate::threads::{FAR, Schedule};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Next, Sleep, Vcpu};
 
 /// Why a vCPU left the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,14 +103,17 @@ pub struct Guest<'a, H: Hal> {
 }
 
 impl<H: Hal> Guest<'_, H> {
-    /// Lets vCPU `index` run, which was stopped or sleeps; whether a hardware thread was idle for it.
+    /// Lets vCPU `index` run, which was stopped or sleeps; whether no hardware thread has to look for it: one was
+    /// idle, or the partition is concluded and lets nobody run.
     pub fn start(&mut self, index: usize) -> bool {
-        system::start(self.hal, self.schedule, &mut self.partition.vcpus[index])
+        let Partition { life, vcpus, .. } = &mut *self.partition;
+        let leave = life.may_run();
+        leave.is_none_or(|leave| system::start(self.hal, self.schedule, &mut vcpus[index], leave))
     }
 
     /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.
     pub fn call_back(&self, index: usize) {
-        if let Activity::Running { thread } = self.partition.vcpus[index].activity
+        if let Activity::Running { thread } = self.partition.vcpus[index].activity()
             && index != self.vcpu
         {
             self.hal.ring(thread);
@@ -177,14 +181,14 @@ pub(crate) fn run<H: Hal>(
         let leave = hal.enter_guest(&mut running, until);
         partition = system.partitions()[place.0].lock();
         running.account(&mut partition, now);
-        if let Some(activity) = running.left(&mut partition, leave) {
-            return running.give_back(&mut partition, activity);
+        if let Some(next) = running.left(&mut partition, leave) {
+            return running.give_back(&mut partition, next);
         }
         hal.clear_doorbell();
     }
 }
 
-/// The registers of a vCPU that runs from now on, unless it was stopped since it was taken.
+/// The registers of a vCPU that runs from now on, unless it was stopped or its partition concluded since it was taken.
 fn claim<H: Hal>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,
@@ -192,13 +196,10 @@ fn claim<H: Hal>(
     thread: usize,
 ) -> Option<Box<Registers>> {
     let vcpu = &mut partition.vcpus[vcpu];
-    if vcpu.activity != Activity::Ready {
-        return None;
-    }
+    let registers = vcpu.run(thread, partition.life.may_run()?)?;
     // It may have been stopped and started again meanwhile.
     system.schedule.lock().queue.remove(vcpu.id);
-    vcpu.activity = Activity::Running { thread };
-    vcpu.registers.take()
+    Some(registers)
 }
 
 impl<H: Hal> Running<'_, H> {
@@ -233,7 +234,7 @@ impl<H: Hal> Running<'_, H> {
         let vcpu = &mut partition.vcpus[self.place.1];
         let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
         if let Some(before) = before.filter(|before| *before != core) {
-            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity, Activity::Running { thread } if self.system.core(thread) == before);
+            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
             if partition.vcpus.iter().any(is_there) {
                 partition.stale_cores.clear();
                 self.system.hal.forget_translations(self.lpid);
@@ -274,7 +275,7 @@ impl<H: Hal> Running<'_, H> {
     }
 
     /// Decides what the vCPU does next that left; `None` if it goes on here at once.
-    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Activity> {
+    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Next> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
@@ -295,20 +296,16 @@ impl<H: Hal> Running<'_, H> {
                 // The decrementer's sign says whether it has expired, not which of two numbers is greater.
                 let has_expired = until.wrapping_sub(self.system.hal.timebase()) as i64 <= 0;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if partition.pending.is_none()
-                    && !is_prodded
-                    && !has_expired
-                    && !vcpu.presentation.is_pending()
-                {
-                    return Some(Activity::Ceded { until });
+                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
+                    return Some(Next::Sleeps(Sleep::Ceded { until }));
                 }
             }
             Leave::AwaitsProd => {
-                if !core::mem::take(&mut vcpu.is_prodded) && partition.pending.is_none() {
-                    return Some(Activity::AwaitsProd);
+                if !core::mem::take(&mut vcpu.is_prodded) {
+                    return Some(Next::Sleeps(Sleep::AwaitsProd));
                 }
             }
-            Leave::Stopped => return Some(Activity::Stopped),
+            Leave::Stopped => return Some(Next::Stops),
             Leave::Conferred(to) => {
                 let now = self.system.hal.timebase();
                 self.renew_slice(id, now);
@@ -321,8 +318,8 @@ impl<H: Hal> Running<'_, H> {
             Leave::Preempted => partition.statistics.preempted += 1,
             Leave::Changed => {}
         }
-        if partition.pending.is_some() {
-            return Some(Activity::Stopped);
+        if partition.life.may_run().is_none() {
+            return Some(Next::Stops);
         }
         // A timer that is due is seen to between two stays.
         let now = self.system.hal.timebase();
@@ -331,31 +328,27 @@ impl<H: Hal> Running<'_, H> {
         let goes_on = schedule.timers.next().is_none_or(|time| time > now)
             && self.heir.is_none()
             && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
-        (!goes_on).then_some(Activity::Ready)
+        (!goes_on).then_some(Next::Ready)
     }
 
     /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here for the rest of
-    /// its slice.
-    fn give_back(
-        mut self,
-        partition: &mut Partition<H>,
-        activity: Activity,
-    ) -> Option<(VcpuId, Slice)> {
+    /// its slice. One whose partition was concluded stops, whatever it left for.
+    fn give_back(mut self, partition: &mut Partition<H>, next: Next) -> Option<(VcpuId, Slice)> {
         let Self { system, place, heir, .. } = self;
         system.hal.save_floating(&mut self.registers.floating);
         system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
         vcpu.registers = Some(self.registers);
-        match activity {
-            Activity::Ready => system.schedule.lock().start(vcpu),
-            Activity::Stopped => system.schedule.lock().stop(vcpu),
-            sleep => system.schedule.lock().sleep(vcpu, sleep),
+        let leave = partition.life.may_run();
+        match (next, leave) {
+            (Next::Ready, Some(leave)) => system.schedule.lock().start(vcpu, leave),
+            (Next::Sleeps(sleep), Some(leave)) => {
+                system.schedule.lock().sleep(vcpu, sleep, leave);
+            }
+            (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
         }
-        let all_stopped = || {
-            let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity == Activity::Stopped;
-            partition.vcpus.iter().all(is_stopped)
-        };
-        if partition.pending.is_none() && activity == Activity::Stopped && all_stopped() {
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        if leave.is_some() && partition.vcpus.iter().all(is_stopped) {
             let outcome = Outcome::Stopped(StopReason::AllStopped);
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }

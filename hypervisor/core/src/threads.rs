@@ -16,10 +16,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::areas::Areas;
 use crate::hal::Hal;
+use crate::life::{Ended, MayRun};
 use crate::schedule::{RunQueue, Timers, VcpuId};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Sleep, Vcpu};
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -82,8 +82,11 @@ impl Schedule {
     }
 
     /// A partition is over; whether it was the last one.
-    pub fn remove_partition(&mut self) -> bool {
-        self.partitions -= 1;
+    ///
+    /// # Panics
+    /// If more partitions end than were added.
+    pub fn remove_partition(&mut self, _: &Ended) -> bool {
+        self.partitions = self.partitions.checked_sub(1).expect("each partition ends once");
         self.partitions == 0
     }
 
@@ -183,30 +186,29 @@ impl Schedule {
     }
 
     /// Lets a vCPU run that was stopped or sleeps.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, leave: MayRun<'_>) {
         self.leave_sleep(vcpu);
-        vcpu.activity = Activity::Ready;
+        vcpu.become_ready(leave);
         self.queue.make_ready(vcpu.id, vcpu.last_thread);
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
     pub fn stop<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
-        vcpu.activity = Activity::Stopped;
+        vcpu.stop();
         self.queue.remove(vcpu.id);
-        vcpu.areas = Areas::default();
     }
 
     /// Puts a vCPU to sleep that was taken from the queue.
-    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, activity: Activity) {
-        if let Activity::Ceded { until } = activity {
+    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, leave: MayRun<'_>) {
+        if let Sleep::Ceded { until } = sleep {
             self.timers.set(vcpu.id, until);
         }
-        vcpu.activity = activity;
+        vcpu.fall_asleep(sleep, leave);
     }
 
     fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
-        if let Activity::Ceded { until } = vcpu.activity {
+        if let Activity::Ceded { until } = vcpu.activity() {
             self.timers.cancel(vcpu.id, until);
         }
     }
@@ -219,6 +221,9 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
+    use crate::fake::Fake;
+    use crate::life::{Life, Pending, Settled};
+    use crate::partition::Outcome;
     use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 
     const PATIENCE: u64 = 1000;
@@ -277,7 +282,10 @@ mod tests {
         schedule.queue.make_ready(id, None);
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Run(id));
         schedule.queue.make_ready(id, None);
-        assert!(schedule.remove_partition());
+        let mut life = Life::new();
+        life.conclude(Pending::End { outcome: Outcome::PoweredOff, vcpu: 0 });
+        let Some(Settled::End(ended)) = life.settle::<Fake>(&[]) else { panic!("no vCPU runs") };
+        assert!(schedule.remove_partition(&ended));
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
     }
 
