@@ -7,6 +7,8 @@
 
 #[cfg(target_os = "none")]
 mod calls;
+#[cfg(target_os = "none")]
+mod life;
 
 #[cfg(target_os = "none")]
 mod payload {
@@ -14,7 +16,7 @@ mod payload {
 
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
-    use arch::papr::{Hypercall, mode, process_table, rtas};
+    use arch::papr::{Hypercall, mode, process_table};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
     use rt::misbehavior::{
@@ -23,12 +25,12 @@ mod payload {
 
     use rt::random::Numbers;
 
-    use crate::calls;
+    use crate::{calls, life};
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 22] = [
+    const MODES: [(&str, fn(rt::Partition)); 24] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -44,7 +46,9 @@ mod payload {
         ("requests", requests),  // ends by its time limit
         ("tables", tables),      // ends
         ("tree", tree),
-        ("restart", |_| _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[])), // ends by its time limit
+        ("restart", |_| life::restart()), // ends by its time limit
+        ("outlive", life::outlive),
+        ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.
         ("confer", calls::confer),
         ("confer-any", calls::confer_any),

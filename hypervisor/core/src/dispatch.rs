@@ -14,8 +14,9 @@ use crate::exit::{self, Action, Exit};
 use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
+use crate::life::Pending;
 use crate::meter::Stay;
-use crate::partition::{Door, Outcome, Partition, Pending, StopReason};
+use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
 use crate::registers::Registers;
 use crate::schedule::VcpuId;
@@ -23,7 +24,7 @@ use crate::second_stage;
 use crate::sync::Lock;
 use crate::system::{self, System};
 use crate::threads::{FAR, Schedule};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Next, Sleep, Vcpu};
 
 /// Why a vCPU left the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,7 +71,7 @@ impl Slice {
 
 /// Who runs next on the thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Next {
+enum Successor {
     /// Whoever is furthest behind, the one that ran among them.
     Anybody,
     /// The same, but not the one that ran.
@@ -108,7 +109,7 @@ pub struct Running<'a, H: Hal> {
     slice: Slice,
     /// Nobody waited for the thread when the guest was entered.
     runs_on: bool,
-    next: Next,
+    successor: Successor,
 }
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
@@ -129,14 +130,17 @@ pub struct Guest<'a, H: Hal> {
 }
 
 impl<H: Hal> Guest<'_, H> {
-    /// Lets vCPU `index` run, which was stopped or sleeps; whether a hardware thread was idle for it.
+    /// Lets vCPU `index` run, which was stopped or sleeps; whether no hardware thread has to look for it: one was
+    /// idle, or the partition is concluded and lets nobody run.
     pub fn start(&mut self, index: usize) -> bool {
-        system::start(self.hal, self.schedule, &mut self.partition.vcpus[index])
+        let Partition { life, vcpus, .. } = &mut *self.partition;
+        let leave = life.may_run();
+        leave.is_none_or(|leave| system::start(self.hal, self.schedule, &mut vcpus[index], leave))
     }
 
     /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.
     pub fn call_back(&self, index: usize) {
-        if let Activity::Running { thread } = self.partition.vcpus[index].activity
+        if let Activity::Running { thread } = self.partition.vcpus[index].activity()
             && index != self.vcpu
         {
             self.hal.ring(thread);
@@ -181,10 +185,9 @@ pub(crate) fn run<H: Hal>(
 ) -> Option<(VcpuId, Option<Slice>)> {
     let hal = system.hal;
     let mut partition = system.partitions()[place.0].lock();
-    let registers = claim(system, &mut partition, place.1, thread)?;
-    let id = partition.vcpus[place.1].id;
-    hal.load_floating(&registers.floating);
     let now = hal.timebase();
+    let (registers, own) = claim(system, &mut partition, place.1, thread, now)?;
+    hal.load_floating(&registers.floating);
     let mut running = Running {
         system,
         thread,
@@ -197,9 +200,9 @@ pub(crate) fn run<H: Hal>(
         entered: 0,
         left: now,
         leave: None,
-        slice: conferred.unwrap_or_else(|| Slice::of(id, &system.schedule.lock(), now)),
+        slice: conferred.unwrap_or(own),
         runs_on: false,
-        next: Next::Anybody,
+        successor: Successor::Anybody,
     };
     loop {
         let until = running.prepare(&mut partition);
@@ -207,28 +210,29 @@ pub(crate) fn run<H: Hal>(
         let leave = hal.enter_guest(&mut running, until);
         partition = system.partitions()[place.0].lock();
         running.account(&mut partition, &leave);
-        if let Some(activity) = running.left(&mut partition, leave) {
-            return running.give_back(&mut partition, activity);
+        if let Some(next) = running.left(&mut partition, leave) {
+            return running.give_back(&mut partition, next);
         }
         hal.clear_doorbell();
     }
 }
 
-/// The registers of a vCPU that runs from now on, unless it was stopped since it was taken.
+/// The registers of a vCPU that runs from `now` on, with a slice of its own, unless it was stopped or its partition
+/// concluded since it was taken.
 fn claim<H: Hal>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,
     vcpu: usize,
     thread: usize,
-) -> Option<Box<Registers>> {
+    now: u64,
+) -> Option<(Box<Registers>, Slice)> {
     let vcpu = &mut partition.vcpus[vcpu];
-    if vcpu.activity != Activity::Ready {
-        return None;
-    }
+    let registers = vcpu.run(thread, partition.life.may_run()?)?;
+    let mut schedule = system.schedule.lock();
     // It may have been stopped and started again meanwhile.
-    system.schedule.lock().queue.remove(vcpu.id);
-    vcpu.activity = Activity::Running { thread };
-    vcpu.registers.take()
+    schedule.queue.remove(vcpu.id);
+    let slice = Slice::of(vcpu.id, &schedule, now);
+    Some((registers, slice))
 }
 
 impl<H: Hal> Running<'_, H> {
@@ -261,7 +265,7 @@ impl<H: Hal> Running<'_, H> {
         let vcpu = &mut partition.vcpus[self.place.1];
         let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
         if let Some(before) = before.filter(|before| *before != core) {
-            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity, Activity::Running { thread } if self.system.core(thread) == before);
+            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
             if partition.vcpus.iter().any(is_there) {
                 partition.stale_cores.clear();
                 self.system.hal.forget_translations(self.lpid);
@@ -309,11 +313,12 @@ impl<H: Hal> Running<'_, H> {
     }
 
     /// Decides what the vCPU does next that left; `None` if it goes on here at once.
-    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Activity> {
+    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Next> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
-        let is_out_of_time = self.system.schedule.lock().time_left(partition) == Some(0);
+        let is_out_of_time = partition.time_limit.is_some()
+            && self.system.schedule.lock().time_left(partition) == Some(0);
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
         match leave {
@@ -331,85 +336,82 @@ impl<H: Hal> Running<'_, H> {
                 // The decrementer's sign says whether it has expired, not which of two numbers is greater.
                 let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if partition.pending.is_none()
-                    && !is_prodded
-                    && !has_expired
-                    && !vcpu.presentation.is_pending()
-                {
-                    return Some(Activity::Ceded { until });
+                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
+                    return Some(Next::Sleeps(Sleep::Ceded { until }));
                 }
             }
             Leave::AwaitsProd => {
-                if !core::mem::take(&mut vcpu.is_prodded) && partition.pending.is_none() {
-                    return Some(Activity::AwaitsProd);
+                if !core::mem::take(&mut vcpu.is_prodded) {
+                    return Some(Next::Sleeps(Sleep::AwaitsProd));
                 }
             }
-            Leave::Stopped => return Some(Activity::Stopped),
+            Leave::Stopped => return Some(Next::Stops),
             // A slice that is over is nobody's to give.
             Leave::Conferred(_) if self.left >= self.slice.ends => {}
             Leave::Conferred(to) => {
                 let queue = &self.system.schedule.lock().queue;
                 let heir = to.filter(|to| queue.is_ready(*to));
-                self.next = heir.map_or(Next::Another, Next::Heir);
+                self.successor = heir.map_or(Successor::Another, Successor::Heir);
             }
             Leave::Preempted => partition.statistics.preempted += 1,
             Leave::Changed | Leave::Called => {}
         }
-        if partition.pending.is_some() {
-            return Some(Activity::Stopped);
+        if partition.life.may_run().is_none() {
+            return Some(Next::Stops);
         }
         let mut schedule = self.system.schedule.lock();
         // A timer that is due is seen to between two stays, before anybody gets a slice.
         if schedule.timers.next().is_some_and(|time| time <= self.left) {
-            self.next = Next::Anybody;
-            return Some(Activity::Ready);
+            self.successor = Successor::Anybody;
+            return Some(Next::Ready);
         }
         let has_time = self.left < self.slice.ends;
         let has_conferred_time = has_time && self.slice.payer != id;
-        let goes_on = self.next == Next::Anybody
+        let goes_on = self.successor == Successor::Anybody
             && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
         if goes_on && !has_time {
             self.slice = Slice::of(id, &schedule, self.left);
         }
-        (!goes_on).then_some(Activity::Ready)
+        (!goes_on).then_some(Next::Ready)
     }
 
     /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here, and for the rest
-    /// of whose slice, if that is decided.
+    /// of whose slice, if that is decided. One whose partition was concluded stops, whatever it left for.
     fn give_back(
         mut self,
         partition: &mut Partition<H>,
-        activity: Activity,
+        next: Next,
     ) -> Option<(VcpuId, Option<Slice>)> {
         let Self { system, thread, place, slice, .. } = self;
-        let mut next = None;
+        let mut successor = None;
         system.hal.save_floating(&mut self.registers.floating);
         system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
         vcpu.registers = Some(self.registers);
-        match activity {
-            Activity::Ready => {
+        let leave = partition.life.may_run();
+        match (next, leave) {
+            (Next::Ready, Some(leave)) => {
                 let mut schedule = system.schedule.lock();
-                next = match self.next {
-                    Next::Anybody => None,
-                    Next::Another => schedule.queue.take(thread).map(|id| (id, None)),
-                    Next::Heir(id) => schedule.queue.take_this(id).then_some((id, Some(slice))),
+                let queue = &mut schedule.queue;
+                successor = match self.successor {
+                    Successor::Anybody => None,
+                    Successor::Another => queue.take(thread).map(|id| (id, None)),
+                    Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
                 };
-                schedule.start(vcpu);
+                schedule.start(vcpu, leave);
             }
-            Activity::Stopped => system.schedule.lock().stop(vcpu),
-            sleep => system.schedule.lock().sleep(vcpu, sleep),
+            (Next::Sleeps(sleep), Some(leave)) => {
+                system.schedule.lock().sleep(vcpu, sleep, leave);
+            }
+            (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
         }
-        let all_stopped = || {
-            let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity == Activity::Stopped;
-            partition.vcpus.iter().all(is_stopped)
-        };
-        if partition.pending.is_none() && activity == Activity::Stopped && all_stopped() {
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        if leave.is_some() && partition.vcpus.iter().all(is_stopped) {
             let outcome = Outcome::Stopped(StopReason::AllStopped);
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
         system.finish(partition);
-        next
+        successor
     }
 }
 

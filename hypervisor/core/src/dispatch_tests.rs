@@ -41,9 +41,8 @@ fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fak
         for _ in 0..*vcpus {
             let id = schedule.queue.add(WEIGHT_DEFAULT);
             let registers = Registers::started(ENTRY, 0, 0);
-            let mut vcpu = Vcpu::new(id, registers);
-            schedule.start(&mut vcpu);
-            partition.vcpus.push(vcpu);
+            partition.vcpus.push(Vcpu::new(id, registers));
+            partition.start(partition.vcpus.len() - 1, &mut schedule);
         }
         partition
     };
@@ -93,7 +92,7 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     setup.0[0].time_limit = Some(5 * SLICE + 10);
     let ended = run(&hal, setup);
     let stopped = Outcome::Stopped(StopReason::TimeLimit);
-    let outcomes: Vec<_> = ended.iter().map(|p| p.outcome.clone().unwrap()).collect();
+    let outcomes: Vec<_> = ended.iter().map(|p| p.life.outcome().unwrap().clone()).collect();
     assert_eq!(outcomes, [stopped, Outcome::PoweredOff, Outcome::PoweredOff]);
     let order = order.borrow();
     let names: String = order.iter().map(|(name, _)| name.as_str()).collect();
@@ -126,7 +125,7 @@ fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_anoth
         if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
     });
     let ended = run(&hal, partitions(&hal, &[2, 1]));
-    assert!(ended.iter().all(|partition| partition.outcome == Some(Outcome::PoweredOff)));
+    assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
     assert!(entries.borrow().iter().all(|entries| *entries > 10));
 }
 
@@ -325,7 +324,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     hal.play(|_, _, _, _| Leave::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();
-        system.schedule.lock().start(&mut partition.vcpus[vcpu]);
+        partition.start(vcpu, &mut system.schedule.lock());
         drop(partition);
         assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
         hal.forgotten.take()
@@ -337,7 +336,11 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     assert_eq!(run(3, 1), [], "nobody has left that core");
     assert_eq!(run(0, 0), [(1, false)], "vCPU 1 has");
     // A vCPU leaves a core in which another one runs.
-    system.partitions()[0].lock().vcpus[1].activity = Activity::Running { thread: 1 };
+    {
+        let partition = &mut *system.partitions()[0].lock();
+        partition.start(1, &mut system.schedule.lock());
+        partition.vcpus[1].run(1, partition.life.may_run().unwrap());
+    }
     assert_eq!(run(2, 0), [(1, true)]);
     assert_eq!(run(3, 0), []);
 }
@@ -367,7 +370,7 @@ fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
         }
     });
     let ended = run(&hal, partitions(&hal, &[1]));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     assert_eq!(ended[0].statistics.ran, 0, "sleep is not running");
 }
 
@@ -411,8 +414,8 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
             first.clone()
         });
         let ended = run(&hal, with_idle_vcpus(&hal, &[2, 1]));
-        assert_eq!(ended[0].outcome, Some(Outcome::Stopped(reason)), "{leave:?}");
-        assert_eq!(ended[1].outcome, Some(Outcome::PoweredOff));
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::Stopped(reason)), "{leave:?}");
+        assert_eq!(ended[1].life.outcome(), Some(&Outcome::PoweredOff));
     }
 }
 
@@ -454,7 +457,7 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
             OFF
         });
         let ended = run(&hal, partitions(&hal, &[1]));
-        assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     }
 }
 
@@ -471,7 +474,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         assert_eq!(lpcr & lpcr::ILE, 0);
         assert_eq!(hal.floating.borrow().fpr, [0; 32]);
         assert_eq!(guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5], 0);
-        assert_eq!(guest.partition.vcpus[1].activity, Activity::Stopped);
+        assert_eq!(guest.partition.vcpus[1].activity(), Activity::Stopped);
         if turn.get() == 3 {
             return OFF;
         }
@@ -479,11 +482,11 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         guest.partition.lpcr |= lpcr::ILE;
         hal.floating.borrow_mut().fpr = [7; 32];
         guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
-        guest.schedule.lock().start(&mut guest.partition.vcpus[1]);
+        guest.partition.start(1, &mut guest.schedule.lock());
         Leave::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     assert_eq!(ended[0].statistics.restarts, 2);
 }
 
@@ -536,5 +539,5 @@ fn dispatches_are_logged_in_a_ring() {
         OFF
     });
     let ended = run(&hal, (partitions, schedule));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
 }

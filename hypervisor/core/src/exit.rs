@@ -61,7 +61,7 @@ pub enum Action {
 /// The top four bits of an address are not part of it on the way through the second stage.
 const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
 
-/// Handles an exit of the partition's vCPU `vcpu`.
+/// Handles an exit of the partition's vCPU `vcpu`; in a partition that is concluded, none is.
 pub fn handle<H: Hal>(
     partition: &mut Partition<H>,
     vcpu: usize,
@@ -70,6 +70,9 @@ pub fn handle<H: Hal>(
     exit: Exit,
 ) -> Action {
     count(partition, door, exit);
+    if partition.life.may_run().is_none() {
+        return Action::Leave(Leave::Changed);
+    }
     let result = match exit {
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
             storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))

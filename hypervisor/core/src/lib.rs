@@ -28,6 +28,7 @@ pub mod guest_tree;
 pub mod hal;
 pub mod hypercall;
 pub mod interrupt;
+pub mod life;
 pub mod load;
 pub mod memory;
 pub mod meter;

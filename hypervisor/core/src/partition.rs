@@ -9,9 +9,11 @@ use arch::interrupt::Vector;
 use arch::registers::lpcr;
 
 use crate::hal::{Hal, HalError, Work};
+use crate::life::Life;
 use crate::load::LoadError;
 use crate::memory::Range;
 use crate::second_stage::{self, SecondStage};
+use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
@@ -59,10 +61,8 @@ pub struct Partition<H: Hal> {
     pub unfinished_line: Vec<u8>,
     /// What it did so far.
     pub statistics: Statistics,
-    /// What happens when none of its vCPUs runs any more; they are not let run until then.
-    pub pending: Option<Pending>,
-    /// Set when it is over.
-    pub outcome: Option<Outcome>,
+    /// Where it is in its life.
+    pub life: Life,
 }
 
 impl<H: Hal> Partition<H> {
@@ -85,9 +85,15 @@ impl<H: Hal> Partition<H> {
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
-            pending: None,
-            outcome: None,
+            life: Life::new(),
         })
+    }
+
+    /// Lets vCPU `index`, which does not run now, run, unless the partition is concluded or over.
+    pub fn start(&mut self, index: usize, schedule: &mut Schedule) {
+        if let Some(leave) = self.life.may_run() {
+            schedule.start(&mut self.vcpus[index], leave);
+        }
     }
 
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
@@ -139,20 +145,6 @@ pub enum Terminal {
     Input,
     /// It gets the input, and what it writes goes out as it comes, a prompt for instance.
     Interactive,
-}
-
-/// What one of its vCPUs made of a partition, for when the others have left the processors.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Pending {
-    /// It is over.
-    End {
-        /// How.
-        outcome: Outcome,
-        /// Which of its vCPUs is to be shown.
-        vcpu: usize,
-    },
-    /// It starts anew.
-    Restart,
 }
 
 /// How a partition ended.

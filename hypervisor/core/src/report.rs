@@ -11,7 +11,7 @@ use crate::registers::Registers;
 /// Writes a partition's outcome; for one that was stopped also its registers.
 pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: usize) {
     let name = &partition.name;
-    if let Some(Outcome::Stopped(reason)) = &partition.outcome {
+    if let Some(Outcome::Stopped(reason)) = partition.life.outcome() {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
         if let Some(values) = &partition.vcpus[vcpu].registers {
             registers(console, hal, name, values);
@@ -80,7 +80,7 @@ fn microseconds(ticks: u64, frequency: u64) -> u128 {
 
 /// Writes the one line that sums a partition up.
 pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
-    let outcome = match &partition.outcome {
+    let outcome = match partition.life.outcome() {
         Some(Outcome::PoweredOff) => "powered off",
         Some(Outcome::Stopped(_)) => "stopped",
         None => "did not run",

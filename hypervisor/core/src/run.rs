@@ -124,7 +124,7 @@ where
             let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
             partition.vcpus.push(Vcpu::new(id, registers.clone()));
         }
-        schedule.start(&mut partition.vcpus[0]);
+        partition.start(0, &mut schedule);
         partitions.push(partition);
         hal.mark(Work::Other);
     }

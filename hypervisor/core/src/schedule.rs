@@ -3,8 +3,8 @@
 //! Each vCPU has a virtual time, which runs slower the greater its weight is; the ready one that is
 //! furthest behind runs next, for a slice at most. A slice is as long for all in virtual time, the *span*: the
 //! heaviest run for the whole slice of the policy, the others for less of it in proportion, but not for less than
-//! one of [`SLICE_PARTS`]. So two vCPUs that are always ready are never further apart than a span, and that is what
-//! the bound on what others can take from one follows from (`docs/containment.md`).
+//! one of [`SLICE_PARTS`]. So two vCPUs that are always ready are never further apart than a span, on one hardware thread,
+//! and that is what the bound on what others can take from one follows from (`docs/containment.md`).
 //!
 //! Three rules keep it so. One that wakes begins where the others are: it has no claim to the time that it slept,
 //! and as the others have run since, it soon runs. One that nobody waited for is charged for no more than a span:
@@ -12,8 +12,9 @@
 //! more than a thread, is never more than a span behind.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, before the one that is
-//! furthest behind, as long as they are less than half a span ahead of that one, and they run for as much less:
-//! then nobody is kept waiting for long, and a vCPU moves only where threads would not have equal work otherwise.
+//! furthest behind, as long as they are less than a span ahead of that one. They run for as much less, but for a
+//! quarter of their slice: then nobody is kept waiting for long, and a vCPU moves only where threads would not have
+//! equal work otherwise.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
@@ -33,6 +34,8 @@ pub struct VcpuId(pub u32);
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Member {
     weight: u32,
+    /// Ticks that it runs when others wait, at most.
+    slice: u64,
     virtual_time: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
@@ -88,10 +91,8 @@ pub struct RunQueue {
     ready: usize,
     /// By hardware thread: all of its core.
     siblings: Vec<Vec<usize>>,
-    /// Ticks that the heaviest run when others wait.
-    slice: u64,
-    /// The greatest weight of all.
-    heaviest: u32,
+    /// A slice in virtual time.
+    span: u64,
     /// The greatest virtual time with which a vCPU was chosen.
     floor: u64,
 }
@@ -101,21 +102,25 @@ impl Default for RunQueue {
         let queues = vec![Queue::new()];
         let members = Vec::new();
         let siblings = Vec::new();
-        Self { members, queues, ready: 0, siblings, slice: 0, heaviest: 1, floor: 0 }
+        Self { members, queues, ready: 0, siblings, span: 0, floor: 0 }
     }
 }
 
 impl RunQueue {
-    /// The hardware threads are on these cores, and a slice has so many ticks. Once, before a vCPU has run.
+    /// The hardware threads are on these cores, and the heaviest vCPUs run for so many ticks when others wait. Once,
+    /// when all vCPUs were added and before one has run.
     pub fn set_threads(&mut self, cores: &[u32], slice: u64) {
         let threads = |core| (0..cores.len()).filter(move |thread| cores[*thread] == core);
         self.siblings = cores.iter().map(|core| threads(*core).collect()).collect();
         self.queues.splice(0..0, cores.iter().map(|_| Queue::new()));
+        let heaviest = self.members.iter().map(|member| member.weight).max().unwrap_or(1);
         for member in &mut self.members {
             member.home = cores.len();
             member.queue = member.queue.map(|_| cores.len());
+            let whole = u128::from(slice) * u128::from(member.weight) / u128::from(heaviest);
+            member.slice = (whole as u64).max(slice / SLICE_PARTS).max(1);
         }
-        self.slice = slice;
+        self.span = virtual_ticks(slice, heaviest);
     }
 
     /// The hardware threads of a thread's core.
@@ -134,32 +139,29 @@ impl RunQueue {
         let id = VcpuId(u32::try_from(self.members.len()).expect("fewer than 2^32 vCPUs"));
         let home = self.homeless();
         let weight = weight.max(1);
-        self.heaviest = self.heaviest.max(weight);
-        let member = Member { weight, virtual_time: 0, charged: 0, inside: 0, queue: None, home };
+        let member =
+            Member { weight, slice: 0, virtual_time: 0, charged: 0, inside: 0, queue: None, home };
         self.members.push(member);
         id
-    }
-
-    /// A slice in virtual time.
-    fn span(&self) -> u64 {
-        virtual_ticks(self.slice, self.heaviest)
     }
 
     /// How long `id` may run now while others wait, in ticks: a slice, less what it is ahead of them.
     #[must_use]
     pub fn slice(&self, id: VcpuId) -> u64 {
-        let Member { weight, virtual_time, .. } = self.members[id.0 as usize];
-        let (weight, heaviest) = (u128::from(weight), u128::from(self.heaviest));
-        let whole = (u128::from(self.slice) * weight / heaviest) as u64;
-        let whole = whole.max(self.slice / SLICE_PARTS).max(1);
-        let ahead = u128::from(virtual_time.saturating_sub(self.least()));
-        let ahead = ahead * weight / u128::from(WEIGHT_DEFAULT);
-        whole - u64::try_from(ahead).unwrap_or(u64::MAX).min(whole / 2)
+        let Member { weight, slice, virtual_time, .. } = self.members[id.0 as usize];
+        let ahead = match virtual_time.saturating_sub(self.least()) {
+            ticks if weight == WEIGHT_DEFAULT => ticks,
+            ticks => {
+                let ticks = u128::from(ticks) * u128::from(weight) / u128::from(WEIGHT_DEFAULT);
+                u64::try_from(ticks).unwrap_or(u64::MAX)
+            }
+        };
+        slice - ahead.min(slice - slice / 4)
     }
 
     /// `id`, which the hardware thread `home` has run, can go on. Nothing happens if it is ready already.
     pub fn make_ready(&mut self, id: VcpuId, home: Option<usize>) {
-        self.enter(id, home, self.floor.saturating_sub(self.span()));
+        self.enter(id, home, self.floor.saturating_sub(self.span));
     }
 
     /// `id`, which the hardware thread `home` ran last, can run again. Nothing happens if it is ready already.
@@ -239,12 +241,12 @@ impl RunQueue {
 
     /// Whether one with this virtual time may run before one with the least.
     fn is_near(&self, virtual_time: u64, least: u64) -> bool {
-        virtual_time <= least || virtual_time - least < self.span() / 2
+        virtual_time <= least || virtual_time - least < self.span
     }
 
     /// Whether `id`, which was taken for `thread`, would be taken again now if it were given back.
     pub fn goes_on(&mut self, id: VcpuId, thread: usize) -> bool {
-        let oldest = self.floor.saturating_sub(self.span());
+        let oldest = self.floor.saturating_sub(self.span);
         let member = &mut self.members[id.0 as usize];
         member.virtual_time = member.virtual_time.max(oldest);
         let mine = (member.virtual_time, id);
@@ -275,7 +277,7 @@ impl RunQueue {
 
     /// `id` ran for so many ticks, or another one did at its expense; nobody may have waited for them.
     pub fn charge_stay(&mut self, id: VcpuId, ticks: u64, runs_on: bool) {
-        let farthest = if runs_on { self.floor.saturating_add(self.span()) } else { u64::MAX };
+        let farthest = if runs_on { self.floor.saturating_add(self.span) } else { u64::MAX };
         self.members[id.0 as usize].inside += ticks;
         self.advance(id, ticks, farthest);
     }

@@ -38,8 +38,8 @@ fn one_that_slept_runs_soon_but_has_no_claim_to_the_time_that_it_slept() {
 #[test]
 fn one_that_nobody_waited_for_is_ahead_by_a_slice_at_most() {
     let mut queue = RunQueue::default();
-    queue.set_threads(&[0], SLICE);
     let [alone, other] = [queue.add(WEIGHT_DEFAULT), queue.add(WEIGHT_DEFAULT)];
+    queue.set_threads(&[0], SLICE);
     queue.make_ready(alone, None);
     assert_eq!(queue.take(0), Some(alone));
     queue.charge_stay(alone, 1000 * SLICE, true);
@@ -55,8 +55,8 @@ fn one_that_nobody_waited_for_is_ahead_by_a_slice_at_most() {
 #[test]
 fn a_slice_is_in_proportion_to_the_weight_and_shorter_for_one_that_is_ahead() {
     let mut queue = RunQueue::default();
-    queue.set_threads(&[0], SLICE);
     let [heavy, usual, light] = [400, 100, 1].map(|weight| queue.add(weight));
+    queue.set_threads(&[0], SLICE);
     assert_eq!(queue.slice(heavy), SLICE);
     assert_eq!(queue.slice(usual), SLICE / 4);
     assert_eq!(queue.slice(light), SLICE / SLICE_PARTS);
@@ -64,7 +64,7 @@ fn a_slice_is_in_proportion_to_the_weight_and_shorter_for_one_that_is_ahead() {
     queue.charge(heavy, 100);
     assert_eq!(queue.slice(heavy), SLICE - 100);
     queue.charge(heavy, 100 * SLICE);
-    assert_eq!(queue.slice(heavy), SLICE / 2);
+    assert_eq!(queue.slice(heavy), SLICE / 4);
 }
 
 /// Ready vCPUs, the first with the least virtual time.
@@ -97,8 +97,9 @@ fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
 #[test]
 fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_waiting() {
     let mut queue = RunQueue::default();
-    queue.set_threads(&[7, 7, 9], SLICE);
     let ids: Vec<VcpuId> = (0..4).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+    let new = queue.add(WEIGHT_DEFAULT);
+    queue.set_threads(&[7, 7, 9], SLICE);
     for (id, (ticks, home)) in ids.iter().zip([(0, 2), (10, 1), (20, 0), (30, 2)]) {
         queue.charge(*id, ticks);
         queue.make_ready(*id, Some(home));
@@ -109,18 +110,17 @@ fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_wa
     );
     assert!(queue.take_this(ids[2]));
     assert_eq!(queue.next(0), Some(ids[1]), "of the core");
-    // Who is ahead by half a slice waits, wherever that was.
-    queue.charge(ids[1], SLICE / 2 - 11);
+    // Who is ahead by a slice waits, wherever that was.
+    queue.charge(ids[1], SLICE - 11);
     assert_eq!(queue.next(1), Some(ids[1]));
     queue.charge(ids[1], 1);
     assert_eq!([0, 1].map(|thread| queue.next(thread)), [Some(ids[0]); 2]);
     // One that goes on is preferred as one that is at home.
     assert!(queue.goes_on(ids[2], 0));
     assert!(!queue.goes_on(ids[2], 2));
-    queue.charge(ids[2], SLICE / 2 - 20);
+    queue.charge(ids[2], SLICE - 20);
     assert!(!queue.goes_on(ids[2], 0));
     // One that never ran is at home everywhere.
-    let new = queue.add(WEIGHT_DEFAULT);
     queue.make_ready(new, None);
     queue.charge(new, 5);
     assert_eq!([0, 1, 2].map(|thread| queue.next(thread)), [Some(new), Some(new), Some(ids[0])]);
@@ -138,12 +138,10 @@ proptest! {
     ) {
         let mut queue = RunQueue::default();
         let cores: Vec<u32> = (0..threads).map(|thread| (thread / per_core) as u32).collect();
-        queue.set_threads(&cores, SLICE);
         let members = threads * each + more % threads;
-        for _ in 0..members {
-            let id = queue.add(WEIGHT_DEFAULT);
-            queue.make_ready(id, None);
-        }
+        let ids: Vec<VcpuId> = (0..members).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+        queue.set_threads(&cores, SLICE);
+        ids.into_iter().for_each(|id| queue.make_ready(id, None));
         let mut ran = vec![0; members];
         let mut homes = vec![None; members];
         let mut moves = 0;

@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use crate::console::Console;
 use crate::dispatch;
 use crate::hal::Hal;
+use crate::life::{Ended, MayRun, Pending, Settled};
 use crate::load::LoadError;
-use crate::partition::{Outcome, Partition, Pending, StopReason};
+use crate::partition::{Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
 use crate::registers::Registers;
 use crate::report;
@@ -149,15 +150,17 @@ impl<'a, H: Hal> System<'a, H> {
             let due = self.schedule.lock().take_due(thread, now);
             let Some(id) = due else { return now };
             let (partition, vcpu) = self.place(id);
-            let mut partition = self.partitions[partition].lock();
+            let partition = &mut *self.partitions[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
-            // Somebody else may have woken it meanwhile.
-            if matches!(vcpu.activity, Activity::Ceded { until } if until <= now) {
+            // Somebody else may have woken it meanwhile, or concluded the partition.
+            if let Some(leave) = partition.life.may_run()
+                && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
+            {
                 // This thread will run one of those that are ready.
                 if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
-                    self.schedule.lock().start(vcpu);
+                    self.schedule.lock().start(vcpu, leave);
                 } else {
-                    start(self.hal, &self.schedule, vcpu);
+                    start(self.hal, &self.schedule, vcpu, leave);
                 }
             }
         }
@@ -167,7 +170,7 @@ impl<'a, H: Hal> System<'a, H> {
     fn stop_sleepers(&self) {
         for partition in &self.partitions {
             let mut partition = partition.lock();
-            if partition.outcome.is_none() {
+            if partition.life.outcome().is_none() {
                 let outcome = Outcome::Stopped(StopReason::NothingToWake);
                 self.conclude(&mut partition, Pending::End { outcome, vcpu: 0 }, None);
                 self.finish(&mut partition);
@@ -184,11 +187,9 @@ impl<'a, H: Hal> System<'a, H> {
         pending: Pending,
         caller: Option<usize>,
     ) {
-        if let None | Some(Pending::Restart) = partition.pending {
-            partition.pending = Some(pending);
-        }
+        partition.life.conclude(pending);
         for vcpu in &mut partition.vcpus {
-            match vcpu.activity {
+            match vcpu.activity() {
                 Activity::Running { thread } if Some(thread) == caller => {}
                 Activity::Running { thread } => self.hal.ring(thread),
                 _ => self.schedule.lock().stop(vcpu),
@@ -198,13 +199,10 @@ impl<'a, H: Hal> System<'a, H> {
 
     /// Does what was concluded, if no vCPU of the partition runs any more.
     pub(crate) fn finish(&self, partition: &mut Partition<H>) {
-        if partition.vcpus.iter().any(Vcpu::is_running) {
-            return;
-        }
-        match partition.pending.take() {
+        match partition.life.settle(&partition.vcpus) {
             None => {}
-            Some(Pending::Restart) => self.restart(partition),
-            Some(Pending::End { outcome, vcpu }) => self.end(partition, outcome, vcpu),
+            Some(Settled::Restart) => self.restart(partition),
+            Some(Settled::End(ended)) => self.end(partition, &ended),
         }
     }
 
@@ -217,22 +215,25 @@ impl<'a, H: Hal> System<'a, H> {
         let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
         match loaded.and_then(|()| (self.load)(index, partition)) {
             Err(error) => {
-                self.end(partition, Outcome::Stopped(StopReason::Restart(error)), 0);
+                let outcome = Outcome::Stopped(StopReason::Restart(error));
+                self.conclude(partition, Pending::End { outcome, vcpu: 0 }, None);
+                self.finish(partition);
             }
             Ok(registers) => {
                 partition.statistics.restarts += 1;
                 partition.vcpus[0].registers = Some(registers.into());
-                start(self.hal, &self.schedule, &mut partition.vcpus[0]);
+                if let Some(leave) = partition.life.may_run() {
+                    start(self.hal, &self.schedule, &mut partition.vcpus[0], leave);
+                }
             }
         }
     }
 
-    fn end(&self, partition: &mut Partition<H>, outcome: Outcome, vcpu: usize) {
-        partition.outcome = Some(outcome);
+    fn end(&self, partition: &mut Partition<H>, ended: &Ended) {
         self.console.finish(self.hal, partition);
-        report::ended(self.console, self.hal, partition, vcpu);
+        report::ended(self.console, self.hal, partition, ended.vcpu());
         let mut schedule = self.schedule.lock();
-        if schedule.remove_partition() {
+        if schedule.remove_partition(ended) {
             while let Some(thread) = schedule.take_idle(None) {
                 self.hal.ring(thread);
             }
@@ -241,8 +242,13 @@ impl<'a, H: Hal> System<'a, H> {
 }
 
 /// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
-pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
+pub(crate) fn start<H: Hal>(
+    hal: &H,
+    schedule: &Lock<Schedule>,
+    vcpu: &mut Vcpu<H>,
+    leave: MayRun<'_>,
+) -> bool {
     let mut schedule = schedule.lock();
-    schedule.start(vcpu);
+    schedule.start(vcpu, leave);
     schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }

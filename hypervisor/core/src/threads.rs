@@ -16,12 +16,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::areas::Areas;
 use crate::hal::Hal;
+use crate::life::{Ended, MayRun};
 use crate::meter::{Meter, Stay};
 use crate::partition::Partition;
 use crate::schedule::{RunQueue, Timers, VcpuId};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Sleep, Vcpu};
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -84,8 +84,11 @@ impl Schedule {
     }
 
     /// A partition is over; whether it was the last one.
-    pub fn remove_partition(&mut self) -> bool {
-        self.partitions -= 1;
+    ///
+    /// # Panics
+    /// If more partitions end than were added.
+    pub fn remove_partition(&mut self, _: &Ended) -> bool {
+        self.partitions = self.partitions.checked_sub(1).expect("each partition ends once");
         self.partitions == 0
     }
 
@@ -247,34 +250,33 @@ impl Schedule {
     }
 
     /// Lets a vCPU run that was stopped or sleeps, or has run until now.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, leave: MayRun<'_>) {
         self.leave_sleep(vcpu);
         if vcpu.is_running() {
             self.queue.make_ready(vcpu.id, vcpu.last_thread);
         } else {
             self.queue.wake(vcpu.id, vcpu.last_thread);
         }
-        vcpu.activity = Activity::Ready;
+        vcpu.become_ready(leave);
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
     pub fn stop<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
-        vcpu.activity = Activity::Stopped;
+        vcpu.stop();
         self.queue.remove(vcpu.id);
-        vcpu.areas = Areas::default();
     }
 
     /// Puts a vCPU to sleep that was taken from the queue.
-    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, activity: Activity) {
-        if let Activity::Ceded { until } = activity {
+    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, leave: MayRun<'_>) {
+        if let Sleep::Ceded { until } = sleep {
             self.timers.set(vcpu.id, until);
         }
-        vcpu.activity = activity;
+        vcpu.fall_asleep(sleep, leave);
     }
 
     fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
-        if let Activity::Ceded { until } = vcpu.activity {
+        if let Activity::Ceded { until } = vcpu.activity() {
             self.timers.cancel(vcpu.id, until);
         }
     }
@@ -287,6 +289,9 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
+    use crate::fake::Fake;
+    use crate::life::{Life, Pending, Settled};
+    use crate::partition::Outcome;
     use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 
     const PATIENCE: u64 = 1000;
@@ -345,7 +350,10 @@ mod tests {
         schedule.queue.make_ready(id, None);
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Run(id));
         schedule.queue.make_ready(id, None);
-        assert!(schedule.remove_partition());
+        let mut life = Life::new();
+        life.conclude(Pending::End { outcome: Outcome::PoweredOff, vcpu: 0 });
+        let Some(Settled::End(ended)) = life.settle::<Fake>(&[]) else { panic!("no vCPU runs") };
+        assert!(schedule.remove_partition(&ended));
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
     }
 
