@@ -58,6 +58,17 @@ pub(crate) fn nap(_: rt::Partition) {
     });
 }
 
+/// Sleeps for a while, and then never gives the processor away.
+pub(crate) fn late_loop(_: rt::Partition) {
+    const LATE_TICKS: u64 = 512_000;
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::set_decrementer(LATE_TICKS);
+    call(Hypercall::Cede, [0; 4]);
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
 /// Runs `work` on vCPUs 0 and 1, whose decrementers are switched off by their interrupt.
 fn both(work: fn(u32)) {
     rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));

@@ -30,7 +30,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 24] = [
+    const MODES: [(&str, fn(rt::Partition)); 25] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -56,6 +56,7 @@ mod payload {
         ("wake", calls::wake),
         ("nap", calls::nap),
         ("call", calls::one_call),
+        ("late-loop", calls::late_loop),
     ];
 
     fn misbehave(partition: rt::Partition) {
