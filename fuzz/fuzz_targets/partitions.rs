@@ -228,9 +228,8 @@ fuzz_target!(|bytes: &[u8]| {
     let console = Console::default();
     console.set_shared(true);
     let policy = Policy { slice: 1000, patience: 1_000_000 };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let partitions = vec![wild, quiet];
-    let system = System::new(&hal, &console, policy, partitions, schedule, vec![0], &load);
+    let system = System::new(&hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
     let ended = system.into_partitions();
 

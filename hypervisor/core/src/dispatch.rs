@@ -15,6 +15,7 @@ use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
 use crate::life::Pending;
+use crate::load::{self, Piece, Progress};
 use crate::meter::Stay;
 use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
@@ -206,9 +207,14 @@ pub(crate) fn run<H: Hal>(
     };
     loop {
         let until = running.prepare(&mut partition);
-        drop(partition);
-        let leave = hal.enter_guest(&mut running, until);
-        partition = system.partitions()[place.0].lock();
+        let leave = if let Some(progress) = partition.life.progress() {
+            running.load(&mut partition, progress)
+        } else {
+            drop(partition);
+            let leave = hal.enter_guest(&mut running, until);
+            partition = system.partitions()[place.0].lock();
+            leave
+        };
         running.account(&mut partition, &leave);
         if let Some(next) = running.left(&mut partition, leave) {
             return running.give_back(&mut partition, next);
@@ -252,6 +258,26 @@ impl<H: Hal> Running<'_, H> {
         let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
         now.saturating_add(self.ticks(partition, is_mediated, now))
+    }
+
+    /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
+    fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Leave {
+        let hal = self.system.hal;
+        let loaded = load::load_piece(partition, hal, progress);
+        // All of it is the hypervisor's work for the vCPU.
+        self.left = hal.timebase();
+        self.entered = self.left;
+        match loaded {
+            Ok(Piece::Next(progress)) => partition.life.loaded(Some(progress)),
+            Ok(Piece::Last(registers)) => {
+                *self.registers = registers;
+                hal.load_floating(&self.registers.floating);
+                partition.statistics.restarts += 1;
+                partition.life.loaded(None);
+            }
+            Err(error) => return Leave::Ended(Outcome::Stopped(StopReason::Restart(error))),
+        }
+        Leave::Changed
     }
 
     /// A guest invalidates what only one of its vCPUs has used with `tlbiel`, in the core where that runs: what

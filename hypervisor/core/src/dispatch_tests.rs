@@ -57,8 +57,7 @@ fn run(
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
-    let system = System::new(hal, &console, policy, partitions, schedule, vec![0], &load);
+    let system = System::new(hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
     let meter = *system.schedule.lock().meter(0);
     system.close_accounts();
@@ -285,8 +284,8 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
     partitions[0].time_limit = Some(LIMIT);
     let console = Console::default();
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
-    let system = System::new(&hal, &console, policy, partitions, schedule, (0..4).collect(), &load);
+    let cores = (0..4).collect();
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     let stays = Rc::new(RefCell::new(Vec::new()));
     let seen = stays.clone();
     hal.play(move |hal, _, _, until| {
@@ -318,9 +317,8 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     let (partitions, schedule) = on_threads(4, &hal, &[2]);
     let console = Console::default();
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let cores = vec![0, 0, 1, 1];
-    let system = System::new(&hal, &console, policy, partitions, schedule, cores, &load);
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     hal.play(|_, _, _, _| Leave::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();

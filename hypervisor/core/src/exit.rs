@@ -114,7 +114,7 @@ fn storage_exit<H: Hal>(
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
-    if !partition.second_stage.is_filled(address) {
+    if !partition.second_stage.is_mapped(address) {
         return second_stage::fill(partition, hal, address);
     }
     // Another vCPU was faster. Twice on the same page it is no coincidence: once mapped, it stays so.

@@ -7,7 +7,9 @@
 //! | concluded: restart | a vCPU that had left before comes with an end | concluded: end |
 //! | concluded | the same with anything else | as it was: the first end counts |
 //! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out, the vCPU leaves |
-//! | concluded: restart | none of its vCPUs runs any more | runs, when it is loaded again; over, if that fails |
+//! | concluded: restart | none of its vCPUs runs any more | loads: its first vCPU is ready, and does the work in place of its own |
+//! | loads | a piece of the work is done ([`crate::load`]) | loads; runs after the last one |
+//! | loads | a piece fails, or its time limit | concluded: end |
 //! | concluded: end | none of its vCPUs runs any more | over |
 //! | over | nothing can | |
 //!
@@ -15,7 +17,7 @@
 //!
 //! | vCPU | what happens | next |
 //! |---|---|---|
-//! | stopped | RTAS start-cpu; for the first one, that the partition is loaded | ready |
+//! | stopped | RTAS start-cpu; for the first one, that the partition loads | ready |
 //! | any other | RTAS start-cpu | as it was: status -1 |
 //! | ready | a hardware thread takes it | running |
 //! | running | its slice ends, it confers, is called back, or is woken before it sleeps | ready |
@@ -38,6 +40,7 @@
 use core::marker::PhantomData;
 
 use crate::hal::Hal;
+use crate::load::Progress;
 use crate::partition::Outcome;
 use crate::vcpu::{Activity, Vcpu};
 
@@ -48,6 +51,7 @@ pub struct Life(State);
 #[derive(Debug)]
 enum State {
     Runs,
+    Loads(Progress),
     Concluded(Pending),
     Over(Outcome),
 }
@@ -88,7 +92,7 @@ impl Ended {
 /// What was concluded, once all vCPUs have left.
 #[derive(Debug)]
 pub enum Settled {
-    /// The partition has to be loaded again, and runs then.
+    /// The partition loads again, and runs then.
     Restart,
     /// It is over.
     End(Ended),
@@ -105,7 +109,7 @@ impl Life {
     #[must_use]
     pub const fn may_run(&self) -> Option<MayRun<'_>> {
         match self.0 {
-            State::Runs => Some(MayRun(PhantomData)),
+            State::Runs | State::Loads(_) => Some(MayRun(PhantomData)),
             State::Concluded(_) | State::Over(_) => None,
         }
     }
@@ -115,7 +119,26 @@ impl Life {
     pub const fn outcome(&self) -> Option<&Outcome> {
         match &self.0 {
             State::Over(outcome) => Some(outcome),
-            State::Runs | State::Concluded(_) => None,
+            State::Runs | State::Loads(_) | State::Concluded(_) => None,
+        }
+    }
+
+    /// How far it is loaded, if it does that.
+    #[must_use]
+    pub const fn progress(&self) -> Option<Progress> {
+        match self.0 {
+            State::Loads(progress) => Some(progress),
+            State::Runs | State::Concluded(_) | State::Over(_) => None,
+        }
+    }
+
+    /// It is loaded so far, or wholly. Nothing happens to one that does not load.
+    pub fn loaded(&mut self, progress: Option<Progress>) {
+        if let State::Loads(_) = self.0 {
+            self.0 = match progress {
+                Some(progress) => State::Loads(progress),
+                None => State::Runs,
+            };
         }
     }
 
@@ -126,7 +149,9 @@ impl Life {
     /// If it is over: no vCPU is left then that could do anything.
     pub fn conclude(&mut self, pending: Pending) {
         match &self.0 {
-            State::Runs | State::Concluded(Pending::Restart) => self.0 = State::Concluded(pending),
+            State::Runs | State::Loads(_) | State::Concluded(Pending::Restart) => {
+                self.0 = State::Concluded(pending)
+            }
             State::Concluded(Pending::End { .. }) => {}
             State::Over(outcome) => panic!("a partition that is over ({outcome:?}) ends again"),
         }
@@ -146,7 +171,7 @@ impl Life {
         let pending = pending.clone();
         Some(match pending {
             Pending::Restart => {
-                self.0 = State::Runs;
+                self.0 = State::Loads(Progress::RESTART);
                 Settled::Restart
             }
             Pending::End { outcome, vcpu } => {

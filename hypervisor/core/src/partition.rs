@@ -10,9 +10,11 @@ use arch::registers::lpcr;
 
 use crate::hal::{Hal, HalError, Work};
 use crate::life::Life;
-use crate::load::LoadError;
+use crate::load::{LoadError, PIECE_BYTES, Payload};
 use crate::memory::Range;
-use crate::second_stage::{self, SecondStage};
+use crate::presentation::Presentation;
+use crate::registers::Registers;
+use crate::second_stage::SecondStage;
 use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
 
@@ -55,6 +57,11 @@ pub struct Partition<H: Hal> {
     pub clock_offset: i64,
     /// Ticks of the time base that it may run in all.
     pub time_limit: Option<u64>,
+    /// What it is loaded from.
+    pub payload: Payload,
+    /// Its memory is zeroed and loaded in pieces of so many bytes, at least 64 KiB and at most a window: nobody waits for
+    /// longer than one takes.
+    pub piece_bytes: u64,
     /// Its part in the machine's console.
     pub terminal: Terminal,
     /// What it wrote since its last line end, where lines of several partitions share the console.
@@ -82,6 +89,8 @@ impl<H: Hal> Partition<H> {
             stale_cores: Vec::new(),
             clock_offset: 0,
             time_limit: None,
+            payload: Payload::default(),
+            piece_bytes: PIECE_BYTES,
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
@@ -118,14 +127,16 @@ impl<H: Hal> Partition<H> {
         self.vcpus.get_mut(usize::try_from(server).ok()?)
     }
 
-    /// Forgets what the guest set: it starts anew, with zeroed memory and all vCPUs stopped.
-    ///
-    /// # Errors
-    /// Why it has to be stopped.
-    pub fn reset(&mut self, hal: &H) -> Result<(), StopReason> {
+    /// Forgets what the guest set, but for its memory and its clock: it starts anew. All of its vCPUs are stopped.
+    pub fn reset(&mut self, hal: &H) {
         self.lpcr = LPCR_AT_START;
         hal.set_process_table(self.lpid, None);
-        second_stage::zero(self, hal)
+        for vcpu in &mut self.vcpus {
+            vcpu.is_prodded = false;
+            vcpu.presentation = Presentation::default();
+        }
+        // The first one loads the partition; what it did before is nothing to it any more.
+        self.vcpus[0].registers = Some(Registers::started(GuestRealAddress(0), 0, 0).into());
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.

@@ -9,10 +9,7 @@ use crate::console::Console;
 use crate::dispatch;
 use crate::hal::Hal;
 use crate::life::{Ended, MayRun, Pending, Settled};
-use crate::load::LoadError;
 use crate::partition::{Outcome, Partition, StopReason};
-use crate::presentation::Presentation;
-use crate::registers::Registers;
 use crate::report;
 use crate::schedule::VcpuId;
 use crate::sync::Lock;
@@ -27,9 +24,6 @@ pub struct Policy {
     /// If nothing else can happen for so long, what sleeps is not waited for.
     pub patience: u64,
 }
-
-/// Loads a partition's payload and device tree again: what its first vCPU starts with.
-pub type Load<'a, H> = dyn Fn(usize, &mut Partition<H>) -> Result<Registers, LoadError> + Sync + 'a;
 
 /// All partitions on all hardware threads.
 pub struct System<'a, H: Hal> {
@@ -46,7 +40,6 @@ pub struct System<'a, H: Hal> {
     places: Vec<(usize, usize)>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
-    load: &'a Load<'a, H>,
 }
 
 impl<H: Hal> core::fmt::Debug for System<'_, H> {
@@ -66,7 +59,6 @@ impl<'a, H: Hal> System<'a, H> {
         partitions: Vec<Partition<H>>,
         mut schedule: Schedule,
         cores: Vec<u32>,
-        load: &'a Load<'a, H>,
     ) -> Self {
         assert_eq!(schedule.threads(), cores.len(), "each thread is on a core");
         let place = |(index, partition): (usize, &Partition<H>)| {
@@ -77,7 +69,7 @@ impl<'a, H: Hal> System<'a, H> {
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, cores, load }
+        Self { hal, console, policy, schedule, partitions, places, cores }
     }
 
     /// The partitions, by their number in the bundle.
@@ -206,26 +198,12 @@ impl<'a, H: Hal> System<'a, H> {
         }
     }
 
+    /// Lets the first vCPU of a partition load it again.
     fn restart(&self, partition: &mut Partition<H>) {
-        for vcpu in &mut partition.vcpus {
-            vcpu.is_prodded = false;
-            vcpu.presentation = Presentation::default();
-        }
-        let (index, _) = self.place(partition.vcpus[0].id);
-        let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
-        match loaded.and_then(|()| (self.load)(index, partition)) {
-            Err(error) => {
-                let outcome = Outcome::Stopped(StopReason::Restart(error));
-                self.conclude(partition, Pending::End { outcome, vcpu: 0 }, None);
-                self.finish(partition);
-            }
-            Ok(registers) => {
-                partition.statistics.restarts += 1;
-                partition.vcpus[0].registers = Some(registers.into());
-                if let Some(leave) = partition.life.may_run() {
-                    start(self.hal, &self.schedule, &mut partition.vcpus[0], leave);
-                }
-            }
+        partition.reset(self.hal);
+        let Partition { life, vcpus, .. } = partition;
+        if let Some(leave) = life.may_run() {
+            start(self.hal, &self.schedule, &mut vcpus[0], leave);
         }
     }
 

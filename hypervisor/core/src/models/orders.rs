@@ -85,8 +85,7 @@ impl Model {
         let partitions: Vec<_> = vcpus.iter().enumerate().map(partition).collect();
         console.set_shared(true);
         let cores = (0..threads as u32).collect();
-        let again = &|_: usize, _: &mut Partition<Machine>| Ok(registers());
-        let system = System::new(hal, console, POLICY, partitions, schedule, cores, again);
+        let system = System::new(hal, console, POLICY, partitions, schedule, cores);
         let system: &_ = Box::leak(Box::new(system));
         let others: Vec<_> = (1..threads)
             .map(|index| {
