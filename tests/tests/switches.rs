@@ -120,5 +120,7 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
     // 3984 where no thread waits for a lock.
     assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
-    assert!(costs.count(Change::Move) < costs.count(Change::Switch), "{:?}", costs.costs);
+    // A thread whose own vCPU is ahead by a slice takes another's; most slices end otherwise.
+    let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);
+    assert!(costs.count(Change::Move) < others / 2, "{:?}", costs.costs);
 }

@@ -52,7 +52,7 @@ pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequ
     console.line(
         hal,
         format_args!(
-            "time: partition {}: ran {ran} us, of it hypervisor {hypervisor} us, preempted {}, decrementer exits {}, \
+            "time: partition {}: ran {ran} us, in the hypervisor {hypervisor} us, preempted {}, decrementer exits {}, \
              restarts {}",
             partition.name,
             statistics.preempted,
