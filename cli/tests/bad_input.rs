@@ -86,7 +86,7 @@ fn partition_files() {
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, fairness, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
         ),
         (
             "name = 'p'",

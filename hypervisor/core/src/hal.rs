@@ -154,7 +154,8 @@ pub trait Hal: Sized + core::fmt::Debug {
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
     /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
-    /// [`Running::exit`] are called for its exits. No lock may be held.
+    /// [`Running::exit`] are called for its exits. [`Running::entered`] and [`Running::left`] say then when that
+    /// was. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
 
     /// Copies the floating-point registers out of the processor.

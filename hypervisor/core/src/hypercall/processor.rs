@@ -16,8 +16,8 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
     };
-    if !matches!(vcpu.activity, Activity::Ceded { .. } | Activity::AwaitsProd) {
-        vcpu.is_prodded = vcpu.activity != Activity::Stopped;
+    if !matches!(vcpu.activity(), Activity::Ceded { .. } | Activity::AwaitsProd) {
+        vcpu.is_prodded = vcpu.activity() != Activity::Stopped;
         return Answer::Status(H_SUCCESS);
     }
     if guest.start(server as usize) {

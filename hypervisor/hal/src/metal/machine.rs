@@ -164,7 +164,7 @@ impl Hal for Machine {
         // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
-        unsafe {
+        let entered = unsafe {
             (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
@@ -182,11 +182,13 @@ impl Hal for Machine {
             write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
             hal_enter_guest(registers);
             (*area).guest = ptr::null_mut();
-        }
+            now
+        };
         // The handlers had it; what was borrowed from it before them is borrowed again.
+        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
+        (running.entered, running.left) = (entered, now);
         let supervisor = &mut running.registers.supervisor;
         *supervisor = save();
-        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
         supervisor.decrementer_expires = left.wrapping_add(now.wrapping_add(offset));
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
