@@ -254,6 +254,26 @@ fn machine_descriptions() {
     }
 }
 
+/// A host that gives a process 6 GiB, where a machine has 8.
+#[test]
+fn a_machine_with_more_memory_than_the_host_gives() {
+    let folder = folder();
+    let power9 = include_str!("../../machines/power9.toml");
+    folder.write("m.toml", power9.replace("bytes = 0x8000_0000", "bytes = 0x2_0000_0000"));
+    let line = 1 + power9.lines().position(|line| line.starts_with("bytes = ")).unwrap();
+    let expected = "8 GiB of memory is more than this host gives; it gives 4 GiB";
+    for (arguments, place) in [
+        ("boot --kernel p.elf --machine m.toml", format!("m.toml:{line}")),
+        ("boot --kernel p.elf --memory 8GiB", "--memory".to_owned()),
+    ] {
+        let mut command = Command::new("/bin/sh");
+        let script = "ulimit -v 6291456; exec \"$@\"";
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_powervisor")]);
+        command.args(arguments.split(' ')).current_dir(folder.path());
+        assert_refused(&mut command, &format!("{place}: {expected}"));
+    }
+}
+
 #[test]
 fn a_number_of_a_machine_that_cannot_be() {
     let folder = folder();
@@ -293,7 +313,22 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "timebase_frequency = { value = 512_000_000",
             "timebase_frequency = { value = 0",
-            "clock.timebase_frequency is 0; it must be positive",
+            "clock.timebase_frequency is 0; it must be positive and at most 1000000000000",
+        ),
+        (
+            "streams = { value = 8",
+            "streams = { value = 4294967296",
+            "timing.prefetch.streams: 4294967296 is out of range; it must be 0 to 256",
+        ),
+        (
+            "channels = { value = 8",
+            "channels = { value = 4294967296",
+            "timing.memory.channels: 4294967296 is out of range; it must be 0 to 256",
+        ),
+        (
+            "tlb_entries = { value = 512",
+            "tlb_entries = { value = 4294967296",
+            "timing.translation.tlb_entries: 4294967296 is out of range; it must be 0 to 1048576",
         ),
     ] {
         let line = 1 + power9.lines().position(|line| line.starts_with(from)).unwrap();
