@@ -254,6 +254,88 @@ fn machine_descriptions() {
     }
 }
 
+/// What the hypervisor would find no room for is refused before the machine boots, where the memory was asked for.
+#[test]
+fn partitions_larger_than_the_machine() {
+    let refused = |size: &str, machine: &str, left: &str| {
+        format!(
+            "{size} do not fit: the machine has {machine}, of which hypervisor, firmware{left} in one piece; \
+            give the partition no more than that, or the machine more memory"
+        )
+    };
+    let second = "[[partition]]\nname = 'q'\npayload = 'p.elf'\nmemory = '1 GiB'\nvcpus = 1\n";
+    let third = second.replace("'q'", "'r'");
+    for (text, expected) in [
+        (
+            PARTITION.replace("1 MiB", "1024 GiB"),
+            format!("bad.toml:4: {}", refused("1024 GiB", "2 GiB", " leave 1281728 KiB")),
+        ),
+        (
+            format!("{PARTITION}{second}{third}"),
+            format!(
+                "bad.toml:14: {}",
+                refused("1 GiB", "2 GiB", " and the partitions before it leave 575 MiB")
+            ),
+        ),
+        (
+            format!("[machine]\nmemory = '1 GiB'\n{second}"),
+            format!("bad.toml:6: {}", refused("1 GiB", "1 GiB", " leave 576 MiB")),
+        ),
+    ] {
+        let folder = folder();
+        folder.write("bad.toml", text);
+        for command in ["boot", "compare"] {
+            let mut command = folder.command(&format!("{command} bad.toml"));
+            assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+        }
+    }
+    let folder = folder();
+    let mut command = folder.command("boot --payload p.elf --memory 3GiB");
+    let expected = format!("--memory: {}", refused("3 GiB", "2 GiB", " leave 1281728 KiB"));
+    assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+}
+
+/// A terminal acts on nothing that comes from a name or a file.
+#[test]
+fn terminal_commands_in_names() {
+    const EVIL: &str = "\x1b[2J\x1b]0;x\x07";
+    const SHOWN: &str = "\\u{1b}[2J\\u{1b}]0;x\\u{7}";
+    let folder = folder();
+    let missing =
+        "cannot be read: No such file or directory (os error 2); it must be a readable file";
+    assert_refused(
+        &mut folder.command(&format!("boot {EVIL}.toml")),
+        &format!("{SHOWN}.toml: {missing}"),
+    );
+    folder.write("bad.toml", PARTITION.replace("name = 'p'", "name = \"\\u001b[2J\""));
+    let output = folder.command("boot bad.toml").output().unwrap();
+    assert!(
+        errors(&output).starts_with("powervisor: bad.toml:2: `\\u{1b}[2J` cannot name"),
+        "{output:?}"
+    );
+    // A bundle is a file like any other: somebody else may have written it.
+    folder.command("bundle good.toml -o b").status().unwrap();
+    let mut bundle = std::fs::read(folder.path().join("b")).unwrap();
+    let name = bundle.windows(8).position(|bytes| bytes == b"\0\0\0\x01p\0\0\0").unwrap() + 4;
+    for (byte, expected) in [
+        (
+            b'1',
+            "b: `1` cannot name a partition; write the bundle with `powervisor bundle`, which says what can",
+        ),
+        (
+            0x1B,
+            "b: the bundle's manifest is damaged (Invalid node name at offset 124); write it again with `powervisor bundle`",
+        ),
+    ] {
+        bundle[name] = byte;
+        folder.write("b", &bundle);
+        assert_refused(folder.command("boot b").env("POWERVISOR_IMAGES", "images"), expected);
+    }
+    let output = folder.command(&format!("boot --steps {EVIL}")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!errors(&output).contains('\x1b'), "{}", errors(&output));
+}
+
 /// A host that gives a process 6 GiB, where a machine has 8.
 #[test]
 fn a_machine_with_more_memory_than_the_host_gives() {
