@@ -183,7 +183,8 @@ struct File {
     topology: Topology,
     memory: Vec<MemoryRegion>,
     clock: Clocks,
-    watchdog: Watchdog,
+    /// Without it, a run ends when software or the user ends it.
+    watchdog: Option<Watchdog>,
     date: Date,
     #[serde(default)]
     stop_state: Vec<StopState>,
@@ -319,7 +320,7 @@ impl Description {
                 "date.{name}: there is no day {year}-{month}-{day}; it must be one of the years 1 to 9999"
             )));
         }
-        if self.file.watchdog.instructions == 0 {
+        if self.file.watchdog.as_ref().is_some_and(|watchdog| watchdog.instructions == 0) {
             return Err(error("watchdog.instructions is 0; it must be 1 or more"));
         }
         self.file.power_saving.check()?;
@@ -480,15 +481,16 @@ impl Description {
         &self.file.timing
     }
 
-    /// Instructions without progress after which the watchdog stops the machine.
+    /// Steps without a firmware call or a hypercall after which the machine is stopped, if the description asks for
+    /// it: nothing in the architecture says that software has to make one.
     #[must_use]
-    pub fn watchdog_instructions(&self) -> u64 {
-        self.file.watchdog.instructions
+    pub fn watchdog_instructions(&self) -> Option<u64> {
+        self.file.watchdog.as_ref().map(|watchdog| watchdog.instructions)
     }
 
     /// Sets [`Description::watchdog_instructions`].
     pub fn set_watchdog_instructions(&mut self, instructions: u64) {
-        self.file.watchdog.instructions = instructions;
+        self.file.watchdog = Some(Watchdog { instructions });
     }
 
     /// Sixteen hexadecimal digits that differ when the description does, the same on every host.
