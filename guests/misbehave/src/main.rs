@@ -14,20 +14,21 @@ mod life;
 mod payload {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+    use self::misbehavior::{
+        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
+    };
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
     use arch::papr::{Hypercall, mode, process_table};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
-    use rt::misbehavior::{
-        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
-    };
 
     use rt::random::Numbers;
 
     use crate::{calls, life};
 
     rt::main!(misbehave);
+    rt::misbehavior!();
 
     /// What it can do, and with what. "Ends" is that of the partition.
     const MODES: [(&str, fn(rt::Partition)); 25] = [

@@ -312,7 +312,7 @@ fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
     if thread.timers.inputs == inputs && thread.time_now().cycles() < thread.timers.until {
         return thread.timers;
     }
-    let timebase = shared.timebase(thread);
+    let timebase = shared.own_timebase(thread);
     let dec = decrementer(thread, timebase);
     let hdec = hypervisor_decrementer(thread, timebase);
     let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };

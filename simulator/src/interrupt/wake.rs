@@ -162,7 +162,7 @@ impl Timer {
     /// The cycle at which it is negative, if it ends the wait.
     fn due(self, thread: &Thread, shared: &Shared) -> Option<u64> {
         let lpcr = thread.spr(Spr::Lpcr);
-        let timebase = shared.timebase(thread);
+        let timebase = shared.own_timebase(thread);
         let (ends, value) = match self {
             Self::Decrementer => {
                 let is_named = lpcr & lpcr::PECE_DECREMENTER != 0;
