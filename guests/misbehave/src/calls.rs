@@ -1,9 +1,9 @@
 //! Calls without end: the ways to leave the processor, and to come back to it, at the expense of others.
 
+use crate::misbehavior::store;
 use arch::bits::Field;
 use arch::interrupt::Vector;
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
-use rt::misbehavior::store;
 use rt::random::Numbers;
 
 /// Two vCPUs that give each other the rest of their slices.

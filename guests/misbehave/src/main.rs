@@ -11,12 +11,12 @@ mod calls;
 mod life;
 
 #[cfg(target_os = "none")]
+rt::misbehavior!();
+
+#[cfg(target_os = "none")]
 mod payload {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    use self::misbehavior::{
-        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
-    };
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
     use arch::papr::{Hypercall, mode, process_table};
@@ -25,10 +25,12 @@ mod payload {
 
     use rt::random::Numbers;
 
+    use crate::misbehavior::{
+        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
+    };
     use crate::{calls, life};
 
     rt::main!(misbehave);
-    rt::misbehavior!();
 
     /// What it can do, and with what. "Ends" is that of the partition.
     const MODES: [(&str, fn(rt::Partition)); 25] = [
