@@ -28,7 +28,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 18] = [
+    const MODES: [(&str, fn(rt::Partition)); 19] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -45,6 +45,7 @@ mod payload {
         ("tables", tables),      // ends
         ("tree", tree),
         ("restart", |_| life::restart()), // ends by its time limit
+        ("restart-storm", life::restart_storm), // ends by its time limit
         ("outlive", life::outlive),
         ("outlive-restart", life::outlive_restart), // ends by its time limit
     ];
