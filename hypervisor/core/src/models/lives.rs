@@ -204,6 +204,23 @@ fn two_vcpus_that_restart_their_partition_at_a_time_do_so_once_or_one_after_the_
 }
 
 #[test]
+fn a_partition_is_loaded_again_beside_one_that_sleeps() {
+    const BESIDE: Model = Model::of(2, &[2, 1]);
+    BESIDE.try_with(|running, until| {
+        let restarts = running.system.partitions()[0].lock().statistics.restarts;
+        match (running.place, turn(running)) {
+            ((1, _), 0) => {
+                running.registers.supervisor.decrementer_expires = 100;
+                Leave::Ceded
+            }
+            ((0, 0), 0) if restarts == 0 => restart(running),
+            ((0, 1), _) => Machine::compute(running, until),
+            _ => OFF,
+        }
+    });
+}
+
+#[test]
 fn two_vcpus_that_end_their_partition_end_it_once() {
     TWO.try_with(|running, until| {
         beside_the_end(running, until, power_off, |r| Some(power_off(r)))
