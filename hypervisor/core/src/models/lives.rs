@@ -1,5 +1,5 @@
-//! Each pair of transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that two
-//! hardware threads can make at a time.
+//! Pairs of transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that two hardware threads
+//! make at a time: an end and a restart beside each other, themselves, and all else that a vCPU can do or suffer.
 
 use arch::papr::{Hypercall, mode};
 use arch::registers::lpcr;
@@ -169,6 +169,38 @@ fn a_vcpu_stops_itself_while_its_partition_ends_or_starts_anew() {
 fn a_vcpu_falls_asleep_while_its_partition_starts_anew() {
     ONE.try_with(|running, until| beside_the_restart(running, until, |_| Some(Leave::Ceded)));
     ONE.try_with(|running, until| beside_the_restart(running, until, |_| Some(Leave::AwaitsProd)));
+}
+
+/// vCPU 0 ends the partition or lets it start anew, vCPU 1 wakes vCPU 2, which sleeps.
+fn beside_a_sleeper(
+    running: Vcpu<'_, '_>,
+    until: u64,
+    end: fn(Vcpu<'_, '_>) -> Leave,
+    wake: fn(Vcpu<'_, '_>) -> Option<Leave>,
+) -> Leave {
+    let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
+    match (running.place.1, turn(running)) {
+        (0, _) if is_new => OFF,
+        (0, _) => end(running),
+        _ if is_new => panic!("only the first vCPU was started"),
+        (1, _) => wake(running).unwrap_or_else(|| Machine::compute(running, until)),
+        (_, 0) => Leave::Ceded,
+        _ => Machine::compute(running, until),
+    }
+}
+
+#[test]
+fn a_sleeper_that_is_woken_while_its_partition_ends_or_starts_anew_runs_no_more() {
+    fn prod(running: Vcpu<'_, '_>) -> Option<Leave> {
+        call(running, Hypercall::Prod, [2, 0, 0])
+    }
+    fn interrupt(running: Vcpu<'_, '_>) -> Option<Leave> {
+        call(running, Hypercall::Ipi, [2, 5, 0])
+    }
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, power_off, prod));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, restart, prod));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, power_off, interrupt));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, restart, interrupt));
 }
 
 #[test]
