@@ -77,7 +77,16 @@ fn a_share_that_nobody_can_have_is_found() {
 fn a_time_limit_is_kept_within_a_slice() {
     const LIMIT_US: u64 = 2000;
     for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
-        for mode in ["loop", "confer", "wake", "nap", "requests", "restart", "outlive-restart"] {
+        for mode in [
+            "loop",
+            "confer",
+            "wake",
+            "nap",
+            "requests",
+            "restart",
+            "restart-storm",
+            "outlive-restart",
+        ] {
             let contest =
                 Contest { time_limit_us: Some(LIMIT_US), ..Contest::against(mode, topology) };
             let system = contest.system();

@@ -20,6 +20,14 @@ pub(crate) fn restart() {
     _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[]);
 }
 
+/// Starts anew as soon as it has touched all of its memory, which has to be zeroed for it then.
+pub(crate) fn restart_storm(partition: rt::Partition) {
+    for address in partition.free_memory().step_by(0x1_0000) {
+        rt::misbehavior::store(address, 1);
+    }
+    restart();
+}
+
 /// Switches itself off while two vCPUs start others without end, each of which switches it off again.
 pub(crate) fn outlive(partition: rt::Partition) {
     beside_starts(&partition, |_| start_without_end(|_| rt::power_off()));

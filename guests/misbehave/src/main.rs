@@ -33,7 +33,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 25] = [
+    const MODES: [(&str, fn(rt::Partition)); 26] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -50,6 +50,7 @@ mod payload {
         ("tables", tables),      // ends
         ("tree", tree),
         ("restart", |_| life::restart()), // ends by its time limit
+        ("restart-storm", life::restart_storm), // ends by its time limit
         ("outlive", life::outlive),
         ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.

@@ -19,6 +19,7 @@ use crate::calendar::DateTime;
 use crate::console::Console;
 use crate::dispatch::{Guest, Leave};
 use crate::fake::Fake;
+use crate::life::Pending;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition, Terminal};
 use crate::registers::Registers;
@@ -385,6 +386,35 @@ fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
     let longest = Some(setup.partition.vcpus[2].id);
     for all in [u64::MAX, 0xFFFF_FFFF] {
         assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
+    }
+}
+
+#[test]
+fn calls_that_come_too_late_are_not_carried_out() {
+    let mut setup = Setup::new();
+    let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
+    registered(&mut setup, 1, 0x2000);
+    setup.partition.vcpus[1].areas.clear_area();
+    setup.partition.life.conclude(Pending::Restart);
+    let lpcr = setup.partition.lpcr;
+    let table = process_table::REGISTER | process_table::RADIX;
+    for (call, arguments) in [
+        (Hypercall::RegisterVpa, [flags, 1, 0x2000, 0]),
+        (Hypercall::Ipi, [1, 5, 0, 0]),
+        (Hypercall::SetMode, [1, mode::ENDIANNESS, 0, 0]),
+        (Hypercall::RegisterProcTbl, [table, 0x2000, 0, 1]),
+        (Hypercall::PutTermChar, [0, 5, 0, 0]),
+    ] {
+        let Answer::Leave(_, _, Leave::Changed) = setup.call(call, arguments) else {
+            panic!("{call:?} returns")
+        };
+    }
+    let vcpu = &setup.partition.vcpus[1];
+    assert!(!vcpu.areas.has_area() && vcpu.presentation.mfrr() == 0xFF);
+    assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
+    assert_eq!(setup.hal.process_table.get(), None);
+    for call in Hypercall::ALL {
+        assert!(matches!(setup.call(*call, [0; 4]), Answer::Leave(_, _, Leave::Changed)));
     }
 }
 

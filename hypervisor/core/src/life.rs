@@ -187,3 +187,94 @@ impl Default for Life {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Life, Pending, Settled};
+    use crate::fake::Fake;
+    use crate::load::Progress;
+    use crate::partition::{Outcome, StopReason};
+    use crate::registers::Registers;
+    use crate::schedule::VcpuId;
+    use crate::vcpu::Vcpu;
+    use arch::address::GuestRealAddress;
+
+    const OFF: Pending = Pending::End { outcome: Outcome::PoweredOff, vcpu: 3 };
+    const LIMIT: Pending =
+        Pending::End { outcome: Outcome::Stopped(StopReason::TimeLimit), vcpu: 1 };
+
+    fn settle(life: &mut Life) -> Option<Settled> {
+        life.settle::<Fake>(&[])
+    }
+
+    #[test]
+    fn the_first_end_counts_and_comes_before_a_restart() {
+        let mut life = Life::new();
+        assert!(life.may_run().is_some() && settle(&mut life).is_none());
+        for pending in [Pending::Restart, OFF, LIMIT, Pending::Restart] {
+            life.conclude(pending);
+            assert!(life.may_run().is_none() && life.outcome().is_none());
+        }
+        assert!(matches!(settle(&mut life), Some(Settled::End(ended)) if ended.vcpu() == 3));
+        assert_eq!(life.outcome(), Some(&Outcome::PoweredOff));
+        assert!(life.may_run().is_none() && settle(&mut life).is_none(), "it ends once");
+    }
+
+    #[test]
+    fn a_restart_loads_and_may_be_ended_meanwhile() {
+        for is_ended in [false, true] {
+            let mut life = Life::new();
+            life.loaded(Some(Progress::START));
+            assert_eq!(life.progress(), None, "it does not load");
+            life.conclude(Pending::Restart);
+            assert!(matches!(settle(&mut life), Some(Settled::Restart)));
+            assert_eq!(life.progress(), Some(Progress::RESTART));
+            assert!(life.may_run().is_some() && settle(&mut life).is_none());
+            life.loaded(Some(Progress::START));
+            assert_eq!(life.progress(), Some(Progress::START));
+            if is_ended {
+                life.conclude(LIMIT);
+                assert!(life.may_run().is_none());
+            }
+            life.loaded(None);
+            assert_eq!(life.progress(), None);
+            assert_eq!(life.may_run().is_some(), !is_ended);
+        }
+    }
+
+    #[test]
+    fn nothing_becomes_of_it_while_a_vcpu_runs() {
+        let mut life = Life::new();
+        let registers = Registers::started(GuestRealAddress(0), 0, 0);
+        let mut vcpu: Vcpu<Fake> = Vcpu::new(VcpuId(0), registers);
+        assert!(vcpu.run(0, life.may_run().unwrap()).is_none(), "it is not ready");
+        vcpu.become_ready(life.may_run().unwrap());
+        let registers = vcpu.run(0, life.may_run().unwrap());
+        assert!(registers.is_some() && vcpu.run(1, life.may_run().unwrap()).is_none());
+        life.conclude(OFF);
+        let mut vcpus = [vcpu];
+        assert!(life.settle(&vcpus).is_none());
+        vcpus[0].stop();
+        assert!(matches!(life.settle(&vcpus), Some(Settled::End(_))));
+    }
+
+    #[test]
+    #[should_panic(expected = "ends again")]
+    fn what_is_over_does_not_end_again() {
+        let mut life = Life::new();
+        life.conclude(OFF);
+        settle(&mut life);
+        life.conclude(OFF);
+    }
+
+    #[test]
+    #[should_panic(expected = "can run")]
+    fn a_vcpu_that_can_still_run_when_all_have_left_is_found() {
+        let mut life = Life::new();
+        let registers = Registers::started(GuestRealAddress(0), 0, 0);
+        let mut vcpu: Vcpu<Fake> = Vcpu::new(VcpuId(0), registers);
+        vcpu.become_ready(life.may_run().unwrap());
+        life.conclude(OFF);
+        life.settle(&[vcpu]);
+    }
+}

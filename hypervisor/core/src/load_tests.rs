@@ -12,7 +12,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{LoadError, PIECE_BYTES, Payload, find_memory, load};
+use super::{LoadError, PIECE_BYTES, Payload, Piece, Progress, find_memory, load, load_piece};
 use crate::bundle::{Description, Segment};
 use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
@@ -232,6 +232,59 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let frequency = cpu.property("timebase-frequency").unwrap().value_as::<u32>().unwrap();
     assert_eq!(frequency, 512_000_000);
     assert_eq!(cpu.property("reg").unwrap().value_as::<u32>(), Ok(0));
+}
+
+#[test]
+fn a_restart_zeroes_what_was_touched_a_piece_at_a_time() {
+    const UNIT: usize = 1 << SMALL_LOG2;
+    let hal = Fake::new(8 << 20);
+    let memory = Range::new(2 * MIB, 4 * MIB + 0x1_0000);
+    let mut partition = hal.partition(memory);
+    // All of one page, a piece of another one, and the last one.
+    fill_page(&mut partition, &hal, GuestRealAddress(0)).unwrap();
+    second_stage::fill(&mut partition, &hal, GuestRealAddress(2 * MIB)).unwrap();
+    second_stage::write(&mut partition, &hal, GuestRealAddress(4 * MIB), &[1]).unwrap();
+    let is_given = |unit: usize| matches!(unit, 0..36 | 64);
+    hal.memory.borrow_mut().fill(7);
+    let zeroed = || {
+        let memory = hal.memory.borrow();
+        let bytes = &memory[memory.len() / 4..][..partition.memory.bytes as usize];
+        let units: Vec<bool> = bytes.chunks(UNIT).map(|unit| *unit == [0; UNIT]).collect();
+        units
+    };
+    let (mut next, mut before) = (Some(0), 0);
+    while let Some(unit) = next {
+        next = second_stage::zero_again(&partition, &hal, unit).unwrap();
+        let now = zeroed().iter().filter(|unit| **unit).count();
+        assert!((now - before) as u64 * UNIT as u64 <= PIECE_BYTES, "{before} to {now}");
+        before = now;
+    }
+    assert!(zeroed().iter().enumerate().all(|(unit, zeroed)| *zeroed == is_given(unit)));
+    assert_eq!(hal.open_windows.get(), 0);
+}
+
+#[test]
+fn a_load_has_pieces_of_64_kib_and_begins_where_the_last_one_ended() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(4 * MIB, 2 * MIB));
+    let segment = Segment {
+        address: GuestRealAddress(0x1_2340),
+        file_offset: 0,
+        file_bytes: 0x2_0000,
+        memory_bytes: 0x2_0000,
+    };
+    partition.payload.segments = vec![segment; 2];
+    let mut progress = Progress::START;
+    let mut seen = Vec::new();
+    while let Piece::Next(next) = load_piece(&mut partition, &hal, progress).unwrap() {
+        seen.push(next);
+        progress = next;
+    }
+    let of_segment = |index| {
+        let copied = [0xDCC0, 0x1_DCC0, 0x2_0000].map(|done| Progress::Copied(index, done));
+        [&copied[..], &[Progress::Copied(index + 1, 0)]].concat()
+    };
+    assert_eq!(seen, [of_segment(0), of_segment(1), vec![Progress::TreeCopied(0)]].concat());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Each pair of transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that two
-//! hardware threads can make at a time.
+//! Pairs of transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that two hardware threads
+//! make at a time: an end and a restart beside each other, themselves, and all else that a vCPU can do or suffer.
 
 use arch::papr::{Hypercall, mode};
 use arch::registers::lpcr;
@@ -171,6 +171,38 @@ fn a_vcpu_falls_asleep_while_its_partition_starts_anew() {
     ONE.try_with(|running, until| beside_the_restart(running, until, |_| Some(Leave::AwaitsProd)));
 }
 
+/// vCPU 0 ends the partition or lets it start anew, vCPU 1 wakes vCPU 2, which sleeps.
+fn beside_a_sleeper(
+    running: Vcpu<'_, '_>,
+    until: u64,
+    end: fn(Vcpu<'_, '_>) -> Leave,
+    wake: fn(Vcpu<'_, '_>) -> Option<Leave>,
+) -> Leave {
+    let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
+    match (running.place.1, turn(running)) {
+        (0, _) if is_new => OFF,
+        (0, _) => end(running),
+        _ if is_new => panic!("only the first vCPU was started"),
+        (1, _) => wake(running).unwrap_or_else(|| Machine::compute(running, until)),
+        (_, 0) => Leave::Ceded,
+        _ => Machine::compute(running, until),
+    }
+}
+
+#[test]
+fn a_sleeper_that_is_woken_while_its_partition_ends_or_starts_anew_runs_no_more() {
+    fn prod(running: Vcpu<'_, '_>) -> Option<Leave> {
+        call(running, Hypercall::Prod, [2, 0, 0])
+    }
+    fn interrupt(running: Vcpu<'_, '_>) -> Option<Leave> {
+        call(running, Hypercall::Ipi, [2, 5, 0])
+    }
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, power_off, prod));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, restart, prod));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, power_off, interrupt));
+    ONE.try_with(|running, until| beside_a_sleeper(running, until, restart, interrupt));
+}
+
 #[test]
 fn a_vcpu_wakes_by_its_timer_while_its_partition_ends_or_starts_anew() {
     fn sleep(running: Vcpu<'_, '_>) -> Option<Leave> {
@@ -201,6 +233,23 @@ fn a_partition_that_ends_while_it_starts_anew_is_over_once() {
 #[test]
 fn two_vcpus_that_restart_their_partition_at_a_time_do_so_once_or_one_after_the_other() {
     ONE.try_with(|running, until| beside_the_restart(running, until, |r| Some(restart(r))));
+}
+
+#[test]
+fn a_partition_is_loaded_again_beside_one_that_sleeps() {
+    const BESIDE: Model = Model::of(2, &[2, 1]);
+    BESIDE.try_with(|running, until| {
+        let restarts = running.system.partitions()[0].lock().statistics.restarts;
+        match (running.place, turn(running)) {
+            ((1, _), 0) => {
+                running.registers.supervisor.decrementer_expires = 100;
+                Leave::Ceded
+            }
+            ((0, 0), 0) if restarts == 0 => restart(running),
+            ((0, 1), _) => Machine::compute(running, until),
+            _ => OFF,
+        }
+    });
 }
 
 #[test]
