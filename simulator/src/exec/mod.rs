@@ -156,18 +156,15 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
         Processor::Power8 => row.processors.has_power8(),
         Processor::Power9 => row.processors.has_power9(),
     });
-    let facility = arch::instruction::vector_facility(word);
-    if let Some(facility) = facility.filter(|&facility| !mode.has(facility)) {
-        return (vector_facility::unavailable(facility), row);
-    }
     let Some(row) = row else {
-        let handler = match facility {
-            Some(_) => vector_facility::not_modelled,
-            None if word == FIRMWARE_ENTRY => system::firmware,
-            None => system::illegal,
-        };
+        let handler = if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal };
         return (handler, None);
     };
+    if let Some(facility) = arch::instruction::vector_facility(word)
+        && !mode.has(facility)
+    {
+        return (vector_facility::unavailable(facility), Some(row));
+    }
     let is_refused = match row.privilege {
         Privilege::Problem => false,
         Privilege::Privileged => mode.is_problem(),

@@ -3,14 +3,13 @@
 //!
 //! As everywhere, HFSCR is asked before the MSR (see [`facility`](super::facility)).
 
-use arch::instruction::{VectorFacility, Word};
+use arch::instruction::VectorFacility;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 
 use super::{Handler, Outcome, facility};
-use crate::shared::Shared;
 use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StopReason};
+use crate::thread::trap::Interrupt;
 
 /// The handler of an instruction whose `facility` is withheld.
 #[must_use]
@@ -27,9 +26,4 @@ pub fn unavailable(facility: VectorFacility) -> Handler {
 fn refuse(thread: &mut Thread, facility: Facility, vector: Vector) -> Outcome {
     facility::require_of_hypervisor(thread, facility)?;
     Err(thread.interrupt(Interrupt::new(vector)))
-}
-
-/// The handler of an instruction that is available and has no row in the table.
-pub fn not_modelled(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
-    Err(thread.stop(StopReason::VectorNotModelled(i)))
 }

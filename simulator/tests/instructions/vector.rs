@@ -1,5 +1,4 @@
-//! Vector and vector-scalar instructions: what makes them unavailable, and that one without a row in the table
-//! stops the machine by its opcode.
+//! Vector and vector-scalar instructions: what makes them unavailable.
 
 use crate::parts::{GUEST, HYPERVISOR, Parts, interrupt};
 use arch::instruction::{VectorFacility, Word, vector_facility};
@@ -9,7 +8,7 @@ use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::thread::trap::Cause;
 
 const FACILITIES: [(VectorFacility, u64, Vector, Facility); 3] = [
     (VectorFacility::FloatingPoint, msr::FP, Vector::FloatingPointUnavailable, Facility::Fp),
@@ -77,18 +76,6 @@ fn the_hypervisor_is_asked_before_the_msr() {
         parts.thread.set_spr(Spr::Hfscr, 0);
         assert_eq!(interrupt(run(&mut parts, word)).vector, vector);
     }
-}
-
-#[test]
-fn the_report_names_the_opcodes() {
-    let report = |word| StopReason::VectorNotModelled(Word(word)).to_string();
-    let opcodes = |primary, extended| {
-        format!("(primary opcode {primary}, extended opcode {extended}) is not modelled")
-    };
-    assert_eq!(report(0x1000_04C4), format!("vector instruction 0x100004c4 {}", opcodes(4, 1220)));
-    assert!(report(0xF000_0490).ends_with(&opcodes(60, 292)));
-    assert!(report(0x7C00_18CE).ends_with(&opcodes(31, 103)));
-    assert!(report(0xF443_0019).ends_with(&opcodes(61, 1)));
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn digits(bits: u128) -> Option<u128> {
 /// The last 32 digits of a number.
 pub(super) fn from_digits(number: u128) -> u128 {
     let (bits, _) = (0..32)
-        .fold((0, number), |(bits, rest), place| (bits | rest % 10 << (4 * place), rest / 10));
+        .fold((0, number), |(bits, rest), place| (bits | (rest % 10) << (4 * place), rest / 10));
     bits
 }
 
