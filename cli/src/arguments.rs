@@ -163,14 +163,16 @@ pub struct BootArguments {
     /// Write the trace to this file instead of standard error.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<PathBuf>,
-    /// At the end, write what each partition did to standard error.
+    /// At the end, write what each partition did to standard error: a table, or the line of JSON that docs/json.md
+    /// describes. The hypervisor counts, and tells it when all partitions are over.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text", conflicts_with = "kernel")]
     pub statistics: Option<Format>,
     /// Run in timing mode; at the end, write the cycles, and who spent them and why, to standard error. A
     /// machine that was saved so goes on so by itself.
     #[arg(long, conflicts_with = "resume")]
     pub timing: bool,
-    /// Stop after this many steps: instructions completed and interrupts taken.
+    /// Stop after this many steps: instructions completed and interrupts taken. Nothing else ends a guest that spins, or
+    /// that polls for input when standard input, or the log, has ended; of the latter one line tells.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop behind the first mark `tdi 0,r0,MARK` that is executed: 0x4000 and more for the begin of a region, 0x4800

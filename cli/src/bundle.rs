@@ -223,7 +223,7 @@ pub fn consoles(file: &[u8]) -> Consoles {
 
 #[cfg(test)]
 mod tests {
-    use dtoolkit::fdt::{Fdt, FdtNode};
+    use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node, Property};
 
     use super::{

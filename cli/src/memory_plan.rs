@@ -14,8 +14,11 @@ use crate::size::Size;
 /// The hypervisor's heap, as it has it, and what that is aligned to.
 const HEAP_BYTES: u64 = 64 << 20;
 const HEAP_LOG2: u32 = 21;
-/// What partitions are aligned to, if they are so large and there is such room: the sizes of pages, largest first.
-const PAGES_LOG2: [u32; 3] = [30, 21, 16];
+/// What partitions are aligned to, by their size: the sizes of pages. 1 GiB only where there is such room; one that has
+/// whole 2 MiB is mapped by such pages.
+const HUGE_LOG2: u32 = 30;
+const LARGE_LOG2: u32 = 21;
+const SMALL_LOG2: u32 = 16;
 
 /// A partition that does not fit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +57,7 @@ impl Free {
 
     /// The most that a partition could have.
     fn most(&self) -> u64 {
-        let unit = 1 << PAGES_LOG2[2];
+        let unit = 1 << LARGE_LOG2;
         let length = |range: &Range<u64>| {
             (range.end / unit * unit).saturating_sub(range.start.next_multiple_of(unit))
         };
@@ -80,8 +83,12 @@ pub fn check(
     free.take_out(layout::INITRD..layout::INITRD + bundle_bytes);
     free.take(HEAP_BYTES, HEAP_LOG2);
     for (index, &bytes) in partitions.iter().enumerate() {
-        let fitting = |log2: &&u32| **log2 == PAGES_LOG2[2] || bytes >> **log2 != 0;
-        if !PAGES_LOG2.iter().filter(fitting).any(|&log2| free.take(bytes, log2)) {
+        let alignments: &[u32] = match bytes {
+            _ if bytes >> HUGE_LOG2 != 0 => &[HUGE_LOG2, LARGE_LOG2],
+            _ if bytes >> LARGE_LOG2 != 0 => &[LARGE_LOG2],
+            _ => &[SMALL_LOG2],
+        };
+        if !alignments.iter().any(|&log2| free.take(bytes, log2)) {
             let others = match index {
                 0 => "",
                 _ => " and the partitions before it",
@@ -117,22 +124,22 @@ mod tests {
     fn the_largest_piece_lies_above_firmware() {
         let machine = MachineFile::default().describe().unwrap();
         let check = |partitions: &[u64]| check(&machine, &[], 4096, partitions);
-        // 2 GiB less 768 MiB below firmware and its 28.3 MiB.
-        let most = (2048 - 768) * MIB - 0x1C5_0000;
+        // 2 GiB less 768 MiB below firmware and its 28.3 MiB, in whole 2 MiB.
+        let most = (2048 - 768 - 30) * MIB;
         assert_eq!(check(&[most]), Ok(()));
         let refused = check(&[most + 0x1_0000]).unwrap_err();
-        assert!(refused.text.contains("leave 1281728 KiB in one piece"), "{}", refused.text);
+        assert!(refused.text.contains("leave 1250 MiB in one piece"), "{}", refused.text);
         // And 640 MiB less the heap up to the bundle.
         assert_eq!(check(&[most, 576 * MIB]), Ok(()));
-        assert_eq!(check(&[most, 576 * MIB, 127 * MIB, MIB]).unwrap_err().index, 3);
+        assert_eq!(check(&[most, 576 * MIB, 126 * MIB, 2 * MIB]).unwrap_err().index, 3);
     }
 
     #[test]
     fn what_is_taken_is_free_no_more() {
-        let mut free = Free(vec![0..10 * MIB]);
+        let mut free = Free(vec![0..10 * MIB, 12 * MIB..13 * MIB]);
         free.take_out(3 * MIB..4 * MIB);
         assert!(free.take(3 * MIB, 16) && !free.take(7 * MIB, 16));
-        assert_eq!(free.0, [4 * MIB..10 * MIB]);
+        assert_eq!(free.0, [4 * MIB..10 * MIB, 12 * MIB..13 * MIB]);
         assert!(free.take(MIB, 21) && free.take(3 * MIB, 16));
         assert_eq!(free.most(), 2 * MIB);
     }

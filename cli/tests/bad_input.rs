@@ -268,13 +268,13 @@ fn partitions_larger_than_the_machine() {
     for (text, expected) in [
         (
             PARTITION.replace("1 MiB", "1024 GiB"),
-            format!("bad.toml:4: {}", refused("1024 GiB", "2 GiB", " leave 1281728 KiB")),
+            format!("bad.toml:4: {}", refused("1024 GiB", "2 GiB", " leave 1250 MiB")),
         ),
         (
             format!("{PARTITION}{second}{third}"),
             format!(
                 "bad.toml:14: {}",
-                refused("1 GiB", "2 GiB", " and the partitions before it leave 575 MiB")
+                refused("1 GiB", "2 GiB", " and the partitions before it leave 574 MiB")
             ),
         ),
         (
@@ -291,7 +291,7 @@ fn partitions_larger_than_the_machine() {
     }
     let folder = folder();
     let mut command = folder.command("boot --payload p.elf --memory 3GiB");
-    let expected = format!("--memory: {}", refused("3 GiB", "2 GiB", " leave 1281728 KiB"));
+    let expected = format!("--memory: {}", refused("3 GiB", "2 GiB", " leave 1250 MiB"));
     assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn restart() {
 /// Starts anew as soon as it has touched all of its memory, which has to be zeroed for it then.
 pub(crate) fn restart_storm(partition: rt::Partition) {
     for address in partition.free_memory().step_by(0x1_0000) {
-        rt::misbehavior::store(address, 1);
+        crate::misbehavior::store(address, 1);
     }
     restart();
 }

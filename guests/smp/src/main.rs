@@ -1,4 +1,4 @@
-//! smp: starts all other vCPUs, lets them count together, passes an interrupt round, and lets them stop.
+//! smp: starts all other vCPUs, lets them count and read the time together, passes an interrupt round, and lets them stop.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -21,6 +21,10 @@ mod payload {
 
     static VCPUS: AtomicU32 = AtomicU32::new(0);
     static READY: AtomicU32 = AtomicU32::new(0);
+    /// The time base that a vCPU read last, for all to see.
+    static TIME: AtomicU64 = AtomicU64::new(0);
+    /// How often one was read that is earlier than another vCPU's before it.
+    static EARLIER: AtomicU64 = AtomicU64::new(0);
     static SUM: AtomicU64 = AtomicU64::new(0);
     /// Interrupts taken so far by all; whose turn it is follows from it.
     static PASSED: AtomicU32 = AtomicU32::new(0);
@@ -54,6 +58,7 @@ mod payload {
                 confer();
             }
         }
+        assert_eq!(EARLIER.load(SeqCst), 0, "time went back between vCPUs");
         let (sum, passed) = (SUM.load(SeqCst), PASSED.load(SeqCst));
         let spurious = SPURIOUS.load(SeqCst);
         rt::println!(
@@ -71,6 +76,10 @@ mod payload {
         }
         for _ in 0..ADDITIONS {
             SUM.fetch_add(1, SeqCst);
+            let handed = TIME.load(SeqCst);
+            let now = rt::timebase();
+            EARLIER.fetch_add(u64::from(now < handed), SeqCst);
+            TIME.store(now, SeqCst);
         }
         // The interrupt goes round: who has had it sends it to the next.
         for round in 0..ROUNDS {
