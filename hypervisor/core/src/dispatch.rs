@@ -15,7 +15,7 @@ use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
 use crate::life::Pending;
-use crate::load::{self, Piece, Progress};
+use crate::load::{self, Progress};
 use crate::meter::Stay;
 use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
@@ -268,12 +268,13 @@ impl<H: Hal> Running<'_, H> {
         self.left = hal.timebase();
         self.entered = self.left;
         match loaded {
-            Ok(Piece::Next(progress)) => partition.life.loaded(Some(progress)),
-            Ok(Piece::Last(registers)) => {
-                *self.registers = registers;
-                hal.load_floating(&self.registers.floating);
-                partition.statistics.restarts += 1;
-                partition.life.loaded(None);
+            Ok(progress) => {
+                if progress.is_none() {
+                    *self.registers = load::first_registers(partition, hal);
+                    hal.load_floating(&self.registers.floating);
+                    partition.statistics.restarts += 1;
+                }
+                partition.life.loaded(progress);
             }
             Err(error) => return Leave::Ended(Outcome::Stopped(StopReason::Restart(error))),
         }

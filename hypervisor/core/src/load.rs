@@ -126,16 +126,8 @@ impl Progress {
     pub const START: Self = Self::Copied(0, 0);
 }
 
-/// What a piece of loading came to.
-#[derive(Debug)]
-pub enum Piece {
-    /// There is more to do.
-    Next(Progress),
-    /// It was the last: what the first vCPU starts with.
-    Last(Registers),
-}
-
-/// Does a piece of the work: at most [`Partition::piece_bytes`] are zeroed, or 64 KiB zeroed and copied.
+/// Does a piece of the work: at most [`Partition::piece_bytes`] are zeroed, or 64 KiB zeroed and copied. How far it is
+/// then, unless that was the last one.
 ///
 /// # Errors
 /// Why the partition cannot start.
@@ -143,22 +135,22 @@ pub fn load_piece<H: Hal>(
     partition: &mut Partition<H>,
     hal: &H,
     progress: Progress,
-) -> Result<Piece, LoadError> {
+) -> Result<Option<Progress>, LoadError> {
     let copied = |reason: StopReason| LoadError::Copy(reason.into());
     match progress {
         Progress::Zeroed(unit) => {
             let next = second_stage::zero_again(partition, hal, unit).map_err(copied)?;
-            Ok(Piece::Next(next.map_or(Progress::START, Progress::Zeroed)))
+            Ok(Some(next.map_or(Progress::START, Progress::Zeroed)))
         }
         Progress::Copied(index, done) => {
             let Some(segment) = partition.payload.segments.get(index).copied() else {
-                return Ok(Piece::Next(Progress::TreeCopied(0)));
+                return Ok(Some(Progress::TreeCopied(0)));
             };
             if done == segment.file_bytes {
-                return Ok(Piece::Next(Progress::Copied(index + 1, 0)));
+                return Ok(Some(Progress::Copied(index + 1, 0)));
             }
             let bytes = copy(partition, hal, segment, done)?;
-            Ok(Piece::Next(Progress::Copied(index, done + bytes)))
+            Ok(Some(Progress::Copied(index, done + bytes)))
         }
         Progress::TreeCopied(done) => {
             let address = partition.payload.tree_address.wrapping_add(done);
@@ -169,14 +161,16 @@ pub fn load_piece<H: Hal>(
             let written = second_stage::write(partition, hal, address, piece);
             partition.payload.tree = tree;
             written.map_err(copied)?;
-            if !is_last {
-                return Ok(Piece::Next(Progress::TreeCopied(done + bytes)));
-            }
-            let guest_time = hal.timebase().wrapping_add(partition.timebase_offset);
-            let Payload { entry, tree_address, .. } = partition.payload;
-            Ok(Piece::Last(Registers::at_entry(entry, tree_address, guest_time)))
+            Ok((!is_last).then_some(Progress::TreeCopied(done + bytes)))
         }
     }
+}
+
+/// What the first vCPU of a partition that is loaded starts with.
+pub fn first_registers<H: Hal>(partition: &Partition<H>, hal: &H) -> Registers {
+    let guest_time = hal.timebase().wrapping_add(partition.timebase_offset);
+    let Payload { entry, tree_address, .. } = partition.payload;
+    Registers::at_entry(entry, tree_address, guest_time)
 }
 
 /// Loads a partition whose vCPUs nobody runs yet: what its first one starts with.
@@ -184,13 +178,11 @@ pub fn load_piece<H: Hal>(
 /// # Errors
 /// Why it cannot start.
 pub fn load<H: Hal>(partition: &mut Partition<H>, hal: &H) -> Result<Registers, LoadError> {
-    let mut progress = Progress::START;
-    loop {
-        match load_piece(partition, hal, progress)? {
-            Piece::Next(next) => progress = next,
-            Piece::Last(registers) => return Ok(registers),
-        }
+    let mut progress = Some(Progress::START);
+    while let Some(so_far) = progress {
+        progress = load_piece(partition, hal, so_far)?;
     }
+    Ok(first_registers(partition, hal))
 }
 
 /// Bytes from an address to the next boundary of 64 KiB.

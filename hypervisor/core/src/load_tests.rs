@@ -12,7 +12,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{LoadError, PIECE_BYTES, Payload, Piece, Progress, find_memory, load, load_piece};
+use super::{LoadError, PIECE_BYTES, Payload, Progress, find_memory, load, load_piece};
 use crate::bundle::{Description, Segment};
 use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
@@ -276,7 +276,7 @@ fn a_load_has_pieces_of_64_kib_and_begins_where_the_last_one_ended() {
     partition.payload.segments = vec![segment; 2];
     let mut progress = Progress::START;
     let mut seen = Vec::new();
-    while let Piece::Next(next) = load_piece(&mut partition, &hal, progress).unwrap() {
+    while let Some(next) = load_piece(&mut partition, &hal, progress).unwrap() {
         seen.push(next);
         progress = next;
     }
