@@ -154,7 +154,8 @@ fn exact_results_are_exact() {
 #[test]
 fn integral_values_are_those_of_doubles() {
     let mut random = Random(4);
-    let modes: [(Rounding, fn(f64) -> f64); 5] = [
+    type Round = fn(f64) -> f64;
+    let modes: [(Rounding, Round); 5] = [
         (Rounding::NearestEven, f64::round_ties_even),
         (Rounding::NearestAway, f64::round),
         (Rounding::TowardZero, f64::trunc),
