@@ -1,5 +1,5 @@
-//! The arithmetic of quads against an independent one: exact integers of any size, compared by
-//! cross-multiplication, and the double core where quads are doubles.
+//! The arithmetic of quads against the double core where quads are doubles, against itself in other rounding
+//! modes, and where results are exact.
 
 use super::arithmetic::{add, divide, multiply, multiply_add, square_root};
 use super::convert::{from_double, to_double};
