@@ -1,4 +1,4 @@
-//! Add, subtract, multiply, divide, square root and estimates: Power ISA 3.0B Book I 7.6.1.4 and 7.6.1.5.
+//! Add, subtract, multiply, divide, square root and estimates: Power ISA 3.0B Book I 7.6.
 //! What is done to one element is the scalar facility's own.
 
 use arch::instruction::{Mnemonic, Word};

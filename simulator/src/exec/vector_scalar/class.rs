@@ -1,4 +1,4 @@
-//! Tests for data classes: Power ISA 3.0B Book I 7.6.1.7.
+//! Tests for data classes: Power ISA 3.0B Book I 7.6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,5 +1,4 @@
-//! Comparisons, and the tests for software divide and square root: Power ISA 3.0B Book I 7.6.1.6 and
-//! 7.6.1.4.
+//! Comparisons, and the tests for software divide and square root: Power ISA 3.0B Book I 7.6.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Conversions between floating-point formats: Power ISA 3.0B Book I 7.6.1.5.
+//! Conversions between floating-point formats: Power ISA 3.0B Book I 7.6.
 //!
 //! A single in a register of doubles is in the upper word of a doubleword; what a conversion delivers
 //! there, POWER9 delivers in the lower word too, as ISA 3.1 says of its predecessors.

@@ -1,4 +1,4 @@
-//! Multiply-add with one rounding: Power ISA 3.0B Book I 7.6.1.4.
+//! Multiply-add with one rounding: Power ISA 3.0B Book I 7.6.
 //!
 //! XT is an operand: the addend in the forms whose names have an `a`, a factor in those with an `m`.
 

@@ -1,4 +1,4 @@
-//! Conversions between floating point and integers: Power ISA 3.0B Book I 7.6.1.5. All conversions to
+//! Conversions between floating point and integers: Power ISA 3.0B Book I 7.6. All conversions to
 //! an integer truncate.
 
 use arch::instruction::{Mnemonic, Word};

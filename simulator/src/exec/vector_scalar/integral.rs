@@ -1,4 +1,4 @@
-//! Rounding to an integral value in floating-point format: Power ISA 3.0B Book I 7.6.1.5.
+//! Rounding to an integral value in floating-point format: Power ISA 3.0B Book I 7.6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,5 +1,5 @@
 //! Loads and stores with a length, of at most 16 bytes, in the top byte of RB: Power ISA 3.0B Book I
-//! 7.6.1.1.
+//! 7.6.
 //!
 //! With a length of zero nothing is accessed. A load makes the bytes that it does not read zero.
 

@@ -1,4 +1,4 @@
-//! Loads: Power ISA 3.0B Book I 7.6.1.1.
+//! Loads: Power ISA 3.0B Book I 7.6.
 //!
 //! A quadword is read in one piece and its elements are put in order afterwards: `lxvd2x`, `lxvw4x`, `lxvh8x`
 //! and `lxvb16x` keep the order of elements in both byte orders, `lxv` and `lxvx` reverse all bytes in

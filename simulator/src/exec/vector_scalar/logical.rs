@@ -1,4 +1,4 @@
-//! Logical operations and the select on whole registers: Power ISA 3.0B Book I 7.6.1.8.
+//! Logical operations and the select on whole registers: Power ISA 3.0B Book I 7.6.
 
 use arch::instruction::{Mnemonic, Word};
 

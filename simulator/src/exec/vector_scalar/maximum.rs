@@ -1,4 +1,4 @@
-//! Maximum and minimum: Power ISA 3.0B Book I 7.6.1.6, in three ways to treat NaNs and zeros. None of
+//! Maximum and minimum: Power ISA 3.0B Book I 7.6, in three ways to treat NaNs and zeros. None of
 //! them changes FPRF, FR or FI.
 
 use arch::instruction::{Mnemonic, Word};

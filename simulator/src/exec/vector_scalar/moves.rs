@@ -1,4 +1,4 @@
-//! Moves between general-purpose and vector-scalar registers: Power ISA 3.0B Book I 7.6.1.3.
+//! Moves between general-purpose and vector-scalar registers: Power ISA 3.0B Book I 7.6.
 //!
 //! A scalar leaves doubleword 1 of its target undefined; here it becomes zero, as with the FPRs.
 

@@ -1,5 +1,5 @@
 //! Permutations: doublewords, words and bytes of registers in other places. Power ISA 3.0B Book I
-//! 7.6.1.9.
+//! 7.6.
 //!
 //! `xxextractuw` and `xxinsertw` with a byte number above 12 are undefined; here byte 0 follows byte 15.
 

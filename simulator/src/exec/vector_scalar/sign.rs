@@ -1,5 +1,4 @@
-//! Signs, exponents and significands of double and single format: Power ISA 3.0B Book I 7.6.1.2 and
-//! 7.6.1.7. Bits go as they are; FPSCR is not touched.
+//! Signs, exponents and significands of double and single format: Power ISA 3.0B Book I 7.6. Bits go as they are; FPSCR is not touched.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Stores: Power ISA 3.0B Book I 7.6.1.1. See `load` for the order of bytes.
+//! Stores: Power ISA 3.0B Book I 7.6. See `load` for the order of bytes.
 
 use arch::instruction::{Mnemonic, Word};
 

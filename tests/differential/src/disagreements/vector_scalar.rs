@@ -10,6 +10,10 @@ use super::{Difference, Disagreement};
 use crate::case::Case;
 use crate::state::State;
 
+macro_rules! mnemonics {
+    ($($mnemonic:ident)+) => { &[$(M::$mnemonic),+] };
+}
+
 pub(super) const DISAGREEMENTS: &[Disagreement] = &[
     Disagreement {
         mnemonics: SCALAR,
@@ -153,261 +157,63 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
 ];
 
 /// Scalars of double and quad precision.
-const SCALAR: &[M] = &[
-    M::Xscvhpdp,
-    M::Xscvdphp,
-    M::Xsadddp,
-    M::Xssubdp,
-    M::Xsmuldp,
-    M::Xsdivdp,
-    M::Xssqrtdp,
-    M::Xsmaddadp,
-    M::Xsmaddmdp,
-    M::Xsmsubadp,
-    M::Xsmsubmdp,
-    M::Xsnmaddadp,
-    M::Xsnmaddmdp,
-    M::Xsnmsubadp,
-    M::Xsnmsubmdp,
-    M::Xsrdpi,
-    M::Xsrdpic,
-    M::Xsrdpim,
-    M::Xsrdpip,
-    M::Xsrdpiz,
-    M::Xscvspdp,
-    M::Xscvsxddp,
-    M::Xscvuxddp,
-    M::Xsaddqp,
-    M::Xsaddqpo,
-    M::Xssubqp,
-    M::Xssubqpo,
-    M::Xsmulqp,
-    M::Xsmulqpo,
-    M::Xsdivqp,
-    M::Xsdivqpo,
-    M::Xsmaddqp,
-    M::Xsmaddqpo,
-    M::Xsmsubqp,
-    M::Xsmsubqpo,
-    M::Xsnmaddqp,
-    M::Xsnmaddqpo,
-    M::Xsnmsubqp,
-    M::Xsnmsubqpo,
-    M::Xssqrtqp,
-    M::Xssqrtqpo,
-    M::Xscvqpdp,
-    M::Xscvudqp,
-    M::Xscvsdqp,
-    M::Xscvdpqp,
-    M::Xscvqpdpo,
-    M::Xsrqpi,
-    M::Xsrqpix,
-    M::Xsrqpxp,
-];
+const SCALAR: &[M] = mnemonics! {
+    Xscvhpdp Xscvdphp Xsadddp Xssubdp Xsmuldp Xsdivdp Xssqrtdp Xsmaddadp Xsmaddmdp Xsmsubadp
+    Xsmsubmdp Xsnmaddadp Xsnmaddmdp Xsnmsubadp Xsnmsubmdp Xsrdpi Xsrdpic Xsrdpim Xsrdpip Xsrdpiz
+    Xscvspdp Xscvsxddp Xscvuxddp Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xsmulqp Xsmulqpo Xsdivqp
+    Xsdivqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo Xsnmsubqp Xsnmsubqpo
+    Xssqrtqp Xssqrtqpo Xscvqpdp Xscvudqp Xscvsdqp Xscvdpqp Xscvqpdpo Xsrqpi Xsrqpix Xsrqpxp
+};
 
 /// Scalars of single precision.
-const SCALAR_SINGLE: &[M] = &[
-    M::Xsaddsp,
-    M::Xssubsp,
-    M::Xsmulsp,
-    M::Xsdivsp,
-    M::Xssqrtsp,
-    M::Xsmaddasp,
-    M::Xsmaddmsp,
-    M::Xsmsubasp,
-    M::Xsmsubmsp,
-    M::Xsnmaddasp,
-    M::Xsnmaddmsp,
-    M::Xsnmsubasp,
-    M::Xsnmsubmsp,
-    M::Xsrsp,
-    M::Xscvdpsp,
-    M::Xscvsxdsp,
-    M::Xscvuxdsp,
-];
+const SCALAR_SINGLE: &[M] = mnemonics! {
+    Xsaddsp Xssubsp Xsmulsp Xsdivsp Xssqrtsp Xsmaddasp Xsmaddmsp Xsmsubasp Xsmsubmsp Xsnmaddasp
+    Xsnmaddmsp Xsnmsubasp Xsnmsubmsp Xsrsp Xscvdpsp Xscvsxdsp Xscvuxdsp
+};
 
 /// What leaves FPRF, FR and FI.
-const VECTOR: &[M] = &[
-    M::Xvcvhpsp,
-    M::Xvcvsphp,
-    M::Xscmpeqdp,
-    M::Xscmpgtdp,
-    M::Xscmpgedp,
-    M::Xsmaxdp,
-    M::Xsmindp,
-    M::Xsmaxcdp,
-    M::Xsmincdp,
-    M::Xsmaxjdp,
-    M::Xsminjdp,
-    M::Xvadddp,
-    M::Xvaddsp,
-    M::Xvsubdp,
-    M::Xvsubsp,
-    M::Xvmuldp,
-    M::Xvmulsp,
-    M::Xvdivdp,
-    M::Xvdivsp,
-    M::Xvsqrtdp,
-    M::Xvsqrtsp,
-    M::Xvmaddadp,
-    M::Xvmaddmdp,
-    M::Xvmsubadp,
-    M::Xvmsubmdp,
-    M::Xvnmaddadp,
-    M::Xvnmaddmdp,
-    M::Xvnmsubadp,
-    M::Xvnmsubmdp,
-    M::Xvmaddasp,
-    M::Xvmaddmsp,
-    M::Xvmsubasp,
-    M::Xvmsubmsp,
-    M::Xvnmaddasp,
-    M::Xvnmaddmsp,
-    M::Xvnmsubasp,
-    M::Xvnmsubmsp,
-    M::Xvcmpeqdp,
-    M::Xvcmpgtdp,
-    M::Xvcmpgedp,
-    M::Xvcmpeqsp,
-    M::Xvcmpgtsp,
-    M::Xvcmpgesp,
-    M::Xvmaxdp,
-    M::Xvmindp,
-    M::Xvmaxsp,
-    M::Xvminsp,
-    M::Xvrdpi,
-    M::Xvrdpic,
-    M::Xvrdpim,
-    M::Xvrdpip,
-    M::Xvrdpiz,
-    M::Xvrspi,
-    M::Xvrspic,
-    M::Xvrspim,
-    M::Xvrspip,
-    M::Xvrspiz,
-    M::Xvcvdpsp,
-    M::Xvcvspdp,
-    M::Xvcvdpsxds,
-    M::Xvcvdpsxws,
-    M::Xvcvdpuxds,
-    M::Xvcvdpuxws,
-    M::Xvcvspsxds,
-    M::Xvcvspsxws,
-    M::Xvcvspuxds,
-    M::Xvcvspuxws,
-    M::Xvcvsxddp,
-    M::Xvcvsxdsp,
-    M::Xvcvsxwdp,
-    M::Xvcvsxwsp,
-    M::Xvcvuxddp,
-    M::Xvcvuxdsp,
-    M::Xvcvuxwdp,
-    M::Xvcvuxwsp,
-];
+const VECTOR: &[M] = mnemonics! {
+    Xvcvhpsp Xvcvsphp Xscmpeqdp Xscmpgtdp Xscmpgedp Xsmaxdp Xsmindp Xsmaxcdp Xsmincdp Xsmaxjdp
+    Xsminjdp Xvadddp Xvaddsp Xvsubdp Xvsubsp Xvmuldp Xvmulsp Xvdivdp Xvdivsp Xvsqrtdp Xvsqrtsp
+    Xvmaddadp Xvmaddmdp Xvmsubadp Xvmsubmdp Xvnmaddadp Xvnmaddmdp Xvnmsubadp Xvnmsubmdp
+    Xvmaddasp Xvmaddmsp Xvmsubasp Xvmsubmsp Xvnmaddasp Xvnmaddmsp Xvnmsubasp Xvnmsubmsp
+    Xvcmpeqdp Xvcmpgtdp Xvcmpgedp Xvcmpeqsp Xvcmpgtsp Xvcmpgesp Xvmaxdp Xvmindp Xvmaxsp Xvminsp
+    Xvrdpi Xvrdpic Xvrdpim Xvrdpip Xvrdpiz Xvrspi Xvrspic Xvrspim Xvrspip Xvrspiz Xvcvdpsp
+    Xvcvspdp Xvcvdpsxds Xvcvdpsxws Xvcvdpuxds Xvcvdpuxws Xvcvspsxds Xvcvspsxws Xvcvspuxds
+    Xvcvspuxws Xvcvsxddp Xvcvsxdsp Xvcvsxwdp Xvcvsxwsp Xvcvuxddp Xvcvuxdsp Xvcvuxwdp Xvcvuxwsp
+};
 
 /// Scalar conversions to an integer.
-const TO_INTEGER: &[M] = &[
-    M::Xscvdpsxds,
-    M::Xscvdpsxws,
-    M::Xscvdpuxds,
-    M::Xscvdpuxws,
-    M::Xscvqpuwz,
-    M::Xscvqpswz,
-    M::Xscvqpudz,
-    M::Xscvqpsdz,
-];
+const TO_INTEGER: &[M] = mnemonics! {
+    Xscvdpsxds Xscvdpsxws Xscvdpuxds Xscvdpuxws Xscvqpuwz Xscvqpswz Xscvqpudz Xscvqpsdz
+};
 
 /// What writes FPCC.
-const COMPARE: &[M] = &[
-    M::Xscmpodp,
-    M::Xscmpudp,
-    M::Xscmpexpdp,
-    M::Xststdcdp,
-    M::Xststdcsp,
-    M::Xscmpoqp,
-    M::Xscmpuqp,
-    M::Xscmpexpqp,
-    M::Xststdcqp,
-];
+const COMPARE: &[M] = mnemonics! {
+    Xscmpodp Xscmpudp Xscmpexpdp Xststdcdp Xststdcsp Xscmpoqp Xscmpuqp Xscmpexpqp Xststdcqp
+};
 
 /// Vector conversions to an integer.
-const VECTOR_TO_INTEGER: &[M] = &[
-    M::Xvcvdpsxds,
-    M::Xvcvdpsxws,
-    M::Xvcvdpuxds,
-    M::Xvcvdpuxws,
-    M::Xvcvspsxds,
-    M::Xvcvspsxws,
-    M::Xvcvspuxds,
-    M::Xvcvspuxws,
-];
+const VECTOR_TO_INTEGER: &[M] = mnemonics! {
+    Xvcvdpsxds Xvcvdpsxws Xvcvdpuxds Xvcvdpuxws Xvcvspsxds Xvcvspsxws Xvcvspuxds Xvcvspuxws
+};
 
-const FUSED: &[M] = &[
-    M::Xsmaddadp,
-    M::Xsmaddmdp,
-    M::Xsmsubadp,
-    M::Xsmsubmdp,
-    M::Xsnmaddadp,
-    M::Xsnmaddmdp,
-    M::Xsnmsubadp,
-    M::Xsnmsubmdp,
-    M::Xsmaddqp,
-    M::Xsmaddqpo,
-    M::Xsmsubqp,
-    M::Xsmsubqpo,
-    M::Xsnmaddqp,
-    M::Xsnmaddqpo,
-    M::Xsnmsubqp,
-    M::Xsnmsubqpo,
-    M::Xsmaddasp,
-    M::Xsmaddmsp,
-    M::Xsmsubasp,
-    M::Xsmsubmsp,
-    M::Xsnmaddasp,
-    M::Xsnmaddmsp,
-    M::Xsnmsubasp,
-    M::Xsnmsubmsp,
-    M::Xvmaddadp,
-    M::Xvmaddmdp,
-    M::Xvmsubadp,
-    M::Xvmsubmdp,
-    M::Xvnmaddadp,
-    M::Xvnmaddmdp,
-    M::Xvnmsubadp,
-    M::Xvnmsubmdp,
-    M::Xvmaddasp,
-    M::Xvmaddmsp,
-    M::Xvmsubasp,
-    M::Xvmsubmsp,
-    M::Xvnmaddasp,
-    M::Xvnmaddmsp,
-    M::Xvnmsubasp,
-    M::Xvnmsubmsp,
-];
+const FUSED: &[M] = mnemonics! {
+    Xsmaddadp Xsmaddmdp Xsmsubadp Xsmsubmdp Xsnmaddadp Xsnmaddmdp Xsnmsubadp Xsnmsubmdp Xsmaddqp
+    Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo Xsnmsubqp Xsnmsubqpo Xsmaddasp Xsmaddmsp
+    Xsmsubasp Xsmsubmsp Xsnmaddasp Xsnmaddmsp Xsnmsubasp Xsnmsubmsp Xvmaddadp Xvmaddmdp
+    Xvmsubadp Xvmsubmdp Xvnmaddadp Xvnmaddmdp Xvnmsubadp Xvnmsubmdp Xvmaddasp Xvmaddmsp
+    Xvmsubasp Xvmsubmsp Xvnmaddasp Xvnmaddmsp Xvnmsubasp Xvnmsubmsp
+};
 
 /// Moves and loads into doubleword 0.
-const SCALAR_TARGET: &[M] = &[
-    M::Mtvsrd,
-    M::Mtvsrwa,
-    M::Mtvsrwz,
-    M::Lxsdx,
-    M::Lxsspx,
-    M::Lxsiwax,
-    M::Lxsiwzx,
-    M::Lxsibzx,
-    M::Lxsihzx,
-];
+const SCALAR_TARGET: &[M] = mnemonics! {
+    Mtvsrd Mtvsrwa Mtvsrwz Lxsdx Lxsspx Lxsiwax Lxsiwzx Lxsibzx Lxsihzx
+};
 
-const ESTIMATE: &[M] = &[
-    M::Xsredp,
-    M::Xsresp,
-    M::Xsrsqrtedp,
-    M::Xsrsqrtesp,
-    M::Xvredp,
-    M::Xvresp,
-    M::Xvrsqrtedp,
-    M::Xvrsqrtesp,
-];
+const ESTIMATE: &[M] = mnemonics! {
+    Xsredp Xsresp Xsrsqrtedp Xsrsqrtesp Xvredp Xvresp Xvrsqrtedp Xvrsqrtesp
+};
 
 fn target(case: &Case) -> usize {
     case.word().xt()

@@ -1,5 +1,5 @@
 //! Add, subtract, multiply, divide, square root and multiply-add of the quad format: Power ISA 3.0B
-//! Book I 7.6.1.4.
+//! Book I 7.6.
 
 use super::number::{
     Number, QUIET, SIGN, is_infinite, is_nan, is_negative, is_signalling, is_zero,

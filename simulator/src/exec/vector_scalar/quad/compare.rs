@@ -1,4 +1,4 @@
-//! Comparisons and the test for data classes of quads: Power ISA 3.0B Book I 7.6.1.6 and 7.6.1.7.
+//! Comparisons and the test for data classes of quads: Power ISA 3.0B Book I 7.6.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
 //! Conversions of the quad format from and to double format and integers: Power ISA 3.0B Book I
-//! 7.6.1.5.
+//! 7.6.
 
 use super::arithmetic::propagate_nan;
 use super::number::{

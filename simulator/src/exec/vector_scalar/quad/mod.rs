@@ -1,4 +1,4 @@
-//! Quad precision: Power ISA 3.0B Book I 7.6.1.4 to 7.6.1.7. Operands are VRs: VSRs 32 to 63.
+//! Quad precision: Power ISA 3.0B Book I 7.6. Operands are VRs: VSRs 32 to 63.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! From an exact number to a format: rounding, overflow, underflow, and the FPSCR bits that say so.
 //!
-//! The same rules as in the core of the double format (Power ISA 3.0B Book I 7.3.2.6 and 7.3.3), with one
+//! The same rules as in the core of the double format (Power ISA 3.0B Book I 7.3 and 7.4), with one
 //! more rounding mode: to odd, in which an inexact result ends in a one, so that rounding it once more to
 //! a narrower format does no harm.
 

@@ -1,5 +1,5 @@
-//! The arithmetic of quads against an independent one: exact integers of any size, compared by
-//! cross-multiplication, and the double core where quads are doubles.
+//! The arithmetic of quads against the double core where quads are doubles, against itself in other rounding
+//! modes, and where results are exact.
 
 use super::arithmetic::{add, divide, multiply, multiply_add, square_root};
 use super::convert::{from_double, to_double};
@@ -154,7 +154,8 @@ fn exact_results_are_exact() {
 #[test]
 fn integral_values_are_those_of_doubles() {
     let mut random = Random(4);
-    let modes: [(Rounding, fn(f64) -> f64); 5] = [
+    type Round = fn(f64) -> f64;
+    let modes: [(Rounding, Round); 5] = [
         (Rounding::NearestEven, f64::round_ties_even),
         (Rounding::NearestAway, f64::round),
         (Rounding::TowardZero, f64::trunc),
