@@ -121,6 +121,19 @@ impl Iterator for Registers {
     }
 }
 
+/// Whether an instruction is one of VSX about floating-point numbers.
+fn is_vector_scalar(row: &Row) -> bool {
+    row.name.starts_with("xs") || row.name.starts_with("xv")
+}
+
+/// Whether an instruction of VSX about floating-point numbers does more than move their bits.
+fn sets_fpscr(row: &Row) -> bool {
+    const MOVES: [&str; 9] =
+        ["abs", "neg", "cpsgn", "xexp", "xsig", "iexp", "xvtst", "cvdpspn", "cvspdpn"];
+    const TESTS: [&str; 2] = ["tdiv", "tsqrt"];
+    !MOVES.iter().chain(&TESTS).any(|part| row.name.contains(part))
+}
+
 /// What an instruction reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
@@ -273,6 +286,7 @@ impl Effects {
                 sources.add(vr(word.vrt()));
             }
             M::Lvebx | M::Lvehx | M::Lvewx => sources.add(vr(word.vrt())),
+            M::Xxinsertw | M::Xxperm | M::Xxpermr => sources.add(vsr(word.xt())),
             M::Lmw => (word.rt()..32).for_each(|number| targets.add(gpr(number))),
             M::Stmw => (word.rs()..32).for_each(|number| sources.add(gpr(number))),
             M::Lswi => registers(word).for_each(|number| targets.add(gpr(number))),
@@ -286,6 +300,16 @@ impl Effects {
             M::B => {}
             M::Bc | M::Bclr | M::Bcctr | M::Bctar => self.branch(row.mnemonic, word),
             _ if is_floating && row.has_rc => targets.add(FPSCR),
+            _ if is_vector_scalar(row) => {
+                if sets_fpscr(row) {
+                    targets.add(FPSCR);
+                }
+                // The target of a multiply-add is an operand.
+                if row.name.contains("madd") || row.name.contains("msub") {
+                    let is_quad = row.operands.contains(&Operand::VRT);
+                    sources.add(if is_quad { vr(word.vrt()) } else { vsr(word.xt()) });
+                }
+            }
             _ => {}
         }
         if matches!(row.mnemonic, M::B | M::Bc | M::Bclr | M::Bcctr | M::Bctar) && word.lk() {
@@ -373,6 +397,12 @@ mod tests {
         assert_eq!(effects(M::Vcmpequb, &[0, 0, 31], true), [vec![79, 110], vec![70, 79], vec![]]);
         assert_eq!(effects(M::Mfvsrd, &[3, 32], false), [vec![79], vec![3], vec![]]);
         assert_eq!(effects(M::Lvx, &[1, 0, 4], false), [vec![4], vec![80], vec![]]);
+        assert_eq!(effects(M::Xxperm, &[1, 2, 3], false), [vec![33, 34, 35], vec![33], vec![]]);
+        let fused = effects(M::Xvmaddasp, &[33, 2, 3], false);
+        assert_eq!(fused, [vec![34, 35, 80], vec![78, 80], vec![]]);
+        assert_eq!(effects(M::Xsmaddqp, &[1, 2, 3], false)[0], vec![80, 81, 82]);
+        assert_eq!(effects(M::Xsnegdp, &[1, 2], false), [vec![34], vec![33], vec![]]);
+        assert_eq!(effects(M::Xvcmpeqdp, &[1, 2, 3], true)[1], vec![33, 70, 78]);
         assert_eq!(effects(M::Isel, &[3, 4, 5, 2], false), [vec![4, 5, 64], vec![3], vec![]]);
     }
 }

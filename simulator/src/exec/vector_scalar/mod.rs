@@ -34,6 +34,8 @@ mod permute;
 mod quad;
 mod sign;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use arch::instruction::{Mnemonic, Word};
 
