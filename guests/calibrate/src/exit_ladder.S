@@ -149,8 +149,12 @@ ladder_values:
     bl ladder_values
     measured
 
-    # Entry. The time limit, the decrementers, the host's performance monitor.
+    # Entry. Time: for what was stolen, for the dispatch log, for the guest's entry and the processor's; or once for all.
+    time_until \step, ONE_TIME_BASE
+    time_until \step, ONE_TIME_BASE
+    time_until \step, ONE_TIME_BASE
     mftb %r6
+    # The time limit, the decrementers, the host's performance monitor.
     keep DEC, %r11
     .if \step < PMU_ON_DEMAND
     .irp spr, 795, 798, 785, 786, 796, 797, 784, 787, 788, 789, 790, 791, 792
@@ -181,9 +185,8 @@ ladder_values:
     time_until \step, FEWER_MFTB
     # What the hypervisor gives the guest.
     time_until \step, FEWER_MFTB
-    time_until \step, ONE_TIME_BASE
     mtspr TBU40, %r6
-    time_until \step, ONE_TIME_BASE
+    mftb %r6                            # to see a carry into the upper 40 bits
     mfmsr %r8
     .if \step < GROUPED
     # Each register of the host is read when its turn comes, and the guest's written behind it.
@@ -271,9 +274,8 @@ ladder_values:
     mtspr DPDES, %r5
     put PCR, %r11
     .endif
-    time_until \step, ONE_TIME_BASE
     mtspr TBU40, %r6
-    time_until \step, ONE_TIME_BASE
+    mftb %r6
     .rept 4
     slbmte %r7, %r7
     .endr
@@ -316,8 +318,8 @@ ladder_values:
     .endr
     isync
     .endif
-    time_until \step, ONE_TIME_BASE
     put DEC, %r11
+    time_until \step, ONE_TIME_BASE     # the vCPU is no longer runnable
     .if \step < NO_TLBSYNC
     eieio
     tlbsync

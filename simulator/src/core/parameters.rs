@@ -135,6 +135,10 @@ parameters! {
         spr_read: "cycles",
         /// Writing one.
         spr_write: "cycles",
+        /// Reading CFAR.
+        cfar_read: "cycles",
+        /// Writing HDSISR.
+        hdsisr_write: "cycles",
         /// How long after the completion of a write a read waits.
         scoreboard: "cycles",
         /// Reading a register that counts time.
@@ -167,9 +171,9 @@ parameters! {
         segment: "cycles",
         /// Cache management, messages, transactions that fail, `darn`.
         management: "cycles",
-        /// `rfid`, `hrfid`, `rfscv`.
-        return_from_interrupt: "cycles",
-        /// Taking an interrupt.
+        /// Taking an interrupt, and returning from it by `rfid`, `hrfid` or `rfscv`, together.
+        interrupt_and_return: "cycles",
+        /// Of it, taking the interrupt.
         interrupt: "cycles",
     }
 }
@@ -187,6 +191,14 @@ parameters! {
         level_2: "ns",
         /// From level 4 on.
         deep: "ns",
+    }
+}
+
+impl SpecialParameters {
+    /// A return from an interrupt, cycles.
+    #[must_use]
+    pub fn return_from_interrupt(&self) -> u64 {
+        self.interrupt_and_return.saturating_sub(self.interrupt)
     }
 }
 
