@@ -53,6 +53,8 @@ parameters! {
         taken_branch: "cycles",
         /// The same with several threads.
         taken_branch_shared: "cycles",
+        /// The same of a return, whose target the link stack has.
+        taken_return: "cycles",
         /// From the execution of a mispredicted branch to the dispatch of the right path.
         mispredict: "cycles",
         /// A thread of very low priority has a dispatch slot once in so many cycles.

@@ -2,7 +2,7 @@
 //!
 //! Direction: a local table by address, a global one by address and history, and a selector between them;
 //! POWER9 has four longer TAGE tables besides, and a selector of the local one, which are left out. Indirect
-//! targets: the last target by address. Returns: a stack. Tables belong to a core, history and stack to a
+//! targets: the last target by address; of two such branches in a block of 32 bytes the second is never predicted. Returns: a stack. Tables belong to a core, history and stack to a
 //! thread.
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,8 @@ pub struct Tables {
 pub struct History {
     /// The last directions, the latest in bit 0.
     directions: u64,
+    /// The last indirect branch.
+    indirect: u64,
     /// Return addresses.
     stack: Vec<u64>,
 }
@@ -61,6 +63,9 @@ impl Tables {
         }
     }
 }
+
+/// Bytes of a block of which one indirect branch is predicted.
+const BLOCK: u64 = 32;
 
 fn count(counter: &mut u8, up: bool) {
     *counter = if up { (*counter + 1).min(3) } else { counter.saturating_sub(1) };
@@ -86,7 +91,12 @@ impl Tables {
             !is_conditional || self.direction(history, address, taken_to.is_some());
         let target_is_right = match (kind, taken_to) {
             (Kind::Return { .. }, Some(target)) => history.stack.pop() == Some(target),
-            (Kind::Indirect { .. }, Some(target)) => self.target(address, target),
+            (Kind::Indirect { .. }, Some(target)) => {
+                let last = std::mem::replace(&mut history.indirect, address);
+                // Of a block one such branch is predicted.
+                let is_second = last / BLOCK == address / BLOCK && last < address;
+                self.target(address, target) && !is_second
+            }
             _ => true,
         };
         if is_call {
@@ -115,7 +125,7 @@ impl Tables {
     }
 
     fn target(&mut self, address: u64, target: u64) -> bool {
-        let index = (address >> 2) as usize % self.targets.len();
+        let index = ((address >> 2) ^ (address >> 6)) as usize % self.targets.len();
         let known = &mut self.targets[index];
         std::mem::replace(known, target) == target
     }
