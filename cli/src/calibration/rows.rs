@@ -85,7 +85,7 @@ fn cycles() -> String {
 pub struct Setup {
     /// Rows name a case of it as `CASE, NAME`; the number of others for `{}`.
     name: String,
-    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves.
+    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves; 4: they invalidate.
     pub role: u8,
     /// How many, one boot for each.
     pub others: Vec<u8>,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
+use simulator::description::Description;
 
 use super::curves::Curve;
 use super::measure::Figures;
@@ -20,6 +21,8 @@ pub struct Comparison {
     schema: u32,
     machine: String,
     config_hash: String,
+    /// Of the values of the machine's timing model.
+    parameters_lock: String,
     /// Listed rows, still predicted and met.
     predicted: Count,
     /// Of them, those that the list began with.
@@ -86,8 +89,7 @@ impl Comparison {
     /// # Errors
     /// Names a row whose case was not run.
     pub fn new(
-        machine: &str,
-        config_hash: String,
+        description: &Description,
         rows: &[Row],
         predictions: Predictions,
         figures: &Figures,
@@ -133,8 +135,9 @@ impl Comparison {
             Count { met: fitted.clone().filter(|row| row.is_met).count(), of: fitted.count() };
         Ok(Self {
             schema: SCHEMA,
-            machine: machine.to_owned(),
-            config_hash,
+            machine: description.name().to_owned(),
+            config_hash: description.config_hash(),
+            parameters_lock: description.timing().checksum(),
             predicted: first + added,
             predicted_first: first,
             predicted_added: added,
@@ -216,8 +219,9 @@ impl Comparison {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         let mut text = format!(
-            "machine {}, in cycles but where another unit is named\n\n{}\n\n{}",
+            "machine {}, parameters {}, in cycles but where another unit is named\n\n{}\n\n{}",
             self.machine,
+            self.parameters_lock,
             lines.join("\n"),
             self.summary()
         );
@@ -261,10 +265,13 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
+    use simulator::description::Description;
+
     use super::Comparison;
     use crate::calibration::measure::Figures;
     use crate::calibration::predictions::Predictions;
     use crate::calibration::rows::{Group, Role, Row};
+    use crate::machine_file::MachineFile;
 
     fn row(name: &str, group: Group, published: f64) -> Row {
         Row {
@@ -283,6 +290,10 @@ mod tests {
         }
     }
 
+    fn description() -> Description {
+        MachineFile::default().describe().unwrap()
+    }
+
     fn figures(value: f64, low: f64, high: f64) -> Figures {
         let one = |cycles: f64| [("case".to_owned(), cycles)].into();
         Figures { value: one(value), low: one(low), high: one(high) }
@@ -297,8 +308,7 @@ mod tests {
             ..Predictions::default()
         };
         let figures = figures(10.5, 10.5, 10.5);
-        let comparison =
-            Comparison::new("power9", String::new(), &rows, predictions, &figures).unwrap();
+        let comparison = Comparison::new(&description(), &rows, predictions, &figures).unwrap();
         assert_eq!(comparison.missed(), ["far", "wrong"]);
         let text = comparison.text();
         for line in
@@ -317,8 +327,7 @@ mod tests {
     fn what_moves_with_the_guesses_is_an_interval() {
         let rows = [row("guessed", Group::C, 10.0)];
         let comparison = Comparison::new(
-            "power9",
-            String::new(),
+            &description(),
             &rows,
             Predictions::default(),
             &figures(10.0, 12.0, 7.0),
@@ -332,8 +341,7 @@ mod tests {
     fn a_case_that_was_not_run_is_named() {
         let none = Figures::default();
         let error = Comparison::new(
-            "power9",
-            String::new(),
+            &description(),
             &[row("lost", Group::A, 1.0)],
             Predictions::default(),
             &none,

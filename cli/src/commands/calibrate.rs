@@ -19,9 +19,8 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
     let figures = measure::measure(&image, &machine, &published, &wanted)?;
-    let (name, hash) = (description.name(), description.config_hash());
     let mut comparison =
-        Comparison::new(name, hash, &published.rows, Predictions::power9(), &figures)
+        Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
             .map_err(Failure::Run)?;
     if arguments.curves {
         comparison.add_curves(&published.curves, &figures).map_err(Failure::Run)?;

@@ -26,9 +26,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         return Err(Failure::input(arguments.experiment.display(), text));
     }
     let description = experiment.machine.describe()?;
-    let (name, hash) = (description.name(), description.config_hash());
     let quantum = (!is_counted).then_some(arguments.quantum);
-    let mut report = Report::new(&experiment, name, hash, arguments.seed, quantum);
+    let mut report = Report::new(&experiment, &description, arguments.seed, quantum);
     // A run may take long; what cannot be written is said before it.
     if let Some(folder) = &arguments.out {
         make_folder(folder)?;

@@ -247,6 +247,7 @@ impl Class {
                 | Self::Ptesync
                 | Self::Eieio
                 | Self::Tlbsync
+                | Self::Tlbie
         )
     }
 

@@ -167,6 +167,8 @@ parameters! {
         tlbiel: "cycles",
         /// How long the broadcast of a `tlbie` is outstanding.
         tlbie_broadcast: "cycles",
+        /// How long it keeps other broadcasts from beginning, for each chip of the machine.
+        tlbie_service: "cycles",
         /// `larx` and `stcx.`, beyond a load and a store.
         reservation: "cycles",
         /// An SLB instruction.

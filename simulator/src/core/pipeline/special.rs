@@ -95,8 +95,10 @@ impl Pipeline {
                 self.order = finished;
             }
             Class::Tlbie => {
-                let cycles = parameters.special.tlbie_broadcast;
-                let at = finished.at() + free.cost(Cause::TlbInvalidate, cycles);
+                let cost = |cycles| free.cost(Cause::TlbInvalidate, cycles);
+                let service = cost(parameters.special.tlbie_service);
+                let begin = context.fabric.broadcast(finished.at(), service);
+                let at = begin + cost(parameters.special.tlbie_broadcast);
                 self.broadcast = self.chain.step(finished, at, Cause::TlbInvalidate, account);
             }
             Class::FlushLine => {
