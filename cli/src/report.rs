@@ -177,9 +177,9 @@ impl Report {
         }
     }
 
-    /// What was checked of each variant, and its ledger if that `is_wanted`.
+    /// Of each variant its ledger if that is wanted, and what was checked of it.
     #[must_use]
-    pub fn details(&self, is_ledger_wanted: bool) -> String {
+    pub fn details(&self, is_ledger_wanted: bool, are_checks_wanted: bool) -> String {
         let mut text = String::new();
         for name in self
             .rows
@@ -195,10 +195,11 @@ impl Report {
                 text.push_str(&half.text(name, self.per));
             }
             if is_ledger_wanted {
-                let ledger = explain::explain(ledger, *divisor, self.per.noun());
+                let checked = checks.causes_made_free.as_deref().unwrap_or_default();
+                let ledger = explain::explain(ledger, *divisor, self.per.noun(), checked);
                 text.push_str(&format!("\n{name}, where the cycles went\n\n{ledger}"));
             }
-            if let Some(causes) = &checks.causes_made_free {
+            if let (Some(causes), true) = (&checks.causes_made_free, are_checks_wanted) {
                 text.push_str(&causes_text(name, causes));
             }
         }
