@@ -87,7 +87,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print where the cycles went: who, in which function, at which instruction, and why. JSON has it always.
+    /// Print where the cycles went: who, in which function, at which instruction, and why; where the region is short, with
+    /// what making a cause free is worth beside it. JSON has the ledger always.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
     /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.

@@ -56,6 +56,14 @@ pub struct FreeCause {
     pub run_cycles: i64,
 }
 
+impl FreeCause {
+    /// What it is worth of what the ledger says.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.run_cycles as f64 / self.ledger_cycles as f64
+    }
+}
+
 /// A line for each cause.
 #[must_use]
 pub fn causes_text(variant: &str, causes: &[FreeCause]) -> String {
@@ -63,8 +71,8 @@ pub fn causes_text(variant: &str, causes: &[FreeCause]) -> String {
         "\n{variant}, causes made free one by one, in thread-cycles\n\n{:<24}{:>14}{:>14}{:>9}\n",
         "cause", "ledger says", "run says", "ratio"
     );
-    for FreeCause { cause, ledger_cycles, run_cycles } in causes {
-        let ratio = *run_cycles as f64 / *ledger_cycles as f64;
+    for free in causes {
+        let (FreeCause { cause, ledger_cycles, run_cycles }, ratio) = (free, free.ratio());
         let _ = writeln!(text, "{cause:<24}{ledger_cycles:>14}{run_cycles:>14}{ratio:>9.2}");
     }
     let work = Cause::DispatchWidth.name();

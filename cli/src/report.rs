@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
+use simulator::description::Description;
 
 use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Per, Published, Variant};
@@ -25,6 +26,8 @@ pub struct Report {
     version: &'static str,
     /// Of the machine's description.
     config_hash: String,
+    /// Of the values of its timing model.
+    parameters_lock: String,
     seed: u64,
     /// Where the machine ran with its timing model.
     quantum: Option<u64>,
@@ -101,21 +104,21 @@ impl Figure {
 }
 
 impl Report {
-    /// A report without rows; the machine's name and the hash come from its description.
+    /// A report without rows, of the machine that `description` describes.
     #[must_use]
     pub fn new(
         experiment: &Experiment,
-        machine: &str,
-        config_hash: String,
+        description: &Description,
         seed: u64,
         quantum: Option<u64>,
     ) -> Self {
         Self {
             schema: SCHEMA,
             experiment: experiment.name.clone(),
-            machine: machine.to_owned(),
+            machine: description.name().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
-            config_hash,
+            config_hash: description.config_hash(),
+            parameters_lock: description.timing().checksum(),
             seed,
             quantum,
             per: experiment.per,
@@ -174,9 +177,9 @@ impl Report {
         }
     }
 
-    /// What was checked of each variant, and its ledger if that `is_wanted`.
+    /// Of each variant its ledger if that is wanted, and what was checked of it.
     #[must_use]
-    pub fn details(&self, is_ledger_wanted: bool) -> String {
+    pub fn details(&self, is_ledger_wanted: bool, are_checks_wanted: bool) -> String {
         let mut text = String::new();
         for name in self
             .rows
@@ -192,10 +195,11 @@ impl Report {
                 text.push_str(&half.text(name, self.per));
             }
             if is_ledger_wanted {
-                let ledger = explain::explain(ledger, *divisor, self.per.noun());
+                let checked = checks.causes_made_free.as_deref().unwrap_or_default();
+                let ledger = explain::explain(ledger, *divisor, self.per.noun(), checked);
                 text.push_str(&format!("\n{name}, where the cycles went\n\n{ledger}"));
             }
-            if let Some(causes) = &checks.causes_made_free {
+            if let (Some(causes), true) = (&checks.causes_made_free, are_checks_wanted) {
                 text.push_str(&causes_text(name, causes));
             }
         }
@@ -232,10 +236,11 @@ impl Report {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         format!(
-            "{}: {}\nmachine {}, seed {}; figures per {} of the marked region\n\n{}\n{}",
+            "{}: {}\nmachine {}, parameters {}, seed {}; figures per {} of the marked region\n\n{}\n{}",
             self.experiment,
             self.question,
             self.machine,
+            self.parameters_lock,
             self.seed,
             self.per.noun(),
             lines.join("\n"),

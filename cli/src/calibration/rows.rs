@@ -1,6 +1,7 @@
 //! What is published, and of which cases the model's figure is made.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,18 +12,18 @@ pub enum Group {
     A,
     /// Within 25 %.
     B,
-    /// In direction only.
+    /// In direction, and within a factor of three.
     C,
 }
 
 impl Group {
-    /// The greatest error, as a fraction; `None` where only the direction counts.
+    /// The errors, as fractions of the published effect, that are kept within.
     #[must_use]
-    pub fn tolerance(self) -> Option<f64> {
+    pub fn tolerance(self) -> RangeInclusive<f64> {
         match self {
-            Self::A => Some(0.10),
-            Self::B => Some(0.25),
-            Self::C => None,
+            Self::A => -0.10..=0.10,
+            Self::B => -0.25..=0.25,
+            Self::C => -2.0 / 3.0..=2.0,
         }
     }
 }
@@ -59,6 +60,9 @@ pub struct Row {
     pub unit: String,
     /// Its high end.
     pub published_high: Option<f64>,
+    /// Whether the published figure is the most that it may be, which is then all that is asked.
+    #[serde(default)]
+    pub at_most: bool,
     /// How near the model is to come.
     pub group: Group,
     /// What the published figure was used for.
@@ -81,7 +85,7 @@ fn cycles() -> String {
 pub struct Setup {
     /// Rows name a case of it as `CASE, NAME`; the number of others for `{}`.
     name: String,
-    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves.
+    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves; 4: they invalidate.
     pub role: u8,
     /// How many, one boot for each.
     pub others: Vec<u8>,
@@ -204,23 +208,32 @@ impl Row {
         Some((cycles(&self.case)? - minus) / over * self.times)
     }
 
-    /// How far `model` is from the published figure, as a fraction of its nearer end: 0 within an interval.
+    /// How far the model's effect is from the published one, as a fraction of it, at its nearer end: 0 within an
+    /// interval. The effect of a ratio is what it differs from 1 by; where that is nothing, the error is what the model's
+    /// differs by.
     #[must_use]
     pub fn error(&self, model: f64) -> f64 {
         let (low, high) = (self.published, self.published_high.unwrap_or(self.published));
-        if model < low {
-            model / low - 1.0
-        } else if model > high {
-            model / high - 1.0
-        } else {
-            0.0
-        }
+        let low = if self.at_most { low.min(model) } else { low };
+        let none = if self.unit == "ratio" { 1.0 } else { 0.0 };
+        let end = model.clamp(low, high);
+        if end == none { model - none } else { (model - none) / (end - none) - 1.0 }
+    }
+
+    /// Whether the group's tolerance is kept.
+    #[must_use]
+    pub fn is_met(&self, model: f64) -> bool {
+        let tolerance = if self.at_most { 0.0..=0.0 } else { self.group.tolerance() };
+        tolerance.contains(&self.error(model))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Group, Role, Row, power9};
+
+    /// A published interval that is wider, as a factor, is no row: hardly anything misses it.
+    const WIDEST: f64 = 3.0;
 
     fn row() -> Row {
         Row {
@@ -232,6 +245,7 @@ mod tests {
             unit: "cycles".to_owned(),
             published: 10.0,
             published_high: Some(20.0),
+            at_most: false,
             group: Group::B,
             role: Role::Predicted,
             source: "somebody".to_owned(),
@@ -242,7 +256,10 @@ mod tests {
     fn the_rows_in_the_tree_are_right() {
         for row in power9().rows {
             assert!(row.published > 0.0 && row.times > 0.0, "{}", row.name);
-            assert!(row.published_high.is_none_or(|high| high > row.published), "{}", row.name);
+            let is_row = |high: f64| row.published < high && high <= WIDEST * row.published;
+            assert!(row.published_high.is_none_or(is_row), "{} could hardly fail", row.name);
+            let is_effect = row.unit != "ratio" || row.published != 1.0 || row.group != Group::C;
+            assert!(is_effect, "{} states no direction", row.name);
             assert!(!row.source.is_empty(), "{}", row.name);
         }
     }
@@ -258,5 +275,28 @@ mod tests {
     #[test]
     fn within_the_interval_there_is_no_error() {
         assert_eq!([5.0, 10.0, 20.0, 30.0].map(|model| row().error(model)), [-0.5, 0.0, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn a_ratio_is_judged_by_its_effect() {
+        let ratio = |group| Row {
+            unit: "ratio".to_owned(),
+            published: 1.2,
+            published_high: None,
+            group,
+            ..row()
+        };
+        let errors = [1.0, 1.2, 1.4].map(|model| ratio(Group::B).error(model));
+        assert!(errors.iter().zip([-1.0, 0.0, 1.0]).all(|(is, of)| (is - of).abs() < 1e-9));
+        let met = [0.9, 1.0, 1.1, 1.5, 1.9].map(|model| ratio(Group::C).is_met(model));
+        assert_eq!(met, [false, false, true, true, false]);
+        let same = Row { published: 1.0, ..ratio(Group::B) };
+        assert!((same.error(1.5) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_a_bound_no_more_is_asked_than_that_it_holds() {
+        let bound = Row { at_most: true, published_high: None, ..row() };
+        assert_eq!([0.0, 10.0, 10.1].map(|model| bound.is_met(model)), [true, true, false]);
     }
 }

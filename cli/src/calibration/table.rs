@@ -1,12 +1,15 @@
 //! The model beside the published: for people and for programs.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
+use simulator::description::Description;
 
 use super::curves::Curve;
 use super::measure::Figures;
+use super::predictions::{Predictions, Remark};
 use super::rows::{self, Group, Role, Row};
 
 /// The version of the JSON's form.
@@ -18,9 +21,38 @@ pub struct Comparison {
     schema: u32,
     machine: String,
     config_hash: String,
+    /// Of the values of the machine's timing model.
+    parameters_lock: String,
+    /// Listed rows, still predicted and met.
+    predicted: Count,
+    /// Of them, those that the list began with.
+    predicted_first: Count,
+    /// Of them, those that came later.
+    predicted_added: Count,
+    /// Rows that set a value.
+    fitted: Count,
     rows: Vec<Line>,
+    /// What is published and not measured yet.
+    open: Vec<Remark>,
+    /// Listed rows that were none.
+    withdrawn: Vec<Remark>,
     #[serde(skip_serializing_if = "Option::is_none")]
     curves: Option<Vec<Curve>>,
+}
+
+/// How many of so many.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Count {
+    met: usize,
+    of: usize,
+}
+
+impl std::ops::Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { met: self.met + other.met, of: self.of + other.of }
+    }
 }
 
 /// One row.
@@ -39,14 +71,16 @@ struct Line {
     /// The ends of a published interval.
     published_range: Option<[f64; 2]>,
     unit: String,
-    /// As a fraction of the published figure, of the nearer end of an interval.
+    /// As a fraction of the published effect, of the nearer end of an interval.
     error: f64,
     /// `published`, or `guess` where the model's figure moves with the guesses.
     confidence: &'static str,
     role: Role,
+    /// Whether it is listed as a prediction.
+    was_predicted: bool,
     source: String,
-    /// Whether the group's tolerance is kept; in group C there is none.
-    is_met: Option<bool>,
+    /// Whether the group's tolerance is kept.
+    is_met: bool,
 }
 
 impl Comparison {
@@ -55,9 +89,9 @@ impl Comparison {
     /// # Errors
     /// Names a row whose case was not run.
     pub fn new(
-        machine: &str,
-        config_hash: String,
+        description: &Description,
         rows: &[Row],
+        predictions: Predictions,
         figures: &Figures,
     ) -> Result<Self, String> {
         let line = |row: &Row| {
@@ -82,12 +116,37 @@ impl Comparison {
                 error,
                 confidence: if leans_on_guesses { "guess" } else { "published" },
                 role: row.role,
+                was_predicted: predictions.has(&row.name),
                 source: row.source.clone(),
-                is_met: row.group.tolerance().map(|most| error.abs() <= most),
+                is_met: row.is_met(model),
             })
         };
-        let rows = rows.iter().map(line).collect::<Result<_, String>>()?;
-        Ok(Self { schema: SCHEMA, machine: machine.to_owned(), config_hash, rows, curves: None })
+        let rows = rows.iter().map(line).collect::<Result<Vec<Line>, String>>()?;
+        let of_list = |names: &[String]| {
+            let of = names.iter().filter(|name| !predictions.is_withdrawn(name)).count();
+            let is_met = |row: &&Line| {
+                row.is_met && row.role == Role::Predicted && names.contains(&row.name)
+            };
+            Count { met: rows.iter().filter(is_met).count(), of }
+        };
+        let (first, added) = (of_list(&predictions.first), of_list(&predictions.added));
+        let fitted = rows.iter().filter(|row| row.role == Role::Fitted);
+        let fitted =
+            Count { met: fitted.clone().filter(|row| row.is_met).count(), of: fitted.count() };
+        Ok(Self {
+            schema: SCHEMA,
+            machine: description.name().to_owned(),
+            config_hash: description.config_hash(),
+            parameters_lock: description.timing().checksum(),
+            predicted: first + added,
+            predicted_first: first,
+            predicted_added: added,
+            fitted,
+            rows,
+            open: predictions.open,
+            withdrawn: predictions.withdrawn,
+            curves: None,
+        })
     }
 
     /// Adds the curves.
@@ -107,7 +166,7 @@ impl Comparison {
         format!("{text}\n")
     }
 
-    /// A table, and what of each group was met.
+    /// A table, and what of it was met.
     #[must_use]
     pub fn text(&self) -> String {
         let mut table = Table::new();
@@ -132,13 +191,11 @@ impl Comparison {
             } else {
                 String::new()
             };
-            let verdict = match row.is_met {
-                Some(false) => "missed",
-                Some(true) | None => "",
-            };
-            let role = match row.role {
-                Role::Fitted => "fitted",
-                Role::Predicted => "predicted",
+            let verdict = if row.is_met { "" } else { "missed" };
+            let role = match (row.role, row.was_predicted) {
+                (Role::Fitted, false) => "fitted",
+                (Role::Fitted, true) => "fitted since",
+                (Role::Predicted, _) => "predicted",
             };
             table.add_row([
                 format!("{:?}", row.group),
@@ -162,8 +219,9 @@ impl Comparison {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         let mut text = format!(
-            "machine {}, in cycles but where another unit is named\n\n{}\n\n{}\n",
+            "machine {}, parameters {}, in cycles but where another unit is named\n\n{}\n\n{}",
             self.machine,
+            self.parameters_lock,
             lines.join("\n"),
             self.summary()
         );
@@ -174,30 +232,46 @@ impl Comparison {
     }
 
     fn summary(&self) -> String {
-        let of = |group: Group| {
-            let rows = self.rows.iter().filter(|row| row.group == group);
-            let met = rows.clone().filter(|row| row.is_met == Some(true)).count();
-            (met, rows.count())
-        };
-        let ((a_met, a), (b_met, b), (_, c)) = (of(Group::A), of(Group::B), of(Group::C));
-        format!(
-            "group A, within 10 %: {a_met} of {a}; group B, within 25 %: {b_met} of {b}; group C, direction only: {c}"
-        )
+        let Self { predicted, predicted_first: first, predicted_added: added, fitted, .. } = self;
+        let mut text = format!(
+            "predicted: {} of {} met ({} of {} listed first, {} of {} added; a row fitted since is not met)\n\
+             fitted: {} of {} met\n\
+             met is within 10 % in group A, 25 % in B, and in direction and within a factor of three in C; \
+             a ratio is judged by what it differs from 1 by\n",
+            predicted.met,
+            predicted.of,
+            first.met,
+            first.of,
+            added.met,
+            added.of,
+            fitted.met,
+            fitted.of,
+        );
+        for (what, remarks) in [("open", &self.open), ("withdrawn", &self.withdrawn)] {
+            for Remark { name, why } in remarks {
+                let _ = writeln!(text, "{what}: {name}: {why}");
+            }
+        }
+        text
     }
 
     /// The names of the rows that miss their group's tolerance.
     #[must_use]
     pub fn missed(&self) -> Vec<&str> {
-        let missed = self.rows.iter().filter(|row| row.is_met == Some(false));
+        let missed = self.rows.iter().filter(|row| !row.is_met);
         missed.map(|row| row.name.as_str()).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use simulator::description::Description;
+
     use super::Comparison;
     use crate::calibration::measure::Figures;
+    use crate::calibration::predictions::Predictions;
     use crate::calibration::rows::{Group, Role, Row};
+    use crate::machine_file::MachineFile;
 
     fn row(name: &str, group: Group, published: f64) -> Row {
         Row {
@@ -209,10 +283,15 @@ mod tests {
             unit: "cycles".to_owned(),
             published,
             published_high: None,
+            at_most: false,
             group,
             role: Role::Fitted,
             source: "somebody".to_owned(),
         }
+    }
+
+    fn description() -> Description {
+        MachineFile::default().describe().unwrap()
     }
 
     fn figures(value: f64, low: f64, high: f64) -> Figures {
@@ -222,27 +301,38 @@ mod tests {
 
     #[test]
     fn what_misses_its_group_is_named() {
-        let rows =
-            [row("near", Group::A, 10.0), row("far", Group::B, 20.0), row("any", Group::C, 90.0)];
-        let comparison =
-            Comparison::new("power9", String::new(), &rows, &figures(10.5, 10.5, 10.5)).unwrap();
-        assert_eq!(comparison.missed(), ["far"]);
+        let near = Row { role: Role::Predicted, ..row("near", Group::A, 10.0) };
+        let rows = [near, row("far", Group::B, 20.0), row("wrong", Group::C, 90.0)];
+        let predictions = Predictions {
+            first: vec!["near".to_owned(), "far".to_owned()],
+            ..Predictions::default()
+        };
+        let figures = figures(10.5, 10.5, 10.5);
+        let comparison = Comparison::new(&description(), &rows, predictions, &figures).unwrap();
+        assert_eq!(comparison.missed(), ["far", "wrong"]);
         let text = comparison.text();
-        assert!(
-            text.contains("group A, within 10 %: 1 of 1; group B, within 25 %: 0 of 1"),
-            "{text}"
-        );
+        for line in
+            ["predicted: 1 of 2 met (1 of 2 listed first, 0 of 0 added", "fitted: 0 of 2 met"]
+        {
+            assert!(text.contains(line), "{text}");
+        }
         let json: serde_json::Value = serde_json::from_str(&comparison.json()).unwrap();
         assert_eq!(json["schema"], 1);
-        assert_eq!(json["rows"][0]["role"], "fitted");
+        assert_eq!(json["rows"][0]["role"], "predicted");
+        assert_eq!(json["rows"][1]["was_predicted"], true);
         assert_eq!(json["rows"][0]["confidence"], "published");
     }
 
     #[test]
     fn what_moves_with_the_guesses_is_an_interval() {
         let rows = [row("guessed", Group::C, 10.0)];
-        let comparison =
-            Comparison::new("power9", String::new(), &rows, &figures(10.0, 12.0, 7.0)).unwrap();
+        let comparison = Comparison::new(
+            &description(),
+            &rows,
+            Predictions::default(),
+            &figures(10.0, 12.0, 7.0),
+        )
+        .unwrap();
         assert!(comparison.text().contains("7.00 to 12.00"));
         assert!(comparison.json().contains("\"confidence\":\"guess\""));
     }
@@ -250,7 +340,12 @@ mod tests {
     #[test]
     fn a_case_that_was_not_run_is_named() {
         let none = Figures::default();
-        let error = Comparison::new("power9", String::new(), &[row("lost", Group::A, 1.0)], &none);
+        let error = Comparison::new(
+            &description(),
+            &[row("lost", Group::A, 1.0)],
+            Predictions::default(),
+            &none,
+        );
         assert!(error.unwrap_err().contains("lost"));
     }
 }

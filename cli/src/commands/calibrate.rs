@@ -1,6 +1,7 @@
 //! `powervisor calibrate`: the timing model's figures beside the published ones.
 
 use crate::arguments::{CalibrateArguments, Format};
+use crate::calibration::predictions::Predictions;
 use crate::calibration::table::Comparison;
 use crate::calibration::{cases, measure, rows};
 use crate::failure::Failure;
@@ -18,9 +19,9 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
     let figures = measure::measure(&image, &machine, &published, &wanted)?;
-    let (name, hash) = (description.name(), description.config_hash());
     let mut comparison =
-        Comparison::new(name, hash, &published.rows, &figures).map_err(Failure::Run)?;
+        Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
+            .map_err(Failure::Run)?;
     if arguments.curves {
         comparison.add_curves(&published.curves, &figures).map_err(Failure::Run)?;
     }

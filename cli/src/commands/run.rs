@@ -13,6 +13,9 @@ use crate::output::{check_place, print_text, write_file};
 use crate::report::Report;
 use crate::trial::{Outcome, Trial};
 
+/// Thread-cycles of a region up to which what `--explain` says is checked by itself.
+const SHORT: u64 = 10_000_000;
+
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut experiment = Experiment::read(&arguments.experiment)?;
     if let Some(path) = &arguments.machine {
@@ -26,9 +29,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         return Err(Failure::input(arguments.experiment.display(), text));
     }
     let description = experiment.machine.describe()?;
-    let (name, hash) = (description.name(), description.config_hash());
     let quantum = (!is_counted).then_some(arguments.quantum);
-    let mut report = Report::new(&experiment, name, hash, arguments.seed, quantum);
+    let mut report = Report::new(&experiment, &description, arguments.seed, quantum);
     // A run may take long; what cannot be written is said before it.
     if let Some(folder) = &arguments.out {
         make_folder(folder)?;
@@ -52,7 +54,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             half_quantum: trial.with_half_the_quantum(&outcome.measured)?,
             causes_made_free: None,
         };
-        if arguments.check_causes {
+        let is_short = outcome.ledger.elapsed_thread_cycles <= SHORT;
+        let is_explained = arguments.explain && arguments.format == Format::Text;
+        if arguments.check_causes || (is_explained && is_short) {
             checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
         }
         if let Some(folder) = &arguments.out {
@@ -62,7 +66,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
     match arguments.format {
         Format::Text => {
-            let text = format!("{}{}", report.text(), report.details(arguments.explain));
+            let text = format!(
+                "{}{}",
+                report.text(),
+                report.details(arguments.explain, arguments.check_causes)
+            );
             print_text(&text)
         }
         Format::Json => print_text(&report.json()),

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use super::Ledger;
+use crate::checks::FreeCause;
 
 /// Lines below this share of the whole are summed up.
 const LEAST_SHARE: f64 = 0.005;
 
-/// The ledger as text; figures are cycles divided by `per`, of which `unit` says what they are.
+/// The ledger as text; figures are cycles divided by `per`, of which `unit` says what they are. A cause that was
+/// `checked` has what making it free is worth beside it, as a ratio to what is said here.
 #[must_use]
-pub fn explain(ledger: &Ledger, per: u64, unit: &str) -> String {
+pub fn explain(ledger: &Ledger, per: u64, unit: &str, checked: &[FreeCause]) -> String {
     let whole = ledger.elapsed_thread_cycles;
     let mut text = Text { out: String::new(), per: per.max(1) as f64, decimals: 2, whole };
     text.line(0, ledger.elapsed_thread_cycles, &format!("cycles per {unit}"));
@@ -43,7 +45,9 @@ pub fn explain(ledger: &Ledger, per: u64, unit: &str) -> String {
     text.rest(1, rest.collect::<Vec<_>>().into_iter());
     text.out.push_str("\nby cause\n");
     for (why, cycles) in ledger.sum_by(super::Charge::why) {
-        text.line(1, cycles, &why);
+        let worth = checked.iter().find(|check| check.cause == why).map(FreeCause::ratio);
+        let worth = worth.map(|ratio| format!("checked {ratio:.2}")).unwrap_or_default();
+        text.line(1, cycles, format!("{why:<32} {worth}").trim_end());
     }
     text.out
 }
@@ -106,7 +110,7 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_owner, explain};
+    use super::{FreeCause, by_owner, explain};
     use crate::ledger::examples::ledger;
 
     #[test]
@@ -116,7 +120,8 @@ mod tests {
             ("hypervisor", "exit", 8, "load.l2", true, 396),
             ("partition a", "main", 0, "dispatch.width", false, 4),
         ]);
-        let text = explain(&ledger, 10, "hypercall");
+        let checked = [FreeCause { cause: "spr.scoreboard", ledger_cycles: 600, run_cycles: 450 }];
+        let text = explain(&ledger, 10, "hypercall", &checked);
         assert_eq!(
             text,
             "    100.00  100.0 %  cycles per hypercall\n     \
@@ -126,7 +131,7 @@ mod tests {
              39.60   39.6 %        +0x8 mfspr r3,lpcr               load.l2 (indirect)\n      \
              0.40    0.4 %    1 more, each below 0.5 %\n\
              \nby cause\n     \
-             60.00   60.0 %    spr.scoreboard\n     \
+             60.00   60.0 %    spr.scoreboard                   checked 0.75\n     \
              39.60   39.6 %    load.l2 (indirect)\n      \
              0.40    0.4 %    dispatch.width\n"
         );
@@ -151,6 +156,6 @@ mod tests {
 
     #[test]
     fn an_empty_ledger_has_no_cycles() {
-        assert!(explain(&ledger(&[]), 0, "hypercall").starts_with("      0.00"));
+        assert!(explain(&ledger(&[]), 0, "hypercall", &[]).starts_with("      0.00"));
     }
 }

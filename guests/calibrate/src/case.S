@@ -71,7 +71,9 @@ description_start:
 8:
     addi %r24, %r24, 1
     cmpdi %r24, 2
-    blt 7b
+    beq .Lover\@
+    b 7b
+.Lover\@:
     mtlr %r25
     blr
     .endm

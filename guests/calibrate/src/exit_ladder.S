@@ -91,6 +91,11 @@
     \operation \spr
     .endr
     .endm
+    .macro each2 operation, area, sprs:vararg
+    .irp spr, \sprs
+    \operation \spr, \area
+    .endr
+    .endm
     # What may be left alone from step \from on.
     .macro put_until step, from, sprs:vararg
     .if \step < \from
@@ -149,8 +154,11 @@ ladder_values:
     bl ladder_values
     measured
 
-    # Entry. The time limit, the decrementers, the host's performance monitor.
+    # Entry. Time: for what was stolen, for the dispatch log and for the guest's entry; or once for all.
+    time_until \step, ONE_TIME_BASE
+    time_until \step, ONE_TIME_BASE
     mftb %r6
+    # The time limit, the decrementers, the host's performance monitor.
     keep DEC, %r11
     .if \step < PMU_ON_DEMAND
     .irp spr, 795, 798, 785, 786, 796, 797, 784, 787, 788, 789, 790, 791, 792
@@ -178,34 +186,24 @@ ladder_values:
     put_until \step, CONSTANT_AMOR, AMOR
     keep CTRL_READ, %r11
     put VRSAVE
-    time_until \step, FEWER_MFTB
-    # What the hypervisor gives the guest.
-    time_until \step, FEWER_MFTB
-    time_until \step, ONE_TIME_BASE
-    mtspr TBU40, %r6
-    time_until \step, ONE_TIME_BASE
+    time_until \step, FEWER_MFTB         # for the guest's decrementer
+    # What the hypervisor gives the guest, behind what the host has.
     mfmsr %r8
     .if \step < GROUPED
-    # Each register of the host is read when its turn comes, and the guest's written behind it.
-    .irp spr, HFSCR, CIABR, DAWR, DAWRX, PSSCR, PID
-    keep \spr, %r11
-    .endr
-    put PCR
-    put DPDES
-    put VTB
-    keep PURR, %r11
-    put PURR
-    keep SPURR, %r11
-    put SPURR
+    each2 keep, %r11, HFSCR, CIABR, DAWR, DAWRX, PSSCR, PID
     .else
-    .irp spr, HFSCR, CIABR, PSSCR, PID, PURR, SPURR
-    keep \spr, %r11
-    .endr
+    each2 keep, %r11, HFSCR, CIABR, PSSCR, PID, PURR, SPURR
+    .endif
+    time_until \step, ONE_TIME_BASE      # for the time limit
+    time_until \step, FEWER_MFTB         # for the guest's time base
+    mtspr TBU40, %r6
+    mftb %r6                            # to see a carry into the upper 40 bits
     put_until \step, FEWER_WRITES, PCR, DPDES
     put VTB
-    put PURR
-    put SPURR
+    .if \step < GROUPED
+    each2 keep, %r11, PURR, SPURR
     .endif
+    each put, PURR, SPURR
     put_until \step, FEWER_WRITES, DAWR, DAWRX, CIABR, IC
     put_until \step, NO_PSSCR, PSSCR
     put HFSCR
@@ -237,10 +235,8 @@ ladder_values:
     # Exit. What the guest may have changed.
     each keep, SRR0, SRR1, DAR, DSISR
     .if \step < GROUPED
-    keep PURR
-    put PURR, %r11
-    keep SPURR
-    put SPURR, %r11
+    each keep, PURR, SPURR
+    each2 put, %r11, PURR, SPURR
     keep IC
     keep PID
     keep PSSCR
@@ -271,9 +267,8 @@ ladder_values:
     mtspr DPDES, %r5
     put PCR, %r11
     .endif
-    time_until \step, ONE_TIME_BASE
     mtspr TBU40, %r6
-    time_until \step, ONE_TIME_BASE
+    mftb %r6
     .rept 4
     slbmte %r7, %r7
     .endr
@@ -316,8 +311,8 @@ ladder_values:
     .endr
     isync
     .endif
-    time_until \step, ONE_TIME_BASE
     put DEC, %r11
+    time_until \step, ONE_TIME_BASE     # the vCPU is no longer runnable
     .if \step < NO_TLBSYNC
     eieio
     tlbsync

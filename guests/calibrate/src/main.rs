@@ -24,6 +24,7 @@ mod program {
         include_str!("registers.S"),
         include_str!("real_mode_return.S"),
         include_str!("exit_ladder.S"),
+        include_str!("loops.S"),
         include_str!("siblings.S"),
         include_str!("translation.S"),
         include_str!("curves.S"),

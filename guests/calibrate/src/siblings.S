@@ -3,7 +3,7 @@
 # The doubleword `mode` of the image says what the others do; whoever boots the image may write it:
 #
 #   byte 0      role: 0 none, all other cases; 1 they spin, `busy_thread`; 2 one answers, `ping_pong`;
-#               3 none, the cases of curves.S
+#               3 none, the cases of curves.S; 4 they invalidate, `invalidation_storm`
 #   byte 1      how many threads are started
 #   byte 2      their priority: 1 very low to 5 medium high, 0 they wait in stop
 #   byte 3      whether their stop has ESL=EC=1, so that the core may take what they have
@@ -12,7 +12,9 @@
     .set ROLE_SPIN, 1
     .set ROLE_PING_PONG, 2
     .set ROLE_CURVES, 3
+    .set ROLE_INVALIDATE, 4
     .set PIR, 1023
+    .set LPCR_UPRT_HR, 0x0050
     .set PSSCR_NUMBER, 855
     .set OPAL_START_CPU, 41
 
@@ -59,6 +61,8 @@ sibling_entry:
     lbz %r5, 2(%r3)
     cmpdi %r4, ROLE_PING_PONG
     beq answer
+    cmpdi %r4, ROLE_INVALIDATE
+    beq invalidate
     cmpdi %r5, 0
     beq wait_in_stop
     cmpdi %r5, 1
@@ -96,6 +100,35 @@ answer:
     bne 1b
     stw %r5, 0(%r3)
     b 1b
+
+    # One page of PID 0 everywhere: tlbie r5, r6 with RIC=0, PRS=1, R=1, and the wait for it.
+    .macro invalidate_everywhere
+    .long 0x7C030264 | 6 << 21 | 5 << 11
+    eieio
+    tlbsync
+    ptesync
+    .endm
+
+    # Radix, which the invalidations are for; translation stays off.
+    .macro radix_for_invalidations
+    mfspr %r5, LPCR
+    oris %r5, %r5, LPCR_UPRT_HR
+    mtspr LPCR, %r5
+    isync
+    li %r5, 5 << 5
+    li %r6, 0
+    .endm
+
+invalidate:
+    radix_for_invalidations
+1:  invalidate_everywhere
+    b 1b
+
+    case invalidation_storm, 300, 1, ROLE_INVALIDATE
+    radix_for_invalidations
+    measured
+    invalidate_everywhere
+    end_case
 
     # Eight independent adds, and a loop of two additions or compares and a branch.
     case busy_thread, 4000, 1, ROLE_SPIN

@@ -15,7 +15,6 @@
     .set WINDOW, 0x40000000
     .set WINDOW_PAGES_LOG2, 12
     .set LEAF_BITS, 0x18F               # R, C and every right
-    .set LPCR_UPRT_HR, 0x0050
 
     # Returns where there are tables already; r4 = a valid entry, r5 = a valid leaf.
     .macro begin_tables

@@ -289,6 +289,7 @@ impl Class {
                 | Self::Ptesync
                 | Self::Eieio
                 | Self::Tlbsync
+                | Self::Tlbie
         )
     }
 
@@ -333,7 +334,8 @@ impl Class {
             | Self::LoadVector => Cause::LoadL1,
             Self::Store | Self::StoreLine => Cause::StoreDrain,
             Self::LoadReserve | Self::StoreConditional | Self::Atomic => Cause::Reservation,
-            Self::SprRead | Self::SprWrite => Cause::SprLatency,
+            Self::SprRead => Cause::SprRead,
+            Self::SprWrite => Cause::SprWrite,
             Self::ContextWrite => Cause::SprContext,
             Self::TimeBaseRead => Cause::SprTimeBase,
             Self::MsrRead | Self::MsrEnable | Self::MsrWrite => Cause::SprMsr,
@@ -413,7 +415,7 @@ impl Class {
             Self::Tlbie | Self::Tlbiel => special.tlbiel,
             Self::Segment => special.segment,
             Self::FlushLine | Self::Management => special.management,
-            Self::Return => special.return_from_interrupt,
+            Self::Return => special.return_from_interrupt(),
             Self::VectoredCall => special.interrupt,
         }
     }

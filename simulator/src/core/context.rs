@@ -2,6 +2,7 @@
 
 use arch::address::EffectiveAddress;
 
+use super::fabric::Fabric;
 use super::parameters::Parameters;
 use super::ready::{Ready, Reason};
 use super::sharing::Core;
@@ -27,6 +28,8 @@ pub struct Context<'a> {
     pub free: CauseSet,
     /// What it shares with others, as the model sees it.
     pub core: &'a mut Core,
+    /// What all cores share.
+    pub fabric: &'a mut Fabric,
     /// The caches.
     pub memory: &'a mut Hierarchy,
     /// ERATs and TLBs.

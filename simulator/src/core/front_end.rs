@@ -64,11 +64,8 @@ impl FrontEnd {
         self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 
-    /// A taken branch was predicted. The branch target cache helps a thread that has the core for itself, and no
-    /// indirect branch.
-    pub fn taken(&mut self, has_target_cache: bool, parameters: &CoreParameters, free: CauseSet) {
-        let latency =
-            if has_target_cache { parameters.taken_branch } else { parameters.taken_branch_shared };
+    /// A taken branch was predicted, whose target is found in `latency` cycles.
+    pub fn taken(&mut self, latency: u64, free: CauseSet) {
         let at = self.current.at() + free.cost(Cause::FetchTaken, latency);
         self.leave(Ready::new(at, Cause::FetchTaken));
     }

@@ -14,6 +14,7 @@
 //! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`sharing`] | slots, windows and queues; what the threads of a core share |
+//! | [`fabric`] | what all cores share |
 //! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
 //! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
 //! | [`parameters`] | what it all costs |
@@ -23,6 +24,7 @@ pub mod chain;
 pub mod class;
 pub mod context;
 pub mod dispatch;
+pub mod fabric;
 pub mod forward;
 pub mod front_end;
 pub mod operation;
@@ -49,6 +51,7 @@ use crate::memory::Offset;
 use crate::shared::{FirmwarePlace, Shared};
 use crate::thread::{Activity, Thread};
 use context::Context;
+use fabric::Fabric;
 use parameters::Parameters;
 use pipeline::{Executed, Pipeline};
 use sharing::Core;
@@ -109,6 +112,7 @@ pub struct Timing {
     owners: Vec<Owner>,
     pipelines: Vec<Pipeline>,
     cores: Vec<Core>,
+    fabric: Fabric,
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
@@ -134,7 +138,7 @@ impl Timing {
         settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
         let Settings { bound, free, .. } = settings;
         let parameters = Parameters::new(description.timing(), bound);
-        let (_, _, threads_per_core) = description.topology();
+        let (chips, _, threads_per_core) = description.topology();
         let threads_per_core = threads_per_core as usize;
         let cores = threads.len().div_ceil(threads_per_core);
         let core = Core::new(&parameters, threads_per_core);
@@ -151,6 +155,7 @@ impl Timing {
                 .map(|thread| Pipeline::new(&parameters, thread.index, now(thread)))
                 .collect(),
             cores: vec![core; cores],
+            fabric: Fabric::new(chips.into()),
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
@@ -240,6 +245,7 @@ impl Timing {
             parameters: &self.parameters,
             free: self.settings.free,
             core: &mut self.cores[thread.index / threads],
+            fabric: &mut self.fabric,
             memory: &mut self.memory,
             translations: &mut self.translations,
             charges: &mut self.charges,

@@ -53,6 +53,8 @@ parameters! {
         taken_branch: "cycles",
         /// The same with several threads.
         taken_branch_shared: "cycles",
+        /// The same of a return, whose target the link stack has.
+        taken_return: "cycles",
         /// From the execution of a mispredicted branch to the dispatch of the right path.
         mispredict: "cycles",
         /// A thread of very low priority has a dispatch slot once in so many cycles.
@@ -163,6 +165,10 @@ parameters! {
         spr_read: "cycles",
         /// Writing one.
         spr_write: "cycles",
+        /// Reading CFAR.
+        cfar_read: "cycles",
+        /// Writing HDSISR.
+        hdsisr_write: "cycles",
         /// How long after the completion of a write a read waits.
         scoreboard: "cycles",
         /// Reading a register that counts time.
@@ -189,15 +195,17 @@ parameters! {
         tlbiel: "cycles",
         /// How long the broadcast of a `tlbie` is outstanding.
         tlbie_broadcast: "cycles",
+        /// How long it keeps other broadcasts from beginning, for each chip of the machine.
+        tlbie_service: "cycles",
         /// `larx` and `stcx.`, beyond a load and a store.
         reservation: "cycles",
         /// An SLB instruction.
         segment: "cycles",
         /// Cache management, messages, transactions that fail, `darn`.
         management: "cycles",
-        /// `rfid`, `hrfid`, `rfscv`.
-        return_from_interrupt: "cycles",
-        /// Taking an interrupt.
+        /// Taking an interrupt, and returning from it by `rfid`, `hrfid` or `rfscv`, together.
+        interrupt_and_return: "cycles",
+        /// Of it, taking the interrupt.
         interrupt: "cycles",
     }
 }
@@ -215,6 +223,14 @@ parameters! {
         level_2: "ns",
         /// From level 4 on.
         deep: "ns",
+    }
+}
+
+impl SpecialParameters {
+    /// A return from an interrupt, cycles.
+    #[must_use]
+    pub fn return_from_interrupt(&self) -> u64 {
+        self.interrupt_and_return.saturating_sub(self.interrupt)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Direction: a local table by address, a global one by address and history, and a selector between them;
 //! POWER9 has four longer TAGE tables besides, and a selector of the local one, which are left out. Indirect
-//! targets: the last target by address. Returns: a stack. Tables belong to a core, history and stack to a
+//! targets: the last target by address; of two such branches in a block of 32 bytes the second is never predicted. Returns: a ring of addresses. Tables belong to a core, history and stack to a
 //! thread.
 
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,12 @@ pub struct Tables {
 pub struct History {
     /// The last directions, the latest in bit 0.
     directions: u64,
-    /// Return addresses.
+    /// The last indirect branch.
+    indirect: u64,
+    /// Return addresses, the youngest at `top`; behind the last place comes the first, so that a
+    /// stack that ran empty still says what it said before.
     stack: Vec<u64>,
+    top: usize,
 }
 
 impl Tables {
@@ -62,8 +66,25 @@ impl Tables {
     }
 }
 
+/// Bytes of a block of which one indirect branch is predicted.
+const BLOCK: u64 = 32;
+
 fn count(counter: &mut u8, up: bool) {
     *counter = if up { (*counter + 1).min(3) } else { counter.saturating_sub(1) };
+}
+
+impl History {
+    fn push(&mut self, address: u64, entries: usize) {
+        self.top = (self.top + 1) % entries;
+        self.stack.resize(entries.max(self.stack.len()), 0);
+        self.stack[self.top] = address;
+    }
+
+    fn pop(&mut self, entries: usize) -> u64 {
+        let address = self.stack.get(self.top % entries).copied().unwrap_or_default();
+        self.top = (self.top % entries + entries - 1) % entries;
+        address
+    }
 }
 
 impl Tables {
@@ -85,15 +106,17 @@ impl Tables {
         let direction_is_right =
             !is_conditional || self.direction(history, address, taken_to.is_some());
         let target_is_right = match (kind, taken_to) {
-            (Kind::Return { .. }, Some(target)) => history.stack.pop() == Some(target),
-            (Kind::Indirect { .. }, Some(target)) => self.target(address, target),
+            (Kind::Return { .. }, Some(target)) => history.pop(stack_entries) == target,
+            (Kind::Indirect { .. }, Some(target)) => {
+                let last = std::mem::replace(&mut history.indirect, address);
+                // Of a block one such branch is predicted.
+                let is_second = last / BLOCK == address / BLOCK && last < address;
+                self.target(address, target) && !is_second
+            }
             _ => true,
         };
         if is_call {
-            if history.stack.len() >= stack_entries {
-                history.stack.remove(0);
-            }
-            history.stack.push(address.wrapping_add(4));
+            history.push(address.wrapping_add(4), stack_entries);
         }
         direction_is_right && target_is_right
     }
@@ -115,7 +138,7 @@ impl Tables {
     }
 
     fn target(&mut self, address: u64, target: u64) -> bool {
-        let index = (address >> 2) as usize % self.targets.len();
+        let index = ((address >> 2) ^ (address >> 6)) as usize % self.targets.len();
         let known = &mut self.targets[index];
         std::mem::replace(known, target) == target
     }

@@ -42,6 +42,23 @@ fn what_is_wrong_is_named_with_its_line() {
 }
 
 #[test]
+fn a_value_of_the_timing_model_moves_with_a_line_in_the_lock() {
+    let lock = include_str!("../../../machines/parameters.lock");
+    let line = lock.lines().rfind(|line| line.starts_with("power9 ")).unwrap();
+    let [_, checksum, source] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+        panic!("parameters.lock: {line:?} does not say who moved what");
+    };
+    assert!(source.len() > 20, "parameters.lock: say what moved, and which source moved it");
+    let now = Description::from_toml(POWER9).unwrap().timing().checksum();
+    assert_eq!(checksum, now, "a value of [timing] moved; add a line to machines/parameters.lock");
+    let moved = POWER9.replacen("l1_latency = { value = 4", "l1_latency = { value = 5", 1);
+    assert_ne!(now, Description::from_toml(&moved).unwrap().timing().checksum());
+    let retold = POWER9.replacen("about 4 measured", "4 measured, about", 1);
+    assert_ne!(retold, POWER9);
+    assert_eq!(now, Description::from_toml(&retold).unwrap().timing().checksum());
+}
+
+#[test]
 fn the_hash_differs_when_a_value_does() {
     let mut description = Description::from_toml(POWER9).unwrap();
     let before = description.config_hash();

@@ -105,8 +105,10 @@ causes! {
     StoreDrain "store.drain",
     /// `larx` and `stcx.`: the cost of an atomic update beyond its load and store.
     Reservation "reservation",
-    /// Moving to or from a special-purpose register that is not renamed.
-    SprLatency "spr.latency",
+    /// Reading a special-purpose register that is not renamed.
+    SprRead "spr.read",
+    /// Writing one.
+    SprWrite "spr.write",
     /// A special-purpose register was read while a write of one was under way.
     SprScoreboard "spr.scoreboard",
     /// Reading the time base: dispatched only when next to complete.
@@ -220,6 +222,6 @@ mod tests {
     fn a_free_cause_costs_nothing() {
         let set = CauseSet::default().with(Cause::SprMsr);
         assert_eq!(set.cost(Cause::SprMsr, 20), 0);
-        assert_eq!(set.cost(Cause::SprLatency, 20), 20);
+        assert_eq!(set.cost(Cause::SprRead, 20), 20);
     }
 }

@@ -191,7 +191,7 @@ mod tests {
         assert_ne!(account, charges.account(Owner::Idle, 0x100));
         charges.charge(1, account, Cause::SprMsr, false, 20);
         charges.charge(1, account, Cause::SprMsr, false, 22);
-        charges.charge(1, account, Cause::SprLatency, false, 7);
+        charges.charge(1, account, Cause::SprRead, false, 7);
         charges.check(1, 49);
         charges.check(0, 0);
         assert_eq!(charges.lines().map(|line| line.cycles).collect::<Vec<_>>(), [7, 42]);

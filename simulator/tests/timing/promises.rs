@@ -177,7 +177,7 @@ fn a_chain_beside_a_longer_one_is_not_charged() {
         finish(machine, 1_000_000)
     };
     let priced = timed(CauseSet::default());
-    for cause in [Cause::LatencyFixed, Cause::SprLatency] {
+    for cause in [Cause::LatencyFixed, Cause::SprRead] {
         let lines = priced.charges().unwrap().lines().filter(|line| line.cause == cause);
         let charged = lines.map(|line| line.cycles).sum::<u64>() as f64;
         let saved = cycles(&priced) - cycles(&timed(CauseSet::default().with(cause)));

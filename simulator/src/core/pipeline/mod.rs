@@ -355,9 +355,15 @@ impl Pipeline {
             let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
             self.front.redirect(refilled);
         } else if taken_to.is_some() {
-            let is_indirect = matches!(kind, predictor::Kind::Indirect { .. });
-            let has_target_cache = self.share.divisor == 1 && !is_indirect;
-            self.front.taken(has_target_cache, &parameters.core, free);
+            let core = &parameters.core;
+            // The branch target cache helps a thread that has the core for itself.
+            let latency = match kind {
+                predictor::Kind::Return { .. } => core.taken_return,
+                predictor::Kind::Indirect { .. } => core.taken_branch_shared,
+                _ if self.share.divisor == 1 => core.taken_branch,
+                _ => core.taken_branch_shared,
+            };
+            self.front.taken(latency, free);
         }
     }
 

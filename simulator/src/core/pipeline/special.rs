@@ -23,12 +23,16 @@ impl Pipeline {
         };
         match executed.operation.class {
             Class::SprRead => {
-                wait(self.special_unit, Cause::SprLatency);
+                wait(self.special_unit, Cause::SprRead);
                 ready = self.written(context, executed, ready, Cause::SprScoreboard);
             }
             Class::MsrRead => ready = self.written(context, executed, ready, Cause::SprMsr),
-            Class::SprWrite => wait(self.special_unit, Cause::SprLatency),
-            Class::Hwsync | Class::Ptesync => {
+            // Time is read when everything before has had its effect on it.
+            Class::TimeBaseRead => {
+                ready = self.written(context, executed, ready, Cause::SprScoreboard);
+            }
+            Class::SprWrite => wait(self.special_unit, Cause::SprWrite),
+            Class::Hwsync | Class::Ptesync | Class::Eieio => {
                 wait(self.drained, Cause::StoreDrain);
                 if executed.operation.class == Class::Ptesync {
                     wait(self.broadcast, Cause::TlbInvalidate);
@@ -85,13 +89,16 @@ impl Pipeline {
                 self.scoreboard = finished;
                 self.hold = self.completed;
             }
+            Class::TimeBaseRead => self.hold = self.completed,
             Class::Isync => self.is_context_altered = false,
             Class::Hwsync | Class::Lwsync | Class::Ptesync => {
                 self.order = finished;
             }
             Class::Tlbie => {
-                let cycles = parameters.special.tlbie_broadcast;
-                let at = finished.at() + free.cost(Cause::TlbInvalidate, cycles);
+                let cost = |cycles| free.cost(Cause::TlbInvalidate, cycles);
+                let service = cost(parameters.special.tlbie_service);
+                let begin = context.fabric.broadcast(finished.at(), service);
+                let at = begin + cost(parameters.special.tlbie_broadcast);
                 self.broadcast = self.chain.step(finished, at, Cause::TlbInvalidate, account);
             }
             Class::FlushLine => {

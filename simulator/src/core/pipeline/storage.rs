@@ -30,11 +30,16 @@ impl Pipeline {
         let translated = context.translate(access.address, Access::Load, issued.at(), owner);
         let translated = self.chain.step(issued, translated.at(), translated.reason(), account);
         let begin = translated.at();
-        match self.forwarding.find(access.offset, access.bytes as usize, begin) {
-            Found::Forwarded(data) => {
+        let mut loaded = translated;
+        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
+        match found {
+            Found::Forwarded(data) | Found::Merged(data) => {
                 let from = translated.later(data);
                 let cycles = free.cost(Cause::LoadForward, latency.forward) + crossing;
-                return self.chain.step(from, from.at() + cycles, Cause::LoadForward, account);
+                loaded = self.chain.step(from, from.at() + cycles, Cause::LoadForward, account);
+                if found == Found::Forwarded(data) {
+                    return loaded;
+                }
             }
             Found::Scattered(drained) if !free.contains(Cause::LoadForwardFailed) => {
                 let from = translated.later(drained);
@@ -43,7 +48,6 @@ impl Pipeline {
             }
             Found::Scattered(_) | Found::Nothing => {}
         }
-        let mut loaded = translated;
         for (line, address) in lines(access) {
             let answer = context.access(Kind::Load, line, address, begin, owner);
             let is_hit = answer.reason().cause() == Cause::LoadL1;
@@ -88,7 +92,7 @@ impl Pipeline {
                 }
             }
             let bytes = access.bytes as usize;
-            self.forwarding.store(access.offset, bytes, completed.at(), queued, drained);
+            self.forwarding.store(access.offset, bytes, queued, drained);
         }
         self.drained = drained;
         self.dispatch.stores.push(drained);
