@@ -151,3 +151,72 @@ fn a_stopped_thread_waits_on_nobodys_account() {
     // 593 ns.
     assert_eq!(of(Cause::WaitWake), [(Owner::Idle, 2254)]);
 }
+
+/// Goes on at the start of a line, as fetch depends on where code lies.
+fn aligned(program: Program) -> Program {
+    let words = (128 - program.0.len() % 128) / 4;
+    program.many(words, |p, _| p.op(M::Ori, &[0, 0, 0]))
+}
+
+/// A test-and-set lock, taken and released for ever; r20 counts how often.
+fn lock(program: Program) -> Program {
+    aligned(program)
+        .op(M::Addi, &[4, 0, 1])
+        .op(M::Addi, &[5, 0, 0])
+        .op(M::Lwarx, &[3, 0, 9, 0])
+        .op(M::Cmpi, &[0, 0, 3, 0])
+        .op(M::Bc, &[4, 2, -8, 0, 0])
+        .op(M::Stwcx, &[4, 0, 9])
+        .op(M::Bc, &[4, 2, -16, 0, 0])
+        .op(M::Isync, &[])
+        .op(M::Addi, &[20, 20, 1])
+        .op(M::Sync, &[1])
+        .op(M::Stw, &[5, 0, 9])
+        .op(M::B, &[-36, 0, 0])
+}
+
+/// An endless loop of work; r20 counts its rounds.
+fn count(program: Program) -> Program {
+    aligned(program)
+        .many(10, |p, index| p.op(M::Add, &[10 + index as i64 % 8, 4, 5]))
+        .op(M::Addi, &[20, 20, 1])
+        .op(M::B, &[-44, 0, 0])
+}
+
+/// What equal threads get done in the same time, each as a fraction of what all do in the mean.
+fn shares(cores: u32, threads: u32, work: fn(Program) -> Program) -> Vec<f64> {
+    let mut machine = boot(cores, threads, work, work);
+    let counts = |machine: &Machine| -> Vec<u64> {
+        machine.state().threads.iter().map(|thread| thread.gpr[20]).collect()
+    };
+    machine.run(400_000, &mut NoObserver);
+    let before = counts(&machine);
+    machine.run(2_000_000, &mut NoObserver);
+    let done: Vec<f64> =
+        counts(&machine).iter().zip(before).map(|(now, before)| (now - before) as f64).collect();
+    let mean = done.iter().sum::<f64>() / done.len() as f64;
+    assert!(mean > 100.0, "{done:?}");
+    done.iter().map(|done| done / mean).collect()
+}
+
+#[test]
+fn equal_threads_get_equal_shares() {
+    for (cores, threads) in [(1, 2), (1, 4), (2, 1), (4, 1), (2, 2)] {
+        let shares = shares(cores, threads, count);
+        let is_equal = |share: &f64| (share - 1.0).abs() < 0.01;
+        assert!(shares.iter().all(is_equal), "{cores} cores of {threads} threads: {shares:?}");
+    }
+}
+
+/// Who waits for a lock gets it in the order of arrival of each access. How long the loop takes then makes some of
+/// several come too late more often than others, which no arbiter sees.
+#[test]
+fn nobody_loses_a_lock_for_ever() {
+    for (cores, threads, least) in
+        [(1, 2, 0.99), (2, 1, 0.99), (1, 4, 0.5), (4, 1, 0.5), (2, 2, 0.5)]
+    {
+        let shares = shares(cores, threads, lock);
+        let has_enough = |share: &f64| *share > least;
+        assert!(shares.iter().all(has_enough), "{cores} cores of {threads} threads: {shares:?}");
+    }
+}
