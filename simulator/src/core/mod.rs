@@ -332,7 +332,6 @@ impl Timing {
         if context.core.next() != context.member {
             return false;
         }
-        let place = context.core.place(context.member);
         let is_over =
             place >= turn.until || is_ordered && (place, since) > (turn.others, turn.others_since);
         if is_over {
@@ -382,7 +381,7 @@ impl Timing {
     pub fn place(&self, thread: &Thread) -> u64 {
         let core = &self.cores[thread.index / self.threads_per_core];
         if core.is_shared() {
-            core.place(thread.index % self.threads_per_core)
+            core.members[thread.index % self.threads_per_core].place
         } else {
             let place = core.members[thread.index % self.threads_per_core].place;
             thread.time.cycles().max(place)
