@@ -33,14 +33,15 @@ pub struct Context<'a> {
     pub translations: &'a mut Translations,
     /// The account.
     pub charges: &'a mut Charges,
-    /// Whether other threads of the machine run.
-    pub has_others: bool,
+    /// An access met a line that another core had: others come first before the thread goes on.
+    pub is_contended: bool,
 }
 
 impl Context<'_> {
     /// When a line is there for an access that begins at cycle `at`.
     #[inline]
     pub fn access(&mut self, kind: Kind, line: u64, address: u64, at: u64, owner: Owner) -> Ready {
+        self.is_contended |= self.memory.is_contended(self.thread.core, line);
         let thread = self.thread.index;
         ready(self.memory.access(&Request { thread, line, address, kind, at, owner }))
     }

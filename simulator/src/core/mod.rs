@@ -41,14 +41,13 @@ use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::translation::{TranslationMisses, Translations};
-use crate::cache::{CacheMisses, Hierarchy, LINE_LOG2};
+use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::interrupt::Taken;
 use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
 use crate::memory::Offset;
 use crate::shared::{FirmwarePlace, Shared};
-use crate::thread::accesses::Accesses;
 use crate::thread::{Activity, Thread};
 use context::Context;
 use operation::Operation;
@@ -96,8 +95,6 @@ pub struct Turn {
     pub until: u64,
     /// The cycle of the other thread that is furthest behind; what orders threads waits for it.
     pub others: u64,
-    /// Since when that thread waits there: of two that wait for a line it goes to the one that came first.
-    pub others_since: u64,
 }
 
 /// The timing model's state, in timing mode.
@@ -117,22 +114,12 @@ pub struct Timing {
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
-    /// By thread and lower bits, the effective lines at which it met others, and where they lie.
-    met: Box<[(u64, u64)]>,
     /// Whose turn it is.
     pub turn: Option<Turn>,
 }
 
 /// The firmware's entry word and the return behind it.
 const FIRMWARE_BYTES: u64 = 8;
-
-/// Places at which a thread met others that are remembered; a power of two.
-const LINES_MET: usize = 64;
-
-/// Where the effective line is in [`Timing::met`].
-fn met(thread: &Thread, line: u64) -> usize {
-    thread.index * LINES_MET + line as usize % LINES_MET
-}
 
 /// Program priority in PPR.
 const PRIORITY: Field = Field::new(11, 13);
@@ -169,7 +156,6 @@ impl Timing {
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
-            met: vec![(u64::MAX, 0); threads.len() * LINES_MET].into(),
             turn: None,
             parameters,
         };
@@ -243,7 +229,6 @@ impl Timing {
         thread: &'a Thread,
         shared: &'a Shared,
     ) -> (&'a mut Pipeline, Context<'a>) {
-        let has_others = self.has_others(thread.index);
         let threads = self.threads_per_core;
         let context = Context {
             thread,
@@ -255,7 +240,7 @@ impl Timing {
             memory: &mut self.memory,
             translations: &mut self.translations,
             charges: &mut self.charges,
-            has_others,
+            is_contended: false,
         };
         (&mut self.pipelines[thread.index], context)
     }
@@ -290,8 +275,8 @@ impl Timing {
         let (pipeline, mut context) = self.parts(thread, shared);
         context.core.set_priority(context.member, PRIORITY.get(thread.spr(Spr::Ppr)));
         let cycle = pipeline.complete(&mut context, executed);
-        if self.has_others(thread.index) {
-            self.meet_others(thread, executed.accesses);
+        if context.is_contended {
+            self.turn = None;
         }
         for (core, invalidation) in executed.accesses.invalidations() {
             self.translations.invalidate(*core, invalidation);
@@ -302,61 +287,31 @@ impl Timing {
     /// Whether `thread` goes on with `operation`, which it has fetched, or another thread comes first: in a core
     /// that several threads share the one whose operation can be dispatched first, and the one that is furthest
     /// behind before it executes what orders threads. To be asked before each instruction where several threads
-    /// share the core, and elsewhere before those that order threads or access memory.
+    /// share the core, and elsewhere before those that order threads.
     #[inline]
     pub fn goes_on(&mut self, thread: &Thread, shared: &Shared, operation: &Operation) -> bool {
         let Some(turn) = self.turn else { return false };
-        let since = thread.time.cycles();
-        let mut now = since;
-        let line = self.line_met(thread, operation);
-        if let Some(line) = line {
-            let only_reads = operation.class.is_load() && !operation.orders_threads;
-            now = self.memory.answers(thread.index, line, only_reads, now);
-        }
-        let is_ordered = operation.orders_threads || line.is_some();
+        let now = thread.time.cycles();
         let (pipeline, context) = self.parts(thread, shared);
         if !context.core.is_shared() {
-            let is_over = is_ordered && (now, since) > (turn.others, turn.others_since);
-            context.core.members[context.member].place = if is_over { now } else { 0 };
-            if is_over {
+            if now > turn.others {
                 self.turn = None;
             }
-            return !is_over;
+            return now <= turn.others;
         }
         let mut place = pipeline.place(&context, operation);
-        if is_ordered {
+        if operation.orders_threads {
             place = place.max(now);
         }
-        let member = &mut context.core.members[context.member];
-        (member.place, member.since) = (place, if is_ordered { since } else { 0 });
+        context.core.members[context.member].place = place;
         if context.core.next() != context.member {
             return false;
         }
-        let is_over =
-            place >= turn.until || is_ordered && (place, since) > (turn.others, turn.others_since);
+        let is_over = place >= turn.until || operation.orders_threads && place > turn.others;
         if is_over {
             self.turn = None;
         }
         !is_over
-    }
-
-    /// The line that `operation` accesses, if `thread` met others there.
-    #[inline]
-    fn line_met(&self, thread: &Thread, operation: &Operation) -> Option<u64> {
-        let address = operation.operand?.address(thread) >> LINE_LOG2;
-        let (known, line) = self.met[met(thread, address)];
-        (known == address).then_some(line)
-    }
-
-    /// Remembers where `thread` accessed a line that goes from core to core.
-    fn meet_others(&mut self, thread: &Thread, accesses: &Accesses) {
-        for access in accesses.list() {
-            let line = (access.offset >> LINE_LOG2) as u64;
-            if self.memory.wanders(line) {
-                let address = access.address >> LINE_LOG2;
-                self.met[met(thread, address)] = (address, line);
-            }
-        }
     }
 
     /// Whether several threads of the core of thread `index` run.
@@ -383,16 +338,8 @@ impl Timing {
         if core.is_shared() {
             core.members[thread.index % self.threads_per_core].place
         } else {
-            let place = core.members[thread.index % self.threads_per_core].place;
-            thread.time.cycles().max(place)
+            thread.time.cycles()
         }
-    }
-
-    /// Whether other threads run, in its core or in another, beside thread `index`, whose turn it is.
-    #[inline]
-    #[must_use]
-    pub fn has_others(&self, index: usize) -> bool {
-        self.is_shared(index) || self.turn.is_some_and(|turn| turn.others != u64::MAX)
     }
 
     /// `thread` took an interrupt.

@@ -4,7 +4,7 @@
 //! Of the threads of a core the one goes on whose next operation can be dispatched first, so slots and entries of
 //! the queue are handed out in order of time. Of those that could be at the same cycle it is the one that has had
 //! least for its priority (start-time fair queueing), and of equal ones the one that has waited longest: what all
-//! want is taken in turn. What orders threads is done in the order in which they came to it.
+//! want is taken in turn.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,6 @@ pub struct Member {
     priority: u64,
     /// The cycle before which its next operation cannot be dispatched, whatever its siblings do.
     pub place: u64,
-    /// Since when it waits there for what orders threads; 0 if it does not.
-    pub since: u64,
     /// Operations that it has had, divided by its weight.
     had: u64,
     /// The number of its last operation among those of the core.
@@ -143,7 +141,7 @@ impl Core {
         let of = |index: usize| {
             let member = &self.members[index];
             let soonest = (self.slots[self.lane(index)] / PARTS).max(full_until);
-            (member.place.max(soonest), member.since, member.had.max(self.had), member.last)
+            (member.place.max(soonest), member.had.max(self.had), member.last)
         };
         let running = (0..self.members.len()).filter(|&index| self.members[index].is_running);
         running.min_by_key(|&index| of(index)).unwrap_or(0)

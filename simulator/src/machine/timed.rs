@@ -90,19 +90,16 @@ impl Machine {
             let at = next_at(thread)?;
             Some(if thread.activity == Activity::Running { timing.place(thread) } else { at })
         };
-        // Of those at the same place the one that came there first.
-        let since = |thread: &Thread| Some((place(thread)?, thread.time.cycles()));
-        let waiting = |thread: &Thread| Some((since(thread)?, thread.index));
+        let waiting = |thread: &Thread| Some((place(thread)?, thread.index));
         let (_, thread) = threads.iter().filter_map(waiting).min()?;
         let core = threads[thread].core;
         // Threads of one core take turns inside it.
         let is_other = |other: &&Thread| {
             other.index != thread && (other.core != core || other.activity != Activity::Running)
         };
-        let others = threads.iter().filter(is_other).filter_map(since).min();
-        let (others, others_since) = others.unwrap_or((u64::MAX, u64::MAX));
+        let others = threads.iter().filter(is_other).filter_map(place).min().unwrap_or(u64::MAX);
         let until = others.saturating_add(timing.settings().quantum);
-        timing.turn = Some(Turn { thread, until, others, others_since });
+        timing.turn = Some(Turn { thread, until, others });
         Some(thread)
     }
 
@@ -282,15 +279,13 @@ impl Run<'_> {
         observer: &mut O,
     ) -> Leave {
         let is_shared = self.timing.is_shared(self.thread.index);
-        let has_others = self.timing.has_others(self.thread.index);
         for (index, op) in self.block.ops.iter().enumerate().skip(*place) {
             *place = index;
             let Self { thread, shared, timing, block, timed } = self;
             let operation = &timed.operations[index];
             timing.fetch(thread, shared, block.offset(index), timed.owner());
-            let asks =
-                is_shared || operation.orders_threads || has_others && operation.operand.is_some();
-            if asks && !timing.goes_on(thread, shared, operation) {
+            if (is_shared || operation.orders_threads) && !timing.goes_on(thread, shared, operation)
+            {
                 return Leave::Turn;
             }
             thread.accesses.clear();

@@ -106,17 +106,10 @@ impl Hierarchy {
                 entry.writer = core as u16;
                 let others = entry.above & !own;
                 entry.above &= own;
-                let own_ready = entry.ready;
-                let cycles = self.latencies.of(Kind::Store, Level::L2);
-                if others == 0 && !self.exchange.wanders(line) {
-                    let ready = own_ready.max(at + cycles);
+                let ready = entry.ready.max(at + self.latencies.of(Kind::Store, Level::L2));
+                if others == 0 {
                     return Answer { ready, cause, is_refill: false };
                 }
-                // Nobody gets the line before the store is in it.
-                let begin = if others == 0 { at } else { self.exchange.begin(line, at) };
-                let ready = own_ready.max(begin + cycles);
-                self.exchange.note(line);
-                self.exchange.transfer(line, ready);
                 self.take_above(pair, line, others, Some(side));
                 (ready, false)
             }

@@ -23,9 +23,8 @@ use serde::{Deserialize, Serialize};
 use self::pair::Pair;
 use super::array::Array;
 use super::calendar::Calendar;
-use super::exchange::Exchange;
 use super::latency::Latencies;
-use super::line::Line;
+use super::line::{Line, NOBODY};
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
@@ -59,7 +58,6 @@ pub struct Hierarchy {
     homes: Vec<(u64, u64, usize)>,
     latencies: Latencies,
     prefetch: PrefetchParameters,
-    exchange: Exchange,
     /// By thread.
     misses: Vec<CacheMisses>,
 }
@@ -108,7 +106,6 @@ impl Hierarchy {
             homes: homes.collect(),
             latencies: Latencies::new(&cache, &memory, clock, free),
             prefetch,
-            exchange: Exchange::default(),
         }
     }
 
@@ -134,29 +131,29 @@ impl Hierarchy {
         self.cores[core].fetches_ahead = fetches_ahead;
     }
 
-    /// Whether `line` goes from core to core because they write it: the order of accesses to it matters.
+    /// Whether `core` would get `line` from a core that wrote it: the order of the two matters.
     #[inline]
     #[must_use]
-    pub fn wanders(&self, line: u64) -> bool {
-        self.exchange.wanders(line)
-    }
-
-    /// When the owner of a line that wanders answers `thread`, which comes at cycle `at`: after those that came
-    /// before. Who only reads and has a copy does not have to ask.
-    #[must_use]
-    pub fn answers(&self, thread: usize, line: u64, only_reads: bool, at: u64) -> u64 {
-        let core = self.core_of[thread];
-        if only_reads && self.cores[core].data.find(line).is_some() {
-            at
-        } else {
-            self.exchange.begin(line, at)
+    pub fn is_contended(&self, core: usize, line: u64) -> bool {
+        if self.cores.len() == 1 {
+            return false;
         }
-    }
-
-    /// An atomic update has `line` to itself until cycle `until`.
-    pub fn hold(&mut self, line: u64, until: u64) {
-        self.exchange.note(line);
-        self.exchange.transfer(line, until);
+        let own = &self.cores[core];
+        if own.data.find(line).is_some() {
+            // A store of another core would have taken it away.
+            return false;
+        }
+        let is_others = |pair: usize, entry: &Line| {
+            if pair == own.pair {
+                entry.writer != NOBODY && entry.writer != core as u16
+            } else {
+                entry.is_exclusive && entry.is_dirty
+            }
+        };
+        self.pairs.iter().enumerate().any(|(pair, caches)| {
+            let entry = caches.l2.find(line).or_else(|| caches.l3.find(line));
+            entry.is_some_and(|entry| is_others(pair, entry))
+        })
     }
 
     /// Writes `line` back and takes it out of every cache, as `dcbf` does, from cycle `at` on. Returns

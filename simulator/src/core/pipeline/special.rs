@@ -102,19 +102,8 @@ impl Pipeline {
             }
             Class::StoreConditional | Class::Atomic => {
                 self.order = finished;
-                hold_lines(context, executed, finished);
             }
-            Class::LoadReserve => hold_lines(context, executed, finished),
             _ => {}
-        }
-    }
-}
-
-/// Nobody else has the lines of an atomic update until it has finished.
-fn hold_lines(context: &mut Context<'_>, executed: &Executed<'_>, finished: Ready) {
-    if context.has_others {
-        for access in executed.accesses.list() {
-            context.memory.hold((access.offset >> LINE_LOG2) as u64, finished.at());
         }
     }
 }
