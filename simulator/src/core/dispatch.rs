@@ -20,6 +20,8 @@ pub struct Share {
     pub slot: u64,
     /// Why not fewer.
     pub cause: Cause,
+    /// Parts of a cycle that an operation takes of what the thread shares with others.
+    pub width: u64,
     /// The thread's part of what is divided statically is one in so many.
     pub divisor: u64,
     /// Its part of the window.
@@ -37,9 +39,12 @@ impl Share {
     #[must_use]
     pub fn whole(parameters: &CoreParameters, divisor: u64) -> Self {
         let part = |entries: u64| (entries / divisor).max(1);
+        let width =
+            if divisor < 4 { parameters.dispatch_width } else { parameters.dispatch_width_pair };
         Self {
-            slot: PARTS / parameters.dispatch_width,
+            slot: PARTS / width,
             cause: Cause::DispatchWidth,
+            width: PARTS / width,
             divisor,
             window: part(parameters.window),
             loads: part(parameters.load_queue),
@@ -52,10 +57,12 @@ impl Share {
 /// When an operation was dispatched.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatched {
-    /// When there was a slot for it, in [parts](PARTS) of a cycle.
+    /// When the thread alone had a slot for it, in [parts](PARTS) of a cycle.
     pub slot: u64,
-    /// When everything else allowed it.
+    /// When everything else of the thread's own allowed it, and the issue queue had room.
     pub held: Ready,
+    /// When its siblings left a slot for it, in parts of a cycle.
+    pub shared: u64,
     /// The cycle of its last part.
     pub at: u64,
 }
@@ -101,27 +108,45 @@ impl Dispatch {
         self.last
     }
 
-    /// Dispatches an operation that can be from `ready` on.
+    /// `ready`, or later if there is no room in the thread's own part of what is divided.
+    #[inline]
+    #[must_use]
+    pub fn held(&self, operation: &Operation, ready: Ready, share: &Share) -> Ready {
+        let held = ready.later(self.window.room(share.window));
+        if operation.class.is_load() {
+            held.later(self.loads.room(share.loads))
+        } else if operation.class.is_store() {
+            held.later(self.stores.room(share.stores))
+        } else {
+            held
+        }
+    }
+
+    /// The cycle at which the thread has a slot of its own.
+    #[inline]
+    #[must_use]
+    pub fn own_slot(&self) -> u64 {
+        self.slot / PARTS
+    }
+
+    /// Dispatches an operation that is [`held`](Self::held) until then, in a slot of those that threads share from
+    /// `slots` on.
     #[inline]
     pub fn dispatch(
         &mut self,
         operation: &Operation,
-        ready: Ready,
+        held: Ready,
+        slots: &mut u64,
         share: &Share,
         parameters: &CoreParameters,
         free: CauseSet,
     ) -> Dispatched {
-        let mut held = ready.later(self.window.room(share.window));
-        if operation.class.is_load() {
-            held = held.later(self.loads.room(share.loads));
-        } else if operation.class.is_store() {
-            held = held.later(self.stores.room(share.stores));
-        }
+        let shared = *slots;
         let mut slot = self.slot;
         if operation.branch.is_some() && self.branches >= parameters.dispatch_branches {
             slot = slot.max((self.last + 1) * PARTS);
         }
-        let start = slot.max(held.at() * PARTS);
+        let start = slot.max(held.at() * PARTS).max(shared);
         let operations = free.cost(Cause::DispatchMicrocode, operation.operations - 1) + 1;
         let width = free.cost(share.cause, share.slot);
         let mut last = start + (operations - 1) * width;
@@ -129,13 +154,14 @@ impl Dispatch {
             last += free.cost(Cause::DispatchMicrocode, parameters.microcode) * PARTS;
         }
         self.slot = last + width;
+        *slots = start + operations * share.width;
         let at = last / PARTS;
         if at > self.last {
             self.last = at;
             self.branches = 0;
         }
         self.branches += u64::from(operation.branch.is_some());
-        Dispatched { slot, held, at }
+        Dispatched { slot, held, shared, at }
     }
 
     /// An operation that was dispatched completes when `completed` says.

@@ -13,7 +13,7 @@
 //! | [`pipeline`] | one thread: fetch, dispatch, issue, completion |
 //! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
-//! | [`dispatch`], [`sharing`] | slots, windows and queues; what the threads of a core share |
+//! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queue; what the threads of a core share |
 //! | [`fabric`] | what all cores share |
 //! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
 //! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
@@ -32,6 +32,7 @@ pub mod parameters;
 pub mod pipeline;
 pub mod ports;
 pub mod predictor;
+pub mod queue;
 pub mod ready;
 pub mod registers;
 pub mod sharing;
@@ -52,6 +53,7 @@ use crate::shared::{FirmwarePlace, Shared};
 use crate::thread::{Activity, Thread};
 use context::Context;
 use fabric::Fabric;
+use operation::Operation;
 use parameters::Parameters;
 use pipeline::{Executed, Pipeline};
 use sharing::Core;
@@ -162,8 +164,8 @@ impl Timing {
             turn: None,
             parameters,
         };
-        for thread in threads {
-            timing.member(thread.index).is_awake = is_awake(thread);
+        for (core, threads) in timing.cores.iter_mut().zip(threads.chunks(threads_per_core)) {
+            note_awake(core, threads);
         }
         timing
     }
@@ -226,11 +228,6 @@ impl Timing {
         }
     }
 
-    fn member(&mut self, thread: usize) -> &mut sharing::Member {
-        let threads = self.threads_per_core;
-        &mut self.cores[thread / threads].members[thread % threads]
-    }
-
     #[inline]
     fn parts<'a>(
         &'a mut self,
@@ -282,7 +279,7 @@ impl Timing {
     #[inline]
     pub fn complete(&mut self, thread: &Thread, shared: &Shared, executed: &Executed<'_>) -> u64 {
         let (pipeline, mut context) = self.parts(thread, shared);
-        context.core.members[context.member].priority = PRIORITY.get(thread.spr(Spr::Ppr));
+        context.core.set_priority(context.member, PRIORITY.get(thread.spr(Spr::Ppr)));
         let cycle = pipeline.complete(&mut context, executed);
         if context.is_contended {
             self.turn = None;
@@ -293,10 +290,62 @@ impl Timing {
         cycle
     }
 
-    /// Whether `thread` must let others come as far before it executes what orders threads.
+    /// Whether `thread` goes on with `operation`, which it has fetched, or another thread comes first: in a core
+    /// that several threads share the one whose operation can be dispatched first, and the one that is furthest
+    /// behind before it executes what orders threads. To be asked before each instruction where several threads
+    /// share the core, and elsewhere before those that order threads.
+    #[inline]
+    pub fn goes_on(&mut self, thread: &Thread, shared: &Shared, operation: &Operation) -> bool {
+        let Some(turn) = self.turn else { return false };
+        let now = thread.time.cycles();
+        let (pipeline, context) = self.parts(thread, shared);
+        if !context.core.is_shared() {
+            if now > turn.others {
+                self.turn = None;
+            }
+            return now <= turn.others;
+        }
+        let mut place = pipeline.place(&context, operation);
+        if operation.orders_threads {
+            place = place.max(now);
+        }
+        context.core.members[context.member].place = place;
+        if context.core.next() != context.member {
+            return false;
+        }
+        let is_over = place >= turn.until || operation.orders_threads && place > turn.others;
+        if is_over {
+            self.turn = None;
+        }
+        !is_over
+    }
+
+    /// Whether several threads of the core of thread `index` run.
+    #[inline]
     #[must_use]
-    pub fn must_wait(&self, thread: &Thread) -> bool {
-        self.turn.is_none_or(|turn| thread.time.cycles() > turn.others)
+    pub fn is_shared(&self, index: usize) -> bool {
+        self.cores[index / self.threads_per_core].is_shared()
+    }
+
+    /// Of the threads that share a core with thread `index`, the one that goes on; the turn is its own.
+    pub fn next_of_core(&mut self, index: usize) -> usize {
+        let first = index / self.threads_per_core * self.threads_per_core;
+        let next = first + self.cores[index / self.threads_per_core].next();
+        if let Some(turn) = &mut self.turn {
+            turn.thread = next;
+        }
+        next
+    }
+
+    /// How far `thread`, which runs, has come, as others see it.
+    #[must_use]
+    pub fn place(&self, thread: &Thread) -> u64 {
+        let core = &self.cores[thread.index / self.threads_per_core];
+        if core.is_shared() {
+            core.members[thread.index % self.threads_per_core].place
+        } else {
+            thread.time.cycles()
+        }
     }
 
     /// `thread` took an interrupt.
@@ -359,9 +408,7 @@ impl Timing {
         for (index, members) in threads.chunks(self.threads_per_core).enumerate() {
             let core = &mut self.cores[index];
             let before = core.divisor();
-            for (member, thread) in core.members.iter_mut().zip(members) {
-                member.is_awake = is_awake(thread);
-            }
+            note_awake(core, members);
             let divisor = core.divisor();
             if divisor == before {
                 continue;
@@ -374,6 +421,23 @@ impl Timing {
                 self.pipelines[thread.index].change_mode(cost, account);
             }
         }
+    }
+}
+
+/// Notes which of its threads run in a core, and which are awake.
+fn note_awake(core: &mut Core, threads: &[Thread]) {
+    let mut is_changed = false;
+    for (member, thread) in core.members.iter_mut().zip(threads) {
+        let before = (member.is_awake, member.is_running);
+        member.is_awake = is_awake(thread);
+        member.is_running = thread.activity == Activity::Running;
+        if member.is_running && !before.1 {
+            member.place = thread.time.cycles();
+        }
+        is_changed |= before != (member.is_awake, member.is_running);
+    }
+    if is_changed {
+        core.look();
     }
 }
 

@@ -17,6 +17,8 @@ parameters! {
         dispatch_width_pair: "operations",
         /// Operations in flight with one thread; half of it with two, a quarter with four.
         window: "operations",
+        /// Operations that were dispatched and have not issued, of all threads.
+        issue_queue: "operations",
         /// Bytes of an aligned block of instructions, which is fetched in a cycle.
         fetch_block: "bytes",
         /// Bytes of an aligned block of data: a load that crosses its end takes longer.
@@ -271,6 +273,7 @@ impl CoreParameters {
             ("dispatch_branches", self.dispatch_branches, 1..=16),
             ("dispatch_width_pair", self.dispatch_width_pair, 1..=16),
             ("window", self.window, 32..=4096),
+            ("issue_queue", self.issue_queue, 8..=4096),
             ("instruction_buffer", self.instruction_buffer, 32..=4096),
             ("slices", self.slices, 1..=16),
             ("address_generators", self.address_generators, 1..=16),

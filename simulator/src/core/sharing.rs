@@ -1,8 +1,10 @@
-//! What the threads of a core share: units, prediction tables, outstanding misses and dispatch slots.
+//! What the threads of a core share: units, prediction tables, outstanding misses, dispatch slots and the issue
+//! queue.
 //!
-//! Threads are simulated one after the other, each a little ahead of the others. A thread's slots go
-//! by what was known before: its share by priority, and what its siblings left of theirs two epochs ago.
-//! So which of them is simulated first makes no difference to that.
+//! Of the threads of a core the one goes on whose next operation can be dispatched first, so slots and entries of
+//! the queue are handed out in order of time. Of those that could be at the same cycle it is the one that has had
+//! least for its priority (start-time fair queueing), and of equal ones the one that has waited longest: what all
+//! want is taken in turn.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,43 +12,29 @@ use super::dispatch::{PARTS, Share};
 use super::parameters::{CoreParameters, Parameters};
 use super::ports::Ports;
 use super::predictor::Tables;
+use super::queue::Queue;
 use crate::ledger::{Cause, CauseSet};
 
-/// Cycles for which a share holds.
-pub const EPOCH: u64 = 100;
-/// Epochs that are remembered.
-const REMEMBERED: usize = 4;
 /// The priority of a thread that only polls.
 const VERY_LOW: u64 = 1;
+/// What an operation of a thread with weight 1 adds to what it has had.
+const OPERATION: u64 = 1 << 32;
 
 /// A thread as its siblings see it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Member {
     /// Whether it takes part in the SMT mode: it runs, or its `stop` gives nothing up.
     pub is_awake: bool,
+    /// Whether it executes instructions.
+    pub is_running: bool,
     /// Program priority, 1 to 7.
-    pub priority: u64,
-    /// Slots used, with the epoch.
-    used: [(u64, u64); REMEMBERED],
-}
-
-impl Member {
-    /// Notes `operations` dispatched at `cycle`.
-    #[inline]
-    pub fn dispatched(&mut self, cycle: u64, operations: u64) {
-        let epoch = cycle / EPOCH;
-        let used = &mut self.used[epoch as usize % REMEMBERED];
-        if used.0 == epoch {
-            used.1 += operations;
-        } else {
-            *used = (epoch, operations);
-        }
-    }
-
-    fn used_in(&self, epoch: u64) -> u64 {
-        let used = self.used[epoch as usize % REMEMBERED];
-        if used.0 == epoch { used.1 } else { 0 }
-    }
+    priority: u64,
+    /// The cycle before which its next operation cannot be dispatched, whatever its siblings do.
+    pub place: u64,
+    /// Operations that it has had, divided by its weight.
+    had: u64,
+    /// The number of its last operation among those of the core.
+    last: u64,
 }
 
 /// A core.
@@ -56,10 +44,23 @@ pub struct Core {
     pub ports: Ports,
     /// Branch prediction.
     pub tables: Tables,
+    /// Operations that wait to issue.
+    pub queue: Queue,
     /// Line of each load miss that is outstanding, and until when.
     misses: Vec<(u64, u64)>,
     /// Its threads.
     pub members: Vec<Member>,
+    /// The next dispatch slot of all threads, or of each pair of them in SMT4, in parts of a cycle.
+    slots: Vec<u64>,
+    /// What the thread had that was served last: nobody has a claim from before.
+    had: u64,
+    /// Operations dispatched while threads shared the core.
+    operations: u64,
+    /// How often what shares depend on has changed.
+    version: u64,
+    divisor: u64,
+    /// Whether several threads run.
+    is_shared: bool,
 }
 
 impl Core {
@@ -69,16 +70,92 @@ impl Core {
         Self {
             ports: Ports::new(&parameters.core),
             tables: Tables::new(&parameters.core),
+            queue: Queue::new(parameters.core.issue_queue),
             misses: vec![(u64::MAX, 0); parameters.core.miss_queue.max(1) as usize],
             members: vec![Member::default(); threads],
+            slots: vec![0; threads.div_ceil(2)],
+            had: 0,
+            operations: 0,
+            version: 1,
+            divisor: 1,
+            is_shared: false,
         }
     }
 
     /// One in how many parts each thread has of what is divided statically: 1, 2 or 4.
+    #[inline]
     #[must_use]
     pub fn divisor(&self) -> u64 {
-        let awake = self.members.iter().filter(|member| member.is_awake).count();
-        (awake as u64).max(1).next_power_of_two()
+        self.divisor
+    }
+
+    /// Whether several threads run, which then take turns.
+    #[inline]
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Changes with everything that a thread's share depends on.
+    #[inline]
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Threads fell asleep or woke.
+    pub fn look(&mut self) {
+        let count = |is: fn(&Member) -> bool| {
+            self.members.iter().filter(|member| is(member)).count() as u64
+        };
+        self.divisor = count(|member| member.is_awake).max(1).next_power_of_two();
+        self.is_shared = count(|member| member.is_running) > 1;
+        self.version += 1;
+    }
+
+    /// Thread `member` has program priority `priority`.
+    #[inline]
+    pub fn set_priority(&mut self, member: usize, priority: u64) {
+        if self.members[member].priority != priority {
+            self.members[member].priority = priority;
+            self.version += 1;
+        }
+    }
+
+    fn lane(&self, member: usize) -> usize {
+        if self.divisor < 4 { 0 } else { member / 2 }
+    }
+
+    /// The slots that thread `member` shares with others.
+    #[inline]
+    pub fn slots(&mut self, member: usize) -> &mut u64 {
+        let lane = self.lane(member);
+        &mut self.slots[lane]
+    }
+
+    /// Of the threads that run, the one that goes on.
+    #[inline]
+    #[must_use]
+    pub fn next(&mut self) -> usize {
+        let full_until = self.queue.full_until();
+        let of = |index: usize| {
+            let member = &self.members[index];
+            let soonest = (self.slots[self.lane(index)] / PARTS).max(full_until);
+            (member.place.max(soonest), member.had.max(self.had), member.last)
+        };
+        let running = (0..self.members.len()).filter(|&index| self.members[index].is_running);
+        running.min_by_key(|&index| of(index)).unwrap_or(0)
+    }
+
+    /// Thread `member` dispatched so many operations beside others.
+    #[inline]
+    pub fn served(&mut self, member: usize, operations: u64, parameters: &CoreParameters) {
+        self.operations += 1;
+        let member = &mut self.members[member];
+        let weight = weight(member, parameters);
+        self.had = self.had.max(member.had);
+        member.had = self.had + OPERATION / weight * operations;
+        member.last = self.operations;
     }
 
     /// Lets a miss of `line` at cycle `at` that would be `ready` wait for its turn, and says how long it
@@ -93,51 +170,38 @@ impl Core {
         wait
     }
 
-    /// The share of thread `own` of this core in the epoch of `cycle`.
+    /// The share of thread `own` of this core.
     #[must_use]
-    pub fn share(
-        &self,
-        own: usize,
-        cycle: u64,
-        parameters: &CoreParameters,
-        free: CauseSet,
-    ) -> Share {
-        let divisor = self.divisor();
-        let whole = Share::whole(parameters, divisor);
-        let is_paired = divisor >= 4;
-        let width =
-            if is_paired { parameters.dispatch_width_pair } else { parameters.dispatch_width };
-        let capacity = width * EPOCH;
+    pub fn share(&self, own: usize, parameters: &CoreParameters, free: CauseSet) -> Share {
+        let whole = Share::whole(parameters, self.divisor);
         let me = &self.members[own];
-        let is_sibling = |&(index, member): &(usize, &Member)| {
-            index != own && member.is_awake && (!is_paired || index / 2 == own / 2)
-        };
-        let siblings: Vec<_> = self.members.iter().enumerate().filter(is_sibling).collect();
-        let weight = |member: &Member| parameters.priority_weight.pow(member.priority as u32);
-        let total = weight(me) + siblings.iter().map(|(_, other)| weight(other)).sum::<u64>();
-        let fair = |member: &Member| {
-            let share = capacity * weight(member) / total;
-            if member.priority == VERY_LOW && !siblings.is_empty() {
-                share.min(EPOCH.div_ceil(parameters.very_low_priority))
-            } else {
-                share
-            }
-        };
-        let before = (cycle / EPOCH).wrapping_sub(2);
-        let taken: u64 =
-            siblings.iter().map(|(_, other)| fair(other).min(other.used_in(before))).sum();
-        let is_least = siblings.iter().any(|(_, other)| other.priority > me.priority);
-        let cause = if is_least { Cause::DispatchPriority } else { Cause::DispatchShare };
-        let mine = if is_least && me.priority == VERY_LOW {
-            fair(me)
+        let is_less = |other: &Member| other.priority > VERY_LOW;
+        let is_polling = me.priority == VERY_LOW && self.others(own).any(is_less);
+        if is_polling && !free.contains(Cause::DispatchPriority) {
+            let slot = PARTS * parameters.very_low_priority;
+            Share { slot, cause: Cause::DispatchPriority, ..whole }
         } else {
-            fair(me).max(capacity - taken)
-        };
-        let slot = (PARTS * EPOCH / mine.max(1)).max(whole.slot);
-        if slot == whole.slot || free.contains(cause) {
             whole
-        } else {
-            Share { slot, cause, ..whole }
         }
     }
+
+    /// Why thread `own` waits for a slot that another has.
+    #[must_use]
+    pub fn reason(&self, own: usize) -> Cause {
+        let priority = self.members[own].priority;
+        if self.others(own).any(|other| other.priority > priority) {
+            Cause::DispatchPriority
+        } else {
+            Cause::DispatchShare
+        }
+    }
+
+    fn others(&self, own: usize) -> impl Iterator<Item = &Member> {
+        let others = self.members.iter().enumerate().filter(move |(index, _)| *index != own);
+        others.map(|(_, member)| member).filter(|member| member.is_running)
+    }
+}
+
+fn weight(member: &Member, parameters: &CoreParameters) -> u64 {
+    parameters.priority_weight.pow(member.priority as u32)
 }

@@ -41,6 +41,8 @@ causes! {
     DispatchShare "dispatch.share",
     /// The thread's own low priority left it few dispatch slots.
     DispatchPriority "dispatch.priority",
+    /// The issue queue, which the threads of a core share, was full.
+    DispatchQueue "dispatch.queue",
     /// The fetch after a taken branch.
     FetchTaken "fetch.taken-branch",
     /// A mispredicted branch: refilling the pipeline from the right path.

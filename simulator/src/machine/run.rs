@@ -91,7 +91,13 @@ impl Machine {
                 self.wake(index, observer);
                 continue;
             }
-            if let Err(reason) = self.slice(index, (target - now).min(patience - idle), observer) {
+            let budget = (target - now).min(patience - idle);
+            let end = if self.state.timing.is_some() {
+                self.timed_slice(index, budget, observer)
+            } else {
+                self.slice(index, budget, observer).map_err(|reason| (index, reason))
+            };
+            if let Err((index, reason)) = end {
                 return self.stopped(index, reason);
             }
         }
@@ -144,9 +150,6 @@ impl Machine {
     /// The cycle up to which thread `index` may go on alone: the start of the quantum in which another
     /// thread has something to do, or the end of this one.
     fn slice_end(&self, index: usize) -> u64 {
-        if let Some(timing) = &self.state.timing {
-            return timing.turn.map_or(0, |turn| turn.until);
-        }
         let others = self.state.threads.iter().filter(|thread| thread.index != index);
         let start = self.state.threads[index].time.cycles();
         let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
@@ -200,12 +203,8 @@ impl Machine {
     ) -> Result<(), StopReason> {
         let thread = &self.state.threads[index];
         let limit = thread.steps().saturating_add(budget);
-        let is_timed = self.state.timing.is_some();
-        let mut end = self.slice_end(index);
-        if !is_timed {
-            // A step is a cycle.
-            end = end.min(thread.time.cycles().saturating_add(budget));
-        }
+        // A step is a cycle.
+        let end = self.slice_end(index).min(thread.time.cycles().saturating_add(budget));
         while self.state.threads[index].time.cycles() < end
             && self.state.threads[index].steps() < limit
         {
@@ -216,19 +215,12 @@ impl Machine {
             let thread = &mut self.state.threads[index];
             if step::is_traced(thread) {
                 match self.step(index, observer)? {
-                    Leave::Turn => return Ok(()),
                     Leave::Trap if self.trap(index, observer)? => return Ok(()),
                     _ => continue,
                 }
             }
             let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
-            let leave = if is_timed {
-                self.timed_blocks(index, deadline, limit, observer)
-            } else {
-                self.blocks(index, deadline, observer)
-            };
-            match leave {
-                Leave::Turn => return Ok(()),
+            match self.blocks(index, deadline, observer) {
                 Leave::Trap if self.trap(index, observer)? => return Ok(()),
                 _ => {}
             }
@@ -238,7 +230,11 @@ impl Machine {
 
     /// Takes a pending interrupt, if one is due, and enters the thread's state: translations and
     /// decoded code of this state come within reach.
-    fn enter<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<(), StopReason> {
+    pub(super) fn enter<O: Observer>(
+        &mut self,
+        index: usize,
+        observer: &mut O,
+    ) -> Result<(), StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
         thread.cia = thread.nia;
@@ -290,7 +286,11 @@ impl Machine {
 
     /// Deals with the instruction that did not complete. `Ok(true)` after a firmware call: it may have
     /// started or stopped threads, or the machine.
-    fn trap<O: Observer>(&mut self, index: usize, observer: &mut O) -> Result<bool, StopReason> {
+    pub(super) fn trap<O: Observer>(
+        &mut self,
+        index: usize,
+        observer: &mut O,
+    ) -> Result<bool, StopReason> {
         let thread = &mut self.state.threads[index];
         let cause = thread.take_cause().expect("a trap leaves its cause");
         match cause {

@@ -73,7 +73,7 @@ impl Machine {
         let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
         let leave = if self.state.timing.is_some() {
             let limit = thread.steps() + 1;
-            self.timed_block(index, number, u64::MAX, limit, mode, observer)
+            self.timed_block(index, number, &mut 0, u64::MAX, limit, mode, observer)
         } else {
             execute(thread, shared, self.blocks.get(number), 1, mode, observer)
         };

@@ -6,17 +6,19 @@
 
 use arch::marker::Mark;
 
-use super::Machine;
 use super::run::{Leave, completes, find_block, has_returned, next_at};
+use super::{Machine, step};
 use crate::blocks::Block;
 use crate::core::block::{TimedBlock, TimedBlocks};
 use crate::core::pipeline::Executed;
 use crate::core::{Plan, Settings, Timing, Turn};
 use crate::exec::{Flow, Mode};
+use crate::interrupt;
 use crate::ledger::Charges;
 use crate::shared::Shared;
 use crate::state::State;
-use crate::thread::Thread;
+use crate::thread::trap::StopReason;
+use crate::thread::{Activity, Thread};
 use crate::trace::Observer;
 
 impl Machine {
@@ -80,38 +82,141 @@ impl Machine {
         let State { threads, timing, .. } = &mut self.state;
         let timing = timing.as_mut()?;
         if let Some(Turn { thread, until, .. }) = timing.turn
-            && next_at(&threads[thread]).is_some_and(|at| at < until)
+            && (timing.is_shared(thread) || next_at(&threads[thread]).is_some_and(|at| at < until))
         {
             return Some(thread);
         }
-        let waiting = |thread: &Thread| Some((next_at(thread)?, thread.index));
+        let place = |thread: &Thread| {
+            let at = next_at(thread)?;
+            Some(if thread.activity == Activity::Running { timing.place(thread) } else { at })
+        };
+        let waiting = |thread: &Thread| Some((place(thread)?, thread.index));
         let (_, thread) = threads.iter().filter_map(waiting).min()?;
-        let others = threads.iter().filter(|other| other.index != thread).filter_map(next_at).min();
-        let others = others.unwrap_or(u64::MAX);
+        let core = threads[thread].core;
+        // Threads of one core take turns inside it.
+        let is_other = |other: &&Thread| {
+            other.index != thread && (other.core != core || other.activity != Activity::Running)
+        };
+        let others = threads.iter().filter(is_other).filter_map(place).min().unwrap_or(u64::MAX);
         let until = others.saturating_add(timing.settings().quantum);
         timing.turn = Some(Turn { thread, until, others });
         Some(thread)
     }
 
-    /// Executes block after block until `deadline` in the thread's time, until it has made `limit` steps,
-    /// or until something leaves the state that was entered.
-    pub(super) fn timed_blocks<O: Observer>(
+    /// Runs the core of thread `index`, which goes on, to the end of its turn, for `budget` steps at most. Where
+    /// several threads share the core, they alternate inside it.
+    ///
+    /// # Errors
+    /// The thread that the machine cannot go on with, and why.
+    pub(super) fn timed_slice<O: Observer>(
+        &mut self,
+        mut index: usize,
+        budget: u64,
+        observer: &mut O,
+    ) -> Result<(), (usize, StopReason)> {
+        let end = self.state.steps().saturating_add(budget);
+        let first = self.first_of_core(index);
+        let mut siblings: [Option<Entered>; MOST_THREADS] = Default::default();
+        loop {
+            if self.state.shared.needs_attention() || self.turn_is_over(index) {
+                return Ok(());
+            }
+            let place = index - first;
+            if siblings[place].is_none() {
+                self.enter(index, observer).map_err(|reason| (index, reason))?;
+                let State { threads, shared, .. } = &mut self.state;
+                let thread = &mut threads[index];
+                if step::is_traced(thread) {
+                    match self.step(index, observer).map_err(|reason| (index, reason))? {
+                        Leave::Turn => index = self.next_of_core(index),
+                        Leave::Trap => {
+                            let trap = self.trap(index, observer);
+                            if trap.map_err(|reason| (index, reason))? {
+                                return Ok(());
+                            }
+                        }
+                        _ => {}
+                    }
+                    if self.state.steps() >= end {
+                        return Ok(());
+                    }
+                    siblings = Default::default();
+                    continue;
+                }
+                let deadline = interrupt::next_timer(thread, shared);
+                let mode = Mode::of(thread);
+                siblings[place] = Some(Entered { deadline, mode, block: None });
+            }
+            let steps = self.state.steps();
+            if steps >= end {
+                return Ok(());
+            }
+            let limit = self.state.threads[index].steps() + (end - steps);
+            let Some(entered) = &mut siblings[place] else { unreachable!("it was entered above") };
+            match self.timed_blocks(index, entered, limit, observer) {
+                Leave::Turn => index = self.next_of_core(index),
+                Leave::Straight => siblings[place] = None,
+                Leave::Synchronize => siblings = Default::default(),
+                Leave::Trap => {
+                    siblings = Default::default();
+                    if self.trap(index, observer).map_err(|reason| (index, reason))? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn first_of_core(&self, index: usize) -> usize {
+        let threads = &self.state.threads;
+        let core = threads[index].core;
+        threads[..index].iter().rposition(|thread| thread.core != core).map_or(0, |last| last + 1)
+    }
+
+    fn next_of_core(&mut self, index: usize) -> usize {
+        self.state.timing.as_mut().map_or(index, |timing| timing.next_of_core(index))
+    }
+
+    /// Whether other cores come before that of thread `index`.
+    fn turn_is_over(&self, index: usize) -> bool {
+        let Some(timing) = &self.state.timing else { return true };
+        let now = self.state.threads[index].time.cycles();
+        timing.turn.is_none_or(|turn| !timing.is_shared(index) && now >= turn.until)
+    }
+
+    /// Executes block after block in the state that was `entered`, until the thread has made `limit` steps, or until
+    /// something leaves that state.
+    fn timed_blocks<O: Observer>(
         &mut self,
         index: usize,
-        deadline: u64,
+        entered: &mut Entered,
         limit: u64,
         observer: &mut O,
     ) -> Leave {
-        let mode = Mode::of(&self.state.threads[index]);
+        let timing = &self.state.timing;
+        let is_shared = timing.as_ref().is_some_and(|timing| timing.is_shared(index));
+        let turn = timing.as_ref().and_then(|timing| timing.turn);
+        let until = turn.filter(|_| !is_shared).map_or(u64::MAX, |turn| turn.until);
+        let deadline = entered.deadline.min(until);
+        let mode = entered.mode;
         loop {
             let State { threads, shared, .. } = &mut self.state;
             let thread = &mut threads[index];
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
-            let Ok(number) = find_block(thread, shared, &mut self.blocks, mode) else {
-                return Leave::Trap;
+            let (number, mut place) = match entered.block.take() {
+                Some(block) => block,
+                None => match find_block(thread, shared, &mut self.blocks, mode) {
+                    Ok(number) => (number, 0),
+                    Err(_) => return Leave::Trap,
+                },
             };
-            let leave = self.timed_block(index, number, deadline, limit, mode, observer);
+            let leave =
+                self.timed_block(index, number, &mut place, deadline, limit, mode, observer);
+            if leave == Leave::Turn {
+                let is_inside = place < self.blocks.get(number).ops.len();
+                entered.block = is_inside.then_some((number, place));
+            }
             let thread = &self.state.threads[index];
             let is_over = thread.time.cycles() >= deadline || thread.steps() >= limit;
             if leave != Leave::Straight || is_over {
@@ -120,11 +225,12 @@ impl Machine {
         }
     }
 
-    /// Executes one block.
+    /// Executes one block from instruction `place` on, which is then the one that it would go on with.
     pub(super) fn timed_block<O: Observer>(
         &mut self,
         index: usize,
         number: u32,
+        place: &mut usize,
         deadline: u64,
         limit: u64,
         mode: Mode,
@@ -135,16 +241,24 @@ impl Machine {
         let thread = &mut threads[index];
         let owner = timing.owner(thread);
         let (parameters, free) = (timing.parameters(), timing.settings().free);
-        let (blocks, address) = (&self.blocks, thread.nia);
+        let (blocks, address) = (&self.blocks, thread.nia.wrapping_sub(4 * *place as u64));
         let timed = self.operations.get(blocks, number, owner, address, parameters, free);
         let mut run = Run { thread, shared, timing, block: blocks.get(number), timed };
-        let leave = run.execute(deadline, limit, mode, observer);
-        if leave == Leave::Turn {
-            timing.turn = None;
-        }
-        leave
+        run.execute(place, deadline, limit, mode, observer)
     }
 }
+
+/// A thread that has entered its state, and goes on in it when its turn comes again.
+struct Entered {
+    /// The cycle at which it has to enter anew.
+    deadline: u64,
+    mode: Mode,
+    /// The block that it is inside of, and its place there.
+    block: Option<(u32, usize)>,
+}
+
+/// The most threads of a core.
+const MOST_THREADS: usize = 8;
 
 /// A block on a thread.
 struct Run<'a> {
@@ -158,17 +272,22 @@ struct Run<'a> {
 impl Run<'_> {
     fn execute<O: Observer>(
         &mut self,
+        place: &mut usize,
         deadline: u64,
         limit: u64,
         mode: Mode,
         observer: &mut O,
     ) -> Leave {
-        for (index, op) in self.block.ops.iter().enumerate() {
-            if self.timed.operations[index].orders_threads && self.timing.must_wait(self.thread) {
+        let is_shared = self.timing.is_shared(self.thread.index);
+        for (index, op) in self.block.ops.iter().enumerate().skip(*place) {
+            *place = index;
+            let Self { thread, shared, timing, block, timed } = self;
+            let operation = &timed.operations[index];
+            timing.fetch(thread, shared, block.offset(index), timed.owner());
+            if (is_shared || operation.orders_threads) && !timing.goes_on(thread, shared, operation)
+            {
                 return Leave::Turn;
             }
-            let Self { thread, shared, timing, block, timed } = self;
-            timing.fetch(thread, shared, block.offset(index), timed.owner());
             thread.accesses.clear();
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
@@ -191,6 +310,7 @@ impl Run<'_> {
             if let Some(leave) = leave {
                 return leave;
             }
+            *place = index + 1;
             if self.timing.turn.is_none() {
                 return Leave::Turn;
             }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Context;
 use super::chain::Chain;
-use super::class::Class;
+use super::class::{Class, Port};
 use super::dispatch::{Dispatch, Dispatched, PARTS, Share};
 use super::forward::Forwarding;
 use super::front_end::FrontEnd;
@@ -20,7 +20,6 @@ use super::parameters::Parameters;
 use super::predictor::{self, History};
 use super::ready::Ready;
 use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
-use super::sharing::EPOCH;
 use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Charges, Owner};
 use crate::memory::Offset;
@@ -72,9 +71,9 @@ pub struct Pipeline {
     forwarding: Forwarding,
     /// Physical line of the latest fetch.
     line: u64,
-    /// The thread's share of the core, and the cycle up to which it holds.
+    /// The thread's share of the core, and of which version of what it depends on.
     share: Share,
-    share_until: u64,
+    share_version: u64,
 }
 
 /// No line.
@@ -105,7 +104,7 @@ impl Pipeline {
             forwarding: Forwarding::default(),
             line: NONE,
             share: Share::whole(&parameters.core, 1),
-            share_until: 0,
+            share_version: 0,
         }
     }
 
@@ -120,31 +119,20 @@ impl Pipeline {
     pub fn complete(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> u64 {
         let Executed { operation, account, .. } = *executed;
         let free = context.free;
-        self.share(context);
-        let fetched = self.front.at_hand(executed.address).unwrap_or_default();
-        let mut ready = self.hold.later(fetched);
-        if operation.waits_to_be_next {
-            ready = ready.later(self.completed);
-        }
-        let parameters = &context.parameters.core;
-        let dispatched = self.dispatch.dispatch(operation, ready, &self.share, parameters, free);
-        if let [_, _, ..] = context.core.members[..] {
-            let own = &mut context.core.members[context.member];
-            own.dispatched(dispatched.at, operation.operations);
-        }
-        if dispatched.at > self.chain.charged() {
-            self.charge(context.charges, dispatched, account);
-        }
-
+        let dispatched = self.dispatch(context, executed);
         let bound = Ready::new(dispatched.at, Cause::DispatchWidth);
         let bound = bound.later(self.operands(context, executed));
         let mut issued = context.core.ports.take(operation.port, bound.at());
         if is_divide(operation.class) {
-            let busy = free.cost(Cause::IssuePort, parameters.divider_busy);
+            let busy = free.cost(Cause::IssuePort, context.parameters.core.divider_busy);
             issued = context.core.ports.take_divider(issued, busy);
         }
         let issued = free.cost(Cause::IssuePort, issued).max(bound.at());
         let issued = self.chain.step(bound, issued, Cause::IssuePort, account);
+        if operation.port != Port::None {
+            let entries = operation.operations.min(context.parameters.core.cracked);
+            context.core.queue.take(context.member, dispatched.at, entries, issued);
+        }
         let finished = self.execute(context, executed, issued);
         if finished.at() > self.completed.at() {
             self.completed = finished;
@@ -155,12 +143,67 @@ impl Pipeline {
         self.completed.at()
     }
 
+    /// When an instruction can be dispatched, as far as it is for the thread itself.
+    fn held(&self, operation: &Operation, address: u64) -> Ready {
+        let fetched = self.front.at_hand(address).unwrap_or_default();
+        let mut ready = self.hold.later(fetched);
+        if operation.waits_to_be_next {
+            ready = ready.later(self.completed);
+        }
+        self.dispatch.held(operation, ready, &self.share)
+    }
+
+    /// The cycle before which the instruction that is about to execute cannot be dispatched, whatever other threads
+    /// do; it has been fetched.
+    pub fn place(&mut self, context: &Context<'_>, operation: &Operation) -> u64 {
+        self.share(context);
+        let held = self.held(operation, context.thread.cia);
+        held.at().max(self.dispatch.own_slot())
+    }
+
+    /// Dispatches an instruction.
+    fn dispatch(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> Dispatched {
+        let Executed { operation, account, .. } = *executed;
+        let Context { free, member, .. } = *context;
+        self.share(context);
+        let mut held = self.held(operation, executed.address);
+        if operation.port != Port::None && !free.contains(Cause::DispatchQueue) {
+            let at = held.at().max(self.dispatch.own_slot());
+            held = held.later(context.core.queue.room(member, at));
+        }
+        let parameters = &context.parameters.core;
+        let reason = context.core.reason(member);
+        let is_shared = context.core.is_shared();
+        let mut none = 0;
+        let slots = if is_shared && !free.contains(reason) {
+            context.core.slots(member)
+        } else {
+            &mut none
+        };
+        let dispatched =
+            self.dispatch.dispatch(operation, held, slots, &self.share, parameters, free);
+        if is_shared {
+            context.core.served(member, operation.operations, parameters);
+        }
+        if dispatched.at > self.chain.charged() {
+            self.charge(context.charges, dispatched, reason, account);
+        }
+        dispatched
+    }
+
     /// Charges the time up to the dispatch of an instruction: to work as far as slots alone decided, to what
-    /// held it up beyond that, and to its parts.
-    fn charge(&mut self, charges: &mut Charges, dispatched: Dispatched, account: Account) {
-        let Dispatched { slot, held, at } = dispatched;
+    /// held it up beyond that, to its siblings by `reason`, and to its parts.
+    fn charge(
+        &mut self,
+        charges: &mut Charges,
+        dispatched: Dispatched,
+        reason: Cause,
+        account: Account,
+    ) {
+        let Dispatched { slot, held, shared, at } = dispatched;
         self.chain.charge(charges, (slot / PARTS).min(at), self.share.cause, account);
         self.chain.charge_chain(charges, held, account);
+        self.chain.charge(charges, (shared / PARTS).min(at), reason, account);
         self.chain.charge(charges, at, Cause::DispatchMicrocode, account);
     }
 
@@ -182,11 +225,10 @@ impl Pipeline {
 
     /// Brings the thread's share of the core up to date.
     fn share(&mut self, context: &Context<'_>) {
-        if self.dispatch.last() >= self.share_until {
-            self.share_until = (self.dispatch.last() / EPOCH + 1) * EPOCH;
+        if self.share_version != context.core.version() {
+            self.share_version = context.core.version();
             let parameters = &context.parameters.core;
-            let cycle = self.dispatch.last();
-            self.share = context.core.share(context.member, cycle, parameters, context.free);
+            self.share = context.core.share(context.member, parameters, context.free);
         }
     }
 
@@ -195,12 +237,6 @@ impl Pipeline {
         let completed = self.completed;
         let changed = self.chain.step(completed, completed.at() + cycles, Cause::WaitMode, account);
         self.hold = self.hold.later(changed);
-        self.forget_share();
-    }
-
-    /// The share is no longer what it was: the mode or a priority changed.
-    fn forget_share(&mut self) {
-        self.share_until = 0;
     }
 
     /// Whether the instruction at `address` is in the block at hand.

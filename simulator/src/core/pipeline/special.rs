@@ -81,9 +81,7 @@ impl Pipeline {
             Class::SprWrite => {
                 self.special_unit = finished;
                 self.scoreboard = finished;
-                self.forget_share();
             }
-            Class::Nothing => self.forget_share(),
             Class::MsrEnable => self.scoreboard = finished,
             Class::ContextWrite | Class::MsrWrite => {
                 self.scoreboard = finished;

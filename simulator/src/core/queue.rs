@@ -1,0 +1,156 @@
+//! The issue queue of a core: an operation holds an entry from its dispatch until it issues.
+//!
+//! Threads share it and nothing divides it, so one whose operations wait for each other can hold nearly all of it.
+//! Whoever comes next takes an entry that became free; [`sharing`](super::sharing) says who that is. Operations are
+//! dispatched in order of time, so entries are given back by a clock that only goes on.
+
+use serde::{Deserialize, Serialize};
+
+use super::ready::Ready;
+use crate::ledger::Cause;
+
+/// Cycles that the clock's face tells apart; a power of two. What issues later waits beside it.
+const CYCLES: usize = 1024;
+
+/// Entries that become free at one cycle.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Freed {
+    entries: u64,
+    /// The last of them: when and why it issues, for its own thread, and which that is.
+    issued: Ready,
+    member: usize,
+}
+
+/// An issue queue.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Queue {
+    capacity: u64,
+    held: u64,
+    /// What became free up to this cycle was given back.
+    now: u64,
+    /// By cycle modulo [`CYCLES`], behind `now`.
+    freed: Box<[Freed]>,
+    /// What becomes free later than that, by cycle.
+    late: Vec<(u64, Freed)>,
+    /// What ended the last wait for an entry, and at which cycle.
+    full: Freed,
+    full_until: u64,
+}
+
+impl Queue {
+    /// An empty queue of `entries` entries.
+    #[must_use]
+    pub fn new(entries: u64) -> Self {
+        Self {
+            capacity: entries.max(1),
+            held: 0,
+            now: 0,
+            freed: vec![Freed::default(); CYCLES].into(),
+            late: Vec::new(),
+            full: Freed::default(),
+            full_until: 0,
+        }
+    }
+
+    /// Gives back what becomes free at the next cycle.
+    #[inline]
+    fn tick(&mut self) -> Freed {
+        self.now += 1;
+        let freed = std::mem::take(&mut self.freed[self.now as usize % CYCLES]);
+        self.held -= freed.entries;
+        if !self.late.is_empty() && self.now.is_multiple_of(CYCLES as u64 / 2) {
+            self.sort_late();
+        }
+        freed
+    }
+
+    /// Moves what is not late any more to its cycle.
+    #[cold]
+    fn sort_late(&mut self) {
+        for (cycle, freed) in std::mem::take(&mut self.late) {
+            self.give_back(cycle, freed);
+        }
+    }
+
+    fn give_back(&mut self, cycle: u64, freed: Freed) {
+        if cycle >= self.now + CYCLES as u64 {
+            self.late.push((cycle, freed));
+            return;
+        }
+        let entry = &mut self.freed[cycle as usize % CYCLES];
+        *entry = Freed { entries: entry.entries + freed.entries, ..freed };
+    }
+
+    /// When an operation of thread `member` can have an entry, if it comes at cycle `at`.
+    #[inline]
+    pub fn room(&mut self, member: usize, at: u64) -> Ready {
+        while self.now < at {
+            if self.held == 0 {
+                self.now = at;
+                break;
+            }
+            self.tick();
+        }
+        let until = self.full_until();
+        if until <= at {
+            return Ready::default();
+        }
+        let Freed { member: holder, issued, .. } = self.full;
+        let is_own = holder == member && issued.at() == until;
+        if is_own { issued } else { Ready::new(until, Cause::DispatchQueue) }
+    }
+
+    /// The cycle before which nobody has an entry; one that has passed if there is one.
+    #[inline]
+    pub fn full_until(&mut self) -> u64 {
+        while self.held >= self.capacity {
+            self.full = self.tick();
+            self.full_until = self.now;
+        }
+        self.full_until
+    }
+
+    /// An operation of thread `member` that was dispatched at cycle `at` takes `entries` entries and issues when
+    /// `issued` says.
+    #[inline]
+    pub fn take(&mut self, member: usize, at: u64, entries: u64, issued: Ready) {
+        let cycle = issued.at().max(at + 1);
+        if cycle > self.now {
+            self.held += entries;
+            self.give_back(cycle, Freed { entries, issued, member });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CYCLES, Queue};
+    use crate::core::ready::Ready;
+    use crate::ledger::Cause;
+
+    fn issued(at: u64) -> Ready {
+        Ready::new(at, Cause::LatencyFixed)
+    }
+
+    #[test]
+    fn an_entry_is_held_until_its_operation_issues() {
+        let mut queue = Queue::new(2);
+        for at in [30, 20] {
+            assert_eq!(queue.room(0, 10), Ready::default());
+            queue.take(0, 10, 1, issued(at));
+        }
+        assert_eq!(queue.room(0, 11), issued(20), "the thread's own operation held it");
+        queue.take(0, 20, 1, issued(25));
+        assert_eq!(queue.room(1, 21).at(), 25);
+        assert_eq!(queue.room(1, 26), Ready::default());
+    }
+
+    #[test]
+    fn what_issues_very_late_holds_its_entry_as_long() {
+        let mut queue = Queue::new(1);
+        let late = 5 * CYCLES as u64 + 3;
+        queue.take(0, 0, 1, issued(late));
+        assert_eq!(queue.room(0, 1), issued(late));
+        assert_eq!(queue.room(0, late + 1), Ready::default());
+    }
+}
