@@ -341,7 +341,11 @@ fn older_dialects_are_needed() {
 const LENIENT: &[(&[&str], u32, &str)] = &[
     (&["cmpi", "cmpli"], 0x0040_0000, "takes bit 9 for part of L"),
     (&["dcbz"], 0x0020_0000, "dcbzl, of other processors"),
-    (&["dst", "dstt", "dstst", "dststt", "dss", "dssall"], 0x0000_0001, "ignores bit 31"),
+    (
+        &["dst", "dstt", "dstst", "dststt", "dss", "dssall"],
+        0x0180_0001,
+        "ignores bits 7, 8 and 31 of data streams",
+    ),
     (&["dss", "dssall"], 0x007F_F800, "ignores what may be operands of dst"),
     (&["icbt"], 0x0200_0000, "takes bit 6 for part of CT"),
     (&["isel"], 0x0000_0001, "ignores bit 31"),
@@ -399,8 +403,12 @@ fn objdump_refuses_what_is_reserved_here() {
 }
 
 /// Instructions that objdump writes for a processor that does not have them: (mnemonic, reason).
-const ANACHRONISMS: &[(&str, &str)] =
-    &[("wait", "POWER8: waitasec, which the ISA does not describe")];
+const ANACHRONISMS: &[(&str, &str)] = &[
+    ("wait", "POWER8: waitasec, which the ISA does not describe"),
+    ("vabsdub", "POWER8: other processors had it before ISA 3.0"),
+    ("vabsduh", "as vabsdub"),
+    ("vabsduw", "as vabsdub"),
+];
 
 #[test]
 fn objdump_refuses_what_only_the_other_processor_has() {

@@ -1,8 +1,8 @@
 //! Instructions: one table from which decoder, encoder, disassembler and test generators come.
 //!
 //! The table holds the Power ISA as POWER8 (ISA 2.07) and POWER9 (ISA 3.0B) have it. [`decode`] finds the [`Row`]
-//! of a [`Word`]; [`encode`] goes the other way; [`disassemble`] writes the word as `objdump -M raw` does. What an instruction
-//! *does* is the simulator's business.
+//! of a [`Word`]; [`encode`] goes the other way; [`disassemble`] writes the word as `objdump -M raw` does. What an
+//! instruction *does* is the simulator's business.
 //!
 //! The encodings are compared with binutils, in both directions, by `tests/objdump.rs`.
 

@@ -1,10 +1,11 @@
 //! Forms of TLB and SLB instructions that a processor does not have: another generation's, and those with
 //! reserved bits. Source of the rules: Power ISA 2.07 and 3.0B Book III; `mmu-and-superpages.md` 1.11.
 
-use crate::parts::{GUEST, HYPERVISOR, Parts};
+use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts};
 use arch::instruction::{Mnemonic, Word, encode};
 use arch::interrupt::Vector;
 use arch::processor::Processor;
+use arch::registers::msr;
 use simulator::exec::{Flow, Mode, select};
 use simulator::thread::trap::{Cause, StopReason};
 
@@ -85,4 +86,21 @@ fn instructions_of_the_other_generation_are_left_to_the_hypervisor() {
             assert!(assistance(execute(state, processor, word), word), "{word:?} on {processor}");
         }
     }
+}
+
+#[test]
+fn outside_of_hypervisor_state_no_form_stops_the_machine() {
+    let form = word(Mnemonic::Ldu, &[3, 8, 0]);
+    let contained = |state| {
+        let mut parts = Parts::new(state);
+        let (handler, _) = select(form, Processor::Power9, Mode::from_msr(state));
+        assert!(handler(&mut parts.thread, &mut parts.shared, form).is_err());
+        parts.thread.contain(form);
+        Err(parts.thread.take_cause().expect("a trap has a cause"))
+    };
+    // The last is problem state under a hypervisor that is an operating system too.
+    for state in [GUEST, PROBLEM, PROBLEM | msr::HV] {
+        assert!(assistance(contained(state), form), "{state:#x}");
+    }
+    assert_eq!(contained(HYPERVISOR), invalid("ldu"));
 }

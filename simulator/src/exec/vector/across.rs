@@ -1,4 +1,4 @@
-//! Sums of several elements or of their products: Power ISA 3.0B Book I 6.9.2 and 6.9.4.
+//! Sums of several elements or of their products: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Sums and differences: Power ISA 3.0B Book I 6.9.1.
+//! Sums and differences: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Bits put elsewhere: Power ISA 3.0B Book I 6.12.
+//! Bits put elsewhere: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

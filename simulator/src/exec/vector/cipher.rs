@@ -1,4 +1,4 @@
-//! The rounds of AES (FIPS 197): Power ISA 3.0B Book I 6.15.1. Byte 0 of a vector is the first of the state.
+//! The rounds of AES (FIPS 197): Power ISA 3.0B Book I chapter 6. Byte 0 of a vector is the first of the state.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Integer comparisons: Power ISA 3.0B Book I 6.9.3. Each element becomes ones or zeros; the record forms say in
+//! Integer comparisons: Power ISA 3.0B Book I chapter 6. Each element becomes ones or zeros; the record forms say in
 //! CR6 whether all are ones, or all zeros.
 
 use arch::instruction::{Mnemonic, Word};

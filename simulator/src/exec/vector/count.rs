@@ -1,4 +1,4 @@
-//! Counts of bits and bytes, parity, negation, extension of the sign: Power ISA 3.0B Book I 6.9.5 to 6.9.7, 6.13 and 6.14.
+//! Counts of bits and bytes, parity, negation, extension of the sign: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

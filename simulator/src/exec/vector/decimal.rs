@@ -1,5 +1,5 @@
-//! Decimal integers: Power ISA 3.0B Book I 6.18. A packed number has 31 digits and a sign in the last four bits; CR6
-//! says what the result is, with the last bit that it did not fit, or alone that an operand is no number. The
+//! Decimal integers: Power ISA 3.0B Book I chapter 6. A packed number has 31 digits and a sign in the last four bits.
+//! CR6 says what the result is, with the last bit that it did not fit, or alone that an operand is no number. The
 //! result is undefined then; here VRT stays as it was.
 
 use arch::instruction::{Mnemonic, Word};

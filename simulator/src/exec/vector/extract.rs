@@ -1,4 +1,4 @@
-//! Elements taken out and put in at any byte: Power ISA 3.0B Book I 6.8.7 and 6.8.8. What would reach beyond the
+//! Elements taken out and put in at any byte: Power ISA 3.0B Book I chapter 6. What would reach beyond the
 //! vector is undefined; here it goes on with byte 0.
 
 use arch::instruction::{Mnemonic, Word};

@@ -1,4 +1,4 @@
-//! Means, absolute differences, the greater and the smaller: Power ISA 3.0B Book I 6.9.1.3 to 6.9.2.
+//! Means, absolute differences, the greater and the smaller: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Floating point: Power ISA 3.0B Book I 6.17.1 to 6.17.3. With VSCR\[NJ\]=1 denormal operands and results are
+//! Floating point: Power ISA 3.0B Book I chapter 6. With VSCR\[NJ\]=1 denormal operands and results are
 //! zeros with their sign.
 
 use arch::instruction::{Mnemonic, Word};

@@ -1,5 +1,5 @@
-//! Comparisons of floating-point elements, and conversions from and to integers: Power ISA 3.0B Book I 6.17.4 and
-//! 6.17.3. A NaN compares as nothing.
+//! Comparisons of floating-point elements, and conversions from and to integers: Power ISA 3.0B Book I chapter 6.
+//! A NaN compares as nothing.
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::cr;

@@ -1,4 +1,4 @@
-//! The sigma functions of SHA-2 (FIPS 180-4) and carry-less products: Power ISA 3.0B Book I 6.15.2 and 6.15.3.
+//! The sigma functions of SHA-2 (FIPS 180-4) and carry-less products: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

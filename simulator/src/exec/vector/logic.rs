@@ -1,4 +1,4 @@
-//! Logic: Power ISA 3.0B Book I 6.10.
+//! Logic: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Elements of two vectors merged, one element copied to all places: Power ISA 3.0B Book I 6.8.2 and 6.8.3.
+//! Elements of two vectors merged, one element copied to all places: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

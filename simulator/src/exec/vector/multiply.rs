@@ -1,4 +1,4 @@
-//! Products: Power ISA 3.0B Book I 6.9.1 and 6.9.2.
+//! Products: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

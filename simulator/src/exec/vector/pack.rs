@@ -1,4 +1,4 @@
-//! Elements made half or twice as wide, merged and copied: Power ISA 3.0B Book I 6.8.1 to 6.8.3.
+//! Elements made half or twice as wide, merged and copied: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

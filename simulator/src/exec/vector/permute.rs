@@ -1,4 +1,4 @@
-//! Bytes put elsewhere: Power ISA 3.0B Book I 6.8.4 to 6.8.6, and `lvsl` and `lvsr`, which make the indices for it.
+//! Bytes put elsewhere: Power ISA 3.0B Book I chapter 6, and `lvsl` and `lvsr`, which make the indices for it.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,4 @@
-//! Shifts of the whole vector and of elements, and rotations: Power ISA 3.0B Book I 6.8.6 and 6.11.
+//! Shifts of the whole vector and of elements, and rotations: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 

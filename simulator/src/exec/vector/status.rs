@@ -1,4 +1,4 @@
-//! VSCR: Power ISA 3.0B Book I 6.3.2 and 6.16.
+//! VSCR: Power ISA 3.0B Book I chapter 6.
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::vscr;
