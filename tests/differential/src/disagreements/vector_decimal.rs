@@ -31,7 +31,10 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         mnemonics: &[M::Bcdadd, M::Bcdsub],
         reason: "a sum that is zero is neither greater nor less than zero, and its sign is plus; QEMU sets GT or \
                  LT beside EQ, and of two negative zeros makes another",
-        applies: |_| true,
+        applies: |case| {
+            let digits = |register: usize| case.start.vr(register) >> 4;
+            digits(case.word().vra()) == digits(case.word().vrb())
+        },
         difference: Difference::State(|case, state| {
             if field(state) & EQ != 0 {
                 let target = case.word().vrt();
