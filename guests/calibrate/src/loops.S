@@ -1,4 +1,4 @@
-# loops.S: whole loops of several mechanisms, as PARM-M and PMIT wrote and timed them (`microarchitecture.md` 0).
+# loops.S: whole loops of several mechanisms, as PARM-M and PMIT wrote and timed them (`docs/facts/power9-core.md#measured-times`).
 #
 # Each has their loop of three instructions around it; a figure is that of one iteration.
 

@@ -310,7 +310,7 @@ impl Timing {
             place = place.max(now);
         }
         context.core.members[context.member].place = place;
-        if context.core.next() != context.member {
+        if context.core.next_member() != context.member {
             return false;
         }
         let is_over = place >= turn.until || operation.orders_threads && place > turn.others;
@@ -330,7 +330,7 @@ impl Timing {
     /// Of the threads that share a core with thread `index`, the one that goes on; the turn is its own.
     pub fn next_of_core(&mut self, index: usize) -> usize {
         let first = index / self.threads_per_core * self.threads_per_core;
-        let next = first + self.cores[index / self.threads_per_core].next();
+        let next = first + self.cores[index / self.threads_per_core].next_member();
         if let Some(turn) = &mut self.turn {
             turn.thread = next;
         }

@@ -136,7 +136,7 @@ impl Core {
     /// Of the threads that run, the one that goes on.
     #[inline]
     #[must_use]
-    pub fn next(&mut self) -> usize {
+    pub fn next_member(&mut self) -> usize {
         let full_until = self.queue.full_until();
         let of = |index: usize| {
             let member = &self.members[index];

@@ -13,6 +13,7 @@ use arch::registers::spr::Spr;
 
 use super::Machine;
 use super::run::{Leave, execute};
+use super::timed::Stretch;
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt;
@@ -73,7 +74,8 @@ impl Machine {
         let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
         let leave = if self.state.timing.is_some() {
             let limit = thread.steps() + 1;
-            self.timed_block(index, number, &mut 0, u64::MAX, limit, mode, observer)
+            let stretch = Stretch { deadline: u64::MAX, limit, mode };
+            self.timed_block(index, number, &mut 0, stretch, observer)
         } else {
             execute(thread, shared, self.blocks.get(number), 1, mode, observer)
         };

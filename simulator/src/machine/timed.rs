@@ -197,8 +197,7 @@ impl Machine {
         let is_shared = timing.as_ref().is_some_and(|timing| timing.is_shared(index));
         let turn = timing.as_ref().and_then(|timing| timing.turn);
         let until = turn.filter(|_| !is_shared).map_or(u64::MAX, |turn| turn.until);
-        let deadline = entered.deadline.min(until);
-        let mode = entered.mode;
+        let stretch = Stretch { deadline: entered.deadline.min(until), limit, mode: entered.mode };
         loop {
             let State { threads, shared, .. } = &mut self.state;
             let thread = &mut threads[index];
@@ -206,20 +205,18 @@ impl Machine {
             thread.run_start = thread.nia;
             let (number, mut place) = match entered.block.take() {
                 Some(block) => block,
-                None => match find_block(thread, shared, &mut self.blocks, mode) {
+                None => match find_block(thread, shared, &mut self.blocks, stretch.mode) {
                     Ok(number) => (number, 0),
                     Err(_) => return Leave::Trap,
                 },
             };
-            let leave =
-                self.timed_block(index, number, &mut place, deadline, limit, mode, observer);
+            let leave = self.timed_block(index, number, &mut place, stretch, observer);
             if leave == Leave::Turn {
                 let is_inside = place < self.blocks.get(number).ops.len();
                 entered.block = is_inside.then_some((number, place));
             }
             let thread = &self.state.threads[index];
-            let is_over = thread.time.cycles() >= deadline || thread.steps() >= limit;
-            if leave != Leave::Straight || is_over {
+            if leave != Leave::Straight || stretch.is_over(thread) {
                 return leave;
             }
         }
@@ -231,9 +228,7 @@ impl Machine {
         index: usize,
         number: u32,
         place: &mut usize,
-        deadline: u64,
-        limit: u64,
-        mode: Mode,
+        stretch: Stretch,
         observer: &mut O,
     ) -> Leave {
         let State { threads, shared, timing, .. } = &mut self.state;
@@ -244,7 +239,7 @@ impl Machine {
         let (blocks, address) = (&self.blocks, thread.nia.wrapping_sub(4 * *place as u64));
         let timed = self.operations.get(blocks, number, owner, address, parameters, free);
         let mut run = Run { thread, shared, timing, block: blocks.get(number), timed };
-        run.execute(place, deadline, limit, mode, observer)
+        run.execute(place, stretch, observer)
     }
 }
 
@@ -255,6 +250,22 @@ struct Entered {
     mode: Mode,
     /// The block that it is inside of, and its place there.
     block: Option<(u32, usize)>,
+}
+
+/// How long a thread goes on, and in which mode.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    /// The cycle of the thread behind which nothing begins.
+    pub(super) deadline: u64,
+    /// Its steps, likewise.
+    pub(super) limit: u64,
+    pub(super) mode: Mode,
+}
+
+impl Stretch {
+    fn is_over(self, thread: &Thread) -> bool {
+        thread.time.cycles() >= self.deadline || thread.steps() >= self.limit
+    }
 }
 
 /// The most threads of a core.
@@ -273,9 +284,7 @@ impl Run<'_> {
     fn execute<O: Observer>(
         &mut self,
         place: &mut usize,
-        deadline: u64,
-        limit: u64,
-        mode: Mode,
+        stretch: Stretch,
         observer: &mut O,
     ) -> Leave {
         let is_shared = self.timing.is_shared(self.thread.index);
@@ -295,10 +304,10 @@ impl Run<'_> {
                 return Leave::Trap;
             }
             if O::SEES_INSTRUCTIONS {
-                observer.completed(self.thread, op, mode);
+                observer.completed(self.thread, op, stretch.mode);
             }
             if has_returned(op, outcome, true) {
-                observer.returned(self.thread, self.shared, mode);
+                observer.returned(self.thread, self.shared, stretch.mode);
             }
             self.complete(index, outcome.ok());
             let leave = match outcome {
@@ -314,7 +323,7 @@ impl Run<'_> {
             if self.timing.turn.is_none() {
                 return Leave::Turn;
             }
-            if self.thread.time.cycles() >= deadline || self.thread.steps() >= limit {
+            if stretch.is_over(self.thread) {
                 break;
             }
         }
