@@ -319,6 +319,8 @@ impl Spr {
             (Self::Ppr, _) => 4 << 50,
             // Frozen: FC.
             (Self::Mmcr0, _) => 0x8000_0000,
+            // Far from its exception, so that nobody finds one of firmware's time.
+            (Self::Hdec, _) => 0xFFFF_FFFF,
             // The run latch is on.
             (Self::Ctrl, _) => 1,
             _ => 0,

@@ -10,7 +10,9 @@ use arch::registers::spr::{Access, Scope, Spr, SprRow};
 use arch::registers::{bescr, lpcr, psscr, xer};
 
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message, monitor};
-use crate::interrupt::{decrementer, hypervisor_decrementer};
+use crate::interrupt::decrementers::{
+    decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+};
 use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::trap::{StopReason, Trap};
@@ -199,7 +201,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             // The timers of threads that wait on this core are due at another cycle now.
             shared.call_attention();
         }
-        Spr::Dec | Spr::Hdec => {
+        Spr::Hdec => set_hypervisor_decrementer(thread, shared, value),
+        Spr::Dec => {
             let timebase = shared.timebase(thread);
             thread.set_spr(row.spr, value.wrapping_add(timebase));
         }

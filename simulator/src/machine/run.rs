@@ -213,7 +213,7 @@ impl Machine {
                     _ => continue,
                 }
             }
-            let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
+            let deadline = end.min(interrupt::decrementers::next_timer(thread, &self.state.shared));
             let leave = if is_timed {
                 self.timed_blocks(index, deadline, limit, observer)
             } else {
