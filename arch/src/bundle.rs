@@ -58,3 +58,13 @@ pub const ALIGNMENT: u64 = 0x1_0000;
 
 /// Doublewords of one segment in [`SEGMENTS`].
 pub const SEGMENT_DOUBLEWORDS: usize = 4;
+
+/// Whether a partition may have this name: it is the name of a device-tree node, and a console shows it, so there is
+/// nothing in it that a terminal acts on or that a line of the hypervisor could end with.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b",._+-".contains(&byte);
+    (1..=31).contains(&name.len())
+        && name.as_bytes()[0].is_ascii_alphabetic()
+        && name.bytes().all(allowed)
+}

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
     SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
-use dtoolkit::fdt::Fdt;
+use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ use crate::payload::Payload;
 pub struct Partition {
     /// A device-tree node name, see [`is_name`].
     pub name: String,
+    /// Where the user gave it its memory, for complaints.
+    pub place: String,
     /// A multiple of [`ALIGNMENT`].
     pub memory_bytes: u64,
     /// Number of vCPUs.
@@ -39,15 +42,6 @@ pub struct Sharing {
     pub slice: Option<u32>,
     /// The partition that the console is for.
     pub console: Option<String>,
-}
-
-/// Whether a partition may have this name: it becomes the name of a device-tree node.
-#[must_use]
-pub fn is_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b",._+-".contains(&byte);
-    (1..=31).contains(&name.len())
-        && name.as_bytes()[0].is_ascii_alphabetic()
-        && name.bytes().all(allowed)
 }
 
 /// The bundle of these partitions.
@@ -141,6 +135,10 @@ pub enum BundleError {
     Longer { extra: u64 },
     #[error("the bundle's manifest is damaged ({0}); write it again with `powervisor bundle`")]
     Damaged(String),
+    #[error(
+        "`{0}` cannot name a partition; write the bundle with `powervisor bundle`, which says what can"
+    )]
+    Name(String),
     #[error("a device tree that is not a bundle; write one with `powervisor bundle`")]
     NotABundle,
 }
@@ -171,6 +169,9 @@ pub fn check(file: &[u8]) -> Result<(), BundleError> {
     if compatible != Some(COMPATIBLE) {
         return Err(BundleError::NotABundle);
     }
+    if let Some(node) = root.children().find(|node| !is_name(node.name())) {
+        return Err(BundleError::Name(node.name().to_owned()));
+    }
     let expected = root
         .property(FILE_BYTES)
         .and_then(|property| property.value_as::<u64>().ok())
@@ -180,6 +181,20 @@ pub fn check(file: &[u8]) -> Result<(), BundleError> {
         Some(extra) => Err(BundleError::Longer { extra }),
         None => Err(BundleError::Cut { actual, expected }),
     }
+}
+
+/// The device tree that a bundle begins with.
+fn manifest_of(file: &[u8]) -> Option<&[u8]> {
+    let length = file.get(FDT_MAGIC.len()..)?.first_chunk()?;
+    file.get(..u32::from_be_bytes(*length) as usize)
+}
+
+/// The bytes of memory of each partition of a bundle that was checked.
+#[must_use]
+pub fn memories(file: &[u8]) -> Vec<u64> {
+    let Some(Ok(tree)) = manifest_of(file).map(Fdt::new) else { return Vec::new() };
+    let bytes = |node: &FdtNode<'_>| node.property(MEMORY_BYTES)?.value_as::<u64>().ok();
+    tree.root().children().map(|node| bytes(&node).unwrap_or(0)).collect()
 }
 
 /// What a bundle that was checked says about the console.
@@ -194,10 +209,7 @@ pub struct Consoles {
 /// Who writes to the console of a bundle; nobody for any other file.
 #[must_use]
 pub fn consoles(file: &[u8]) -> Consoles {
-    let length =
-        file.get(4..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes));
-    let manifest = length.and_then(|length| file.get(..length as usize));
-    let Some(Ok(tree)) = manifest.map(Fdt::new) else { return Consoles::default() };
+    let Some(Ok(tree)) = manifest_of(file).map(Fdt::new) else { return Consoles::default() };
     let root = tree.root();
     let text = |name| root.property(name).and_then(|property| property.value_as::<&str>().ok());
     if text("compatible") != Some(COMPATIBLE) {
@@ -211,7 +223,7 @@ pub fn consoles(file: &[u8]) -> Consoles {
 
 #[cfg(test)]
 mod tests {
-    use dtoolkit::fdt::Fdt;
+    use dtoolkit::fdt::{Fdt, FdtNode};
     use dtoolkit::{Node, Property};
 
     use super::{
@@ -227,6 +239,7 @@ mod tests {
         };
         Partition {
             name: name.to_owned(),
+            place: String::new(),
             memory_bytes: 64 << 20,
             vcpus: 1,
             weight: Some(7),

@@ -102,7 +102,7 @@ pub fn payload_lines(console: &[u8]) -> Vec<String> {
 }
 
 /// What the hypervisor's last line says if it did all it was asked to.
-const DONE: &str = "powervisor: all partitions have ended";
+pub const DONE: &str = "powervisor: all partitions have ended";
 /// What a line with a partition's outcome begins with; the name and the outcome follow.
 const SUMMARY: &str = "powervisor: summary: partition ";
 

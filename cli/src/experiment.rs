@@ -188,6 +188,7 @@ impl Experiment {
                 return Err(file.complain(table.span(), text));
             }
             let partition = Partition {
+                place: file.place(contents.memory.span()),
                 name: name.clone(),
                 memory_bytes: contents.memory.get_ref().0,
                 vcpus: 1,

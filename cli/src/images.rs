@@ -13,10 +13,11 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 12] = [
+pub const GUESTS: [&str; 13] = [
     "compute",
     "confer",
     "echo",
+    "fairness",
     "hello",
     "memory-walk",
     "misbehave",

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use simulator::Description;
+use simulator::description::line_of_key;
+use simulator::memory::is_available;
 
 use crate::failure::Failure;
 use crate::size::Size;
@@ -91,11 +93,33 @@ impl MachineFile {
         if let Some((memory, place)) = &self.memory {
             description.set_memory_bytes(memory.0).map_err(|error| Failure::input(place, error))?;
         }
+        self.check_host(&description)?;
         if let Some(([chips, cores, threads], place)) = &self.topology {
             let (chips, cores, threads) = (*chips, *cores, *threads);
             let wrong = |error| Failure::input(place, error);
             description.set_topology(chips, cores, threads).map_err(wrong)?;
         }
         Ok(description)
+    }
+
+    /// Fails if this host cannot give the machine its memory.
+    fn check_host(&self, description: &Description) -> Result<(), Failure> {
+        let bytes = description.memory_bytes();
+        if is_available(bytes) {
+            return Ok(());
+        }
+        let mut most = bytes.next_power_of_two();
+        while !is_available(most) {
+            most /= 2;
+        }
+        let (wanted, most) = (Size(bytes), Size(most));
+        let text = format!("{wanted} of memory is more than this host gives; it gives {most}");
+        Err(match &self.memory {
+            Some((_, place)) => Failure::input(place, text),
+            None => {
+                let line = line_of_key(&self.text, "memory[0].bytes").unwrap_or(1);
+                Failure::input(format_args!("{}:{line}", self.place), text)
+            }
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Standard output and input of the command. A reader that went away ends the command quietly, a full
 //! disk is a complaint.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
@@ -9,6 +10,7 @@ use std::thread;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::visible::visible;
 
 /// Writes to standard output, at once.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
@@ -16,6 +18,26 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::ClosedPipe,
         _ => full("standard output", &error),
+    })
+}
+
+/// Writes text of our own to standard output, at once: with nothing in it that a terminal acts on.
+pub fn print_text(text: &str) -> Result<(), Failure> {
+    print(visible(text).as_bytes())
+}
+
+/// Says something in a line of its own on standard error. Nobody is told if that fails: there is no other place to
+/// tell it, and the exit status says how the command ended.
+pub fn say(text: impl Display) {
+    print_error(visible(&format!("powervisor: {text}\n")).as_bytes());
+}
+
+/// Writes what was asked for to standard error.
+pub fn print_figures(text: &str) -> Result<(), Failure> {
+    let written = io::stderr().lock().write_all(visible(text).as_bytes());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ => full("standard error", &error),
     })
 }
 

@@ -157,6 +157,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
     }
     Ok(Partition {
         name: name.clone(),
+        place: file.place(table.memory.span()),
         memory_bytes: table.memory.get_ref().0,
         vcpus: vcpus.unwrap_or(1),
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,

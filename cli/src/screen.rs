@@ -8,8 +8,8 @@ use crate::output::{print, print_error};
 
 use serde::{Deserialize, Serialize};
 
-/// Enough of a console's end to hold what the hypervisor says last.
-const TAIL_BYTES: usize = 0x1_0000;
+/// Enough of a console's end to hold what the hypervisor says last: of a thousand partitions.
+const TAIL_BYTES: usize = 0x10_0000;
 
 /// A console that is shown, with a memory of what was shown last. Plain data: a saved machine has it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

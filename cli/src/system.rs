@@ -8,6 +8,7 @@ use crate::bundle::{self, Partition, Sharing};
 use crate::failure::Failure;
 use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
+use crate::memory_plan::{self, NoRoom};
 
 /// Everything that a machine is started with.
 #[derive(Clone, Debug)]
@@ -41,7 +42,20 @@ impl System {
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        Self::with_bundle(bundle::write(partitions, sharing), machine, seed)
+        let system = Self::with_bundle(bundle::write(partitions, sharing), machine, seed)?;
+        system.check_room(|index| partitions[index].place.clone())?;
+        Ok(system)
+    }
+
+    /// Fails if the machine has too little memory for the partitions of the bundle, of which `place` says where each
+    /// was given its memory.
+    pub fn check_room(&self, place: impl Fn(usize) -> String) -> Result<(), Failure> {
+        let bundle = self.initrd.as_deref().unwrap_or_default();
+        let bundle_bytes = bundle.len() as u64;
+        let machine = self.machine.describe()?;
+        let memories = bundle::memories(bundle);
+        memory_plan::check(&machine, &self.kernel, bundle_bytes, &memories)
+            .map_err(|NoRoom { index, text }| Failure::input(place(index), text))
     }
 }
 

@@ -40,9 +40,15 @@ impl TomlFile {
 
     /// A complaint about the characters in `span`.
     pub fn complain(&self, span: Range<usize>, text: impl Display) -> Failure {
+        Failure::input(self.place(span), text)
+    }
+
+    /// File and line of the characters in `span`.
+    #[must_use]
+    pub fn place(&self, span: Range<usize>) -> String {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        Failure::input(format_args!("{}:{line}", self.path.display()), text)
+        format!("{}:{line}", self.path.display())
     }
 
     /// A path written in this file: relative ones are relative to the file's own folder.

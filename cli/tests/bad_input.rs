@@ -86,7 +86,7 @@ fn partition_files() {
         (
             "p.elf",
             "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
+            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, fairness, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
         ),
         (
             "name = 'p'",
@@ -254,6 +254,108 @@ fn machine_descriptions() {
     }
 }
 
+/// What the hypervisor would find no room for is refused before the machine boots, where the memory was asked for.
+#[test]
+fn partitions_larger_than_the_machine() {
+    let refused = |size: &str, machine: &str, left: &str| {
+        format!(
+            "{size} do not fit: the machine has {machine}, of which hypervisor, firmware{left} in one piece; \
+            give the partition no more than that, or the machine more memory"
+        )
+    };
+    let second = "[[partition]]\nname = 'q'\npayload = 'p.elf'\nmemory = '1 GiB'\nvcpus = 1\n";
+    let third = second.replace("'q'", "'r'");
+    for (text, expected) in [
+        (
+            PARTITION.replace("1 MiB", "1024 GiB"),
+            format!("bad.toml:4: {}", refused("1024 GiB", "2 GiB", " leave 1281728 KiB")),
+        ),
+        (
+            format!("{PARTITION}{second}{third}"),
+            format!(
+                "bad.toml:14: {}",
+                refused("1 GiB", "2 GiB", " and the partitions before it leave 575 MiB")
+            ),
+        ),
+        (
+            format!("[machine]\nmemory = '1 GiB'\n{second}"),
+            format!("bad.toml:6: {}", refused("1 GiB", "1 GiB", " leave 576 MiB")),
+        ),
+    ] {
+        let folder = folder();
+        folder.write("bad.toml", text);
+        for command in ["boot", "compare"] {
+            let mut command = folder.command(&format!("{command} bad.toml"));
+            assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+        }
+    }
+    let folder = folder();
+    let mut command = folder.command("boot --payload p.elf --memory 3GiB");
+    let expected = format!("--memory: {}", refused("3 GiB", "2 GiB", " leave 1281728 KiB"));
+    assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+}
+
+/// A terminal acts on nothing that comes from a name or a file.
+#[test]
+fn terminal_commands_in_names() {
+    const EVIL: &str = "\x1b[2J\x1b]0;x\x07";
+    const SHOWN: &str = "\\u{1b}[2J\\u{1b}]0;x\\u{7}";
+    let folder = folder();
+    let missing =
+        "cannot be read: No such file or directory (os error 2); it must be a readable file";
+    assert_refused(
+        &mut folder.command(&format!("boot {EVIL}.toml")),
+        &format!("{SHOWN}.toml: {missing}"),
+    );
+    folder.write("bad.toml", PARTITION.replace("name = 'p'", "name = \"\\u001b[2J\""));
+    let output = folder.command("boot bad.toml").output().unwrap();
+    assert!(
+        errors(&output).starts_with("powervisor: bad.toml:2: `\\u{1b}[2J` cannot name"),
+        "{output:?}"
+    );
+    // A bundle is a file like any other: somebody else may have written it.
+    folder.command("bundle good.toml -o b").status().unwrap();
+    let mut bundle = std::fs::read(folder.path().join("b")).unwrap();
+    let name = bundle.windows(8).position(|bytes| bytes == b"\0\0\0\x01p\0\0\0").unwrap() + 4;
+    for (byte, expected) in [
+        (
+            b'1',
+            "b: `1` cannot name a partition; write the bundle with `powervisor bundle`, which says what can",
+        ),
+        (
+            0x1B,
+            "b: the bundle's manifest is damaged (Invalid node name at offset 124); write it again with `powervisor bundle`",
+        ),
+    ] {
+        bundle[name] = byte;
+        folder.write("b", &bundle);
+        assert_refused(folder.command("boot b").env("POWERVISOR_IMAGES", "images"), expected);
+    }
+    let output = folder.command(&format!("boot --steps {EVIL}")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!errors(&output).contains('\x1b'), "{}", errors(&output));
+}
+
+/// A host that gives a process 6 GiB, where a machine has 8.
+#[test]
+fn a_machine_with_more_memory_than_the_host_gives() {
+    let folder = folder();
+    let power9 = include_str!("../../machines/power9.toml");
+    folder.write("m.toml", power9.replace("bytes = 0x8000_0000", "bytes = 0x2_0000_0000"));
+    let line = 1 + power9.lines().position(|line| line.starts_with("bytes = ")).unwrap();
+    let expected = "8 GiB of memory is more than this host gives; it gives 4 GiB";
+    for (arguments, place) in [
+        ("boot --kernel p.elf --machine m.toml", format!("m.toml:{line}")),
+        ("boot --kernel p.elf --memory 8GiB", "--memory".to_owned()),
+    ] {
+        let mut command = Command::new("/bin/sh");
+        let script = "ulimit -v 6291456; exec \"$@\"";
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_powervisor")]);
+        command.args(arguments.split(' ')).current_dir(folder.path());
+        assert_refused(&mut command, &format!("{place}: {expected}"));
+    }
+}
+
 #[test]
 fn a_number_of_a_machine_that_cannot_be() {
     let folder = folder();
@@ -293,7 +395,22 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "timebase_frequency = { value = 512_000_000",
             "timebase_frequency = { value = 0",
-            "clock.timebase_frequency is 0; it must be positive",
+            "clock.timebase_frequency is 0; it must be positive and at most 1000000000000",
+        ),
+        (
+            "streams = { value = 8",
+            "streams = { value = 4294967296",
+            "timing.prefetch.streams: 4294967296 is out of range; it must be 0 to 256",
+        ),
+        (
+            "channels = { value = 8",
+            "channels = { value = 4294967296",
+            "timing.memory.channels: 4294967296 is out of range; it must be 0 to 256",
+        ),
+        (
+            "tlb_entries = { value = 512",
+            "tlb_entries = { value = 4294967296",
+            "timing.translation.tlb_entries: 4294967296 is out of range; it must be 0 to 1048576",
         ),
     ] {
         let line = 1 + power9.lines().position(|line| line.starts_with(from)).unwrap();

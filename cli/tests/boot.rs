@@ -297,3 +297,66 @@ fn figures_are_a_table_with_a_column_for_each_partition() {
     );
     assert!(table.len() > 10 && table.iter().all(|line| line.len() == table[0].len()), "{errors}");
 }
+
+/// /dev/full, which takes nothing.
+fn full() -> Stdio {
+    fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+#[test]
+fn a_standard_error_that_takes_nothing_ends_no_run() {
+    let folder = Folder::new();
+    for (arguments, status) in [
+        (format!("boot {}", example("hello")), 0),
+        (format!("boot {} --steps 1000", example("hello")), 0),
+        (format!("boot {}", example("misbehave")), 1),
+        // Figures that were asked for and lost are a complaint, if only by the status.
+        (format!("boot {} --statistics", example("hello")), 2),
+        (format!("boot {} --trace exits", example("hello")), 2),
+        ("boot none.toml".to_owned(), 2),
+        ("boot".to_owned(), 2),
+    ] {
+        let mut command = folder.command(&arguments);
+        let output = command.stdin(Stdio::null()).stderr(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments}");
+    }
+}
+
+#[test]
+fn a_standard_output_that_takes_nothing_is_one_complaint() {
+    let folder = Folder::new();
+    for arguments in
+        [format!("boot {}", example("hello")), "--help".to_owned(), "--version".to_owned()]
+    {
+        let mut command = folder.command(&arguments);
+        let output = command.stdin(Stdio::null()).stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let expected = "powervisor: standard output: cannot be written: No space left on device (os error 28); free \
+            some space and run again\n";
+        assert_eq!(errors(&output), expected, "{arguments}");
+    }
+}
+
+#[test]
+fn statistics_of_a_run_that_is_not_over_are_json_too() {
+    let folder = Folder::new();
+    let (_, errors) =
+        well(boot(&folder, &format!("{} --steps 1000 --statistics json", example("hello"))));
+    let line = errors.lines().find(|line| line.starts_with('{')).unwrap();
+    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!((&value["schema"], &value["end"]), (&1.into(), &"paused".into()));
+    assert_eq!((&value["steps"], &value["instructions"]), (&1000.into(), &1000.into()));
+    let partition = serde_json::json!({"name": "hello", "outcome": "not over", "counts": {}});
+    assert_eq!(value["partitions"], serde_json::json!([partition]));
+}
+
+#[test]
+fn a_guest_that_asks_for_input_when_there_is_no_more_is_reported_once() {
+    let folder = Folder::new();
+    let arguments = format!("{} --steps 30000000", example("console"));
+    let (_, errors) = well(boot(&folder, &arguments));
+    let told = "powervisor: the input has ended and is asked for again";
+    assert_eq!(errors.matches(told).count(), 1, "{errors}");
+    let (_, errors) = well(boot(&folder, &example("hello")));
+    assert!(!errors.contains(told), "it never asks: {errors}");
+}

@@ -196,7 +196,7 @@ fn partition(
         let id = schedule.queue.add(WEIGHT_DEFAULT);
         partition.vcpus.push(Vcpu::new(id, Registers::started(ENTRY, 0, 0)));
     }
-    schedule.start(&mut partition.vcpus[0]);
+    partition.start(0, schedule);
     partition
 }
 
@@ -228,14 +228,13 @@ fuzz_target!(|bytes: &[u8]| {
     let console = Console::default();
     console.set_shared(true);
     let policy = Policy { slice: 1000, patience: 1_000_000 };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let partitions = vec![wild, quiet];
-    let system = System::new(&hal, &console, policy, partitions, schedule, vec![0], &load);
+    let system = System::new(&hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
     let ended = system.into_partitions();
 
-    assert!(ended[0].outcome.is_some());
-    assert_eq!(ended[1].outcome, Some(Outcome::PoweredOff), "the quiet partition");
+    assert!(ended[0].life.outcome().is_some());
+    assert_eq!(ended[1].life.outcome(), Some(&Outcome::PoweredOff), "the quiet partition");
     assert_eq!(hal.open_windows.get(), 0, "windows that nobody closed");
     let memory = hal.memory.borrow();
     let (before, rest) = memory.split_at(WILD.start.0 as usize);

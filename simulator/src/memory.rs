@@ -49,6 +49,12 @@ pub struct Memory {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMemory(pub RealAddress);
 
+/// Whether this host can give a machine so much memory, as far as it says so before the memory is used.
+#[must_use]
+pub fn is_available(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+}
+
 impl Memory {
     /// Memory of zeros. `regions` ascend, do not overlap, and have whole frames.
     #[must_use]

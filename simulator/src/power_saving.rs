@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr, SprRow};
-use arch::registers::{msr, psscr, xer};
+use arch::registers::{msr, psscr, vscr, xer};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
@@ -72,6 +72,7 @@ pub fn requested(thread: &Thread, rules: &PowerSaving) -> u64 {
 pub fn lose_thread_state(thread: &mut Thread) {
     thread.gpr = [POISON; 32];
     thread.vsr = [[POISON; 2]; 64];
+    thread.vscr = POISON as u32 & vscr::MASK;
     thread.cr = POISON as u32;
     thread.lr = POISON;
     thread.ctr = POISON;

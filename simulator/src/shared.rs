@@ -103,6 +103,8 @@ pub struct Shared {
     pub cores: Vec<Core>,
     /// The firmware's page.
     pub firmware: FirmwarePlace,
+    /// The latest time that a thread has shown, in ticks since power-on: see [`Shared::show_time`].
+    pub(crate) latest_shown: u64,
     /// The state of the random-number source behind `darn`; it starts as the machine's seed.
     pub random: u64,
     /// What the machine does where the sources are silent.
@@ -142,6 +144,7 @@ impl Shared {
             memory,
             cores,
             firmware,
+            latest_shown: 0,
             random: seed,
             switches: Switches::default(),
             power_saving: PowerSaving::default(),
@@ -160,11 +163,32 @@ impl Shared {
         scope == Scope::Thread || scope == Scope::Subcore && self.switches.threads_are_partitions
     }
 
-    /// The time base that `thread` reads now.
+    /// The time base that `thread` reads now: that of its own time, or the latest that any thread has shown, which one
+    /// that is simulated later may know although it is behind.
     #[must_use]
     pub fn timebase(&self, thread: &Thread) -> u64 {
+        let ticks = self.clock.ticks(thread.time_now().cycles()).max(self.latest_shown);
+        ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+    }
+
+    /// The time base of `thread`'s own time: what its timers go by, so that they do not depend on when others were
+    /// simulated.
+    #[must_use]
+    pub fn own_timebase(&self, thread: &Thread) -> u64 {
         let ticks = self.clock.ticks(thread.time_now().cycles());
         ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+    }
+
+    /// Software learns the time of `thread`, and may tell others: from now on nobody reads an earlier one.
+    pub fn show_time(&mut self, thread: &Thread) {
+        let ticks = self.clock.ticks(thread.time_now().cycles());
+        self.latest_shown = self.latest_shown.max(ticks);
+    }
+
+    /// Ticks since power-on that were shown last, whatever was added to any time base.
+    #[must_use]
+    pub fn latest_shown(&self) -> u64 {
+        self.latest_shown
     }
 
     /// Tells where `threads` are: their PIRs and cores.
@@ -344,6 +368,7 @@ impl PartialEq for Shared {
             && self.cores == other.cores
             && self.firmware == other.firmware
             && self.reservations == other.reservations
+            && self.latest_shown == other.latest_shown
             && self.random == other.random
             && self.signals == other.signals
             && self.memory == other.memory

@@ -341,3 +341,35 @@ fn saved_translations_go_on_as_those_they_were_saved_from() {
     assert_eq!(restored.translations, bench.translations);
     assert_eq!(restored.hierarchy, bench.hierarchy);
 }
+
+/// A partition's kernel may use every PID there is, in as many partitions as there are: more than tags have room for.
+#[test]
+fn more_spaces_than_tags_can_name_cost_a_walk_each_and_mix_up_nothing() {
+    const SPACES: u32 = (1 << 21) + 1000;
+    let mut bench = Bench::new(1, 1, &[]);
+    let space = |number: u32| Space { lpid: 1 + number % 4, pid: Some(number / 4) };
+    let (mut at, mut walks) = (0, 0);
+    for number in 0..SPACES {
+        at += 100_000;
+        let request = bench.request(0, space(number), 0x5000, at);
+        let (_, has_walked) = bench.ask(&request, 16);
+        walks += u32::from(has_walked);
+    }
+    assert_eq!(walks, SPACES, "none finds a translation of another");
+    // The last ones are where they would be.
+    for number in SPACES - 60..SPACES {
+        let request = bench.request(0, space(number), 0x5000, at);
+        assert!(!bench.ask(&request, 16).1, "{number}");
+    }
+    let invalidation = Invalidation {
+        lpid: None,
+        is_process: true,
+        extent: Extent::Everything,
+        translations: true,
+        directories: true,
+        tables: true,
+    };
+    bench.translations.invalidate(0, &invalidation);
+    let request = bench.request(0, space(SPACES - 1), 0x5000, at);
+    assert!(bench.ask(&request, 16).1);
+}

@@ -9,7 +9,7 @@ use crate::{changed_system, system_of};
 
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
-pub const MODES: [(&str, &str); 16] = [
+pub const MODES: [(&str, &str); 24] = [
     ("wild-load", "stopped: access to guest real address"),
     ("wild-store", "stopped: access to guest real address"),
     ("wild-fetch", "stopped: access to guest real address"),
@@ -26,6 +26,14 @@ pub const MODES: [(&str, &str); 16] = [
     ("tree", "[misbehave] misbehave: tree: still here"),
     ("restart", "stopped: it used up its time limit"),
     ("registers", "[misbehave] misbehave: refused"),
+    ("restart-storm", "stopped: it used up its time limit"),
+    ("outlive", "powervisor: summary: partition misbehave: powered off"),
+    ("outlive-restart", "stopped: it used up its time limit"),
+    ("confer", "stopped: it used up its time limit"),
+    ("confer-any", "stopped: it used up its time limit"),
+    ("prod", "stopped: it used up its time limit"),
+    ("wake", "stopped: it used up its time limit"),
+    ("nap", "stopped: it used up its time limit"),
 ];
 
 /// The example with another mode, this many random hypercalls where that makes any, and time that suits the machine.

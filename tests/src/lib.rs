@@ -3,6 +3,7 @@
 //! They need the images; `make images` builds them, and every test says so if it has not been done.
 
 pub mod containment;
+pub mod fairness;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -110,8 +110,8 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
     let costs = costs(64);
     assert!(costs.count(Change::Switch) > 100, "{:?}", costs.costs);
     assert_eq!(costs.count(Change::Move), 0, "{:?}", costs.costs);
-    // 2240 with rustc 1.96.
-    assert!(costs.least(Change::Switch) < 2500, "{:?}", costs.costs);
+    // 2764 with rustc 1.96.
+    assert!(costs.least(Change::Switch) < 3000, "{:?}", costs.costs);
 }
 
 #[test]
@@ -120,5 +120,7 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
     // 3984 where no thread waits for a lock.
     assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
-    assert!(costs.count(Change::Move) < costs.count(Change::Switch), "{:?}", costs.costs);
+    // A thread whose own vCPU is ahead by a slice takes another's; most slices end otherwise.
+    let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);
+    assert!(costs.count(Change::Move) < others / 2, "{:?}", costs.costs);
 }

@@ -21,6 +21,7 @@ const BUILDS: [&[&str]; 2] = [
         "guest-compute",
         "guest-confer",
         "guest-echo",
+        "guest-fairness",
         "guest-hello",
         "guest-memory-walk",
         "guest-misbehave",
@@ -32,12 +33,13 @@ const BUILDS: [&[&str]; 2] = [
         "guest-timer",
     ],
 ];
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "hypervisor",
     "calibrate",
     "compute",
     "confer",
     "echo",
+    "fairness",
     "hello",
     "memory-walk",
     "misbehave",

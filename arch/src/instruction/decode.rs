@@ -1,7 +1,7 @@
 //! From a word to its row.
 //!
-//! An index made at compile time leads from the primary opcode, and for the four crowded primary
-//! opcodes from the ten bits of the extended opcode, to the few neighbouring rows that come into
+//! An index made at compile time leads from the primary opcode, and for the crowded primary
+//! opcodes from the last eleven bits, to the few neighbouring rows that come into
 //! question.
 
 use super::table::{ROWS, TABLE};
@@ -28,29 +28,36 @@ impl Candidates {
     }
 }
 
-/// Extended opcode of the X form: bits 21 to 30.
-const EXTENDED: u32 = 0x7FE;
-const EXTENDED_SHIFT: u32 = 1;
+/// Bits 21 to 31, in which every extended opcode lies that tells more than a few instructions apart.
+const EXTENDED: u32 = 0x7FF;
 
-/// Primary opcodes that are told apart by bits 21 to 30.
-const CROWDED: [u32; 4] = [19, 31, 59, 63];
+/// Primary opcodes that are told apart by them.
+const CROWDED: [u32; 8] = [4, 19, 31, 57, 59, 60, 61, 63];
 
 const fn crowded_position(primary: u32) -> Option<usize> {
     match primary {
-        19 => Some(0),
-        31 => Some(1),
-        59 => Some(2),
-        63 => Some(3),
+        4 => Some(0),
+        19 => Some(1),
+        31 => Some(2),
+        57 => Some(3),
+        59 => Some(4),
+        60 => Some(5),
+        61 => Some(6),
+        63 => Some(7),
         _ => None,
     }
 }
 
 static BY_PRIMARY: [Candidates; 64] = index_by_primary();
-static BY_EXTENDED: [[Candidates; 1024]; CROWDED.len()] = [
+static BY_EXTENDED: [[Candidates; 2048]; CROWDED.len()] = [
     index_by_extended(CROWDED[0]),
     index_by_extended(CROWDED[1]),
     index_by_extended(CROWDED[2]),
     index_by_extended(CROWDED[3]),
+    index_by_extended(CROWDED[4]),
+    index_by_extended(CROWDED[5]),
+    index_by_extended(CROWDED[6]),
+    index_by_extended(CROWDED[7]),
 ];
 
 const fn index_by_primary() -> [Candidates; 64] {
@@ -66,8 +73,8 @@ const fn index_by_primary() -> [Candidates; 64] {
     index
 }
 
-const fn index_by_extended(primary: u32) -> [Candidates; 1024] {
-    let mut index = [Candidates::NONE; 1024];
+const fn index_by_extended(primary: u32) -> [Candidates; 2048] {
+    let mut index = [Candidates::NONE; 2048];
     let mut row = 0;
     while row < ROWS.len() {
         let (mask, value) = (ROWS[row].mask, ROWS[row].value);
@@ -76,7 +83,7 @@ const fn index_by_extended(primary: u32) -> [Candidates; 1024] {
             let free = !mask & EXTENDED;
             let mut subset = 0;
             loop {
-                let key = ((value & EXTENDED | subset) >> EXTENDED_SHIFT) as usize;
+                let key = (value & EXTENDED | subset) as usize;
                 index[key] = index[key].and(row);
                 if subset == free {
                     break;
@@ -96,7 +103,7 @@ const fn index_by_extended(primary: u32) -> [Candidates; 1024] {
 #[inline]
 pub fn decode(word: Word) -> Option<&'static Row> {
     let candidates = match crowded_position(word.primary()) {
-        Some(position) => BY_EXTENDED[position][word.xo() as usize],
+        Some(position) => BY_EXTENDED[position][word.field(21, 31) as usize],
         None => BY_PRIMARY[word.primary() as usize],
     };
     let first = candidates.first as usize;

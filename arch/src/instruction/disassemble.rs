@@ -68,6 +68,8 @@ impl Disassembly {
             Notation::GprOrZero if value == 0 => f.write_char('0'),
             Notation::GprOrZero => write!(f, "r{value}"),
             Notation::Fpr => write!(f, "f{value}"),
+            Notation::Vr => write!(f, "v{value}"),
+            Notation::Vsr => write!(f, "vs{value}"),
             Notation::CrField => write!(f, "cr{value}"),
             Notation::CrBit => {
                 if value >= 4 {
@@ -100,6 +102,6 @@ fn suffixes(row: &Row, word: Word) -> [Option<char>; 4] {
         (row.has_oe && word.oe()).then_some('o'),
         suffix(Operand::LK),
         suffix(Operand::AA),
-        (row.has_rc && word.rc()).then_some('.'),
+        row.is_record(word).then_some('.'),
     ]
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::row::{OE, RC};
+use super::row::OE;
 use super::{Mnemonic, Operand, Word};
 
 /// Why there is no such instruction word.
@@ -80,7 +80,7 @@ pub fn encode(
     }
     let mut word = row.value;
     if rc {
-        word |= RC;
+        word |= row.rc_bit;
     }
     if oe {
         word |= OE;

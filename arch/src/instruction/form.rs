@@ -19,12 +19,18 @@ pub enum Form {
     MDS,
     SC,
     VA,
+    VC,
+    VX,
     X,
     XFL,
     XFX,
     XL,
     XO,
     XS,
+    XX1,
+    XX2,
+    XX3,
+    XX4,
     Z22,
     Z23,
 }
@@ -87,12 +93,48 @@ extended! {
     MDS 27..=30;
     SC  30..=30;
     VA  26..=31;
+    VC  22..=31;
+    VX  21..=31;
     X   21..=30;
     XFL 21..=30;
     XFX 21..=30;
     XL  21..=30;
     XO  22..=30;
     XS  21..=29;
+    XX1 21..=30;
+    XX2 21..=29;
+    XX3 21..=28;
+    XX4 26..=27;
     Z22 22..=30;
     Z23 23..=30;
+}
+
+/// The DQ form with an extended opcode in bits 29 to 31.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn DQX(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::DQ, primary).fixed(29, 31, extended)
+}
+
+/// The XX3 form of comparisons, which have Rc in bit 21.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn XX3C(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::XX3, primary).fixed(22, 28, extended)
+}
+
+/// The VX form of the decimal instructions, which have 1 and PS in bits 21 and 22.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn VXD(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::VX, primary).fixed(21, 21, 1).fixed(23, 31, extended)
+}
+
+/// The XX2 form of tests for data classes, which have bits of DCMX between those of the opcode.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn XX2D(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::XX2, primary).fixed(21, 24, extended >> 3).fixed(26, 28, extended & 7)
+}
+
+/// The XX3 form of the permutations that have an operand in bits 22 and 23, behind a zero.
+#[allow(non_snake_case, reason = "named as the form")]
+pub(super) const fn XX3D(primary: u32, extended: u32) -> Opcode {
+    Opcode::new(Form::XX3, primary).fixed(21, 21, 0).fixed(24, 28, extended)
 }

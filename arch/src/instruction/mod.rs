@@ -1,8 +1,7 @@
 //! Instructions: one table from which decoder, encoder, disassembler and test generators come.
 //!
-//! The table holds the Power ISA as POWER8 (ISA 2.07) and POWER9 (ISA 3.0B) have it, without vector and
-//! vector-scalar instructions, of which [`vector_facility`] knows no more than that they are. [`decode`] finds the [`Row`] of a [`Word`]; [`encode`] goes
-//! the other way; [`disassemble`] writes the word as `objdump -M raw` does. What an instruction
+//! The table holds the Power ISA as POWER8 (ISA 2.07) and POWER9 (ISA 3.0B) have it. [`decode`] finds the [`Row`]
+//! of a [`Word`]; [`encode`] goes the other way; [`disassemble`] writes the word as `objdump -M raw` does. What an instruction
 //! *does* is the simulator's business.
 //!
 //! The encodings are compared with binutils, in both directions, by `tests/objdump.rs`.
@@ -28,5 +27,5 @@ pub use form::Form;
 pub use operand::Operand;
 pub use row::{Book, Privilege, Processors, Row};
 pub use table::{Mnemonic, TABLE};
-pub use vector::{VectorFacility, vector_extended_opcode, vector_facility};
+pub use vector::{VectorFacility, vector_facility};
 pub use word::Word;

@@ -37,6 +37,20 @@ pub enum Operand {
     FRAp,
     /// Even-odd pair of source FPRs.
     FRBp,
+    VRT,
+    VRS,
+    VRA,
+    VRB,
+    VRC,
+    XT,
+    XS,
+    XA,
+    XB,
+    XC,
+    /// Target VSR of the DQ form, which has TX elsewhere.
+    XT_dq,
+    /// Source VSR of the DQ form, which has SX elsewhere.
+    XS_dq,
     BF,
     BFA,
     /// FPSCR field, target of `mtfsfi`.
@@ -52,6 +66,7 @@ pub enum Operand {
     BH,
     SI,
     SI5,
+    SIM,
     UI,
     D,
     DS,
@@ -83,7 +98,27 @@ pub enum Operand {
     SP,
     DCM,
     DGM,
+    /// Classes that the vector tests for a data class ask for.
+    DCMX,
+    /// The same, in three parts.
+    DCMX_split,
     UIM,
+    /// UIM of two bits: a word.
+    UIM2,
+    /// UIM of three bits: a halfword.
+    UIM3,
+    /// UIM of four bits: a byte.
+    UIM4,
+    /// UIM of five bits.
+    UIM5,
+    IMM8,
+    SHB,
+    SHW,
+    DM,
+    PS,
+    ST,
+    SIX,
+    STRM,
     W,
     TO,
     NB,
@@ -120,6 +155,8 @@ pub(super) enum Notation {
     /// A GPR, or 0 for the value zero.
     GprOrZero,
     Fpr,
+    Vr,
+    Vsr,
     CrField,
     CrBit,
     Number,
@@ -163,12 +200,16 @@ impl Operand {
     const fn field(self) -> Field {
         use Operand::*;
         match self {
-            RT | RS | RTp | RSp | FRT | FRS | FRTp | FRSp | BT | BT_fpscr | BO | TO | TH => {
-                Field::unsigned(&[(6, 10)])
-            }
-            RA | RA0 | FRA | FRAp | BA | BI => Field::unsigned(&[(11, 15)]),
-            RB | FRB | FRBp | BB | SH | NB | FC => Field::unsigned(&[(16, 20)]),
-            RC | FRC | BC | MB => Field::unsigned(&[(21, 25)]),
+            RT | RS | RTp | RSp | FRT | FRS | FRTp | FRSp | VRT | VRS | BT | BT_fpscr | BO | TO
+            | TH => Field::unsigned(&[(6, 10)]),
+            RA | RA0 | FRA | FRAp | VRA | BA | BI | UIM5 => Field::unsigned(&[(11, 15)]),
+            RB | FRB | FRBp | VRB | BB | SH | NB | FC => Field::unsigned(&[(16, 20)]),
+            RC | FRC | VRC | BC | MB => Field::unsigned(&[(21, 25)]),
+            XT | XS => Field::unsigned(&[(31, 31), (6, 10)]),
+            XA => Field::unsigned(&[(29, 29), (11, 15)]),
+            XB => Field::unsigned(&[(30, 30), (16, 20)]),
+            XC => Field::unsigned(&[(28, 28), (21, 25)]),
+            XT_dq | XS_dq => Field::unsigned(&[(28, 28), (6, 10)]),
             ME => Field::unsigned(&[(26, 30)]),
             BF | BF_fpscr => Field::unsigned(&[(6, 8)]),
             BFA => Field::unsigned(&[(11, 13)]),
@@ -191,16 +232,27 @@ impl Operand {
             RM => Field::unsigned(&[(19, 20)]),
             DRM => Field::unsigned(&[(18, 20)]),
             RMC => Field::unsigned(&[(21, 22)]),
-            TE => Field::signed(&[(11, 15)], 0),
+            TE | SIM => Field::signed(&[(11, 15)], 0),
             SP => Field::unsigned(&[(11, 12)]),
             S_denbcd => Field::unsigned(&[(11, 11)]),
             DCM | DGM | SH_decimal => Field::unsigned(&[(16, 21)]),
+            DCMX => Field::unsigned(&[(9, 15)]),
+            DCMX_split => Field::unsigned(&[(25, 25), (29, 29), (11, 15)]),
             UIM => Field::unsigned(&[(10, 15)]),
+            UIM2 => Field::unsigned(&[(14, 15)]),
+            UIM3 => Field::unsigned(&[(13, 15)]),
+            UIM4 => Field::unsigned(&[(12, 15)]),
+            IMM8 => Field::unsigned(&[(13, 20)]),
+            SHB => Field::unsigned(&[(22, 25)]),
+            SHW | DM => Field::unsigned(&[(22, 23)]),
+            PS => Field::unsigned(&[(22, 22)]),
+            ST => Field::unsigned(&[(16, 16)]),
+            SIX => Field::unsigned(&[(17, 20)]),
             W | R | L_mtmsr | L_slb => Field::unsigned(&[(15, 15)]),
             CY => Field::unsigned(&[(21, 22)]),
             LEV => Field::unsigned(&[(20, 26)]),
             CT => Field::unsigned(&[(7, 10)]),
-            WC | L_sync | L_dcbf => Field::unsigned(&[(9, 10)]),
+            WC | STRM | L_sync | L_dcbf => Field::unsigned(&[(9, 10)]),
             BHRBE => Field::unsigned(&[(11, 20)]),
             IH => Field::unsigned(&[(8, 10)]),
             RIC => Field::unsigned(&[(12, 13)]),
@@ -294,6 +346,8 @@ impl Operand {
             RT | RS | RA | RB | RC | RTp | RSp => Notation::Gpr,
             RA0 => Notation::GprOrZero,
             FRT | FRS | FRA | FRB | FRC | FRTp | FRSp | FRAp | FRBp => Notation::Fpr,
+            VRT | VRS | VRA | VRB | VRC => Notation::Vr,
+            XT | XS | XA | XB | XC | XT_dq | XS_dq => Notation::Vsr,
             BF | BFA => Notation::CrField,
             BT | BA | BB | BC | BI => Notation::CrBit,
             D | DS | DQ => Notation::Displacement,

@@ -72,8 +72,10 @@ pub struct Row {
     pub power9_hint: u32,
     /// Operands in the order of the assembler.
     pub operands: &'static [Operand],
-    /// Bit 31 is Rc.
+    /// There is a variant with Rc = 1.
     pub has_rc: bool,
+    /// The bit that is Rc: bit 31, or bit 21 of the vector comparisons; 0 if there is none.
+    pub rc_bit: u32,
     /// Bit 21 is OE.
     pub has_oe: bool,
     /// Processors that have it.
@@ -89,7 +91,9 @@ pub struct Row {
 }
 
 /// Bit 31.
-pub(super) const RC: u32 = 1;
+const RC: u32 = 1;
+/// Bit 21, where vector comparisons have Rc.
+const RC21: u32 = 1 << 10;
 /// Bit 21.
 pub(super) const OE: u32 = 1 << 10;
 
@@ -112,6 +116,7 @@ impl Row {
             power9_hint: 0,
             operands,
             has_rc: false,
+            rc_bit: 0,
             has_oe: false,
             processors: Processors::Both,
             privilege: Privilege::Problem,
@@ -124,6 +129,14 @@ impl Row {
     /// There is a recording variant.
     pub(super) const fn rc(mut self) -> Self {
         self.has_rc = true;
+        self.rc_bit = RC;
+        self
+    }
+
+    /// There is a recording variant, with Rc in bit 21.
+    pub(super) const fn rc21(mut self) -> Self {
+        self.has_rc = true;
+        self.rc_bit = RC21;
         self
     }
 
@@ -208,10 +221,7 @@ impl Row {
 
     /// All bits that differ between valid words of this row.
     pub(super) const fn operand_bits(&self) -> u32 {
-        let mut bits = 0;
-        if self.has_rc {
-            bits |= RC;
-        }
+        let mut bits = self.rc_bit;
         if self.has_oe {
             bits |= OE;
         }
@@ -229,6 +239,13 @@ impl Row {
     #[inline]
     pub const fn matches(&self, word: Word) -> bool {
         word.0 & self.mask == self.value
+    }
+
+    /// Whether `word`, which this row matches, is the recording variant. Where that is the only one, it is
+    /// none.
+    #[inline]
+    pub const fn is_record(&self, word: Word) -> bool {
+        word.0 & self.rc_bit != 0
     }
 
     /// The reserved bits that are set in `word`. For POWER8 add [`Row::reserved_power8`].

@@ -7,7 +7,10 @@
 //! Each family file is a macro that appends its lines to those it is given and calls the next; the
 //! last, `instructions`, makes the enumeration and the rows out of all of them.
 
-use super::form::{A, B, D, DQ, DS, DX, I, M, MD, MDS, SC, VA, X, XFL, XFX, XL, XO, XS, Z22, Z23};
+use super::form::{
+    A, B, D, DQ, DQX, DS, DX, I, M, MD, MDS, SC, VA, VC, VX, VXD, X, XFL, XFX, XL, XO, XS, XX1,
+    XX2, XX2D, XX3, XX3C, XX3D, XX4, Z22, Z23,
+};
 use super::validity::Constraint;
 use super::{Operand, Row};
 
@@ -23,6 +26,10 @@ mod floating_point;
 mod storage;
 #[macro_use]
 mod system;
+#[macro_use]
+mod vector;
+#[macro_use]
+mod vector_scalar;
 
 macro_rules! instructions {
     (=> $(
@@ -51,7 +58,7 @@ macro_rules! instructions {
     };
 }
 
-branch! { fixed_point storage floating_point decimal system instructions => }
+branch! { fixed_point storage floating_point decimal vector vector_scalar system instructions => }
 
 /// All instructions, each at the index that is its [`Mnemonic`].
 pub static TABLE: &[Row] = ROWS;

@@ -54,7 +54,7 @@ fn every_row_is_at_its_mnemonic() {
 fn opcode_operands_and_reserved_bits_are_the_whole_word_once() {
     for row in TABLE {
         assert_eq!(row.value & !row.mask, 0, "{}: mask covers value", row.name);
-        let flags = u32::from(row.has_rc) | u32::from(row.has_oe) << 10;
+        let flags = row.rc_bit | u32::from(row.has_oe) << 10;
         let operands = row.operands.iter().map(|operand| operand.bits());
         let mut union = 0;
         for part in operands.chain([flags, row.mask, row.reserved]) {
@@ -78,7 +78,7 @@ proptest! {
         prop_assert_eq!(decoded.reserved_bits_set(word), 0);
         let extracted: Vec<i64> = row.operands.iter().map(|operand| operand.extract(word)).collect();
         prop_assert_eq!(extracted, operands);
-        prop_assert_eq!((row.has_rc && word.rc(), row.has_oe && word.oe()), (rc, oe));
+        prop_assert_eq!((row.is_record(word), row.has_oe && word.oe()), (rc, oe));
     }
 
     #[test]
@@ -133,6 +133,18 @@ fn accessors(word: Word) -> Vec<(Operand, i64)> {
         (FRA, word.fra() as i64),
         (FRB, word.frb() as i64),
         (FRC, word.frc() as i64),
+        (VRT, word.vrt() as i64),
+        (VRS, word.vrs() as i64),
+        (VRA, word.vra() as i64),
+        (VRB, word.vrb() as i64),
+        (VRC, word.vrc() as i64),
+        (XT, word.xt() as i64),
+        (XS, word.xt() as i64),
+        (XA, word.xa() as i64),
+        (XB, word.xb() as i64),
+        (XC, word.xc() as i64),
+        (XT_dq, word.xt_dq() as i64),
+        (XS_dq, word.xt_dq() as i64),
         (BF, word.bf() as i64),
         (BF_fpscr, word.bf() as i64),
         (BFA, word.bfa() as i64),
@@ -174,7 +186,22 @@ fn accessors(word: Word) -> Vec<(Operand, i64)> {
         (S_denbcd, word.s_denbcd().into()),
         (DCM, word.dcm().into()),
         (DGM, word.dgm().into()),
+        (DCMX, word.dcmx().into()),
+        (DCMX_split, word.dcmx_split().into()),
         (UIM, word.uim().into()),
+        (UIM2, word.uim2().into()),
+        (UIM3, word.uim3().into()),
+        (UIM4, word.uim4().into()),
+        (UIM5, word.uim5().into()),
+        (IMM8, word.imm8().into()),
+        (SIM, word.sim()),
+        (SHB, word.shb().into()),
+        (SHW, word.shw().into()),
+        (DM, word.dm().into()),
+        (PS, word.ps().into()),
+        (ST, word.st().into()),
+        (SIX, word.six().into()),
+        (STRM, word.strm().into()),
         (SH_decimal, word.sh_decimal().into()),
         (W, word.w().into()),
         (TO, word.to().into()),

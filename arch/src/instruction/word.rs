@@ -66,6 +66,16 @@ fields! {
     frb: usize = 16..=20;
     /// FPR FRC.
     frc: usize = 21..=25;
+    /// Target VR.
+    vrt: usize = 6..=10;
+    /// Source VR of a store.
+    vrs: usize = 6..=10;
+    /// VR VRA.
+    vra: usize = 11..=15;
+    /// VR VRB.
+    vrb: usize = 16..=20;
+    /// VR VRC.
+    vrc: usize = 21..=25;
     /// Trap conditions: less, greater, equal, logically less, logically greater.
     to: u32 = 6..=10;
     /// Branch conditions.
@@ -114,6 +124,28 @@ fields! {
     dgm: u32 = 16..=21;
     /// Number of digits that `dtstsfi` compares with.
     uim: u32 = 10..=15;
+    /// Word of a vector.
+    uim2: u32 = 14..=15;
+    /// Halfword of a vector.
+    uim3: u32 = 13..=15;
+    /// Byte of a vector.
+    uim4: u32 = 12..=15;
+    /// Scale of vector conversions: a power of two.
+    uim5: u32 = 11..=15;
+    /// Data stream.
+    strm: u32 = 9..=10;
+    /// Byte of `xxspltib`.
+    imm8: u8 = 13..=20;
+    /// Shift in bytes of `vsldoi`.
+    shb: u32 = 22..=25;
+    /// Shift in words of `xxsldwi`.
+    shw: u32 = 22..=23;
+    /// Doublewords that `xxpermdi` takes.
+    dm: u32 = 22..=23;
+    /// Functions that `vshasigmaw` and `vshasigmad` choose by element.
+    six: u32 = 17..=20;
+    /// Data classes of the scalar tests.
+    dcmx: u32 = 9..=15;
     /// Shift count of the decimal shifts, in digits.
     sh_decimal: u32 = 16..=21;
     /// Operand size of the compare instructions (1: doubleword), and the range count of `cmprb`.
@@ -171,6 +203,12 @@ flags! {
     rc = 31;
     /// Set OV and SO.
     oe = 21;
+    /// Record, of vector comparisons: set CR6.
+    rc21 = 21;
+    /// Preferred sign of vector decimal results.
+    ps = 22;
+    /// Small or capital sigma functions of `vshasigmaw` and `vshasigmad`.
+    st = 16;
     /// Exclusive access hint of the load-and-reserve instructions.
     eh = 31;
     /// `tlbie` and `tlbiel`: process scoped.
@@ -209,6 +247,48 @@ impl Word {
     #[inline]
     pub const fn te(self) -> i64 {
         self.signed(11, 15)
+    }
+
+    /// Signed immediate of the vector splats.
+    #[inline]
+    pub const fn sim(self) -> i64 {
+        self.signed(11, 15)
+    }
+
+    /// Target VSR, or source VSR of a store: TX || T.
+    #[inline]
+    pub const fn xt(self) -> usize {
+        (self.field(31, 31) << 5 | self.field(6, 10)) as usize
+    }
+
+    /// VSR XA: AX || A.
+    #[inline]
+    pub const fn xa(self) -> usize {
+        (self.field(29, 29) << 5 | self.field(11, 15)) as usize
+    }
+
+    /// VSR XB: BX || B.
+    #[inline]
+    pub const fn xb(self) -> usize {
+        (self.field(30, 30) << 5 | self.field(16, 20)) as usize
+    }
+
+    /// VSR XC: CX || C.
+    #[inline]
+    pub const fn xc(self) -> usize {
+        (self.field(28, 28) << 5 | self.field(21, 25)) as usize
+    }
+
+    /// Target or source VSR of the DQ form.
+    #[inline]
+    pub const fn xt_dq(self) -> usize {
+        (self.field(28, 28) << 5 | self.field(6, 10)) as usize
+    }
+
+    /// Data classes of the vector tests: dc || dm || dx.
+    #[inline]
+    pub const fn dcmx_split(self) -> u32 {
+        self.field(25, 25) << 6 | self.field(29, 29) << 5 | self.field(11, 15)
     }
 
     /// Displacement of the D form, bytes.

@@ -7,6 +7,7 @@ pub mod monitor;
 pub mod msr;
 pub mod psscr;
 pub mod spr;
+pub mod vscr;
 
 /// HID0 as far as a hypervisor of POWER8 and POWER9 touches it.
 pub mod hid0 {

@@ -13,18 +13,18 @@ use crate::console::{FirmwareFilter, check_partitions, payload_lines};
 use crate::failure::Failure;
 use crate::on_qemu;
 use crate::on_simulator;
-use crate::output::{input, print_error};
+use crate::output::{input, print_figures, say};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
-use crate::statistics;
+use crate::statistics::{self, Run};
 use crate::system::{Exit, System};
 use session::{Ending, Session};
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
-    let screen = match (&arguments.resume, arguments.on) {
+    match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
             let (machine, surroundings) = saved::resume(path)?;
-            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)?
+            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)
         }
         (None, On::Simulator) => {
             let system = system::system(arguments)?;
@@ -33,25 +33,37 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
                 machine.start_timing(Settings::default());
             }
             let surroundings = surroundings(&system, arguments);
-            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)?
+            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)
         }
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
             let system = system::system(arguments)?;
-            let surroundings = surroundings(&system, arguments);
-            let screen = on_qemu(&system, surroundings.screen, arguments)?;
-            surroundings.has_hypervisor.then_some(screen)
+            on_qemu(&system, surroundings(&system, arguments), arguments)
         }
-    };
-    let Some(screen) = screen else { return Ok(()) };
-    let lines = payload_lines(screen.tail());
-    let statistics = match arguments.statistics {
-        None => None,
-        Some(Format::Text) => statistics::text(&lines),
-        Some(Format::Json) => statistics::json(&lines),
-    };
-    print_error(statistics.unwrap_or_default().as_bytes());
-    check_partitions(&lines).map_err(Failure::Run)
+    }
+}
+
+/// Writes what was asked for about a run that ended so. Fails if a partition did not switch itself off; what a bare
+/// kernel says is its own.
+fn conclude(
+    surroundings: &Surroundings,
+    arguments: &BootArguments,
+    end: String,
+    machine: Option<[u64; 3]>,
+) -> Result<(), Failure> {
+    let is_over = end == Exit::PoweredOff.to_string();
+    let lines = payload_lines(surroundings.screen.tail());
+    let names = &surroundings.consoles.partitions;
+    let run = Run { end, machine, names, lines: &lines };
+    match arguments.statistics {
+        None => (),
+        Some(Format::Text) => print_figures(&statistics::text(&run))?,
+        Some(Format::Json) => print_figures(&statistics::json(&run))?,
+    }
+    if is_over && surroundings.has_hypervisor {
+        return check_partitions(&lines).map_err(Failure::Run);
+    }
+    Ok(())
 }
 
 fn surroundings(system: &System, arguments: &BootArguments) -> Surroundings {
@@ -84,12 +96,8 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
     }
 }
 
-/// Runs on our machine. What the hypervisor said last, if it runs there and is done; what a bare kernel
-/// says is its own.
-fn on_our_machine(
-    mut session: Session,
-    arguments: &BootArguments,
-) -> Result<Option<Screen>, Failure> {
+/// Runs on our machine.
+fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let before = session.instructions();
     let ending = session.run(arguments);
@@ -97,49 +105,41 @@ fn on_our_machine(
     let ending = ending?;
     let after = session.summary(before, started);
     let after = format!("{after}{}{}", session.keep(&ending, arguments)?, session.ledger());
+    let end = match &ending {
+        Ending::Over(exit) => exit.to_string(),
+        Ending::Paused => "paused".to_owned(),
+        Ending::AtMark(mark) => format!("at mark {mark}"),
+        Ending::Interrupted => "interrupted".to_owned(),
+    };
+    say(format_args!("{end} {after}"));
+    let numbers = session.numbers();
+    conclude(&session.into_surroundings(), arguments, end, Some(numbers))?;
     match ending {
-        Ending::Over(exit) => end(&exit, &after)?,
-        Ending::Paused => {
-            eprintln!("powervisor: paused {after}");
-            return Ok(None);
-        }
-        Ending::AtMark(mark) => {
-            eprintln!("powervisor: at mark {mark} {after}");
-            return Ok(None);
-        }
-        Ending::Interrupted => {
-            eprintln!("powervisor: interrupted {after}");
-            return Err(Failure::Interrupted);
-        }
+        Ending::Over(exit) => exit.require_power_off(),
+        Ending::Paused | Ending::AtMark(_) => Ok(()),
+        Ending::Interrupted => Err(Failure::Interrupted),
     }
-    let Surroundings { screen, has_hypervisor, .. } = session.into_surroundings();
-    Ok(has_hypervisor.then_some(screen))
 }
 
 fn on_qemu(
     system: &System,
-    mut screen: Screen,
+    mut surroundings: Surroundings,
     arguments: &BootArguments,
-) -> Result<Screen, Failure> {
+) -> Result<(), Failure> {
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
     let options = on_qemu::Options { timeout: None, input: Some(input()) };
+    let screen = &mut surroundings.screen;
     let ended = on_qemu::run(system, &options, |bytes| {
         if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }
     });
     screen.show(&filter.finish())?;
-    let after = format!("on QEMU after {:.3} s", started.elapsed().as_secs_f64());
-    match ended {
-        Err(Failure::Interrupted) => {
-            eprintln!("powervisor: interrupted {after}");
-            Err(Failure::Interrupted)
-        }
-        ended => end(&ended?, &after).map(|()| screen),
-    }
-}
-
-/// Says in one line how and after what a run ended, and makes the command's result of it.
-fn end(exit: &Exit, after: &str) -> Result<(), Failure> {
-    eprintln!("powervisor: {exit} {after}");
-    exit.require_power_off()
+    let end = match &ended {
+        Err(Failure::Interrupted) => "interrupted".to_owned(),
+        Err(_) => return ended.map(drop),
+        Ok(exit) => exit.to_string(),
+    };
+    say(format_args!("{end} on QEMU after {:.3} s", started.elapsed().as_secs_f64()));
+    conclude(&surroundings, arguments, end, None)?;
+    ended?.require_power_off()
 }

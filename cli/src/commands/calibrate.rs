@@ -6,7 +6,7 @@ use crate::calibration::{cases, measure, rows};
 use crate::failure::Failure;
 use crate::images::Images;
 use crate::machine_file::MachineFile;
-use crate::output::print;
+use crate::output::print_text;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
@@ -28,7 +28,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
         Format::Text => comparison.text(),
         Format::Json => comparison.json(),
     };
-    print(text.as_bytes())?;
+    print_text(&text)?;
     let missed = comparison.missed();
     if arguments.check && !missed.is_empty() {
         return Err(Failure::Run(format!("missed: {}", missed.join("; "))));

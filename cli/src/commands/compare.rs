@@ -7,7 +7,7 @@ use crate::comparison::{Transcript, difference};
 use crate::failure::Failure;
 use crate::on_qemu;
 use crate::on_simulator;
-use crate::output::print;
+use crate::output::print_text;
 use crate::workload::systems;
 
 const SEED: u64 = 1;
@@ -23,7 +23,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             let qemu = on_qemu::transcript(&system, timeout)?;
             let ours = on_simulator::transcript(&system, timeout)?;
             match difference(&ours, &qemu) {
-                None => print(agreement(&name, &ours).as_bytes())?,
+                None => print_text(&agreement(&name, &ours))?,
                 Some(difference) => disagreements
                     .push(format!("{name}: our machine and QEMU disagree: {difference}")),
             }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::arguments::DiffArguments;
 use crate::failure::Failure;
 use crate::ledger::{Ledger, difference};
-use crate::output::print;
+use crate::output::print_text;
 use crate::report::SCHEMA;
 use crate::toml_file::read_file;
 
@@ -53,8 +53,7 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
         }
         text.push('\n');
     }
-    print(text.trim_end().as_bytes())?;
-    print(b"\n")
+    print_text(&format!("{}\n", text.trim_end()))
 }
 
 fn read(path: &Path) -> Result<Contents, Failure> {

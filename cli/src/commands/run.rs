@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::ledger::export;
 use crate::machine_file::MachineFile;
 use crate::metric::Measured;
-use crate::output::{check_place, print, write_file};
+use crate::output::{check_place, print_text, write_file};
 use crate::report::Report;
 use crate::trial::{Outcome, Trial};
 
@@ -63,9 +63,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     match arguments.format {
         Format::Text => {
             let text = format!("{}{}", report.text(), report.details(arguments.explain));
-            print(text.as_bytes())
+            print_text(&text)
         }
-        Format::Json => print(report.json().as_bytes()),
+        Format::Json => print_text(&report.json()),
     }
 }
 

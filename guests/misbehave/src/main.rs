@@ -6,24 +6,34 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
+mod calls;
+#[cfg(target_os = "none")]
+mod life;
+
+#[cfg(target_os = "none")]
+rt::misbehavior!();
+
+#[cfg(target_os = "none")]
 mod payload {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
-    use arch::papr::{Hypercall, mode, process_table, rtas};
+    use arch::papr::{Hypercall, mode, process_table};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
-    use rt::misbehavior::{
-        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
-    };
 
     use rt::random::Numbers;
+
+    use crate::misbehavior::{
+        execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
+    };
+    use crate::{calls, life};
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 16] = [
+    const MODES: [(&str, fn(rt::Partition)); 26] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -39,7 +49,18 @@ mod payload {
         ("requests", requests),  // ends by its time limit
         ("tables", tables),      // ends
         ("tree", tree),
-        ("restart", |_| _ = rt::rtas_call::<1>(rtas::SYSTEM_REBOOT, &[])), // ends by its time limit
+        ("restart", |_| life::restart()), // ends by its time limit
+        ("restart-storm", life::restart_storm), // ends by its time limit
+        ("outlive", life::outlive),
+        ("outlive-restart", life::outlive_restart), // ends by its time limit
+        // These end by their time limit.
+        ("confer", calls::confer),
+        ("confer-any", calls::confer_any),
+        ("prod", calls::prod),
+        ("wake", calls::wake),
+        ("nap", calls::nap),
+        ("call", calls::one_call),
+        ("late-loop", calls::late_loop),
     ];
 
     fn misbehave(partition: rt::Partition) {

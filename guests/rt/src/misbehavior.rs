@@ -1,5 +1,6 @@
-//! What a kernel must not do, for payloads that try what happens then. Each function is safe to call only
-//! in that such a payload has nothing to lose: the harm must end at its partition.
+//! What a kernel must not do, for payloads that try what happens then. Nothing here is safe: a payload that has
+//! nothing to lose says so once, with [`misbehavior!`](crate::misbehavior!), and gets functions that it may call. The
+//! harm must end at its partition.
 
 use core::arch::asm;
 use core::cell::UnsafeCell;
@@ -7,21 +8,81 @@ use core::ptr;
 
 use crate::interrupt::Frame;
 
+/// Makes a module `misbehavior` of a payload, of functions that do what those of [`misbehavior`](crate::misbehavior)
+/// do.
+///
+/// Who names it declares that the whole program has nothing to lose: whatever becomes of its memory, its registers and
+/// its translation, it may stop or go on in any way, and no one takes its word for anything but what it prints.
+#[macro_export]
+macro_rules! misbehavior {
+    () => {
+        mod misbehavior {
+            use $crate::misbehavior as anything;
+
+            pub(super) use anything::{msr, skip};
+
+            pub(super) fn load(address: u64) -> u64 {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::load(address) }
+            }
+
+            pub(super) fn store(address: u64, value: u64) {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::store(address, value) }
+            }
+
+            pub(super) fn execute<const WORD: u32>(value: u64) {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::execute::<WORD>(value) }
+            }
+
+            pub(super) fn execute_word(word: u32, value: u64) -> u64 {
+                // SAFETY: the program has nothing to lose; its boot vCPU calls this.
+                unsafe { anything::execute_word(word, value) }
+            }
+
+            pub(super) fn set_msr(value: u64) {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::set_msr(value) }
+            }
+
+            pub(super) fn return_with_msr(value: u64) {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::return_with_msr(value) }
+            }
+
+            pub(super) fn jump(address: u64) -> ! {
+                // SAFETY: the program has nothing to lose.
+                unsafe { anything::jump(address) }
+            }
+        }
+    };
+}
+
 /// Loads a doubleword from anywhere.
-pub fn load(address: u64) -> u64 {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// The address is that of a doubleword that may be read, or the program has nothing to lose.
+pub unsafe fn load(address: u64) -> u64 {
+    // SAFETY: the caller's promise.
     unsafe { ptr::with_exposed_provenance::<u64>(address as usize).read_volatile() }
 }
 
 /// Stores a doubleword anywhere.
-pub fn store(address: u64, value: u64) {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// The doubleword there is nobody's, or the program has nothing to lose.
+pub unsafe fn store(address: u64, value: u64) {
+    // SAFETY: the caller's promise.
     unsafe { ptr::with_exposed_provenance_mut::<u64>(address as usize).write_volatile(value) };
 }
 
 /// Executes an instruction with `value` in r3. A handler of its interrupt is to call [`skip`].
-pub fn execute<const WORD: u32>(value: u64) {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// The instruction changes nothing but r3, r4 and CR0, or the program has nothing to lose.
+pub unsafe fn execute<const WORD: u32>(value: u64) {
+    // SAFETY: the caller's promise.
     unsafe {
         asm!(
             ".long {}", const WORD, inlateout("r3") value => _, in("r4") 0u64,
@@ -40,9 +101,12 @@ static SLOT: Slot = Slot(UnsafeCell::new([0, BLR]));
 const BLR: u32 = 0x4E80_0020;
 
 /// As [`execute`], with any word: what is in r3 then. It must leave LR alone, and one vCPU may use this.
-pub fn execute_word(word: u32, value: u64) -> u64 {
+///
+/// # Safety
+/// As for [`execute`], and one vCPU calls this.
+pub unsafe fn execute_word(word: u32, value: u64) -> u64 {
     let result;
-    // SAFETY: none, see above.
+    // SAFETY: the caller's promise.
     unsafe {
         SLOT.0.get().cast::<u32>().write_volatile(word);
         asm!(
@@ -64,8 +128,11 @@ pub fn skip(frame: &mut Frame) {
 }
 
 /// Sets the MSR.
-pub fn set_msr(value: u64) {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// The program can go on with it, or has nothing to lose.
+pub unsafe fn set_msr(value: u64) {
+    // SAFETY: the caller's promise.
     unsafe { asm!("mtmsrd {}", "isync", in(reg) value, options(nostack)) };
 }
 
@@ -79,8 +146,11 @@ pub fn msr() -> u64 {
 }
 
 /// Continues with this MSR, as a return from an interrupt.
-pub fn return_with_msr(value: u64) {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// As for [`set_msr`].
+pub unsafe fn return_with_msr(value: u64) {
+    // SAFETY: the caller's promise.
     unsafe {
         asm!(
             "bcl 20, 31, 2f",
@@ -99,7 +169,10 @@ pub fn return_with_msr(value: u64) {
 }
 
 /// Goes on anywhere.
-pub fn jump(address: u64) -> ! {
-    // SAFETY: none, see above.
+///
+/// # Safety
+/// There is code that needs nothing from here, or the program has nothing to lose.
+pub unsafe fn jump(address: u64) -> ! {
+    // SAFETY: the caller's promise.
     unsafe { asm!("mtctr {}", "bctr", in(reg) address, options(noreturn)) };
 }

@@ -11,7 +11,7 @@ use crate::schedule::WEIGHT_MAX;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT, is_name,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -103,6 +103,8 @@ pub enum BundleError {
     Slice,
     /// The console is for a partition that is not there.
     Console,
+    /// The partition with this number, from 0, has a name that none may have.
+    Name(usize),
     /// A partition is described wrongly.
     Partition {
         /// Its name.
@@ -152,6 +154,7 @@ impl fmt::Display for BundleError {
             Self::Empty => f.write_str("there is no partition in it"),
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
+            Self::Name(index) => write!(f, "partition {index} has a name that cannot be shown"),
             Self::Partition { name, error } => write!(f, "partition {name}: {error}"),
         }
     }
@@ -229,6 +232,9 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
     // An initrd may be passed rounded up; a bundle that lacks bytes is cut.
     if file_bytes < expected {
         return Err(BundleError::FileLength { expected, actual: file_bytes });
+    }
+    if let Some(index) = root.children().position(|node| !is_name(node.name())) {
+        return Err(BundleError::Name(index));
     }
     let partitions = root
         .children()

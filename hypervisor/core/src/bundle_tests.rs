@@ -110,6 +110,16 @@ fn the_console_is_for_a_partition_that_is_there() {
 }
 
 #[test]
+fn a_name_that_a_terminal_would_act_on_is_refused_unshown() {
+    for name in ["\x1b[2J", "two words", "a: powered off", &"x".repeat(32)] {
+        let tree = tree_of(DeviceTreeNode::new_unchecked(name));
+        let error = parse(&tree.to_dtb(), FILE).unwrap_err();
+        assert_eq!(error, BundleError::Name(0), "{name:?}");
+        assert!(!error.to_string().contains(name));
+    }
+}
+
+#[test]
 fn each_mistake_is_named() {
     assert_eq!(refused(|n| set(n, MEMORY_BYTES, 0u64)), PartitionError::MemoryBytes(0));
     assert_eq!(

@@ -14,7 +14,10 @@ use crate::exit::{self, Action, Exit};
 use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::interrupt::{Context, handler, save_status};
-use crate::partition::{Door, Outcome, Partition, Pending, StopReason};
+use crate::life::Pending;
+use crate::load::{self, Piece, Progress};
+use crate::meter::Stay;
+use crate::partition::{Door, Outcome, Partition, StopReason};
 use crate::presentation::Presentation;
 use crate::registers::Registers;
 use crate::schedule::VcpuId;
@@ -22,20 +25,22 @@ use crate::second_stage;
 use crate::sync::Lock;
 use crate::system::{self, System};
 use crate::threads::{FAR, Schedule};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Next, Sleep, Vcpu};
 
 /// Why a vCPU left the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Leave {
     /// Its time is over.
     Preempted,
-    /// What it runs with has changed, or who is ready: it goes on, or somebody else first.
+    /// By what it did, what it runs with has changed, or who is ready: it goes on, or somebody else first.
     Changed,
+    /// The same by what another hardware thread did.
+    Called,
     /// It waits for an interrupt, with MSR\[EE\] set, or for H_PROD.
     Ceded,
     /// It waits for H_PROD.
     AwaitsProd,
-    /// It gives the rest of its slice to this one, or lets whoever is next run first.
+    /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.
     Conferred(Option<VcpuId>),
     /// It stopped itself.
     Stopped,
@@ -58,6 +63,24 @@ pub struct Slice {
     payer: VcpuId,
 }
 
+impl Slice {
+    /// One that begins `now`, of `id`'s own.
+    fn of(id: VcpuId, schedule: &Schedule, now: u64) -> Self {
+        Self { ends: now.saturating_add(schedule.queue.slice(id)), payer: id }
+    }
+}
+
+/// Who runs next on the thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Successor {
+    /// Whoever is furthest behind, the one that ran among them.
+    Anybody,
+    /// The same, but not the one that ran.
+    Another,
+    /// This one, for what is left of the slice.
+    Heir(VcpuId),
+}
+
 /// A vCPU that runs.
 #[derive(Debug)]
 pub struct Running<'a, H: Hal> {
@@ -77,11 +100,17 @@ pub struct Running<'a, H: Hal> {
     pub lpcr: u64,
     /// Hypercalls, by [`Door`], since it entered.
     pub hypercalls: [u64; 2],
+    /// The time base when the guest was entered last.
+    pub entered: u64,
+    /// The time base when the guest had left; before it was entered, when it was chosen. It is the time of all that
+    /// is decided until the next entry.
+    pub left: u64,
     /// Set by the exit with which the vCPU leaves.
     pub leave: Option<Leave>,
     slice: Slice,
-    /// Who runs next here, whoever else would, and for which slice.
-    heir: Option<(VcpuId, Slice)>,
+    /// Nobody waited for the thread when the guest was entered.
+    runs_on: bool,
+    successor: Successor,
 }
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
@@ -102,14 +131,17 @@ pub struct Guest<'a, H: Hal> {
 }
 
 impl<H: Hal> Guest<'_, H> {
-    /// Lets vCPU `index` run, which was stopped or sleeps; whether a hardware thread was idle for it.
+    /// Lets vCPU `index` run, which was stopped or sleeps; whether no hardware thread has to look for it: one was
+    /// idle, or the partition is concluded and lets nobody run.
     pub fn start(&mut self, index: usize) -> bool {
-        system::start(self.hal, self.schedule, &mut self.partition.vcpus[index])
+        let Partition { life, vcpus, .. } = &mut *self.partition;
+        let leave = life.may_run();
+        leave.is_none_or(|leave| system::start(self.hal, self.schedule, &mut vcpus[index], leave))
     }
 
     /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.
     pub fn call_back(&self, index: usize) {
-        if let Activity::Running { thread } = self.partition.vcpus[index].activity
+        if let Activity::Running { thread } = self.partition.vcpus[index].activity()
             && index != self.vcpu
         {
             self.hal.ring(thread);
@@ -144,18 +176,18 @@ impl<H: Hal> Running<'_, H> {
 }
 
 /// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
-/// rest of a slice that was conferred on it, and then for its own. Who is to run next here for the rest of
-/// whose slice, if it confers it.
+/// rest of a slice that was conferred on it, and then for its own. Who is to run next here, and for the rest of
+/// whose slice, if that is decided by how it left.
 pub(crate) fn run<H: Hal>(
     system: &System<'_, H>,
     thread: usize,
     place: (usize, usize),
     conferred: Option<Slice>,
-) -> Option<(VcpuId, Slice)> {
+) -> Option<(VcpuId, Option<Slice>)> {
     let hal = system.hal;
     let mut partition = system.partitions()[place.0].lock();
-    let registers = claim(system, &mut partition, place.1, thread)?;
-    let payer = partition.vcpus[place.1].id;
+    let now = hal.timebase();
+    let (registers, own) = claim(system, &mut partition, place.1, thread, now)?;
     hal.load_floating(&registers.floating);
     let mut running = Running {
         system,
@@ -166,45 +198,53 @@ pub(crate) fn run<H: Hal>(
         timebase_offset: partition.timebase_offset,
         lpcr: 0,
         hypercalls: [0; 2],
+        entered: 0,
+        left: now,
         leave: None,
-        slice: conferred.unwrap_or(Slice { ends: 0, payer }),
-        heir: None,
+        slice: conferred.unwrap_or(own),
+        runs_on: false,
+        successor: Successor::Anybody,
     };
     loop {
-        let now = hal.timebase();
-        let until = running.prepare(&mut partition, now);
-        drop(partition);
-        let leave = hal.enter_guest(&mut running, until);
-        partition = system.partitions()[place.0].lock();
-        running.account(&mut partition, now);
-        if let Some(activity) = running.left(&mut partition, leave) {
-            return running.give_back(&mut partition, activity);
+        let until = running.prepare(&mut partition);
+        let leave = if let Some(progress) = partition.life.progress() {
+            running.load(&mut partition, progress)
+        } else {
+            drop(partition);
+            let leave = hal.enter_guest(&mut running, until);
+            partition = system.partitions()[place.0].lock();
+            leave
+        };
+        running.account(&mut partition, &leave);
+        if let Some(next) = running.left(&mut partition, leave) {
+            return running.give_back(&mut partition, next);
         }
         hal.clear_doorbell();
     }
 }
 
-/// The registers of a vCPU that runs from now on, unless it was stopped since it was taken.
+/// The registers of a vCPU that runs from `now` on, with a slice of its own, unless it was stopped or its partition
+/// concluded since it was taken.
 fn claim<H: Hal>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,
     vcpu: usize,
     thread: usize,
-) -> Option<Box<Registers>> {
+    now: u64,
+) -> Option<(Box<Registers>, Slice)> {
     let vcpu = &mut partition.vcpus[vcpu];
-    if vcpu.activity != Activity::Ready {
-        return None;
-    }
+    let registers = vcpu.run(thread, partition.life.may_run()?)?;
+    let mut schedule = system.schedule.lock();
     // It may have been stopped and started again meanwhile.
-    system.schedule.lock().queue.remove(vcpu.id);
-    vcpu.activity = Activity::Running { thread };
-    vcpu.registers.take()
+    schedule.queue.remove(vcpu.id);
+    let slice = Slice::of(vcpu.id, &schedule, now);
+    Some((registers, slice))
 }
 
 impl<H: Hal> Running<'_, H> {
-    /// Decides with what and until when the vCPU runs from `now` on.
-    fn prepare(&mut self, partition: &mut Partition<H>, now: u64) -> u64 {
-        let hal = self.system.hal;
+    /// Decides with what and until when the vCPU runs from now on.
+    fn prepare(&mut self, partition: &mut Partition<H>) -> u64 {
+        let (hal, now) = (self.system.hal, self.left);
         self.forget_stale(partition);
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.areas.dispatched();
@@ -214,12 +254,30 @@ impl<H: Hal> Running<'_, H> {
         {
             // The log was checked when it was registered; what cannot be written is lost.
         }
-        let vcpu = &partition.vcpus[self.place.1];
-        let (presentation, vcpu_id) = (&vcpu.presentation, vcpu.id);
+        let presentation = &partition.vcpus[self.place.1].presentation;
         let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
-        self.renew_slice(vcpu_id, now);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
         now.saturating_add(self.ticks(partition, is_mediated, now))
+    }
+
+    /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
+    fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Leave {
+        let hal = self.system.hal;
+        let loaded = load::load_piece(partition, hal, progress);
+        // All of it is the hypervisor's work for the vCPU.
+        self.left = hal.timebase();
+        self.entered = self.left;
+        match loaded {
+            Ok(Piece::Next(progress)) => partition.life.loaded(Some(progress)),
+            Ok(Piece::Last(registers)) => {
+                *self.registers = registers;
+                hal.load_floating(&self.registers.floating);
+                partition.statistics.restarts += 1;
+                partition.life.loaded(None);
+            }
+            Err(error) => return Leave::Ended(Outcome::Stopped(StopReason::Restart(error))),
+        }
+        Leave::Changed
     }
 
     /// A guest invalidates what only one of its vCPUs has used with `tlbiel`, in the core where that runs: what
@@ -233,7 +291,7 @@ impl<H: Hal> Running<'_, H> {
         let vcpu = &mut partition.vcpus[self.place.1];
         let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
         if let Some(before) = before.filter(|before| *before != core) {
-            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity, Activity::Running { thread } if self.system.core(thread) == before);
+            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
             if partition.vcpus.iter().any(is_there) {
                 partition.stale_cores.clear();
                 self.system.hal.forget_translations(self.lpid);
@@ -247,43 +305,52 @@ impl<H: Hal> Running<'_, H> {
         }
     }
 
-    /// How long the vCPU may run from `now` on.
-    fn ticks(&self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
+    /// How long the vCPU may run from `now` on. One whose slice is over on the way in comes out again at once.
+    fn ticks(&mut self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
         let mut schedule = self.system.schedule.lock();
-        let runs_on = schedule.queue.is_empty();
-        schedule.set_runs_on(self.thread, runs_on);
-        let slice = if runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
+        self.runs_on = schedule.queue.is_empty();
+        schedule.set_runs_on(self.thread, self.runs_on);
+        let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
-        slice.min(timer).min(mediation).min(partition.time_left().unwrap_or(FAR))
+        // All of its vCPUs that run may find the same time left: together they use a slice more at most.
+        let together = partition.vcpus.len().min(schedule.threads()) as u64;
+        let piece = (self.system.policy.slice / together).max(1);
+        let limit = schedule.time_left(partition).map_or(FAR, |left| left.min(piece));
+        slice.min(timer).min(mediation).min(limit)
     }
 
-    /// Counts what the vCPU did since it entered at `since`.
-    fn account(&mut self, partition: &mut Partition<H>, since: u64) {
-        let ran = self.system.hal.timebase().saturating_sub(since);
+    /// Counts what the vCPU did since it entered.
+    fn account(&mut self, partition: &mut Partition<H>, leave: &Leave) {
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.areas.left();
-        let mut schedule = self.system.schedule.lock();
-        schedule.set_runs_on(self.thread, false);
-        schedule.queue.charge(self.slice.payer, ran);
-        drop(schedule);
-        partition.statistics.ran += ran;
+        let stay = Stay {
+            vcpu: vcpu.id,
+            payer: self.slice.payer,
+            entered: self.entered,
+            left: self.left,
+            is_interrupted: matches!(leave, Leave::Preempted | Leave::Called),
+            runs_on: self.runs_on,
+        };
+        self.system.schedule.lock().stayed(self.thread, stay);
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
         }
     }
 
     /// Decides what the vCPU does next that left; `None` if it goes on here at once.
-    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Activity> {
+    fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Next> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
-        let is_out_of_time = partition.time_left() == Some(0);
+        let is_out_of_time = partition.time_limit.is_some()
+            && self.system.schedule.lock().time_left(partition) == Some(0);
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
         match leave {
             Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
             _ if is_out_of_time => {
+                self.system.schedule.lock().owes(self.thread, id);
                 let outcome = Outcome::Stopped(StopReason::TimeLimit);
                 self.system.conclude(partition, end(outcome), caller);
             }
@@ -293,86 +360,84 @@ impl<H: Hal> Running<'_, H> {
                 let expires = self.registers.supervisor.decrementer_expires;
                 let until = expires.wrapping_sub(self.timebase_offset);
                 // The decrementer's sign says whether it has expired, not which of two numbers is greater.
-                let has_expired = until.wrapping_sub(self.system.hal.timebase()) as i64 <= 0;
+                let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if partition.pending.is_none()
-                    && !is_prodded
-                    && !has_expired
-                    && !vcpu.presentation.is_pending()
-                {
-                    return Some(Activity::Ceded { until });
+                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
+                    return Some(Next::Sleeps(Sleep::Ceded { until }));
                 }
             }
             Leave::AwaitsProd => {
-                if !core::mem::take(&mut vcpu.is_prodded) && partition.pending.is_none() {
-                    return Some(Activity::AwaitsProd);
+                if !core::mem::take(&mut vcpu.is_prodded) {
+                    return Some(Next::Sleeps(Sleep::AwaitsProd));
                 }
             }
-            Leave::Stopped => return Some(Activity::Stopped),
+            Leave::Stopped => return Some(Next::Stops),
+            // A slice that is over is nobody's to give.
+            Leave::Conferred(_) if self.left >= self.slice.ends => {}
             Leave::Conferred(to) => {
-                let now = self.system.hal.timebase();
-                self.renew_slice(id, now);
                 let queue = &self.system.schedule.lock().queue;
-                let conferred = to.filter(|to| queue.is_ready(*to)).map(|to| (to, self.slice));
-                // Nobody can use the slice: whoever is next has one of its own.
-                let next = || queue.next(self.thread).map(|next| (next, self.own_slice(next, now)));
-                self.heir = conferred.or_else(next);
+                let heir = to.filter(|to| queue.is_ready(*to));
+                self.successor = heir.map_or(Successor::Another, Successor::Heir);
             }
             Leave::Preempted => partition.statistics.preempted += 1,
-            Leave::Changed => {}
+            Leave::Changed | Leave::Called => {}
         }
-        if partition.pending.is_some() {
-            return Some(Activity::Stopped);
+        if partition.life.may_run().is_none() {
+            return Some(Next::Stops);
         }
-        // A timer that is due is seen to between two stays.
-        let now = self.system.hal.timebase();
         let mut schedule = self.system.schedule.lock();
-        let has_conferred_time = self.slice.payer != id && now < self.slice.ends;
-        let goes_on = schedule.timers.next().is_none_or(|time| time > now)
-            && self.heir.is_none()
+        // A timer that is due is seen to between two stays, before anybody gets a slice.
+        if schedule.timers.next().is_some_and(|time| time <= self.left) {
+            self.successor = Successor::Anybody;
+            return Some(Next::Ready);
+        }
+        let has_time = self.left < self.slice.ends;
+        let has_conferred_time = has_time && self.slice.payer != id;
+        let goes_on = self.successor == Successor::Anybody
             && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
-        (!goes_on).then_some(Activity::Ready)
+        if goes_on && !has_time {
+            self.slice = Slice::of(id, &schedule, self.left);
+        }
+        (!goes_on).then_some(Next::Ready)
     }
 
-    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here for the rest of
-    /// its slice.
+    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here, and for the rest
+    /// of whose slice, if that is decided. One whose partition was concluded stops, whatever it left for.
     fn give_back(
         mut self,
         partition: &mut Partition<H>,
-        activity: Activity,
-    ) -> Option<(VcpuId, Slice)> {
-        let Self { system, place, heir, .. } = self;
+        next: Next,
+    ) -> Option<(VcpuId, Option<Slice>)> {
+        let Self { system, thread, place, slice, .. } = self;
+        let mut successor = None;
         system.hal.save_floating(&mut self.registers.floating);
         system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
         vcpu.registers = Some(self.registers);
-        match activity {
-            Activity::Ready => system.schedule.lock().start(vcpu),
-            Activity::Stopped => system.schedule.lock().stop(vcpu),
-            sleep => system.schedule.lock().sleep(vcpu, sleep),
+        let leave = partition.life.may_run();
+        match (next, leave) {
+            (Next::Ready, Some(leave)) => {
+                let mut schedule = system.schedule.lock();
+                let queue = &mut schedule.queue;
+                successor = match self.successor {
+                    Successor::Anybody => None,
+                    Successor::Another => queue.take(thread).map(|id| (id, None)),
+                    Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
+                };
+                schedule.start(vcpu, leave);
+            }
+            (Next::Sleeps(sleep), Some(leave)) => {
+                system.schedule.lock().sleep(vcpu, sleep, leave);
+            }
+            (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
         }
-        let all_stopped = || {
-            let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity == Activity::Stopped;
-            partition.vcpus.iter().all(is_stopped)
-        };
-        if partition.pending.is_none() && activity == Activity::Stopped && all_stopped() {
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        if leave.is_some() && partition.vcpus.iter().all(is_stopped) {
             let outcome = Outcome::Stopped(StopReason::AllStopped);
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
         system.finish(partition);
-        heir.filter(|(heir, _)| system.schedule.lock().queue.take_this(*heir))
-    }
-
-    /// Begins a slice of the vCPU's own, which is `id`, if the one before is over.
-    fn renew_slice(&mut self, id: VcpuId, now: u64) {
-        if now >= self.slice.ends {
-            self.slice = self.own_slice(id, now);
-        }
-    }
-
-    /// A slice that begins `now`, paid by `id`.
-    fn own_slice(&self, id: VcpuId, now: u64) -> Slice {
-        Slice { ends: now.saturating_add(self.system.policy.slice), payer: id }
+        successor
     }
 }
 

@@ -41,9 +41,8 @@ fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fak
         for _ in 0..*vcpus {
             let id = schedule.queue.add(WEIGHT_DEFAULT);
             let registers = Registers::started(ENTRY, 0, 0);
-            let mut vcpu = Vcpu::new(id, registers);
-            schedule.start(&mut vcpu);
-            partition.vcpus.push(vcpu);
+            partition.vcpus.push(Vcpu::new(id, registers));
+            partition.start(partition.vcpus.len() - 1, &mut schedule);
         }
         partition
     };
@@ -54,13 +53,20 @@ fn run(
     hal: &Fake,
     (partitions, schedule): (Vec<Partition<Fake>>, Schedule),
 ) -> Vec<Partition<Fake>> {
+    let start = hal.timebase.get();
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
-    let system = System::new(hal, &console, policy, partitions, schedule, vec![0], &load);
+    let system = System::new(hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
-    system.into_partitions()
+    let meter = *system.schedule.lock().meter(0);
+    system.close_accounts();
+    let partitions = system.into_partitions();
+    // Each tick is somebody's.
+    let ran: u64 = partitions.iter().map(|partition| partition.statistics.ran).sum();
+    assert_eq!(meter.elapsed, hal.timebase.get() - start);
+    assert_eq!(ran + meter.idle + meter.own, meter.elapsed);
+    partitions
 }
 
 #[test]
@@ -85,15 +91,17 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     setup.0[0].time_limit = Some(5 * SLICE + 10);
     let ended = run(&hal, setup);
     let stopped = Outcome::Stopped(StopReason::TimeLimit);
-    let outcomes: Vec<_> = ended.iter().map(|p| p.outcome.clone().unwrap()).collect();
+    let outcomes: Vec<_> = ended.iter().map(|p| p.life.outcome().unwrap().clone()).collect();
     assert_eq!(outcomes, [stopped, Outcome::PoweredOff, Outcome::PoweredOff]);
     let order = order.borrow();
     let names: String = order.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, "0120120120");
-    // Alone, it runs to its limit; the limit ends the last slice early.
-    assert!(order[..9].iter().all(|(_, ticks)| *ticks == SLICE));
-    assert_eq!(order[9].1, 2 * SLICE + 10);
-    assert_eq!(ended[0].statistics.ran, 5 * SLICE + 10);
+    assert_eq!(names, "012012012000");
+    // Alone, it runs to its limit, a slice at a time; the limit ends the last slice early. What its exits took
+    // before others came, they pay.
+    assert!(order[..11].iter().all(|(_, ticks)| *ticks == SLICE));
+    assert!((10..SLICE).contains(&order[11].1), "{order:?}");
+    let limit = 5 * SLICE + 10;
+    assert!((limit..limit + SLICE).contains(&ended[0].statistics.ran), "{:?}", ended[0].statistics);
 }
 
 #[test]
@@ -116,7 +124,7 @@ fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_anoth
         if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
     });
     let ended = run(&hal, partitions(&hal, &[2, 1]));
-    assert!(ended.iter().all(|partition| partition.outcome == Some(Outcome::PoweredOff)));
+    assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
     assert!(entries.borrow().iter().all(|entries| *entries > 10));
 }
 
@@ -212,6 +220,88 @@ fn who_leaves_early_uses_no_more_of_a_conferred_slice_and_may_confer_it_on() {
     assert_eq!(runs[..4], expected);
 }
 
+/// Two vCPUs that give each other their slices, or anybody, run a tenth of a slice at a time, and a third one of
+/// another partition as long as it may; a fourth one sleeps for five slices at a time. When the third and the fourth
+/// ran.
+fn beside_two_that_confer(to: impl Fn(u32) -> Option<VcpuId> + 'static) -> [Vec<(u64, u64)>; 2] {
+    let hal = Fake::new(8 << 20);
+    let stays = Stays::default();
+    let seen = stays.clone();
+    hal.play(move |hal, guest, _, until| {
+        let id = guest.partition.vcpus[guest.vcpu].id.0;
+        let from = hal.timebase.get();
+        let end = match id {
+            2 => until.min(from + 100 * SLICE),
+            _ => until.min(from + SLICE / 10),
+        };
+        hal.timebase.set(end);
+        seen.borrow_mut().push((id, from, end));
+        if end > 100 * SLICE {
+            return OFF;
+        }
+        match id {
+            0 | 1 if end < until => Leave::Conferred(to(id)),
+            3 => {
+                let supervisor =
+                    &mut guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor;
+                supervisor.decrementer_expires = end + 5 * SLICE;
+                Leave::Ceded
+            }
+            _ => Leave::Preempted,
+        }
+    });
+    run(&hal, partitions(&hal, &[2, 1, 1]));
+    let of = |wanted: u32| {
+        let stays = stays.borrow();
+        stays.iter().filter(|(id, ..)| *id == wanted).map(|(_, from, to)| (*from, *to)).collect()
+    };
+    [of(2), of(3)]
+}
+
+#[test]
+fn who_confers_takes_nothing_from_others() {
+    for to in [|id: u32| Some(VcpuId(1 - id)), |_: u32| None] {
+        let [always, sleeper] = beside_two_that_confer(to);
+        // In every interval a quarter of the time, less two slices: from the end of one stay to the begin of another.
+        for (number, (_, from)) in always.iter().enumerate() {
+            let mut ran = 0;
+            for (begin, end) in &always[number + 1..] {
+                assert!(4 * (ran + 2 * SLICE) >= begin - from, "{from} to {begin}: {always:?}");
+                ran += end - begin;
+            }
+        }
+        // Its timer is looked at whoever runs, and it does not wait for more than a slice then.
+        let late = sleeper.windows(2).map(|pair| pair[1].0 - pair[0].1 - 5 * SLICE);
+        assert!(late.max() <= Some(SLICE), "{sleeper:?}");
+    }
+}
+
+#[test]
+fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice() {
+    const LIMIT: u64 = 10 * SLICE;
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, schedule) = on_threads(4, &hal, &[4]);
+    partitions[0].time_limit = Some(LIMIT);
+    let console = Console::default();
+    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let cores = (0..4).collect();
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores);
+    let stays = Rc::new(RefCell::new(Vec::new()));
+    let seen = stays.clone();
+    hal.play(move |hal, _, _, until| {
+        seen.borrow_mut().push(until - hal.timebase.get());
+        hal.timebase.set(until);
+        Leave::Preempted
+    });
+    system.run_thread(0);
+    // Three more may have run for as long at the same time, uncharged.
+    let longest = stays.borrow().iter().copied().max();
+    assert_eq!(longest, Some(SLICE / 4));
+    system.close_accounts();
+    let ran = system.partitions()[0].lock().statistics.ran;
+    assert!((LIMIT..LIMIT + SLICE / 4).contains(&ran), "{ran}");
+}
+
 #[test]
 fn where_nobody_can_use_a_conferred_slice_the_next_runs_first() {
     for to in [None, Some(VcpuId(1))] {
@@ -227,13 +317,12 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     let (partitions, schedule) = on_threads(4, &hal, &[2]);
     let console = Console::default();
     let policy = Policy { slice: SLICE, patience: PATIENCE };
-    let load = |_: usize, _: &mut Partition<Fake>| Ok(Registers::started(ENTRY, 0, 0));
     let cores = vec![0, 0, 1, 1];
-    let system = System::new(&hal, &console, policy, partitions, schedule, cores, &load);
+    let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     hal.play(|_, _, _, _| Leave::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();
-        system.schedule.lock().start(&mut partition.vcpus[vcpu]);
+        partition.start(vcpu, &mut system.schedule.lock());
         drop(partition);
         assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
         hal.forgotten.take()
@@ -245,7 +334,11 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     assert_eq!(run(3, 1), [], "nobody has left that core");
     assert_eq!(run(0, 0), [(1, false)], "vCPU 1 has");
     // A vCPU leaves a core in which another one runs.
-    system.partitions()[0].lock().vcpus[1].activity = Activity::Running { thread: 1 };
+    {
+        let partition = &mut *system.partitions()[0].lock();
+        partition.start(1, &mut system.schedule.lock());
+        partition.vcpus[1].run(1, partition.life.may_run().unwrap());
+    }
     assert_eq!(run(2, 0), [(1, true)]);
     assert_eq!(run(3, 0), []);
 }
@@ -275,7 +368,7 @@ fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
         }
     });
     let ended = run(&hal, partitions(&hal, &[1]));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     assert_eq!(ended[0].statistics.ran, 0, "sleep is not running");
 }
 
@@ -319,8 +412,8 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
             first.clone()
         });
         let ended = run(&hal, with_idle_vcpus(&hal, &[2, 1]));
-        assert_eq!(ended[0].outcome, Some(Outcome::Stopped(reason)), "{leave:?}");
-        assert_eq!(ended[1].outcome, Some(Outcome::PoweredOff));
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::Stopped(reason)), "{leave:?}");
+        assert_eq!(ended[1].life.outcome(), Some(&Outcome::PoweredOff));
     }
 }
 
@@ -362,7 +455,7 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
             OFF
         });
         let ended = run(&hal, partitions(&hal, &[1]));
-        assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     }
 }
 
@@ -379,7 +472,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         assert_eq!(lpcr & lpcr::ILE, 0);
         assert_eq!(hal.floating.borrow().fpr, [0; 32]);
         assert_eq!(guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5], 0);
-        assert_eq!(guest.partition.vcpus[1].activity, Activity::Stopped);
+        assert_eq!(guest.partition.vcpus[1].activity(), Activity::Stopped);
         if turn.get() == 3 {
             return OFF;
         }
@@ -387,11 +480,11 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         guest.partition.lpcr |= lpcr::ILE;
         hal.floating.borrow_mut().fpr = [7; 32];
         guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
-        guest.schedule.lock().start(&mut guest.partition.vcpus[1]);
+        guest.partition.start(1, &mut guest.schedule.lock());
         Leave::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     assert_eq!(ended[0].statistics.restarts, 2);
 }
 
@@ -444,5 +537,5 @@ fn dispatches_are_logged_in_a_ring() {
         OFF
     });
     let ended = run(&hal, (partitions, schedule));
-    assert_eq!(ended[0].outcome, Some(Outcome::PoweredOff));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
 }

@@ -61,7 +61,7 @@ pub enum Action {
 /// The top four bits of an address are not part of it on the way through the second stage.
 const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
 
-/// Handles an exit of the partition's vCPU `vcpu`.
+/// Handles an exit of the partition's vCPU `vcpu`; in a partition that is concluded, none is.
 pub fn handle<H: Hal>(
     partition: &mut Partition<H>,
     vcpu: usize,
@@ -70,6 +70,9 @@ pub fn handle<H: Hal>(
     exit: Exit,
 ) -> Action {
     count(partition, door, exit);
+    if partition.life.may_run().is_none() {
+        return Action::Leave(Leave::Changed);
+    }
     let result = match exit {
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
             storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
@@ -85,11 +88,10 @@ pub fn handle<H: Hal>(
             };
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
-        // The guest takes interrupts again and one is pending: LPCR[MER]. Or another hardware thread
-        // has changed what concerns this one.
-        Exit::Other(Vector::External | Vector::DirectedHypervisorDoorbell) => {
-            return Action::Leave(Leave::Changed);
-        }
+        // The guest takes interrupts again and one is pending: LPCR[MER].
+        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
+        // Another hardware thread has changed what concerns this one.
+        Exit::Other(Vector::DirectedHypervisorDoorbell) => return Action::Leave(Leave::Called),
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
     };
     match result {
@@ -112,7 +114,7 @@ fn storage_exit<H: Hal>(
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
-    if !partition.second_stage.is_filled(address) {
+    if !partition.second_stage.is_mapped(address) {
         return second_stage::fill(partition, hal, address);
     }
     // Another vCPU was faster. Twice on the same page it is no coincidence: once mapped, it stays so.

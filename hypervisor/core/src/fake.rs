@@ -257,7 +257,9 @@ impl Hal for Fake {
             schedule: &running.system.schedule,
             is_mediated: running.lpcr & lpcr::MER != 0,
         };
+        running.entered = self.timebase.get();
         let leave = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
+        running.left = self.timebase.get();
         running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
         leave
     }

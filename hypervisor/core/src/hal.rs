@@ -17,6 +17,8 @@ use crate::schedule::VcpuId;
 pub enum HalError {
     /// The range is empty, wraps, or is longer than a window.
     BadRange,
+    /// The range is the hypervisor's own.
+    Own,
     /// All windows are in use.
     OutOfWindows,
     /// There is no memory for another translation table.
@@ -29,6 +31,7 @@ impl core::fmt::Display for HalError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::BadRange => "the range does not fit a window",
+            Self::Own => "the range is the hypervisor's own",
             Self::OutOfWindows => "all windows are in use",
             Self::OutOfTables => "no memory is left for translation tables",
             Self::MapConflict => "the page is mapped already",
@@ -107,14 +110,14 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// Maps `bytes` of real memory, at most [`WINDOW_BYTES_MAX`] counted in whole 64 KiB pages.
     ///
     /// # Errors
-    /// [`HalError::BadRange`] and [`HalError::OutOfWindows`].
+    /// [`HalError::BadRange`], [`HalError::Own`] and [`HalError::OutOfWindows`].
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
 
     /// Maps `bytes` of real memory, all in one 64 KiB page, at the place that is `vcpu`'s own. Each vCPU has one, so
     /// that such windows never run out; the one before in it must have been closed.
     ///
     /// # Errors
-    /// [`HalError::BadRange`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
+    /// [`HalError::BadRange`], [`HalError::Own`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
     /// free.
     fn pin_window(
         &self,
@@ -138,14 +141,14 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// Adds a page with all rights and R=C=1 to a second stage.
     ///
     /// # Errors
-    /// [`HalError::OutOfTables`] and [`HalError::MapConflict`].
+    /// [`HalError::Own`], [`HalError::OutOfTables`] and [`HalError::MapConflict`].
     fn map_page(&self, tables: &mut Self::Tables, page: Page) -> Result<(), HalError>;
 
     /// Replaces the pages of a second stage within `page`, which fill it and lie where it will, by it. No hardware
     /// thread finds one of them any more before it.
     ///
     /// # Errors
-    /// [`HalError::MapConflict`] if there are none.
+    /// [`HalError::MapConflict`] if there are none, and [`HalError::Own`].
     fn merge_pages(&self, lpid: u32, tables: &mut Self::Tables, page: Page)
     -> Result<(), HalError>;
 
@@ -154,7 +157,8 @@ pub trait Hal: Sized + core::fmt::Debug {
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
     /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
-    /// [`Running::exit`] are called for its exits. No lock may be held.
+    /// [`Running::exit`] are called for its exits. [`Running::entered`] and [`Running::left`] say then when that
+    /// was. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
 
     /// Copies the floating-point registers out of the processor.

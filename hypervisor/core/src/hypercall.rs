@@ -45,6 +45,9 @@ impl Answer {
 #[inline(always)]
 pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64; 7]) -> Answer {
     let Guest { hal, console, partition, .. } = guest;
+    if partition.life.may_run().is_none() {
+        return too_late();
+    }
     let lpcr = partition.lpcr;
     let [a1, a2, a3, a4, ..] = arguments;
     match call {
@@ -74,6 +77,13 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             None => Answer::Status(H_HARDWARE),
         },
     }
+}
+
+/// What a call comes to that a vCPU makes while its partition is concluded: nothing, and the vCPU leaves for good,
+/// so that nobody sees the status.
+#[cold]
+const fn too_late() -> Answer {
+    Answer::Leave(H_HARDWARE, [0; 3], Leave::Changed)
 }
 
 /// The answer to a buffer that could not be used: the guest's mistake, or the end of it.

@@ -19,6 +19,7 @@ use crate::calendar::DateTime;
 use crate::console::Console;
 use crate::dispatch::{Guest, Leave};
 use crate::fake::Fake;
+use crate::life::Pending;
 use crate::memory::Range;
 use crate::partition::{Outcome, Partition, Terminal};
 use crate::registers::Registers;
@@ -26,7 +27,7 @@ use crate::schedule::WEIGHT_DEFAULT;
 use crate::second_stage;
 use crate::sync::Lock;
 use crate::threads::Schedule;
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Sleep, Vcpu};
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
@@ -50,9 +51,10 @@ impl Setup {
             partition.vcpus.push(Vcpu::new(id, registers));
         }
         // The first one runs.
-        schedule.start(&mut partition.vcpus[0]);
+        partition.start(0, &mut schedule);
         schedule.queue.take(0);
-        partition.vcpus[0].activity = Activity::Running { thread: 0 };
+        let registers = partition.vcpus[0].run(0, partition.life.may_run().unwrap());
+        partition.vcpus[0].registers = registers;
         let console = Console::default();
         Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
     }
@@ -68,6 +70,11 @@ impl Setup {
             is_mediated: self.is_mediated,
         };
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
+    }
+
+    fn put_to_sleep(&mut self, index: usize, sleep: Sleep) {
+        let Partition { life, vcpus, .. } = &mut self.partition;
+        self.schedule.lock().sleep(&mut vcpus[index], sleep, life.may_run().unwrap());
     }
 
     #[track_caller]
@@ -331,10 +338,10 @@ fn a_prod_wakes_or_is_remembered() {
     assert!(setup.partition.vcpus[0].is_prodded);
     setup.expect(Hypercall::Prod, [1, 0, 0, 0], H_SUCCESS);
     assert!(!setup.partition.vcpus[1].is_prodded, "it is stopped");
-    for activity in [Activity::Ceded { until: 5 }, Activity::AwaitsProd] {
-        setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], activity);
+    for sleep in [Sleep::Ceded { until: 5 }, Sleep::AwaitsProd] {
+        setup.put_to_sleep(1, sleep);
         assert_eq!(setup.call(Hypercall::Prod, [1, 0, 0, 0]), changed([0; 3]));
-        assert_eq!(setup.partition.vcpus[1].activity, Activity::Ready);
+        assert_eq!(setup.partition.vcpus[1].activity(), Activity::Ready);
         assert_eq!(setup.schedule.lock().timers.next(), None);
         assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     }
@@ -373,12 +380,41 @@ fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
         schedule.queue.make_ready(other, None);
         schedule.queue.charge(setup.partition.vcpus[1].id, 9);
         schedule.queue.charge(setup.partition.vcpus[2].id, 8);
-        schedule.start(&mut setup.partition.vcpus[1]);
-        schedule.start(&mut setup.partition.vcpus[2]);
+        setup.partition.start(1, &mut schedule);
+        setup.partition.start(2, &mut schedule);
     }
     let longest = Some(setup.partition.vcpus[2].id);
     for all in [u64::MAX, 0xFFFF_FFFF] {
         assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
+    }
+}
+
+#[test]
+fn calls_that_come_too_late_are_not_carried_out() {
+    let mut setup = Setup::new();
+    let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
+    registered(&mut setup, 1, 0x2000);
+    setup.partition.vcpus[1].areas.clear_area();
+    setup.partition.life.conclude(Pending::Restart);
+    let lpcr = setup.partition.lpcr;
+    let table = process_table::REGISTER | process_table::RADIX;
+    for (call, arguments) in [
+        (Hypercall::RegisterVpa, [flags, 1, 0x2000, 0]),
+        (Hypercall::Ipi, [1, 5, 0, 0]),
+        (Hypercall::SetMode, [1, mode::ENDIANNESS, 0, 0]),
+        (Hypercall::RegisterProcTbl, [table, 0x2000, 0, 1]),
+        (Hypercall::PutTermChar, [0, 5, 0, 0]),
+    ] {
+        let Answer::Leave(_, _, Leave::Changed) = setup.call(call, arguments) else {
+            panic!("{call:?} returns")
+        };
+    }
+    let vcpu = &setup.partition.vcpus[1];
+    assert!(!vcpu.areas.has_area() && vcpu.presentation.mfrr() == 0xFF);
+    assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
+    assert_eq!(setup.hal.process_table.get(), None);
+    for call in Hypercall::ALL {
+        assert!(matches!(setup.call(*call, [0; 4]), Answer::Leave(_, _, Leave::Changed)));
     }
 }
 
@@ -488,7 +524,7 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.expect(Hypercall::Ipoll, [3, 0, 0, 0], H_PARAMETER);
     let plain = |outputs| Answer::Outputs(H_SUCCESS, outputs);
     setup.partition.vcpus[1].presentation.set_cppr(0xFF);
-    setup.schedule.lock().sleep(&mut setup.partition.vcpus[1], Activity::Ceded { until: 9 });
+    setup.put_to_sleep(1, Sleep::Ceded { until: 9 });
     assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
     assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));

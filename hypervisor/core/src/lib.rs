@@ -28,8 +28,10 @@ pub mod guest_tree;
 pub mod hal;
 pub mod hypercall;
 pub mod interrupt;
+pub mod life;
 pub mod load;
 pub mod memory;
+pub mod meter;
 #[cfg(all(test, loom))]
 mod models;
 pub mod partition;

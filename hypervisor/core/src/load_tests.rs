@@ -12,7 +12,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{CHUNK_BYTES, LoadError, find_memory, load};
+use super::{LoadError, PIECE_BYTES, Payload, Piece, Progress, find_memory, load, load_piece};
 use crate::bundle::{Description, Segment};
 use crate::dispatch::Leave;
 use crate::exit::{Action, Exit, handle};
@@ -31,7 +31,6 @@ use crate::vcpu::Vcpu;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const FILE: u64 = 0x1_0000;
-static CHUNK: [u8; CHUNK_BYTES as usize] = [0; CHUNK_BYTES as usize];
 
 /// A machine's tree: one processor, 16 MiB of memory, every kind of reservation, an initrd.
 fn machine() -> Vec<u8> {
@@ -126,6 +125,19 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
     assert_eq!(find(2 * GIB, 2 * GIB), Err(LoadError::NoMemory(2 * GIB)));
 }
 
+/// Maps a page, in pieces.
+fn fill_page(
+    partition: &mut Partition<Fake>,
+    hal: &Fake,
+    address: GuestRealAddress,
+) -> Result<(), StopReason> {
+    second_stage::fill(partition, hal, address)?;
+    while !partition.second_stage.is_mapped(address) {
+        second_stage::fill(partition, hal, address)?;
+    }
+    Ok(())
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "a gibibyte takes Miri hours")]
 fn a_gibibyte_is_one_page_once_all_of_it_is_filled() {
@@ -139,16 +151,19 @@ fn a_gibibyte_is_one_page_once_all_of_it_is_filled() {
         let Statistics { pages_1g, pages_2m, pages_64k, .. } = partition.statistics;
         [pages_1g, pages_2m, pages_64k]
     };
-    second_stage::fill(&mut partition, &hal, GuestRealAddress(GIB)).unwrap();
+    fill_page(&mut partition, &hal, GuestRealAddress(GIB)).unwrap();
     // In an order that jumps about.
     let place = |index: u64| GuestRealAddress(index * 77 % 512 * LARGE + 5);
     for index in 0..511 {
-        second_stage::fill(&mut partition, &hal, place(index)).unwrap();
+        fill_page(&mut partition, &hal, place(index)).unwrap();
         assert_eq!(pages(&partition), [0, 2 + index, 0]);
     }
     assert_eq!(hal.forgotten.take(), []);
     let touch = data_exit(storage::NO_TRANSLATION, place(511).0);
-    assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+    for _ in 0..LARGE / PIECE_BYTES {
+        assert_eq!(pages(&partition), [0, 512, 0]);
+        assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+    }
     assert_eq!(pages(&partition), [1, 1, 0]);
     assert_eq!(hal.forgotten.take(), [(1, true)]);
     assert_eq!(partition.vcpus[0].stale_fault, None);
@@ -164,7 +179,7 @@ fn memory_that_does_not_lie_right_gets_no_huge_pages() {
     let hal = Fake::new((GIB + LARGE) as usize);
     let mut partition = hal.partition(Range::new(LARGE, GIB));
     for index in 0..512 {
-        second_stage::fill(&mut partition, &hal, GuestRealAddress(index * LARGE)).unwrap();
+        fill_page(&mut partition, &hal, GuestRealAddress(index * LARGE)).unwrap();
     }
     assert_eq!((partition.statistics.pages_1g, partition.statistics.pages_2m), (0, 512));
 }
@@ -186,9 +201,8 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&firmware.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    let vcpu =
-        load(&mut partition, &hal, &about, RealAddress(0x1_0000), &processor, &mut CHUNK.to_vec())
-            .unwrap();
+    partition.payload = Payload::new(&about, RealAddress(0x1_0000), &processor).unwrap();
+    let vcpu = load(&mut partition, &hal).unwrap();
 
     assert_eq!((vcpu.pc, vcpu.gpr[4], vcpu.gpr[5]), (0x100, 0x100, 0));
     assert_eq!(vcpu.msr, msr::SF | msr::ME);
@@ -200,7 +214,7 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     assert_eq!(all[first..last], payload);
     let rest = [&all[..first], &all[last..tree_address as usize]].concat();
     assert!(rest == vec![0; rest.len()]);
-    assert_eq!((partition.statistics.pages_2m, partition.statistics.pages_64k), (1, 1));
+    assert_eq!(partition.statistics, Statistics::default(), "nothing is mapped before it is used");
     assert_eq!(hal.open_windows.get(), 0);
 
     let bytes = u32::from_be_bytes(all[tree_address as usize + 4..][..4].try_into().unwrap());
@@ -221,10 +235,61 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
 }
 
 #[test]
-fn the_tree_does_not_go_over_the_payload() {
+fn a_restart_zeroes_what_was_touched_a_piece_at_a_time() {
+    const UNIT: usize = 1 << SMALL_LOG2;
     let hal = Fake::new(8 << 20);
-    let memory = Range::new(4 * MIB, 0x2_0000);
+    let memory = Range::new(2 * MIB, 4 * MIB + 0x1_0000);
     let mut partition = hal.partition(memory);
+    // All of one page, a piece of another one, and the last one.
+    fill_page(&mut partition, &hal, GuestRealAddress(0)).unwrap();
+    second_stage::fill(&mut partition, &hal, GuestRealAddress(2 * MIB)).unwrap();
+    second_stage::write(&mut partition, &hal, GuestRealAddress(4 * MIB), &[1]).unwrap();
+    let is_given = |unit: usize| matches!(unit, 0..36 | 64);
+    hal.memory.borrow_mut().fill(7);
+    let zeroed = || {
+        let memory = hal.memory.borrow();
+        let bytes = &memory[memory.len() / 4..][..partition.memory.bytes as usize];
+        let units: Vec<bool> = bytes.chunks(UNIT).map(|unit| *unit == [0; UNIT]).collect();
+        units
+    };
+    let (mut next, mut before) = (Some(0), 0);
+    while let Some(unit) = next {
+        next = second_stage::zero_again(&partition, &hal, unit).unwrap();
+        let now = zeroed().iter().filter(|unit| **unit).count();
+        assert!((now - before) as u64 * UNIT as u64 <= PIECE_BYTES, "{before} to {now}");
+        before = now;
+    }
+    assert!(zeroed().iter().enumerate().all(|(unit, zeroed)| *zeroed == is_given(unit)));
+    assert_eq!(hal.open_windows.get(), 0);
+}
+
+#[test]
+fn a_load_has_pieces_of_64_kib_and_begins_where_the_last_one_ended() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(4 * MIB, 2 * MIB));
+    let segment = Segment {
+        address: GuestRealAddress(0x1_2340),
+        file_offset: 0,
+        file_bytes: 0x2_0000,
+        memory_bytes: 0x2_0000,
+    };
+    partition.payload.segments = vec![segment; 2];
+    let mut progress = Progress::START;
+    let mut seen = Vec::new();
+    while let Piece::Next(next) = load_piece(&mut partition, &hal, progress).unwrap() {
+        seen.push(next);
+        progress = next;
+    }
+    let of_segment = |index| {
+        let copied = [0xDCC0, 0x1_DCC0, 0x2_0000].map(|done| Progress::Copied(index, done));
+        [&copied[..], &[Progress::Copied(index + 1, 0)]].concat()
+    };
+    assert_eq!(seen, [of_segment(0), of_segment(1), vec![Progress::TreeCopied(0)]].concat());
+}
+
+#[test]
+fn the_tree_does_not_go_over_the_payload() {
+    let memory = Range::new(4 * MIB, 0x2_0000);
     let segment = Segment {
         address: GuestRealAddress(0),
         file_offset: 0,
@@ -235,9 +300,8 @@ fn the_tree_does_not_go_over_the_payload() {
     let processor = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&processor.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    let loaded =
-        load(&mut partition, &hal, &about, RealAddress(0), &processor, &mut CHUNK.to_vec());
-    assert_eq!(loaded, Err(LoadError::NoRoomForTree));
+    let payload = Payload::new(&about, RealAddress(0), &processor);
+    assert_eq!(payload.err(), Some(LoadError::NoRoomForTree));
 }
 
 fn data_exit(status: u64, address: u64) -> Exit {
@@ -249,14 +313,21 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xF000_0000_0000_1000);
-    assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+    let pieces = 2 * MIB / PIECE_BYTES;
+    for piece in 0..pieces {
+        assert!(!partition.second_stage.is_mapped(GuestRealAddress(0)));
+        assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
+        let next = (2 * MIB + (piece + 1) * PIECE_BYTES) as usize;
+        assert_eq!(hal.memory.borrow()[next], 0xA5, "one piece at a time");
+    }
+    assert!(partition.second_stage.is_mapped(GuestRealAddress(0)));
     let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 2 * MIB };
     assert_eq!(handle(&mut partition, 0, &hal, Door::Virtual, fetch), Action::Resume);
     // Compared as a whole: under Miri, a loop over bytes takes minutes.
     assert!(hal.memory.borrow()[2 << 20..4 << 20] == *vec![0; 2 << 20]);
     assert_eq!(hal.memory.borrow()[(4 << 20) + 0x1_0000], 0xA5, "the next page is not touched");
     let statistics = &partition.statistics;
-    assert_eq!(statistics.exits[Door::Real as usize].data_storage, 1);
+    assert_eq!(statistics.exits[Door::Real as usize].data_storage, pieces);
     assert_eq!(statistics.exits[Door::Virtual as usize].instruction_storage, 1);
 }
 
@@ -286,6 +357,7 @@ fn without_tables_the_partition_is_stopped() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     hal.tables_left.set(0);
+    partition.piece_bytes = 2 * MIB;
     let exit = data_exit(storage::NO_TRANSLATION, 0);
     let action = handle(&mut partition, 0, &hal, Door::Real, exit);
     let reason = StopReason::Hypervisor(HalError::OutOfTables);
@@ -320,7 +392,7 @@ proptest! {
         let mut filled = std::collections::HashSet::new();
         for touch in touches {
             let address = GuestRealAddress((touch << SMALL_LOG2) + 0x123);
-            let result = second_stage::fill(&mut partition, &hal, address);
+            let result = fill_page(&mut partition, &hal, address);
             if touch >= units {
                 prop_assert_eq!(result, Err(StopReason::OutsideMemory(address)));
                 continue;

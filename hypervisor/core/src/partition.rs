@@ -9,9 +9,13 @@ use arch::interrupt::Vector;
 use arch::registers::lpcr;
 
 use crate::hal::{Hal, HalError, Work};
-use crate::load::LoadError;
+use crate::life::Life;
+use crate::load::{LoadError, PIECE_BYTES, Payload};
 use crate::memory::Range;
-use crate::second_stage::{self, SecondStage};
+use crate::presentation::Presentation;
+use crate::registers::Registers;
+use crate::second_stage::SecondStage;
+use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
@@ -53,16 +57,19 @@ pub struct Partition<H: Hal> {
     pub clock_offset: i64,
     /// Ticks of the time base that it may run in all.
     pub time_limit: Option<u64>,
+    /// What it is loaded from.
+    pub payload: Payload,
+    /// Its memory is zeroed and loaded in pieces of so many bytes, at least 64 KiB and at most a window: nobody waits for
+    /// longer than one takes.
+    pub piece_bytes: u64,
     /// Its part in the machine's console.
     pub terminal: Terminal,
     /// What it wrote since its last line end, where lines of several partitions share the console.
     pub unfinished_line: Vec<u8>,
     /// What it did so far.
     pub statistics: Statistics,
-    /// What happens when none of its vCPUs runs any more; they are not let run until then.
-    pub pending: Option<Pending>,
-    /// Set when it is over.
-    pub outcome: Option<Outcome>,
+    /// Where it is in its life.
+    pub life: Life,
 }
 
 impl<H: Hal> Partition<H> {
@@ -82,18 +89,20 @@ impl<H: Hal> Partition<H> {
             stale_cores: Vec::new(),
             clock_offset: 0,
             time_limit: None,
+            payload: Payload::default(),
+            piece_bytes: PIECE_BYTES,
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
-            pending: None,
-            outcome: None,
+            life: Life::new(),
         })
     }
 
-    /// Ticks of the time base that it may still run, if there is a limit.
-    #[must_use]
-    pub fn time_left(&self) -> Option<u64> {
-        self.time_limit.map(|limit| limit.saturating_sub(self.statistics.ran))
+    /// Lets vCPU `index`, which does not run now, run, unless the partition is concluded or over.
+    pub fn start(&mut self, index: usize, schedule: &mut Schedule) {
+        if let Some(leave) = self.life.may_run() {
+            schedule.start(&mut self.vcpus[index], leave);
+        }
     }
 
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
@@ -118,14 +127,16 @@ impl<H: Hal> Partition<H> {
         self.vcpus.get_mut(usize::try_from(server).ok()?)
     }
 
-    /// Forgets what the guest set: it starts anew, with zeroed memory and all vCPUs stopped.
-    ///
-    /// # Errors
-    /// Why it has to be stopped.
-    pub fn reset(&mut self, hal: &H) -> Result<(), StopReason> {
+    /// Forgets what the guest set, but for its memory and its clock: it starts anew. All of its vCPUs are stopped.
+    pub fn reset(&mut self, hal: &H) {
         self.lpcr = LPCR_AT_START;
         hal.set_process_table(self.lpid, None);
-        second_stage::zero(self, hal)
+        for vcpu in &mut self.vcpus {
+            vcpu.is_prodded = false;
+            vcpu.presentation = Presentation::default();
+        }
+        // The first one loads the partition; what it did before is nothing to it any more.
+        self.vcpus[0].registers = Some(Registers::started(GuestRealAddress(0), 0, 0).into());
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
@@ -145,20 +156,6 @@ pub enum Terminal {
     Input,
     /// It gets the input, and what it writes goes out as it comes, a prompt for instance.
     Interactive,
-}
-
-/// What one of its vCPUs made of a partition, for when the others have left the processors.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Pending {
-    /// It is over.
-    End {
-        /// How.
-        outcome: Outcome,
-        /// Which of its vCPUs is to be shown.
-        vcpu: usize,
-    },
-    /// It starts anew.
-    Restart,
 }
 
 /// How a partition ended.
@@ -259,8 +256,10 @@ pub struct Statistics {
     pub pages_2m: u64,
     /// Second-stage pages of 1 GiB.
     pub pages_1g: u64,
-    /// Ticks of the time base during which its vCPUs ran, exits included.
+    /// Ticks of the time base that its vCPUs were charged in all ([`crate::meter`]), once all is over.
     pub ran: u64,
+    /// How many of them passed in its vCPUs, or in hypercalls that were answered at once.
+    pub inside: u64,
     /// How often it was started anew.
     pub restarts: u64,
     /// How often a vCPU's slice ended while it ran.

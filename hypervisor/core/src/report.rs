@@ -4,13 +4,14 @@ use core::fmt;
 
 use crate::console::Console;
 use crate::hal::Hal;
+use crate::meter::Meter;
 use crate::partition::{Door, Exits, Outcome, Partition};
 use crate::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
 pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: usize) {
     let name = &partition.name;
-    if let Some(Outcome::Stopped(reason)) = &partition.outcome {
+    if let Some(Outcome::Stopped(reason)) = partition.life.outcome() {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
         if let Some(values) = &partition.vcpus[vcpu].registers {
             registers(console, hal, name, values);
@@ -46,11 +47,13 @@ fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registe
 /// Writes the line with what depends on the machine's speed.
 pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequency: u64) {
     let statistics = &partition.statistics;
-    let microseconds = u128::from(statistics.ran) * 1_000_000 / u128::from(frequency);
+    let ran = microseconds(statistics.ran, frequency);
+    let hypervisor = microseconds(statistics.ran - statistics.inside, frequency);
     console.line(
         hal,
         format_args!(
-            "time: partition {}: ran {microseconds} us, preempted {}, decrementer exits {}, restarts {}",
+            "time: partition {}: ran {ran} us, in the hypervisor {hypervisor} us, preempted {}, decrementer exits {}, \
+             restarts {}",
             partition.name,
             statistics.preempted,
             statistics.exits.iter().map(|exits| exits.decrementer).sum::<u64>(),
@@ -59,15 +62,25 @@ pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequ
     );
 }
 
-/// Writes how long a hardware thread was idle.
-pub fn idle<H: Hal>(console: &Console, hal: &H, server: u32, ticks: u64, frequency: u64) {
-    let microseconds = u128::from(ticks) * 1_000_000 / u128::from(frequency);
-    console.line(hal, format_args!("time: hardware thread {server:#x}: idle {microseconds} us"));
+/// Writes where the time of a hardware thread went that no partition was charged for.
+pub fn thread<H: Hal>(console: &Console, hal: &H, server: u32, meter: &Meter, frequency: u64) {
+    let [all, idle, own] =
+        [meter.elapsed, meter.idle, meter.own].map(|ticks| microseconds(ticks, frequency));
+    console.line(
+        hal,
+        format_args!(
+            "time: hardware thread {server:#x}: elapsed {all} us, idle {idle} us, hypervisor's own {own} us"
+        ),
+    );
+}
+
+fn microseconds(ticks: u64, frequency: u64) -> u128 {
+    u128::from(ticks) * 1_000_000 / u128::from(frequency)
 }
 
 /// Writes the one line that sums a partition up.
 pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
-    let outcome = match &partition.outcome {
+    let outcome = match partition.life.outcome() {
         Some(Outcome::PoweredOff) => "powered off",
         Some(Outcome::Stopped(_)) => "stopped",
         None => "did not run",

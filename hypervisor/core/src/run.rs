@@ -1,6 +1,5 @@
 //! The whole of it: from firmware's device tree to power-off.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -11,7 +10,7 @@ use crate::console::Console;
 use crate::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::guest_tree;
 use crate::hal::{Hal, Work};
-use crate::load::{CHUNK_BYTES, find_memory, load, read_bundle};
+use crate::load::{Payload, find_memory, load, read_bundle};
 use crate::memory::Range;
 use crate::partition::{Partition, Terminal};
 use crate::report;
@@ -99,7 +98,6 @@ where
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
     }
     let mut schedule = Schedule::new(threads.len());
-    let mut chunk = vec![0; CHUNK_BYTES as usize];
     // Lists: each walk through firmware's tree takes long.
     let memory: Vec<Range> = firmware.memory().collect();
     let mut taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
@@ -118,13 +116,14 @@ where
         let mut partition =
             Partition::new(hal, name.clone(), lpid, found).map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
-        let registers = load(&mut partition, hal, description, file.start, &processor, &mut chunk)
-            .map_err(|error| failed(&error))?;
+        partition.payload =
+            Payload::new(description, file.start, &processor).map_err(|error| failed(&error))?;
+        let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
         for _ in 0..description.vcpus {
             let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
             partition.vcpus.push(Vcpu::new(id, registers.clone()));
         }
-        schedule.start(&mut partition.vcpus[0]);
+        partition.start(0, &mut schedule);
         partitions.push(partition);
         hal.mark(Work::Other);
     }
@@ -152,16 +151,13 @@ where
         slice: ticks(u64::from(slice), frequency),
         patience: PATIENCE_SECONDS * frequency,
     };
-    let again = |index: usize, partition: &mut Partition<H>| {
-        let mut chunk = vec![0; CHUNK_BYTES as usize];
-        load(partition, hal, &bundle.partitions[index], file.start, &processor, &mut chunk)
-    };
     let cores = threads.iter().map(|thread| thread.core).collect();
-    let system = System::new(hal, console, policy, partitions, schedule, cores, &again);
+    let system = System::new(hal, console, policy, partitions, schedule, cores);
     hal.run_on_threads(&|thread| system.run_thread(thread));
-    for (index, thread) in threads.iter().enumerate().filter(|_| threads.len() > 1) {
-        let ticks = system.schedule.lock().idle_ticks(index);
-        report::idle(console, hal, thread.server, ticks, frequency);
+    system.close_accounts();
+    for (index, thread) in threads.iter().enumerate() {
+        let meter = *system.schedule.lock().meter(index);
+        report::thread(console, hal, thread.server, &meter, frequency);
     }
     for partition in system.partitions() {
         report::times(console, hal, &partition.lock(), frequency);

@@ -1,13 +1,20 @@
 //! Who runs next, and who has to be woken when: pure bookkeeping.
 //!
 //! Each vCPU has a virtual time, which runs slower the greater its weight is; the ready one that is
-//! furthest behind runs next. One that slept does not come back with the time that it did not use,
-//! but for [`CREDIT_TICKS`], so that a vCPU that waits for events runs soon after them and
-//! one that computes is not kept waiting for long.
+//! furthest behind runs next, for a slice at most. A slice is as long for all in virtual time, the *span*: the
+//! heaviest run for the whole slice of the policy, the others for less of it in proportion, but not for less than
+//! one of [`SLICE_PARTS`]. So two vCPUs that are always ready are never further apart than a span, on one hardware thread,
+//! and that is what the bound on what others can take from one follows from (`docs/containment.md`).
+//!
+//! Three rules keep it so. One that wakes begins where the others are: it has no claim to the time that it slept,
+//! and as the others have run since, it soon runs. One that nobody waited for is charged for no more than a span:
+//! what it used, nobody lacked. And one that runs all the time and is behind nevertheless, as it has the weight for
+//! more than a thread, is never more than a span behind.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, before the one that is
-//! furthest behind, as long as they are less than a slice ahead of that one: then nobody is kept waiting for
-//! long, and a vCPU moves only where threads would not have equal work otherwise.
+//! furthest behind, as long as they are less than a span ahead of that one. They run for as much less, but for a
+//! quarter of their slice: then nobody is kept waiting for long, and a vCPU moves only where threads would not have
+//! equal work otherwise.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
@@ -17,8 +24,8 @@ use alloc::vec::Vec;
 pub const WEIGHT_DEFAULT: u32 = 100;
 /// The greatest weight.
 pub const WEIGHT_MAX: u32 = 10_000;
-/// How far a vCPU may be behind the others when it wakes: half a millisecond of a 512 MHz time base.
-pub const CREDIT_TICKS: u64 = 256_000;
+/// The lightest vCPUs run for this part of a slice.
+pub const SLICE_PARTS: u64 = 16;
 
 /// A vCPU's number in the machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,7 +34,13 @@ pub struct VcpuId(pub u32);
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Member {
     weight: u32,
+    /// Ticks that it runs when others wait, at most.
+    slice: u64,
     virtual_time: u64,
+    /// What it was charged in all, in ticks.
+    charged: u64,
+    /// How much of that passed outside of the hypervisor, or in a hypercall that it answered at once.
+    inside: u64,
     /// The queue that it is in, if it is ready.
     queue: Option<usize>,
     /// The queue that it was in last.
@@ -78,8 +91,8 @@ pub struct RunQueue {
     ready: usize,
     /// By hardware thread: all of its core.
     siblings: Vec<Vec<usize>>,
-    /// How much virtual time one may be ahead of another that would have to move.
-    slack: u64,
+    /// A slice in virtual time.
+    span: u64,
     /// The greatest virtual time with which a vCPU was chosen.
     floor: u64,
 }
@@ -88,21 +101,26 @@ impl Default for RunQueue {
     fn default() -> Self {
         let queues = vec![Queue::new()];
         let members = Vec::new();
-        Self { members, queues, ready: 0, siblings: Vec::new(), slack: 0, floor: 0 }
+        let siblings = Vec::new();
+        Self { members, queues, ready: 0, siblings, span: 0, floor: 0 }
     }
 }
 
 impl RunQueue {
-    /// The hardware threads are on these cores, and a slice has so many ticks. Once, before a vCPU has run.
+    /// The hardware threads are on these cores, and the heaviest vCPUs run for so many ticks when others wait. Once,
+    /// when all vCPUs were added and before one has run.
     pub fn set_threads(&mut self, cores: &[u32], slice: u64) {
         let threads = |core| (0..cores.len()).filter(move |thread| cores[*thread] == core);
         self.siblings = cores.iter().map(|core| threads(*core).collect()).collect();
         self.queues.splice(0..0, cores.iter().map(|_| Queue::new()));
+        let heaviest = self.members.iter().map(|member| member.weight).max().unwrap_or(1);
         for member in &mut self.members {
             member.home = cores.len();
             member.queue = member.queue.map(|_| cores.len());
+            let whole = u128::from(slice) * u128::from(member.weight) / u128::from(heaviest);
+            member.slice = (whole as u64).max(slice / SLICE_PARTS).max(1);
         }
-        self.slack = slice;
+        self.span = virtual_ticks(slice, heaviest);
     }
 
     /// The hardware threads of a thread's core.
@@ -120,19 +138,44 @@ impl RunQueue {
     pub fn add(&mut self, weight: u32) -> VcpuId {
         let id = VcpuId(u32::try_from(self.members.len()).expect("fewer than 2^32 vCPUs"));
         let home = self.homeless();
-        self.members.push(Member { weight: weight.max(1), virtual_time: 0, queue: None, home });
+        let weight = weight.max(1);
+        let member =
+            Member { weight, slice: 0, virtual_time: 0, charged: 0, inside: 0, queue: None, home };
+        self.members.push(member);
         id
     }
 
-    /// `id`, which the hardware thread `home` ran last, can run. Nothing happens if it could already.
+    /// How long `id` may run now while others wait, in ticks: a slice, less what it is ahead of them.
+    #[must_use]
+    pub fn slice(&self, id: VcpuId) -> u64 {
+        let Member { weight, slice, virtual_time, .. } = self.members[id.0 as usize];
+        let ahead = match virtual_time.saturating_sub(self.least()) {
+            ticks if weight == WEIGHT_DEFAULT => ticks,
+            ticks => {
+                let ticks = u128::from(ticks) * u128::from(weight) / u128::from(WEIGHT_DEFAULT);
+                u64::try_from(ticks).unwrap_or(u64::MAX)
+            }
+        };
+        slice - ahead.min(slice - slice / 4)
+    }
+
+    /// `id`, which the hardware thread `home` has run, can go on. Nothing happens if it is ready already.
     pub fn make_ready(&mut self, id: VcpuId, home: Option<usize>) {
+        self.enter(id, home, self.floor.saturating_sub(self.span));
+    }
+
+    /// `id`, which the hardware thread `home` ran last, can run again. Nothing happens if it is ready already.
+    pub fn wake(&mut self, id: VcpuId, home: Option<usize>) {
+        self.enter(id, home, self.floor);
+    }
+
+    fn enter(&mut self, id: VcpuId, home: Option<usize>, least: u64) {
         let homeless = self.homeless();
         let home = home.filter(|home| *home < homeless).unwrap_or(homeless);
-        let oldest = self.floor.saturating_sub(CREDIT_TICKS);
         let member = &mut self.members[id.0 as usize];
         if member.queue.is_none() {
             member.home = home;
-            member.virtual_time = member.virtual_time.max(oldest);
+            member.virtual_time = member.virtual_time.max(least);
             self.insert(id);
         }
     }
@@ -198,12 +241,12 @@ impl RunQueue {
 
     /// Whether one with this virtual time may run before one with the least.
     fn is_near(&self, virtual_time: u64, least: u64) -> bool {
-        virtual_time <= least || virtual_time - least < self.slack
+        virtual_time <= least || virtual_time - least < self.span
     }
 
     /// Whether `id`, which was taken for `thread`, would be taken again now if it were given back.
     pub fn goes_on(&mut self, id: VcpuId, thread: usize) -> bool {
-        let oldest = self.floor.saturating_sub(CREDIT_TICKS);
+        let oldest = self.floor.saturating_sub(self.span);
         let member = &mut self.members[id.0 as usize];
         member.virtual_time = member.virtual_time.max(oldest);
         let mine = (member.virtual_time, id);
@@ -227,19 +270,35 @@ impl RunQueue {
         ready.min_by_key(|id| (self.members[id.0 as usize].virtual_time, *id))
     }
 
-    /// Somebody ran for so many ticks at the expense of `id`.
+    /// So many ticks passed at the expense of `id`.
     pub fn charge(&mut self, id: VcpuId, ticks: u64) {
+        self.advance(id, ticks, u64::MAX);
+    }
+
+    /// `id` ran for so many ticks, or another one did at its expense; nobody may have waited for them.
+    pub fn charge_stay(&mut self, id: VcpuId, ticks: u64, runs_on: bool) {
+        let farthest = if runs_on { self.floor.saturating_add(self.span) } else { u64::MAX };
+        self.members[id.0 as usize].inside += ticks;
+        self.advance(id, ticks, farthest);
+    }
+
+    /// Lets the virtual time of `id` go on by these ticks, but not beyond `farthest`.
+    fn advance(&mut self, id: VcpuId, ticks: u64, farthest: u64) {
         let is_ready = self.take_this(id);
         let member = &mut self.members[id.0 as usize];
-        let scaled = if member.weight == WEIGHT_DEFAULT {
-            ticks
-        } else {
-            (u128::from(ticks) * u128::from(WEIGHT_DEFAULT) / u128::from(member.weight)) as u64
-        };
-        member.virtual_time = member.virtual_time.saturating_add(scaled);
+        member.charged += ticks;
+        let after = member.virtual_time.saturating_add(virtual_ticks(ticks, member.weight));
+        member.virtual_time = after.min(farthest.max(member.virtual_time));
         if is_ready {
             self.insert(id);
         }
+    }
+
+    /// What `id` was charged in all, in ticks, and how much of it passed outside of the hypervisor.
+    #[must_use]
+    pub fn charged(&self, id: VcpuId) -> [u64; 2] {
+        let member = &self.members[id.0 as usize];
+        [member.charged, member.inside]
     }
 
     /// Whether `id` waits for a processor.
@@ -253,6 +312,15 @@ impl RunQueue {
     pub const fn is_empty(&self) -> bool {
         self.ready == 0
     }
+}
+
+/// How far so many ticks of a vCPU with this weight move its virtual time.
+fn virtual_ticks(ticks: u64, weight: u32) -> u64 {
+    if weight == WEIGHT_DEFAULT {
+        return ticks;
+    }
+    let scaled = u128::from(ticks) * u128::from(WEIGHT_DEFAULT) / u128::from(weight);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
 /// When sleeping vCPUs have to be woken, in ticks of the time base.

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{CREDIT_TICKS, RunQueue, Timers, VcpuId, WEIGHT_DEFAULT};
+use super::{RunQueue, SLICE_PARTS, Timers, VcpuId, WEIGHT_DEFAULT};
 
 const SLICE: u64 = 1000;
 
@@ -23,17 +23,48 @@ fn run(queue: &mut RunQueue, members: usize, rounds: usize) -> Vec<u64> {
 }
 
 #[test]
-fn one_that_slept_runs_soon_but_not_for_as_long_as_it_slept() {
+fn one_that_slept_runs_soon_but_has_no_claim_to_the_time_that_it_slept() {
     let mut queue = RunQueue::default();
     let [busy, sleeper] = [queue.add(WEIGHT_DEFAULT), queue.add(WEIGHT_DEFAULT)];
     queue.make_ready(busy, None);
     run(&mut queue, 2, 10_000);
-    queue.make_ready(sleeper, None);
+    queue.wake(sleeper, None);
     assert_eq!(queue.take(0), Some(sleeper));
     queue.make_ready(sleeper, None);
     let ran = run(&mut queue, 2, 1000);
-    let ahead = ran[sleeper.0 as usize] - ran[busy.0 as usize];
-    assert!((CREDIT_TICKS - SLICE..=CREDIT_TICKS + 2 * SLICE).contains(&ahead), "{ran:?}");
+    assert!(ran[0].abs_diff(ran[1]) <= 2 * SLICE, "{ran:?}");
+}
+
+#[test]
+fn one_that_nobody_waited_for_is_ahead_by_a_slice_at_most() {
+    let mut queue = RunQueue::default();
+    let [alone, other] = [queue.add(WEIGHT_DEFAULT), queue.add(WEIGHT_DEFAULT)];
+    queue.set_threads(&[0], SLICE);
+    queue.make_ready(alone, None);
+    assert_eq!(queue.take(0), Some(alone));
+    queue.charge_stay(alone, 1000 * SLICE, true);
+    assert_eq!(queue.charged(alone), [1000 * SLICE; 2]);
+    queue.make_ready(alone, None);
+    queue.wake(other, None);
+    assert_eq!(queue.take(0), Some(other));
+    queue.charge_stay(other, SLICE + 1, false);
+    queue.make_ready(other, None);
+    assert_eq!(queue.take(0), Some(alone));
+}
+
+#[test]
+fn a_slice_is_in_proportion_to_the_weight_and_shorter_for_one_that_is_ahead() {
+    let mut queue = RunQueue::default();
+    let [heavy, usual, light] = [400, 100, 1].map(|weight| queue.add(weight));
+    queue.set_threads(&[0], SLICE);
+    assert_eq!(queue.slice(heavy), SLICE);
+    assert_eq!(queue.slice(usual), SLICE / 4);
+    assert_eq!(queue.slice(light), SLICE / SLICE_PARTS);
+    queue.make_ready(usual, None);
+    queue.charge(heavy, 100);
+    assert_eq!(queue.slice(heavy), SLICE - 100);
+    queue.charge(heavy, 100 * SLICE);
+    assert_eq!(queue.slice(heavy), SLICE / 4);
 }
 
 /// Ready vCPUs, the first with the least virtual time.
@@ -66,8 +97,9 @@ fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
 #[test]
 fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_waiting() {
     let mut queue = RunQueue::default();
-    queue.set_threads(&[7, 7, 9], SLICE);
     let ids: Vec<VcpuId> = (0..4).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+    let new = queue.add(WEIGHT_DEFAULT);
+    queue.set_threads(&[7, 7, 9], SLICE);
     for (id, (ticks, home)) in ids.iter().zip([(0, 2), (10, 1), (20, 0), (30, 2)]) {
         queue.charge(*id, ticks);
         queue.make_ready(*id, Some(home));
@@ -89,7 +121,6 @@ fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_wa
     queue.charge(ids[2], SLICE - 20);
     assert!(!queue.goes_on(ids[2], 0));
     // One that never ran is at home everywhere.
-    let new = queue.add(WEIGHT_DEFAULT);
     queue.make_ready(new, None);
     queue.charge(new, 5);
     assert_eq!([0, 1, 2].map(|thread| queue.next(thread)), [Some(new), Some(new), Some(ids[0])]);
@@ -107,12 +138,10 @@ proptest! {
     ) {
         let mut queue = RunQueue::default();
         let cores: Vec<u32> = (0..threads).map(|thread| (thread / per_core) as u32).collect();
-        queue.set_threads(&cores, SLICE);
         let members = threads * each + more % threads;
-        for _ in 0..members {
-            let id = queue.add(WEIGHT_DEFAULT);
-            queue.make_ready(id, None);
-        }
+        let ids: Vec<VcpuId> = (0..members).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+        queue.set_threads(&cores, SLICE);
+        ids.into_iter().for_each(|id| queue.make_ready(id, None));
         let mut ran = vec![0; members];
         let mut homes = vec![None; members];
         let mut moves = 0;

@@ -1,11 +1,15 @@
 //! The second stage: which page to map when a partition first touches its memory.
 //!
-//! Memory is given on demand, a page at a time, zeroed through a window before the partition sees
-//! it. A page has 2 MiB where the aligned 2 MiB lie wholly in the partition's memory, 64 KiB in the
-//! rest. Guest real and real addresses are congruent modulo 2 MiB, since [`crate::load`] aligns.
+//! Memory is given on demand, zeroed through a window before the partition sees it. A page has 2 MiB where the
+//! aligned 2 MiB lie wholly in the partition's memory, 64 KiB in the rest. Guest real and real addresses are congruent
+//! modulo 2 MiB, since [`crate::load`] aligns.
 //!
-//! To zero 1 GiB at once would keep the partition waiting for it. So a page of 1 GiB is made of the 512 of 2 MiB when
-//! the last of them is filled, where guest real and real addresses are congruent modulo 1 GiB.
+//! To zero is the work that takes long, so it is done in pieces of [`Partition::piece_bytes`] at most. An exit does one:
+//! the vCPU goes on, by way of its slice's end if that has come, faults again and does the next, until the page is
+//! whole and is mapped. What the hypervisor itself writes for a partition needs the 64 KiB that it is in.
+//!
+//! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
+//! are congruent modulo 1 GiB.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,13 +30,57 @@ pub const HUGE_LOG2: u32 = 30;
 /// Large pages of a huge one.
 const LARGE_OF_HUGE: u16 = 1 << (HUGE_LOG2 - LARGE_LOG2);
 
+/// Words of a set that are looked at in one piece: 16 GiB of memory.
+const WORDS_OF_PIECE: u64 = 4096;
+
+/// A set of pieces of 64 KiB, by their number: one bit each.
+#[derive(Debug)]
+struct Units(Vec<u64>);
+
+impl Units {
+    fn none_of(memory: Range) -> Self {
+        Self(vec![0; (memory.bytes >> SMALL_LOG2).div_ceil(64) as usize])
+    }
+
+    fn contains(&self, unit: u64) -> bool {
+        self.0[(unit / 64) as usize] & (1 << (unit % 64)) != 0
+    }
+
+    fn insert(&mut self, units: core::ops::Range<u64>) {
+        for unit in units {
+            self.0[(unit / 64) as usize] |= 1 << (unit % 64);
+        }
+    }
+
+    /// The first one from `unit` on, or where to look for it next.
+    fn first_from(&self, unit: u64) -> Found {
+        for place in unit / 64..unit / 64 + WORDS_OF_PIECE {
+            let Some(word) = self.0.get(place as usize) else { return Found::Nothing };
+            let before = if place == unit / 64 { unit % 64 } else { 0 };
+            let word = word & (u64::MAX << before);
+            if word != 0 {
+                return Found::Here(64 * place + u64::from(word.trailing_zeros()));
+            }
+        }
+        Found::NothingBefore(64 * (unit / 64 + WORDS_OF_PIECE))
+    }
+}
+
+enum Found {
+    Here(u64),
+    NothingBefore(u64),
+    Nothing,
+}
+
 /// A partition's second stage.
 #[derive(Debug)]
 pub struct SecondStage<H: Hal> {
     tables: H::Tables,
-    /// One bit per 64 KiB.
-    filled: Vec<u64>,
-    /// Large pages that are filled, by gibibyte, where huge ones are possible.
+    /// What was zeroed and is the partition's since.
+    given: Units,
+    /// What the partition's vCPUs can access.
+    mapped: Units,
+    /// Large pages that are mapped, by gibibyte, where huge ones are possible.
     large: Vec<u16>,
 }
 
@@ -40,15 +88,14 @@ impl<H: Hal> SecondStage<H> {
     /// Nothing is mapped of `memory`.
     #[must_use]
     pub fn new(tables: H::Tables, memory: Range) -> Self {
-        let words = (memory.bytes >> SMALL_LOG2).div_ceil(64) as usize;
         let huge = if memory.start.is_aligned(HUGE_LOG2) { memory.bytes >> HUGE_LOG2 } else { 0 };
-        Self { tables, filled: vec![0; words], large: vec![0; huge as usize] }
+        let large = vec![0; huge as usize];
+        Self { tables, given: Units::none_of(memory), mapped: Units::none_of(memory), large }
     }
 
     /// Whether the page of `address`, which is in the memory, is mapped.
-    pub fn is_filled(&self, address: GuestRealAddress) -> bool {
-        let page = address.0 >> SMALL_LOG2;
-        self.filled[(page / 64) as usize] & (1 << (page % 64)) != 0
+    pub fn is_mapped(&self, address: GuestRealAddress) -> bool {
+        self.mapped.contains(address.0 >> SMALL_LOG2)
     }
 
     /// Counts a large page that was filled: whether a huge one is full now.
@@ -58,13 +105,6 @@ impl<H: Hal> SecondStage<H> {
             *count += 1;
             *count == LARGE_OF_HUGE
         })
-    }
-
-    fn set_filled(&mut self, page: &Page) {
-        let first = page.guest.0 >> SMALL_LOG2;
-        for number in first..first + (1 << (page.bytes_log2 - SMALL_LOG2)) {
-            self.filled[(number / 64) as usize] |= 1 << (number % 64);
-        }
     }
 }
 
@@ -79,7 +119,8 @@ pub const fn page_of(address: GuestRealAddress, memory_bytes: u64) -> (GuestReal
     }
 }
 
-/// Maps the page of `address` for the first time; the second time is a mistake.
+/// Does a piece of what it takes to map the page of `address`, and maps it with the last one; once it is mapped, this
+/// is a mistake.
 ///
 /// # Errors
 /// Why the partition has to be stopped.
@@ -91,17 +132,18 @@ pub fn fill<H: Hal>(
     if partition.real(address, 1).is_none() {
         return Err(StopReason::OutsideMemory(address));
     }
-    if partition.second_stage.is_filled(address) {
+    if partition.second_stage.is_mapped(address) {
         return Err(StopReason::Hypervisor(HalError::MapConflict));
     }
     let (guest, bytes_log2) = page_of(address, partition.memory.bytes);
+    let units = guest.0 >> SMALL_LOG2..(guest.0 + (1 << bytes_log2)) >> SMALL_LOG2;
+    if !give(partition, hal, units.clone())? {
+        return Ok(());
+    }
     let real = partition.memory.start.wrapping_add(guest.0);
     let page = Page { guest, real, bytes_log2 };
-    let mut window = hal.map_window(real, 1 << bytes_log2).map_err(StopReason::Hypervisor)?;
-    partition.fills(hal, || window.zero());
-    drop(window);
     hal.map_page(&mut partition.second_stage.tables, page).map_err(StopReason::Hypervisor)?;
-    partition.second_stage.set_filled(&page);
+    partition.second_stage.mapped.insert(units);
     match bytes_log2 {
         LARGE_LOG2 => partition.statistics.pages_2m += 1,
         _ => partition.statistics.pages_64k += 1,
@@ -110,6 +152,59 @@ pub fn fill<H: Hal>(
         return merge(partition, hal, guest.align_down(HUGE_LOG2));
     }
     Ok(())
+}
+
+/// Zeroes a piece of what is not the partition's yet of `units`, and makes it so: whether all are now.
+fn give<H: Hal>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    mut units: core::ops::Range<u64>,
+) -> Result<bool, StopReason> {
+    let given = &partition.second_stage.given;
+    let Some(first) = units.find(|unit| !given.contains(*unit)) else { return Ok(true) };
+    let piece = first..units.end.min(first + (partition.piece_bytes >> SMALL_LOG2));
+    let end = piece.clone().find(|unit| given.contains(*unit)).unwrap_or(piece.end);
+    let is_last = (end..units.end).all(|unit| given.contains(unit));
+    zero(partition, hal, first..end)?;
+    partition.second_stage.given.insert(first..end);
+    Ok(is_last)
+}
+
+/// Zeroes pieces of 64 KiB, which are no more than a window.
+fn zero<H: Hal>(
+    partition: &Partition<H>,
+    hal: &H,
+    units: core::ops::Range<u64>,
+) -> Result<(), StopReason> {
+    let real = partition.memory.start.wrapping_add(units.start << SMALL_LOG2);
+    let bytes = (units.end - units.start) << SMALL_LOG2;
+    let mut window = hal.map_window(real, bytes).map_err(StopReason::Hypervisor)?;
+    partition.fills(hal, || window.zero());
+    Ok(())
+}
+
+/// Does a piece of what it takes to make all memory zero that a partition may have touched, from `unit` on: where the
+/// next one begins.
+///
+/// # Errors
+/// Why the partition has to be stopped.
+pub fn zero_again<H: Hal>(
+    partition: &Partition<H>,
+    hal: &H,
+    unit: u64,
+) -> Result<Option<u64>, StopReason> {
+    let given = &partition.second_stage.given;
+    match given.first_from(unit) {
+        Found::Nothing => Ok(None),
+        Found::NothingBefore(next) => Ok(Some(next)),
+        Found::Here(first) => {
+            let memory_end = partition.memory.bytes >> SMALL_LOG2;
+            let end = memory_end.min(first + (partition.piece_bytes >> SMALL_LOG2));
+            let end = (first..end).find(|unit| !given.contains(*unit)).unwrap_or(end);
+            zero(partition, hal, first..end)?;
+            Ok((end < memory_end).then_some(end))
+        }
+    }
 }
 
 /// Makes a page of 1 GiB of the 512 that are all filled. For a moment none of it is mapped: a vCPU that meets
@@ -126,23 +221,6 @@ fn merge<H: Hal>(
     partition.vcpus.iter_mut().for_each(|vcpu| vcpu.stale_fault = None);
     partition.statistics.pages_2m -= u64::from(LARGE_OF_HUGE);
     partition.statistics.pages_1g += 1;
-    Ok(())
-}
-
-/// Makes all of a partition's memory zero that it may have touched.
-///
-/// # Errors
-/// Why the partition has to be stopped.
-pub fn zero<H: Hal>(partition: &mut Partition<H>, hal: &H) -> Result<(), StopReason> {
-    let mut address = GuestRealAddress(0);
-    while address.0 < partition.memory.bytes {
-        let (page, bytes_log2) = page_of(address, partition.memory.bytes);
-        if partition.second_stage.is_filled(page) {
-            let real = partition.memory.start.wrapping_add(page.0);
-            hal.map_window(real, 1 << bytes_log2).map_err(StopReason::Hypervisor)?.zero();
-        }
-        address = page.wrapping_add(1 << bytes_log2);
-    }
     Ok(())
 }
 
@@ -172,9 +250,8 @@ pub(crate) fn filled<H: Hal>(
     bytes: u64,
 ) -> Result<RealAddress, StopReason> {
     let real = partition.real(address, bytes).ok_or(StopReason::OutsideMemory(address))?;
-    if !partition.second_stage.is_filled(address) {
-        fill(partition, hal, address)?;
-    }
+    let unit = address.0 >> SMALL_LOG2;
+    give(partition, hal, unit..unit + 1)?;
     Ok(real)
 }
 

@@ -8,10 +8,8 @@ use alloc::vec::Vec;
 use crate::console::Console;
 use crate::dispatch;
 use crate::hal::Hal;
-use crate::load::LoadError;
-use crate::partition::{Outcome, Partition, Pending, StopReason};
-use crate::presentation::Presentation;
-use crate::registers::Registers;
+use crate::life::{Ended, MayRun, Pending, Settled};
+use crate::partition::{Outcome, Partition, StopReason};
 use crate::report;
 use crate::schedule::VcpuId;
 use crate::sync::Lock;
@@ -26,9 +24,6 @@ pub struct Policy {
     /// If nothing else can happen for so long, what sleeps is not waited for.
     pub patience: u64,
 }
-
-/// Loads a partition's payload and device tree again: what its first vCPU starts with.
-pub type Load<'a, H> = dyn Fn(usize, &mut Partition<H>) -> Result<Registers, LoadError> + Sync + 'a;
 
 /// All partitions on all hardware threads.
 pub struct System<'a, H: Hal> {
@@ -45,7 +40,6 @@ pub struct System<'a, H: Hal> {
     places: Vec<(usize, usize)>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
-    load: &'a Load<'a, H>,
 }
 
 impl<H: Hal> core::fmt::Debug for System<'_, H> {
@@ -65,7 +59,6 @@ impl<'a, H: Hal> System<'a, H> {
         partitions: Vec<Partition<H>>,
         mut schedule: Schedule,
         cores: Vec<u32>,
-        load: &'a Load<'a, H>,
     ) -> Self {
         assert_eq!(schedule.threads(), cores.len(), "each thread is on a core");
         let place = |(index, partition): (usize, &Partition<H>)| {
@@ -76,7 +69,7 @@ impl<'a, H: Hal> System<'a, H> {
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, cores, load }
+        Self { hal, console, policy, schedule, partitions, places, cores }
     }
 
     /// The partitions, by their number in the bundle.
@@ -89,6 +82,15 @@ impl<'a, H: Hal> System<'a, H> {
     #[must_use]
     pub fn into_partitions(self) -> Vec<Partition<H>> {
         self.partitions.into_iter().map(Lock::into_inner).collect()
+    }
+
+    /// Tells each partition what it was charged, when all is over.
+    pub fn close_accounts(&self) {
+        for partition in &self.partitions {
+            let mut partition = partition.lock();
+            let [ran, inside] = self.schedule.lock().charged(&partition);
+            (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
+        }
     }
 
     /// The core of a hardware thread.
@@ -110,12 +112,11 @@ impl<'a, H: Hal> System<'a, H> {
     /// One thing after another; false when all partitions are over.
     fn step(&self, thread: usize) -> bool {
         self.hal.clear_doorbell();
-        self.wake_due(thread);
-        let now = self.hal.timebase();
+        let now = self.wake_due(thread);
         let mut schedule = self.schedule.lock();
         let next = schedule.next(thread, now, self.policy.patience);
         if !schedule.queue.is_empty() {
-            schedule.call(None, |thread| self.hal.ring(thread));
+            schedule.call(None, None, |thread| self.hal.ring(thread));
         }
         drop(schedule);
         match next {
@@ -123,7 +124,7 @@ impl<'a, H: Hal> System<'a, H> {
                 let mut next = dispatch::run(self, thread, self.place(id), None);
                 while let Some((id, slice)) = next {
                     self.hal.clear_doorbell();
-                    next = dispatch::run(self, thread, self.place(id), Some(slice));
+                    next = dispatch::run(self, thread, self.place(id), slice);
                 }
             }
             Next::Wait(until) => self.hal.wait(until),
@@ -133,23 +134,25 @@ impl<'a, H: Hal> System<'a, H> {
         true
     }
 
-    /// Wakes the vCPUs whose decrementer has expired.
-    fn wake_due(&self, thread: usize) {
+    /// Wakes the vCPUs whose decrementer has expired: the time at which none was left.
+    fn wake_due(&self, thread: usize) -> u64 {
         let mut is_first = true;
         loop {
             let now = self.hal.timebase();
             let due = self.schedule.lock().take_due(thread, now);
-            let Some(id) = due else { return };
+            let Some(id) = due else { return now };
             let (partition, vcpu) = self.place(id);
-            let mut partition = self.partitions[partition].lock();
+            let partition = &mut *self.partitions[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
-            // Somebody else may have woken it meanwhile.
-            if matches!(vcpu.activity, Activity::Ceded { until } if until <= now) {
+            // Somebody else may have woken it meanwhile, or concluded the partition.
+            if let Some(leave) = partition.life.may_run()
+                && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
+            {
                 // This thread will run one of those that are ready.
                 if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
-                    self.schedule.lock().start(vcpu);
+                    self.schedule.lock().start(vcpu, leave);
                 } else {
-                    start(self.hal, &self.schedule, vcpu);
+                    start(self.hal, &self.schedule, vcpu, leave);
                 }
             }
         }
@@ -159,7 +162,7 @@ impl<'a, H: Hal> System<'a, H> {
     fn stop_sleepers(&self) {
         for partition in &self.partitions {
             let mut partition = partition.lock();
-            if partition.outcome.is_none() {
+            if partition.life.outcome().is_none() {
                 let outcome = Outcome::Stopped(StopReason::NothingToWake);
                 self.conclude(&mut partition, Pending::End { outcome, vcpu: 0 }, None);
                 self.finish(&mut partition);
@@ -176,11 +179,9 @@ impl<'a, H: Hal> System<'a, H> {
         pending: Pending,
         caller: Option<usize>,
     ) {
-        if let None | Some(Pending::Restart) = partition.pending {
-            partition.pending = Some(pending);
-        }
+        partition.life.conclude(pending);
         for vcpu in &mut partition.vcpus {
-            match vcpu.activity {
+            match vcpu.activity() {
                 Activity::Running { thread } if Some(thread) == caller => {}
                 Activity::Running { thread } => self.hal.ring(thread),
                 _ => self.schedule.lock().stop(vcpu),
@@ -190,41 +191,27 @@ impl<'a, H: Hal> System<'a, H> {
 
     /// Does what was concluded, if no vCPU of the partition runs any more.
     pub(crate) fn finish(&self, partition: &mut Partition<H>) {
-        if partition.vcpus.iter().any(Vcpu::is_running) {
-            return;
-        }
-        match partition.pending.take() {
+        match partition.life.settle(&partition.vcpus) {
             None => {}
-            Some(Pending::Restart) => self.restart(partition),
-            Some(Pending::End { outcome, vcpu }) => self.end(partition, outcome, vcpu),
+            Some(Settled::Restart) => self.restart(partition),
+            Some(Settled::End(ended)) => self.end(partition, &ended),
         }
     }
 
+    /// Lets the first vCPU of a partition load it again.
     fn restart(&self, partition: &mut Partition<H>) {
-        for vcpu in &mut partition.vcpus {
-            vcpu.is_prodded = false;
-            vcpu.presentation = Presentation::default();
-        }
-        let (index, _) = self.place(partition.vcpus[0].id);
-        let loaded = partition.reset(self.hal).map_err(|reason| LoadError::Copy(reason.into()));
-        match loaded.and_then(|()| (self.load)(index, partition)) {
-            Err(error) => {
-                self.end(partition, Outcome::Stopped(StopReason::Restart(error)), 0);
-            }
-            Ok(registers) => {
-                partition.statistics.restarts += 1;
-                partition.vcpus[0].registers = Some(registers.into());
-                start(self.hal, &self.schedule, &mut partition.vcpus[0]);
-            }
+        partition.reset(self.hal);
+        let Partition { life, vcpus, .. } = partition;
+        if let Some(leave) = life.may_run() {
+            start(self.hal, &self.schedule, &mut vcpus[0], leave);
         }
     }
 
-    fn end(&self, partition: &mut Partition<H>, outcome: Outcome, vcpu: usize) {
-        partition.outcome = Some(outcome);
+    fn end(&self, partition: &mut Partition<H>, ended: &Ended) {
         self.console.finish(self.hal, partition);
-        report::ended(self.console, self.hal, partition, vcpu);
+        report::ended(self.console, self.hal, partition, ended.vcpu());
         let mut schedule = self.schedule.lock();
-        if schedule.remove_partition() {
+        if schedule.remove_partition(ended) {
             while let Some(thread) = schedule.take_idle(None) {
                 self.hal.ring(thread);
             }
@@ -233,8 +220,13 @@ impl<'a, H: Hal> System<'a, H> {
 }
 
 /// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
-pub(crate) fn start<H: Hal>(hal: &H, schedule: &Lock<Schedule>, vcpu: &mut Vcpu<H>) -> bool {
+pub(crate) fn start<H: Hal>(
+    hal: &H,
+    schedule: &Lock<Schedule>,
+    vcpu: &mut Vcpu<H>,
+    leave: MayRun<'_>,
+) -> bool {
     let mut schedule = schedule.lock();
-    schedule.start(vcpu);
-    schedule.call(vcpu.last_thread, |thread| hal.ring(thread))
+    schedule.start(vcpu, leave);
+    schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }

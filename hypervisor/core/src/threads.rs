@@ -16,10 +16,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::areas::Areas;
 use crate::hal::Hal;
+use crate::life::{Ended, MayRun};
+use crate::meter::{Meter, Stay};
+use crate::partition::Partition;
 use crate::schedule::{RunQueue, Timers, VcpuId};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::{Activity, Sleep, Vcpu};
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -41,12 +43,12 @@ pub enum Next {
 struct Thread {
     /// When it wakes, if it is idle and nobody has given it something to do.
     idle_until: Option<u64>,
-    /// Since when it has waited.
-    idle_since: Option<u64>,
-    /// How long it waited before.
-    idle_ticks: u64,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
+    /// The vCPU for which its doorbell was rung while it ran another.
+    called_for: Option<VcpuId>,
+    /// Where its time went.
+    meter: Meter,
 }
 
 /// All vCPUs of the machine that can run or sleep until a time, and all hardware threads.
@@ -82,8 +84,11 @@ impl Schedule {
     }
 
     /// A partition is over; whether it was the last one.
-    pub fn remove_partition(&mut self) -> bool {
-        self.partitions -= 1;
+    ///
+    /// # Panics
+    /// If more partitions end than were added.
+    pub fn remove_partition(&mut self, _: &Ended) -> bool {
+        self.partitions = self.partitions.checked_sub(1).expect("each partition ends once");
         self.partitions == 0
     }
 
@@ -93,25 +98,84 @@ impl Schedule {
         self.threads.len()
     }
 
-    /// Ticks of the time base that `thread` was idle.
+    /// Where the time of `thread` went.
     #[must_use]
-    pub fn idle_ticks(&self, thread: usize) -> u64 {
-        self.threads[thread].idle_ticks
+    pub fn meter(&self, thread: usize) -> &Meter {
+        &self.threads[thread].meter
+    }
+
+    /// What a partition's vCPUs were charged in all, in ticks, and how much of it passed outside of the hypervisor.
+    #[must_use]
+    pub fn charged<H: Hal>(&self, partition: &Partition<H>) -> [u64; 2] {
+        let charged = partition.vcpus.iter().map(|vcpu| self.queue.charged(vcpu.id));
+        charged
+            .fold([0; 2], |[all, inside], [more, more_inside]| [all + more, inside + more_inside])
+    }
+
+    /// Ticks that a partition may still run, if it has a limit.
+    #[must_use]
+    pub fn time_left<H: Hal>(&self, partition: &Partition<H>) -> Option<u64> {
+        partition.time_limit.map(|limit| limit.saturating_sub(self.charged(partition)[0]))
+    }
+
+    /// Charges what passed on `thread` up to `now`: to a vCPU, or to the hypervisor.
+    fn charge(&mut self, thread: usize, now: u64, payer: Option<VcpuId>) {
+        let meter = &mut self.threads[thread].meter;
+        let ticks = meter.pass(now);
+        match payer {
+            Some(id) => self.queue.charge(id, ticks),
+            None => meter.own += ticks,
+        }
+    }
+
+    /// Charges a vCPU's stay on `thread`, and what came before it.
+    pub fn stayed(&mut self, thread: usize, stay: Stay) {
+        let debtor = self.threads[thread].meter.debtor().unwrap_or(stay.vcpu);
+        self.charge(thread, stay.entered, Some(debtor));
+        let ticks = self.threads[thread].meter.pass(stay.ended());
+        self.queue.charge_stay(stay.payer, ticks, stay.runs_on);
+        self.set_runs_on(thread, false);
+        let Thread { meter, called_for, .. } = &mut self.threads[thread];
+        let caller = called_for.take();
+        meter.owes(if stay.is_interrupted { caller } else { Some(stay.payer) });
+    }
+
+    /// `id` pays for what the hypervisor does on `thread` until the next vCPU enters.
+    pub fn owes(&mut self, thread: usize, id: VcpuId) {
+        self.threads[thread].meter.owes(Some(id));
     }
 
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
     pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
         self.set_idle(thread, None);
-        let state = &mut self.threads[thread];
-        if let Some(since) = state.idle_since.take() {
-            state.idle_ticks += now.saturating_sub(since);
+        let due = self.timers.take_due(now);
+        let meter = &mut self.threads[thread].meter;
+        let payer = meter.debtor().or(due);
+        if !meter.wakes(now) && payer.is_some() {
+            self.charge(thread, now, payer);
         }
-        self.timers.take_due(now)
+        if due.is_some() {
+            self.threads[thread].meter.owes(due);
+        }
+        due
     }
 
     /// What `thread`, which runs nothing, does next. If nothing else can happen for `patience` ticks, what
     /// sleeps is not waited for.
     pub fn next(&mut self, thread: usize, now: u64, patience: u64) -> Next {
+        let next = self.choose(thread, now, patience);
+        if !matches!(next, Next::Run(_)) {
+            self.charge(thread, now, self.threads[thread].meter.debtor());
+            self.threads[thread].meter.owes(None);
+        }
+        if let Next::Wait(until) = next {
+            self.set_idle(thread, Some(until));
+            self.threads[thread].meter.waits();
+        }
+        next
+    }
+
+    fn choose(&mut self, thread: usize, now: u64, patience: u64) -> Next {
         if self.partitions == 0 {
             return Next::Over;
         }
@@ -125,10 +189,7 @@ impl Schedule {
         if !is_soon && self.threads.iter().enumerate().all(is_idle) {
             return Next::Stuck;
         }
-        let until = until.unwrap_or_else(|| now.saturating_add(FAR));
-        self.set_idle(thread, Some(until));
-        self.threads[thread].idle_since = Some(now);
-        Next::Wait(until)
+        Next::Wait(until.unwrap_or_else(|| now.saturating_add(FAR)))
     }
 
     /// When somebody who runs a vCPU has to be back for a timer.
@@ -152,9 +213,14 @@ impl Schedule {
         Some(found)
     }
 
-    /// Rings for a vCPU that was made ready: an idle thread, as [`Schedule::take_idle`] finds it, or else all that
-    /// run on. Whether one was idle.
-    pub fn call(&mut self, preferred: Option<usize>, ring: impl Fn(usize)) -> bool {
+    /// Rings for a vCPU that was made ready, which pays for it if it is named: an idle thread, as
+    /// [`Schedule::take_idle`] finds it, or else all that run on. Whether one was idle.
+    pub fn call(
+        &mut self,
+        vcpu: Option<VcpuId>,
+        preferred: Option<usize>,
+        ring: impl Fn(usize),
+    ) -> bool {
         if self.at_hand == 0 {
             return false;
         }
@@ -165,6 +231,7 @@ impl Schedule {
         for thread in 0..self.threads.len() {
             if self.threads[thread].runs_on {
                 self.set_runs_on(thread, false);
+                self.threads[thread].called_for = vcpu;
                 ring(thread);
             }
         }
@@ -182,31 +249,34 @@ impl Schedule {
         self.at_hand = self.at_hand + usize::from(until.is_some()) - usize::from(before.is_some());
     }
 
-    /// Lets a vCPU run that was stopped or sleeps.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+    /// Lets a vCPU run that was stopped or sleeps, or has run until now.
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, leave: MayRun<'_>) {
         self.leave_sleep(vcpu);
-        vcpu.activity = Activity::Ready;
-        self.queue.make_ready(vcpu.id, vcpu.last_thread);
+        if vcpu.is_running() {
+            self.queue.make_ready(vcpu.id, vcpu.last_thread);
+        } else {
+            self.queue.wake(vcpu.id, vcpu.last_thread);
+        }
+        vcpu.become_ready(leave);
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
     pub fn stop<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
-        vcpu.activity = Activity::Stopped;
+        vcpu.stop();
         self.queue.remove(vcpu.id);
-        vcpu.areas = Areas::default();
     }
 
     /// Puts a vCPU to sleep that was taken from the queue.
-    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, activity: Activity) {
-        if let Activity::Ceded { until } = activity {
+    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, leave: MayRun<'_>) {
+        if let Sleep::Ceded { until } = sleep {
             self.timers.set(vcpu.id, until);
         }
-        vcpu.activity = activity;
+        vcpu.fall_asleep(sleep, leave);
     }
 
     fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
-        if let Activity::Ceded { until } = vcpu.activity {
+        if let Activity::Ceded { until } = vcpu.activity() {
             self.timers.cancel(vcpu.id, until);
         }
     }
@@ -219,6 +289,9 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
+    use crate::fake::Fake;
+    use crate::life::{Life, Pending, Settled};
+    use crate::partition::Outcome;
     use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 
     const PATIENCE: u64 = 1000;
@@ -256,7 +329,7 @@ mod tests {
         assert_eq!(schedule.timer_to_watch(), Some(20), "the idle one does not know it");
         assert_eq!(schedule.take_due(1, 10), None);
         assert_eq!(schedule.timer_to_watch(), Some(20), "it is idle no more");
-        assert_eq!(schedule.idle_ticks(1), 10);
+        assert_eq!(schedule.meter(1).idle, 10);
     }
 
     #[test]
@@ -277,7 +350,10 @@ mod tests {
         schedule.queue.make_ready(id, None);
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Run(id));
         schedule.queue.make_ready(id, None);
-        assert!(schedule.remove_partition());
+        let mut life = Life::new();
+        life.conclude(Pending::End { outcome: Outcome::PoweredOff, vcpu: 0 });
+        let Some(Settled::End(ended)) = life.settle::<Fake>(&[]) else { panic!("no vCPU runs") };
+        assert!(schedule.remove_partition(&ended));
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
     }
 
@@ -287,7 +363,7 @@ mod tests {
         schedule.queue.set_threads(&[0, 0, 1, 1, 2], 1);
         let call = |schedule: &mut Schedule, preferred| {
             let rung = RefCell::new(Vec::new());
-            let was_idle = schedule.call(preferred, |thread| rung.borrow_mut().push(thread));
+            let was_idle = schedule.call(None, preferred, |thread| rung.borrow_mut().push(thread));
             (was_idle, rung.take())
         };
         assert_eq!(call(&mut schedule, None), (false, vec![]));

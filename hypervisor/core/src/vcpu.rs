@@ -1,4 +1,6 @@
 //! A vCPU: its registers while it does not run, whether it can run, and what waits for it.
+//!
+//! What it does changes here only, and but for the end of it with the partition's leave: see [`crate::life`].
 
 use alloc::boxed::Box;
 
@@ -6,6 +8,7 @@ use arch::address::GuestRealAddress;
 
 use crate::areas::Areas;
 use crate::hal::Hal;
+use crate::life::MayRun;
 use crate::presentation::Presentation;
 use crate::registers::Registers;
 use crate::schedule::VcpuId;
@@ -17,8 +20,7 @@ pub struct Vcpu<H: Hal> {
     pub id: VcpuId,
     /// What it will go on with. While it runs, whoever runs it has them.
     pub registers: Option<Box<Registers>>,
-    /// What it does.
-    pub activity: Activity,
+    activity: Activity,
     /// H_PROD was called for it and H_CEDE has not seen it yet.
     pub is_prodded: bool,
     /// Its external interrupts.
@@ -47,17 +49,51 @@ impl<H: Hal> Vcpu<H> {
         }
     }
 
+    /// What it does.
+    #[must_use]
+    pub const fn activity(&self) -> Activity {
+        self.activity
+    }
+
     /// Whether it runs on a hardware thread now.
     #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self.activity, Activity::Running { .. })
+    }
+
+    /// It can run: it was started, woken, or has to wait for a processor.
+    pub const fn become_ready(&mut self, _: MayRun<'_>) {
+        self.activity = Activity::Ready;
+    }
+
+    /// It runs on `thread` with the registers that are the answer, unless it is not ready any more.
+    pub const fn run(&mut self, thread: usize, _: MayRun<'_>) -> Option<Box<Registers>> {
+        if !matches!(self.activity, Activity::Ready) {
+            return None;
+        }
+        self.activity = Activity::Running { thread };
+        self.registers.take()
+    }
+
+    /// It sleeps.
+    pub const fn fall_asleep(&mut self, sleep: Sleep, _: MayRun<'_>) {
+        self.activity = match sleep {
+            Sleep::Ceded { until } => Activity::Ceded { until },
+            Sleep::AwaitsProd => Activity::AwaitsProd,
+        };
+    }
+
+    /// It runs no more, and forgets what it shares with the hypervisor. This needs nobody's leave.
+    pub fn stop(&mut self) {
+        self.activity = Activity::Stopped;
+        self.areas = Areas::default();
     }
 }
 
 /// What a vCPU does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activity {
-    /// Nothing: it was not started, or stopped itself, or its partition is over.
+    /// Nothing: it was not started, or stopped itself, or its partition is concluded or over.
     Stopped,
     /// It waits for a processor.
     Ready,
@@ -73,4 +109,27 @@ pub enum Activity {
     },
     /// It sleeps until H_PROD comes.
     AwaitsProd,
+}
+
+/// How a vCPU sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sleep {
+    /// Until an interrupt or H_PROD comes.
+    Ceded {
+        /// When its decrementer expires, by the machine's time base.
+        until: u64,
+    },
+    /// Until H_PROD comes.
+    AwaitsProd,
+}
+
+/// What a vCPU that leaves the processor does then, if its partition goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// It waits for a processor.
+    Ready,
+    /// It sleeps.
+    Sleeps(Sleep),
+    /// It has stopped itself.
+    Stops,
 }

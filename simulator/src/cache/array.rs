@@ -178,6 +178,12 @@ impl<T: Copy + Default> Array<T> {
         }
     }
 
+    /// Takes out everything, and what is known of who lost what.
+    pub fn forget(&mut self) {
+        self.remove_if(|_, _| true);
+        self.displaced = Displaced::new(self.set_mask + 1, self.ways);
+    }
+
     fn note_loss(&mut self, tag: u64, side: Side, evictor: Side) {
         if side != evictor {
             self.displaced.record(tag & self.set_mask, tag, side);

@@ -112,6 +112,14 @@ parameters! {
     }
 }
 
+/// Checks that there is one of each at least.
+fn none_is_zero(counts: &[(&str, u64)]) -> Result<(), DescriptionError> {
+    match counts.iter().find(|(_, count)| *count == 0) {
+        Some((key, _)) => Err(error(format!("{key} is 0; it must be 1 or more"))),
+        None => Ok(()),
+    }
+}
+
 impl TranslationParameters {
     /// Checks that there is one of each, and that sets are a power of two.
     ///
@@ -129,11 +137,14 @@ impl TranslationParameters {
                 )));
             }
         }
-        let counts = [self.ierat_entries, self.derat_entries, self.derat_arrays, self.walkers];
-        if counts.contains(&0) {
-            return Err(error("timing.translation: there is none of something; there must be one"));
-        }
-        Ok(())
+        none_is_zero(&[
+            ("timing.translation.ierat_entries", self.ierat_entries),
+            ("timing.translation.derat_entries", self.derat_entries),
+            ("timing.translation.derat_arrays", self.derat_arrays),
+            ("timing.translation.tlb_entries", self.tlb_entries),
+            ("timing.translation.walk_cache_entries", self.walk_cache_entries),
+            ("timing.translation.walkers", self.walkers),
+        ])
     }
 }
 
@@ -160,11 +171,14 @@ impl CacheParameters {
         if !(1..=4).contains(&self.cores_per_l2) {
             return Err(error("timing.cache.cores_per_l2 is out of range; it must be 1 to 4"));
         }
-        if self.l2_bandwidth == 0 || self.l3_bandwidth == 0 {
-            return Err(error("timing.cache: a bandwidth is 0; it must be positive"));
-        }
+        none_is_zero(&[
+            ("timing.cache.l2_bandwidth", self.l2_bandwidth),
+            ("timing.cache.l3_bandwidth", self.l3_bandwidth),
+        ])?;
         if !(self.l1_latency <= self.l2_latency && self.l2_latency <= self.l3_latency) {
-            return Err(error("timing.cache: latencies do not ascend from l1 over l2 to l3"));
+            return Err(error(
+                "timing.cache.l2_latency: latencies must ascend from l1 over l2 to l3",
+            ));
         }
         Ok(())
     }
@@ -182,10 +196,10 @@ impl MemoryParameters {
     /// # Errors
     /// [`DescriptionError`] that names the key.
     pub fn check(&self) -> Result<(), DescriptionError> {
-        if self.channels == 0 || self.bandwidth == 0 {
-            return Err(error("timing.memory: channels and bandwidth must be positive"));
-        }
-        Ok(())
+        none_is_zero(&[
+            ("timing.memory.channels", self.channels),
+            ("timing.memory.bandwidth", self.bandwidth),
+        ])
     }
 }
 
@@ -196,7 +210,7 @@ impl PrefetchParameters {
     /// [`DescriptionError`] that names the key.
     pub fn check(&self) -> Result<(), DescriptionError> {
         if self.first_depth > self.last_depth {
-            return Err(error("timing.prefetch: first_depth is above last_depth"));
+            return Err(error("timing.prefetch.first_depth is above last_depth; it must not be"));
         }
         if !(LINE_LOG2 as u64..64).contains(&self.page_log2) {
             return Err(error("timing.prefetch.page_log2 is out of range; it must be 7 to 63"));

@@ -109,12 +109,40 @@ parameters! {
         floating_root: "cycles",
         /// Decimal floating point, in the one unit of its kind.
         decimal: "cycles",
+        /// Vector logic, moves, sign extension.
+        vector_logical: "cycles",
+        /// Simple vector arithmetic, vector comparisons.
+        vector_simple: "cycles",
+        /// Vector permutation.
+        vector_permute: "cycles",
+        /// Vector floating point.
+        vector_floating: "cycles",
+        /// Vector products and sums across elements.
+        vector_complex: "cycles",
+        /// Vector quotient of singles.
+        vector_divide_single: "cycles",
+        /// Vector quotient of doubles.
+        vector_divide: "cycles",
+        /// Ciphers, hashes and carry-less products.
+        crypto: "cycles",
+        /// Quad precision, and decimal integers.
+        quad: "cycles",
+        /// Quad-precision product.
+        quad_multiply: "cycles",
+        /// Quad-precision quotient and root.
+        quad_divide: "cycles",
+        /// A move between a GPR and a VSR.
+        vector_move: "cycles",
+        /// A move to or from VSCR.
+        vector_status: "cycles",
         /// A load that extends the sign, beyond another load.
         load_algebraic: "cycles",
         /// A load of a single into an FPR, beyond a load into a GPR.
         load_single: "cycles",
         /// A load of a double into an FPR, beyond a load into a GPR.
         load_double: "cycles",
+        /// A load into a whole VSR, beyond a load into a GPR.
+        load_vector: "cycles",
         /// An access that crosses a 32-byte boundary.
         crossing: "cycles",
         /// A store until it may complete.

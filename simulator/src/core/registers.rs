@@ -11,7 +11,7 @@ use arch::registers::spr::Spr;
 pub struct Registers(u128);
 
 /// How many renamed registers there are.
-pub const COUNT: usize = 79;
+pub const COUNT: usize = 111;
 
 /// No register: nothing is waited for there, and what is written is not read.
 pub const UNREAD: usize = COUNT;
@@ -26,6 +26,16 @@ const fn gpr(number: usize) -> usize {
 /// FPR `number`.
 const fn fpr(number: usize) -> usize {
     32 + (number & 31)
+}
+
+/// VSR `number`: an FPR is a part of one of the first half.
+const fn vsr(number: usize) -> usize {
+    if number < 32 { fpr(number) } else { 79 + (number & 31) }
+}
+
+/// VR `number`.
+const fn vr(number: usize) -> usize {
+    vsr(32 + number)
 }
 
 /// CR field `number`.
@@ -111,6 +121,19 @@ impl Iterator for Registers {
     }
 }
 
+/// Whether an instruction is one of VSX about floating-point numbers.
+fn is_vector_scalar(row: &Row) -> bool {
+    row.name.starts_with("xs") || row.name.starts_with("xv")
+}
+
+/// Whether an instruction of VSX about floating-point numbers does more than move their bits.
+fn sets_fpscr(row: &Row) -> bool {
+    const MOVES: [&str; 9] =
+        ["abs", "neg", "cpsgn", "xexp", "xsig", "iexp", "xvtst", "cvdpspn", "cvspdpn"];
+    const TESTS: [&str; 2] = ["tdiv", "tsqrt"];
+    !MOVES.iter().chain(&TESTS).any(|part| row.name.contains(part))
+}
+
 /// What an instruction reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
@@ -145,6 +168,8 @@ impl Effects {
             O::RS => sources.add(gpr(word.rs())),
             O::RTp => targets.pair(gpr(word.rt())),
             O::RSp => sources.pair(gpr(word.rs())),
+            // POWER9 ignores data streams.
+            O::RA | O::RB if row.operands.ends_with(&[O::STRM]) => {}
             O::RA if is_first && row.operands.len() > 1 => {
                 targets.add(gpr(word.ra()));
                 // A rotate that inserts keeps the rest of its target.
@@ -170,6 +195,18 @@ impl Effects {
             O::FRA => sources.add(fpr(word.fra())),
             O::FRB => sources.add(fpr(word.frb())),
             O::FRC => sources.add(fpr(word.frc())),
+            O::VRT => targets.add(vr(word.vrt())),
+            O::VRS => sources.add(vr(word.vrs())),
+            O::VRA => sources.add(vr(word.vra())),
+            O::VRB => sources.add(vr(word.vrb())),
+            O::VRC => sources.add(vr(word.vrc())),
+            O::XT => targets.add(vsr(word.xt())),
+            O::XS => sources.add(vsr(word.xt())),
+            O::XA => sources.add(vsr(word.xa())),
+            O::XB => sources.add(vsr(word.xb())),
+            O::XC => sources.add(vsr(word.xc())),
+            O::XT_dq => targets.add(vsr(word.xt_dq())),
+            O::XS_dq => sources.add(vsr(word.xt_dq())),
             O::BF => targets.add(cr(word.bf())),
             O::BFA if row.mnemonic == Mnemonic::Mcrfs => sources.add(FPSCR),
             O::BFA => sources.add(cr(word.bfa())),
@@ -201,8 +238,15 @@ impl Effects {
         let Self { sources, targets, .. } = self;
         let is_target = |operand: &Operand| matches!(operand, Operand::FRT | Operand::FRTp);
         let is_floating = row.operands.iter().any(is_target);
-        if row.has_rc && word.rc() || row.name.ends_with('.') {
-            targets.add(cr(if is_floating { 1 } else { 0 }));
+        let is_vector =
+            row.operands.iter().any(|operand| matches!(operand, Operand::VRT | Operand::XT));
+        if row.is_record(word) || row.name.ends_with('.') {
+            let field = match (is_vector, is_floating) {
+                (true, _) => 6,
+                (false, true) => 1,
+                (false, false) => 0,
+            };
+            targets.add(cr(field));
         }
         if row.has_oe && word.oe() {
             targets.add(OVERFLOW);
@@ -237,6 +281,12 @@ impl Effects {
                 sources.add(XER);
                 (0..32).for_each(|number| sources.add(gpr(number)));
             }
+            // The rest of the target stays.
+            M::Vinsertb | M::Vinserth | M::Vinsertw | M::Vinsertd | M::Vrlwmi | M::Vrldmi => {
+                sources.add(vr(word.vrt()));
+            }
+            M::Lvebx | M::Lvehx | M::Lvewx => sources.add(vr(word.vrt())),
+            M::Xxinsertw | M::Xxperm | M::Xxpermr => sources.add(vsr(word.xt())),
             M::Lmw => (word.rt()..32).for_each(|number| targets.add(gpr(number))),
             M::Stmw => (word.rs()..32).for_each(|number| sources.add(gpr(number))),
             M::Lswi => registers(word).for_each(|number| targets.add(gpr(number))),
@@ -250,6 +300,16 @@ impl Effects {
             M::B => {}
             M::Bc | M::Bclr | M::Bcctr | M::Bctar => self.branch(row.mnemonic, word),
             _ if is_floating && row.has_rc => targets.add(FPSCR),
+            _ if is_vector_scalar(row) => {
+                if sets_fpscr(row) {
+                    targets.add(FPSCR);
+                }
+                // The target of a multiply-add is an operand.
+                if row.name.contains("madd") || row.name.contains("msub") {
+                    let is_quad = row.operands.contains(&Operand::VRT);
+                    sources.add(if is_quad { vr(word.vrt()) } else { vsr(word.xt()) });
+                }
+            }
             _ => {}
         }
         if matches!(row.mnemonic, M::B | M::Bc | M::Bclr | M::Bcctr | M::Bctar) && word.lk() {
@@ -333,6 +393,16 @@ mod tests {
         assert_eq!(effects(M::Mtspr, &[9, 3], false), [vec![3], vec![76], vec![]]);
         assert_eq!(effects(M::Mfspr, &[3, 26], false), [vec![], vec![3], vec![]]);
         assert_eq!(effects(M::Fadd, &[1, 2, 3], false), [vec![34, 35], vec![33, 78], vec![]]);
+        assert_eq!(effects(M::Xxlor, &[1, 33, 2], false), [vec![34, 80], vec![33], vec![]]);
+        assert_eq!(effects(M::Vcmpequb, &[0, 0, 31], true), [vec![79, 110], vec![70, 79], vec![]]);
+        assert_eq!(effects(M::Mfvsrd, &[3, 32], false), [vec![79], vec![3], vec![]]);
+        assert_eq!(effects(M::Lvx, &[1, 0, 4], false), [vec![4], vec![80], vec![]]);
+        assert_eq!(effects(M::Xxperm, &[1, 2, 3], false), [vec![33, 34, 35], vec![33], vec![]]);
+        let fused = effects(M::Xvmaddasp, &[33, 2, 3], false);
+        assert_eq!(fused, [vec![34, 35, 80], vec![78, 80], vec![]]);
+        assert_eq!(effects(M::Xsmaddqp, &[1, 2, 3], false)[0], vec![80, 81, 82]);
+        assert_eq!(effects(M::Xsnegdp, &[1, 2], false), [vec![34], vec![33], vec![]]);
+        assert_eq!(effects(M::Xvcmpeqdp, &[1, 2, 3], true)[1], vec![33, 70, 78]);
         assert_eq!(effects(M::Isel, &[3, 4, 5, 2], false), [vec![4, 5, 64], vec![3], vec![]]);
     }
 }

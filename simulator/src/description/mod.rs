@@ -183,7 +183,8 @@ struct File {
     topology: Topology,
     memory: Vec<MemoryRegion>,
     clock: Clocks,
-    watchdog: Watchdog,
+    /// Without it, a run ends when software or the user ends it.
+    watchdog: Option<Watchdog>,
     date: Date,
     #[serde(default)]
     stop_state: Vec<StopState>,
@@ -216,15 +217,20 @@ impl fmt::Display for DescriptionError {
     }
 }
 
-/// The line of the key that a complaint begins with, if it does: `a.key` of the table `a`, or one of the
-/// topology's, which are named without it.
-fn line_of_key(text: &str, message: &str) -> Option<usize> {
+/// The line, from 1, of the key that a complaint about a description begins with, if it does: `a.key` of the table `a`, `a[0].key` of the first
+/// table of several, or one of the topology's, which are named without it.
+#[must_use]
+pub fn line_of_key(text: &str, message: &str) -> Option<usize> {
     let key = message.split([' ', ':']).next()?;
     let table = toml::de::DeTable::parse(text).ok()?;
     let find = |path: String| {
-        let mut names = path.split('.');
+        let mut names = path.split(['.', '[']);
         let first = table.get_ref().get(names.next()?)?;
-        names.try_fold(first, |value, name| value.get_ref().get(name)).map(toml::Spanned::span)
+        let inner = names.try_fold(first, |value, name| match name.strip_suffix(']') {
+            Some(index) => value.get_ref().get(index.parse::<usize>().ok()?),
+            None => value.get_ref().get(name),
+        });
+        inner.map(toml::Spanned::span)
     };
     let span = find(format!("topology.{key}")).or_else(|| find(key.to_owned()))?;
     Some(1 + text[..span.start].matches('\n').count())
@@ -238,6 +244,8 @@ pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
 const LEAST_MEMORY: u64 = 1 << 30;
 /// The most memory a host is asked for.
 const MOST_MEMORY: u64 = 1 << 40;
+/// No clock is faster, in Hz: far beyond any processor's, and cycles of a long run can be counted.
+const FASTEST: u64 = 1_000_000_000_000;
 
 impl Description {
     /// Reads and checks a description.
@@ -288,35 +296,53 @@ impl Description {
                 let unit = &parameter.unit;
                 return Err(error(format!("{name} is in \"{unit}\"; its unit is \"Hz\"")));
             }
-            if parameter.value == 0 {
-                return Err(error(format!("{name} is 0; it must be positive")));
+            if !(1..=FASTEST).contains(&parameter.value) {
+                let value = parameter.value;
+                return Err(error(format!(
+                    "{name} is {value}; it must be positive and at most {FASTEST}"
+                )));
             }
         }
-        if clock.timebase_frequency.value > clock.core_frequency.value {
-            return Err(error("the time base runs faster than the core; it must not"));
+        let Clocks { core_frequency: core, timebase_frequency: timebase } = clock;
+        if timebase.value > core.value {
+            return Err(error(format!(
+                "clock.timebase_frequency is {}, above the core's {}; it must not be",
+                timebase.value, core.value
+            )));
         }
         if !calendar::exists(self.file.date) {
             let Date { year, month, day } = self.file.date;
-            return Err(error(format!("date: there is no day {year}-{month}-{day}")));
+            let first_wrong = [("year", 1..=9999, year), ("month", 1..=12, month)]
+                .into_iter()
+                .find_map(|(name, range, value)| (!range.contains(&value)).then_some(name));
+            let name = first_wrong.unwrap_or("day");
+            return Err(error(format!(
+                "date.{name}: there is no day {year}-{month}-{day}; it must be one of the years 1 to 9999"
+            )));
+        }
+        if self.file.watchdog.as_ref().is_some_and(|watchdog| watchdog.instructions == 0) {
+            return Err(error("watchdog.instructions is 0; it must be 1 or more"));
         }
         self.file.power_saving.check()?;
         let deep = self.file.power_saving.hypervisor_lost_from.value;
-        for StopState { name, psscr, exit_latency, residency } in &self.file.stop_state {
-            check_stop_state(name, *psscr, deep)?;
+        for (index, state) in self.file.stop_state.iter().enumerate() {
+            let StopState { name, psscr, exit_latency, residency } = state;
+            check_stop_state(index, name, *psscr, deep)?;
             for (what, parameter) in [("exit_latency", exit_latency), ("residency", residency)] {
                 if parameter.unit != "ns" || u32::try_from(parameter.value).is_err() {
                     let Parameter { value, unit, .. } = parameter;
                     return Err(error(format!(
-                        "stop state {name}: {what} is {value} \"{unit}\"; it is below 2^32 in \"ns\""
+                        "stop_state[{index}].{what} of {name} is {value} \"{unit}\"; it must be below 2^32 in \"ns\""
                     )));
                 }
             }
         }
         self.file.timing.check()?;
-        if let Some(region) = memory.iter().find(|region| region.node >= topology.chips) {
-            let (MemoryRegion { base, node, .. }, chips) = (region, topology.chips);
+        let is_elsewhere = |region: &MemoryRegion| region.node >= topology.chips;
+        if let Some(index) = memory.iter().position(is_elsewhere) {
+            let (node, chips) = (memory[index].node, topology.chips);
             return Err(error(format!(
-                "memory at {base:#x} is of node {node}; every chip is a node, and there are {chips} from 0"
+                "memory[{index}].node is {node}; every chip is a node, and there are {chips} from 0"
             )));
         }
         check_memory(memory)
@@ -455,15 +481,16 @@ impl Description {
         &self.file.timing
     }
 
-    /// Instructions without progress after which the watchdog stops the machine.
+    /// Steps without a firmware call or a hypercall after which the machine is stopped, if the description asks for
+    /// it: nothing in the architecture says that software has to make one.
     #[must_use]
-    pub fn watchdog_instructions(&self) -> u64 {
-        self.file.watchdog.instructions
+    pub fn watchdog_instructions(&self) -> Option<u64> {
+        self.file.watchdog.as_ref().map(|watchdog| watchdog.instructions)
     }
 
     /// Sets [`Description::watchdog_instructions`].
     pub fn set_watchdog_instructions(&mut self, instructions: u64) {
-        self.file.watchdog.instructions = instructions;
+        self.file.watchdog = Some(Watchdog { instructions });
     }
 
     /// Sixteen hexadecimal digits that differ when the description does, the same on every host.
@@ -475,15 +502,22 @@ impl Description {
 }
 
 /// Only states that an operating system takes may be told of.
-fn check_stop_state(name: &str, value: u64, deep: u64) -> Result<(), DescriptionError> {
+fn check_stop_state(
+    index: usize,
+    name: &str,
+    value: u64,
+    deep: u64,
+) -> Result<(), DescriptionError> {
     let loses_state = value & psscr::ESL != 0;
     if loses_state != (value & psscr::EC != 0) {
-        return Err(error(format!("stop state {name}: psscr has ESL and EC different; set both")));
+        return Err(error(format!(
+            "stop_state[{index}].psscr of {name} has ESL and EC different; set both"
+        )));
     }
     let level = psscr::RL.get(value);
     if !loses_state && level >= deep {
         return Err(error(format!(
-            "stop state {name}: level {level} loses the hypervisor's state, from {deep} on; set ESL and EC"
+            "stop_state[{index}].psscr of {name}: level {level} loses the hypervisor's state, from {deep} on; set ESL and EC"
         )));
     }
     Ok(())
@@ -512,13 +546,21 @@ impl PowerSavingFile {
     fn check(&self) -> Result<(), DescriptionError> {
         let deepest = psscr::RL.mask();
         if let Some(level) = self.enabled_levels.iter().find(|&&level| level > deepest) {
-            return Err(error(format!("power_saving.enabled_levels: {level} is above {deepest}")));
+            return Err(error(format!(
+                "power_saving.enabled_levels: {level} is out of range; it must be 0 to {deepest}"
+            )));
         }
         let levels = [&self.core_from, &self.hypervisor_lost_from, &self.time_base_stops_from];
         if let Some(Parameter { unit, .. }) = levels.iter().find(|level| level.unit != "level") {
             return Err(error(format!("power_saving: a level is in \"{unit}\", not in \"level\"")));
         }
         let values = levels.map(|level| level.value);
+        let names = ["core_from", "hypervisor_lost_from", "time_base_stops_from"];
+        if let Some((name, value)) = names.iter().zip(values).find(|(_, value)| *value > deepest) {
+            return Err(error(format!(
+                "power_saving.{name} = {value} is out of range; it must be 1 to {deepest}"
+            )));
+        }
         if values[0] == 0 || !values.is_sorted() {
             return Err(error(
                 "power_saving: core_from, hypervisor_lost_from and time_base_stops_from ascend from 1",
@@ -549,32 +591,40 @@ impl PowerSavingFile {
 
 fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
     let mut end = 0;
-    for region in memory {
+    let mut total = 0;
+    for (index, region) in memory.iter().enumerate() {
         let MemoryRegion { base, bytes, .. } = *region;
         let frame = 1 << FRAME_LOG2;
-        if base % frame != 0 || bytes % frame != 0 || bytes == 0 {
-            return Err(error(format!(
-                "memory at {base:#x} of {bytes:#x} bytes: base and size must be multiples of {frame:#x}, the size not 0"
-            )));
+        for (what, value) in [("base", base), ("bytes", bytes)] {
+            if value % frame != 0 {
+                return Err(error(format!(
+                    "memory[{index}].{what} = {value:#x} must be one of the multiples of {frame:#x}"
+                )));
+            }
         }
         if base < end {
             return Err(error(format!(
-                "memory at {base:#x} begins before {end:#x}, where the one before it ends; regions ascend"
+                "memory[{index}].base = {base:#x} is below {end:#x}, where the one before it ends; regions ascend"
             )));
         }
-        end = base.checked_add(bytes).filter(|end| *end <= 1 << 52).ok_or_else(|| {
-            error(format!("memory at {base:#x} of {bytes:#x} bytes ends above 2^52"))
-        })?;
+        total += bytes;
+        if bytes == 0 || total > MOST_MEMORY {
+            return Err(error(format!(
+                "memory[{index}].bytes = {bytes:#x} is out of range; there must be some, and {MOST_MEMORY:#x} (1 TiB) at most in all"
+            )));
+        }
+        if base > (1 << 52) - bytes {
+            return Err(error(format!(
+                "memory[{index}].base = {base:#x}: the region must end at 2^52 or below"
+            )));
+        }
+        end = base + bytes;
     }
-    let total: u64 = memory.iter().map(|region| region.bytes).sum();
     let first = memory.first().filter(|region| region.base == 0).map_or(0, |region| region.bytes);
     if first < LEAST_MEMORY {
         return Err(error(format!(
-            "{first:#x} bytes of memory at real address 0; firmware and payload need {LEAST_MEMORY:#x} (1 GiB)"
+            "memory[0]: {first:#x} bytes at real address 0; firmware and payload need {LEAST_MEMORY:#x} (1 GiB)"
         )));
-    }
-    if total > MOST_MEMORY {
-        return Err(error(format!("{total:#x} bytes of memory; at most {MOST_MEMORY:#x} (1 TiB)")));
     }
     Ok(())
 }

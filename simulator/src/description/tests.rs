@@ -30,7 +30,7 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));
     assert!(with("\"HDEC\"", "\"LPCR\"").contains("LPCR is kept and reset"));
     assert!(with("\"HDEC\"", "\"MSR\"").contains("no register MSR"));
-    assert!(with("enabled_levels = [0", "enabled_levels = [16, 0").contains("above 15"));
+    assert!(with("enabled_levels = [0", "enabled_levels = [16, 0").contains("0 to 15"));
     assert!(with("core_from = { value = 2", "core_from = { value = 5").contains("ascend"));
     assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("ascend"));
     assert!(with("unit = \"level\"", "unit = \"levels\"").contains("not in \"level\""));

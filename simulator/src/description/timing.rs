@@ -80,10 +80,24 @@ pub struct Quantity {
 
 impl Eq for Quantity {}
 
-/// Nothing takes longer, in cycles or ns: with much more, a run would last more cycles than are counted.
-const LONGEST: f64 = 1e8;
-/// The most of anything else; what has a limit of its own is checked where it is used.
-const LARGEST: f64 = 1e12;
+/// The most that a value in this unit may be. What a table makes of its values may have a lower limit, which it checks
+/// itself.
+fn limit(unit: &str) -> f64 {
+    match unit {
+        // With much more, a run would last more cycles than are counted.
+        "cycles" | "ns" => 1e8,
+        // What the host has to keep: far beyond any processor, and far below its memory.
+        "bytes" => (64_u64 << 20) as f64,
+        "entries" => (1_u64 << 20) as f64,
+        "operations" | "instructions" | "lines" | "ways" | "bytes/cycle" => 4096.0,
+        "streams" | "channels" | "walks" => 256.0,
+        "arrays" | "cores" => 4.0,
+        "ratio" => 16.0,
+        "log2 bytes" => 63.0,
+        // MB/s.
+        _ => 1e9,
+    }
+}
 
 /// Which end of the guesses a run takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -119,7 +133,7 @@ impl Quantity {
             return Err(error(format!("{key} is in \"{}\"; its unit is \"{unit}\"", self.unit)));
         }
         let (least, most) = (low.unwrap_or(*value), high.unwrap_or(*value));
-        let limit = if matches!(unit, "cycles" | "ns") { LONGEST } else { LARGEST };
+        let limit = limit(unit);
         let is_outside = |end: &&f64| !(0.0..=limit).contains(*end);
         if let Some(wrong) = [least, *value, most].iter().find(is_outside) {
             return Err(error(format!("{key}: {wrong} is out of range; it must be 0 to {limit}")));

@@ -24,8 +24,10 @@ pub mod synchronization;
 pub mod system;
 pub mod transaction;
 pub mod vector;
+pub mod vector_facility;
+pub mod vector_scalar;
 
-use arch::instruction::{Privilege, Row, Word, decode, vector_facility};
+use arch::instruction::{Privilege, Row, VectorFacility, Word, decode};
 use arch::interrupt::program;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
@@ -72,6 +74,8 @@ impl Mode {
     const LITTLE_ENDIAN: u8 = 4;
     const FLOATING_POINT: u8 = 8;
     const SIXTY_FOUR_BIT: u8 = 16;
+    const VECTOR: u8 = 32;
+    const VSX: u8 = 64;
 
     /// The mode that an MSR means.
     #[must_use]
@@ -83,6 +87,8 @@ impl Mode {
                 | is(msr::LE, Self::LITTLE_ENDIAN)
                 | is(msr::FP, Self::FLOATING_POINT)
                 | is(msr::SF, Self::SIXTY_FOUR_BIT)
+                | is(msr::VEC, Self::VECTOR)
+                | is(msr::VSX, Self::VSX)
                 | hypervisor,
         )
     }
@@ -91,9 +97,14 @@ impl Mode {
     #[must_use]
     pub fn of(thread: &Thread) -> Self {
         let mode = Self::from_msr(thread.msr());
-        let is_taken =
-            thread.msr() & msr::HV == 0 && thread.spr(Spr::Hfscr) & Facility::Fp.bit() == 0;
-        if is_taken { Self(mode.0 & !Self::FLOATING_POINT) } else { mode }
+        if thread.msr() & msr::HV != 0 {
+            return mode;
+        }
+        let taken = |facility: Facility, flags: u8| {
+            if thread.spr(Spr::Hfscr) & facility.bit() == 0 { flags } else { 0 }
+        };
+        let floating = taken(Facility::Fp, Self::FLOATING_POINT);
+        Self(mode.0 & !floating & !taken(Facility::VecVsx, Self::VECTOR | Self::VSX))
     }
 
     /// A number that differs between modes.
@@ -125,6 +136,17 @@ impl Mode {
     pub fn has_floating_point(self) -> bool {
         self.0 & Self::FLOATING_POINT != 0
     }
+
+    /// Whether a vector or vector-scalar instruction is available that needs `facility`.
+    #[must_use]
+    pub fn has(self, facility: VectorFacility) -> bool {
+        let flag = match facility {
+            VectorFacility::FloatingPoint => Self::FLOATING_POINT,
+            VectorFacility::Vector => Self::VECTOR,
+            VectorFacility::Vsx => Self::VSX,
+        };
+        self.0 & flag != 0
+    }
 }
 
 /// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.
@@ -135,13 +157,14 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
         Processor::Power9 => row.processors.has_power9(),
     });
     let Some(row) = row else {
-        let handler = match vector_facility(word) {
-            Some(facility) => vector::handler(facility),
-            None if word == FIRMWARE_ENTRY => system::firmware,
-            None => system::illegal,
-        };
+        let handler = if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal };
         return (handler, None);
     };
+    if let Some(facility) = arch::instruction::vector_facility(word)
+        && !mode.has(facility)
+    {
+        return (vector_facility::unavailable(facility), Some(row));
+    }
     let is_refused = match row.privilege {
         Privilege::Problem => false,
         Privilege::Privileged => mode.is_problem(),
@@ -156,6 +179,8 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             fixed_point::handler,
             floating_point::handler,
             decimal_floating_point::handler,
+            vector::handler,
+            vector_scalar::handler,
             storage::handler,
             branch::handler,
             system::handler,

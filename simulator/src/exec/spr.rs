@@ -109,6 +109,9 @@ const PRIVILEGED_NUMBER: u16 = 0x10;
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let Some(row) = find(thread, shared, i, false)? else { return Ok(Flow::Next) };
     facility::require_spr(thread, row, i, false)?;
+    if matches!(row.spr, Spr::Tb | Spr::Dec | Spr::Hdec | Spr::Purr | Spr::Spurr | Spr::Vtb) {
+        shared.show_time(thread);
+    }
     let timebase = || shared.timebase(thread);
     let value = match row.spr {
         Spr::Xer => thread.xer,

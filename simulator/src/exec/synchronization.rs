@@ -21,6 +21,11 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
         Mnemonic::Isync | Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
         // Hints: what they touch need not be accessible.
         Mnemonic::Dcbt | Mnemonic::Dcbtst | Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
+        // POWER9 has no such streams.
+        Mnemonic::Dst | Mnemonic::Dstt | Mnemonic::Dstst | Mnemonic::Dststt => {
+            |_, _, _| Ok(Flow::Next)
+        }
+        Mnemonic::Dss | Mnemonic::Dssall => |_, _, _| Ok(Flow::Next),
         Mnemonic::Dcbst | Mnemonic::Dcbf | Mnemonic::Icbi => touch_block,
         Mnemonic::Dcbz => dcbz,
         _ => return None,

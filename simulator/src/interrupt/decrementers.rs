@@ -58,7 +58,7 @@ impl Underflow {
 
 /// The cycle of the thread's time at which the hypervisor decrementer's exception is there: now, if it is.
 pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Option<u64> {
-    let timebase = shared.timebase(thread);
+    let timebase = shared.own_timebase(thread);
     let hdec = hypervisor_decrementer(thread, timebase);
     if thread.underflow.is_kept {
         return Some(thread.time_now().cycles());
@@ -69,11 +69,11 @@ pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Optio
 
 /// Writes HDEC. A sign bit that becomes set brings an exception; nothing that is written ends one.
 pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
-    let timebase = shared.timebase(thread);
-    let was = hypervisor_decrementer(thread, timebase);
+    let own = shared.own_timebase(thread);
+    let was = hypervisor_decrementer(thread, own);
     let is_kept = thread.underflow.is_there(was);
-    thread.set_spr(Spr::Hdec, value.wrapping_add(timebase));
-    let is = hypervisor_decrementer(thread, timebase);
+    thread.set_spr(Spr::Hdec, value.wrapping_add(shared.timebase(thread)));
+    let is = hypervisor_decrementer(thread, own);
     let is_over = is < 0 && was < 0;
     thread.underflow = Underflow { is_kept, is_over };
     thread.timers = Timers::default();
@@ -81,7 +81,7 @@ pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u
 
 /// Ends the hypervisor decrementer's exception: its interrupt is taken.
 pub(super) fn end_hypervisor_exception(thread: &mut Thread, shared: &Shared) {
-    let hdec = hypervisor_decrementer(thread, shared.timebase(thread));
+    let hdec = hypervisor_decrementer(thread, shared.own_timebase(thread));
     thread.underflow = Underflow { is_kept: false, is_over: hdec < 0 };
     thread.timers = Timers::default();
 }
@@ -108,7 +108,7 @@ pub(super) fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
     if thread.timers.inputs == inputs && thread.time_now().cycles() < thread.timers.until {
         return thread.timers;
     }
-    let timebase = shared.timebase(thread);
+    let timebase = shared.own_timebase(thread);
     let dec = decrementer(thread, timebase);
     let hdec = hypervisor_decrementer(thread, timebase);
     let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };

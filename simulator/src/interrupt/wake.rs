@@ -163,7 +163,7 @@ impl Timer {
         let due = match self {
             Self::Decrementer => {
                 let is_named = lpcr & lpcr::PECE_DECREMENTER != 0;
-                let timebase = shared.timebase(thread);
+                let timebase = shared.own_timebase(thread);
                 ends(thread, shared, Vector::Decrementer, is_named)
                     .then(|| negative_at(thread, shared, timebase, decrementer(thread, timebase)))
             }

@@ -75,6 +75,8 @@ causes! {
     LatencyFloating "latency.floating-point",
     /// A decimal floating-point result.
     LatencyDecimal "latency.decimal",
+    /// A vector result, or one of quad precision.
+    LatencyVector "latency.vector",
     /// A branch's resolution.
     LatencyBranch "latency.branch",
     /// A load that hit the L1.

@@ -75,10 +75,12 @@ impl Machine {
                 return RunState::Running;
             }
             let idle = now - self.state.progress_at;
-            let patience = self.state.description.watchdog_instructions();
+            let patience = self.state.description.watchdog_instructions().unwrap_or(u64::MAX);
             if idle >= patience {
-                let reason =
-                    format!("watchdog: {idle} steps without a firmware call or a hypercall");
+                let reason = format!(
+                    "watchdog: {idle} steps without a firmware call or a hypercall, as [watchdog] of the machine file \
+                     asks"
+                );
                 return self.stopped(0, reason);
             }
             let Some(index) = self.next_thread() else {
@@ -105,6 +107,8 @@ impl Machine {
         let from = self.state.threads[index].activity;
         let taken = power::wake(&mut self.state, index);
         let State { threads, shared, timing, .. } = &mut self.state;
+        // What ended the wait may have been a timer.
+        shared.show_time(&threads[index]);
         if let Some(taken) = taken {
             observer.interrupted(&threads[index], shared, taken);
         }
@@ -117,6 +121,10 @@ impl Machine {
     /// Thread `index` took an interrupt.
     pub(super) fn took<O: Observer>(&mut self, index: usize, taken: Taken, observer: &mut O) {
         let State { threads, shared, timing, .. } = &mut self.state;
+        if matches!(taken.vector, Vector::Decrementer | Vector::HypervisorDecrementer) {
+            // Whoever set the timer knows what time it is.
+            shared.show_time(&threads[index]);
+        }
         observer.interrupted(&threads[index], shared, taken);
         if let Some(timing) = timing {
             timing.interrupted(&mut threads[index], taken);

@@ -16,7 +16,7 @@ use crate::state::State;
 use crate::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x05";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x06";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -36,6 +36,7 @@ struct Saved {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     random: u64,
+    latest_shown: u64,
     signals: Vec<Signals>,
     reservations: Vec<Option<usize>>,
     platform: Platform,
@@ -80,6 +81,7 @@ impl Machine {
             threads: threads.clone(),
             cores: shared.cores.clone(),
             random: shared.random,
+            latest_shown: shared.latest_shown(),
             signals: shared.all_signals().to_vec(),
             reservations: shared.all_reservations().to_vec(),
             platform: platform.clone(),
@@ -123,6 +125,7 @@ impl Machine {
         state.threads = saved.threads;
         state.shared.cores = saved.cores;
         state.shared.random = saved.random;
+        state.shared.latest_shown = saved.latest_shown;
         state.shared.restore_signals(saved.signals);
         state.shared.restore_reservations(saved.reservations);
         state.platform = saved.platform;

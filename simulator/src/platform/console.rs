@@ -25,6 +25,8 @@ pub struct Console {
     output: Vec<u8>,
     input: VecDeque<u8>,
     log: Vec<Input>,
+    /// Reads that found nothing.
+    in_vain: u64,
 }
 
 impl Console {
@@ -66,7 +68,14 @@ impl Console {
     /// At most `most` bytes of input.
     pub fn read(&mut self, most: usize) -> Vec<u8> {
         let bytes = most.min(self.input.len());
+        self.in_vain += u64::from(bytes == 0);
         self.input.drain(..bytes).collect()
+    }
+
+    /// How often nothing was there to be read.
+    #[must_use]
+    pub fn reads_in_vain(&self) -> u64 {
+        self.in_vain
     }
 
     /// All input so far, with its times.
@@ -100,6 +109,8 @@ mod tests {
         assert!(console.has_input());
         assert_eq!(console.read(2), b"ab");
         assert_eq!(console.read(2), b"c");
-        assert_eq!(console.log().len(), 1);
+        assert_eq!((console.log().len(), console.reads_in_vain()), (1, 0));
+        assert!(console.read(2).is_empty());
+        assert_eq!(console.reads_in_vain(), 1);
     }
 }

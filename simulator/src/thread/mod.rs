@@ -89,6 +89,8 @@ pub struct Thread {
     pub ctr: u64,
     /// Floating-point status and control register.
     pub fpscr: u64,
+    /// Vector status and control register.
+    pub vscr: u32,
     /// Machine state register. Written through [`Thread::set_msr`].
     msr: u64,
     /// Thread-scope special-purpose registers that have no field of their own, by [`Spr`].
@@ -152,6 +154,7 @@ impl Thread {
             lr: 0,
             ctr: 0,
             fpscr: 0,
+            vscr: 0,
             msr: 0,
             spr: [0; Spr::COUNT],
             cia: 0,
@@ -290,6 +293,33 @@ impl Thread {
         self.vsr[number & 31] = [value, 0];
     }
 
+    /// VSR `number`, with doubleword 0 in the most significant bits.
+    #[inline]
+    #[must_use]
+    pub fn vsr(&self, number: usize) -> u128 {
+        let [high, low] = self.vsr[number & 63];
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    /// Sets VSR `number`.
+    #[inline]
+    pub fn set_vsr(&mut self, number: usize, value: u128) {
+        self.vsr[number & 63] = [(value >> 64) as u64, value as u64];
+    }
+
+    /// VR `number`, which is VSR 32 + `number`.
+    #[inline]
+    #[must_use]
+    pub fn vr(&self, number: usize) -> u128 {
+        self.vsr(32 + (number & 31))
+    }
+
+    /// Sets VR `number`.
+    #[inline]
+    pub fn set_vr(&mut self, number: usize, value: u128) {
+        self.set_vsr(32 + (number & 31), value);
+    }
+
     /// The four bits of CR field `field`.
     #[inline]
     #[must_use]
@@ -338,7 +368,7 @@ impl PartialEq for Thread {
             (
                 (thread.index, thread.core, thread.activity),
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
-                (thread.fpscr, thread.msr, thread.cia, thread.nia),
+                (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
                 (thread.wakes_at, thread.reached, thread.slb, thread.underflow),
             )

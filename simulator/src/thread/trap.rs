@@ -5,7 +5,7 @@
 //! report that names what the machine met.
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
-use arch::instruction::{Word, vector_extended_opcode};
+use arch::instruction::Word;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
@@ -80,12 +80,6 @@ pub enum StopReason {
     /// The architecture has the instruction; this machine does not model it.
     #[error("instruction {0} is not modelled")]
     InstructionNotModelled(&'static str),
-    /// A vector or vector-scalar instruction, none of which is modelled.
-    #[error(
-        "vector instruction {:#010x} (primary opcode {}, extended opcode {}) is not modelled",
-        .0.0, .0.primary(), vector_extended_opcode(*.0)
-    )]
-    VectorNotModelled(Word),
     /// The architecture leaves the result undefined.
     #[error("invalid form of {0}: the architecture leaves the result undefined")]
     InvalidForm(&'static str),
@@ -171,15 +165,15 @@ impl Thread {
         self.interrupt(Interrupt { image: Some(image), ..Interrupt::new(vector) })
     }
 
-    /// Leaves an instruction of a partition to the hypervisor that would stop the machine: one of an
-    /// invalid form, for which the architecture allows that, and one that no model and no facility has.
+    /// Leaves an instruction of a partition or of problem state to the hypervisor that would stop the machine: one of
+    /// an invalid form, for which the architecture allows that, and one that no model and no facility has.
     #[cold]
     pub fn contain(&mut self, image: Word) {
         let is_contained = matches!(
             self.cause,
             Some(Cause::Stop(StopReason::InvalidForm(_) | StopReason::InstructionNotModelled(_)))
         );
-        if is_contained && self.msr() & msr::HV == 0 {
+        if is_contained && !self.is_hypervisor() {
             self.emulation_assistance(image);
         }
     }

@@ -25,7 +25,7 @@ fn valid_word(row: &Row) -> Word {
 
 /// Whether executing the word stops the machine because its instruction is not modelled.
 fn is_missing(word: Word) -> bool {
-    let mut parts = Parts::new(HYPERVISOR | msr::FP);
+    let mut parts = Parts::new(HYPERVISOR | msr::FP | msr::VEC | msr::VSX);
     let mode = Mode::from_msr(parts.thread.msr());
     let (handler, _) = select(word, Processor::Power9, mode);
     let is_trap = handler(&mut parts.thread, &mut parts.shared, word).is_err();

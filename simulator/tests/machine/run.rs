@@ -1,7 +1,9 @@
 //! How the run loop counts, waits and gives up, and what a snapshot leaves out.
 
 use arch::instruction::Mnemonic;
+use arch::opal::token;
 use arch::registers::spr::Spr;
+use simulator::core::Settings;
 use simulator::{Machine, NoObserver, RunState};
 
 use crate::support::{Program, report, two_threads};
@@ -115,5 +117,51 @@ fn a_report_says_what_other_threads_wait_for() {
         let text = report(machine.run(1_000_000, &mut NoObserver));
         let expected = format!("thread 0x1: waits in stop, PSSCR 0x300000, {expected}");
         assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
+
+/// Two threads that hand time bases to each other through one doubleword. Each counts in r10 the rounds, and stops the
+/// machine's count in r11 when it reads an earlier time base than one that it was handed.
+fn hand_over_time_bases() -> Program {
+    const PLACE: u64 = 0x200_0000;
+    let round = |program: Program| {
+        program
+            .set(3, PLACE)
+            .set(10, 0)
+            .set(11, 0)
+            .op(Mnemonic::Ld, &[5, 0, 3])
+            .op(Mnemonic::Mfspr, &[6, 268])
+            .op(Mnemonic::Cmpl, &[0, 1, 6, 5])
+            .op(Mnemonic::Bc, &[4, 0, 8, 0, 0])
+            .op(Mnemonic::Addi, &[11, 11, 1])
+            .op(Mnemonic::Std, &[6, 0, 3])
+            .op(Mnemonic::Addi, &[10, 10, 1])
+            .op(Mnemonic::B, &[-28, 0, 0])
+    };
+    let start = |address| Program::default().opal(token::START_CPU, &[1, address]);
+    let main = round(start(0)).0.len() as u64;
+    let mut program = round(start(0x2000_0000 + main));
+    program.0.extend(round(Program::default()).0);
+    program
+}
+
+#[test]
+fn nobody_reads_an_earlier_time_base_than_one_that_was_handed_to_it() {
+    for is_timed in [false, true] {
+        let mut machine = hand_over_time_bases().boot(two_threads);
+        if is_timed {
+            machine.start_timing(Settings::default());
+        }
+        machine.run(400_000, &mut NoObserver);
+        let mut restored = Machine::restore(&machine.snapshot()).unwrap();
+        for threads in [&mut machine, &mut restored].map(|machine| {
+            machine.run(100_000, &mut NoObserver);
+            [0, 1].map(|index| machine.state().threads[index].gpr)
+        }) {
+            let rounds = threads.map(|gpr| gpr[10]);
+            assert!(rounds.iter().all(|rounds| *rounds > 1000), "timed: {is_timed}, {rounds:?}");
+            assert_eq!(threads.map(|gpr| gpr[11]), [0, 0], "timed: {is_timed}");
+        }
+        assert!(machine == restored, "timed: {is_timed}");
     }
 }

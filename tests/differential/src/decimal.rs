@@ -124,10 +124,10 @@ pub(crate) fn steer(row: &Row, word: Word, start: &mut State, rng: &mut Rng) {
     let shape = if is_pair { &EXTENDED } else { &LONG };
     let mut put = |register: usize, value: u128| {
         if is_pair {
-            start.fpr[register] = (value >> 64) as u64;
-            start.fpr[register + 1] = value as u64;
+            start.vsr[register][0] = (value >> 64) as u64;
+            start.vsr[register + 1][0] = value as u64;
         } else {
-            start.fpr[register] = value as u64;
+            start.vsr[register][0] = value as u64;
         }
     };
     let digits = i64::from(3 * shape.declets + 1);
@@ -171,12 +171,12 @@ pub(crate) fn steer(row: &Row, word: Word, start: &mut State, rng: &mut Rng) {
             // Nines that a carry takes out of the range of exponents.
             let kept = rng.i64(1..digits - 1);
             put(b, shape.nines(shape.greatest() - (digits - 1 - kept), rng));
-            start.fpr[a] = kept as u64;
+            start.vsr[a][0] = kept as u64;
         }
         M::Drrnd | M::Drrndq | M::Dtstsf | M::Dtstsfq => {
             let exponent = near_an_end(shape, rng);
             put(b, shape.datum(exponent, 3, rng));
-            start.fpr[a] = count(rng, digits);
+            start.vsr[a][0] = count(rng, digits);
         }
         M::Diex | M::Diexq => {
             let exponent = near_an_end(shape, rng);
@@ -187,11 +187,12 @@ pub(crate) fn steer(row: &Row, word: Word, start: &mut State, rng: &mut Rng) {
                 2 => start.gpr[0] as i64,
                 _ => rng.i64(0..=shape.greatest()),
             };
-            start.fpr[a] = biased as u64;
+            start.vsr[a][0] = biased as u64;
         }
         M::Dctdp => {
             let short = SHORT.datum(0, 90, rng) as u64;
-            start.fpr[b] = short | if rng.bool() { 0 } else { start.fpr[b] & 0xFFFF_FFFF << 32 };
+            start.vsr[b][0] =
+                short | if rng.bool() { 0 } else { start.vsr[b][0] & 0xFFFF_FFFF << 32 };
         }
         M::Drsp => {
             let exponent = near_an_end(&SHORT, rng);
@@ -201,10 +202,10 @@ pub(crate) fn steer(row: &Row, word: Word, start: &mut State, rng: &mut Rng) {
             let exponent = near_an_end(&LONG, rng);
             put(b, shape.datum(exponent, 40, rng));
         }
-        M::Dcffix | M::Dcffixq => start.fpr[b] = start.gpr[b] >> rng.u32(..16),
+        M::Dcffix | M::Dcffixq => start.vsr[b][0] = start.gpr[b] >> rng.u32(..16),
         M::Denbcd | M::Denbcdq => put(b, bcd(row.mnemonic, word, rng)),
         // Integers, and what is near the greatest of them.
-        M::Dctqpq => start.fpr[b] = LONG.datum(near_an_end(&LONG, rng), 3, rng) as u64,
+        M::Dctqpq => start.vsr[b][0] = LONG.datum(near_an_end(&LONG, rng), 3, rng) as u64,
         M::Dctfix | M::Dctfixq => put(b, shape.datum(0, digits + 4, rng)),
         M::Dquai | M::Dquaiq | M::Drintx | M::Drintxq | M::Drintn | M::Drintnq => {
             put(b, shape.datum(0, digits + 4, rng));

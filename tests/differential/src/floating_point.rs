@@ -20,22 +20,22 @@ pub(crate) fn status(rng: &mut Rng) -> u64 {
 /// Makes operands meet: sums that cancel, products and quotients at the ends of the exponents.
 pub(crate) fn steer(row: &Row, word: Word, start: &mut State, rng: &mut Rng) {
     let (a, b, c) = (word.fra(), word.frb(), word.frc());
-    let value = |register: usize| f64::from_bits(start.fpr[register]);
+    let value = |register: usize| f64::from_bits(start.vsr[register][0]);
     let near = |bits: u64, rng: &mut Rng| bits.wrapping_add_signed(rng.i64(-2..=2));
     match rng.u32(..6) {
-        0 => start.fpr[b] = near((-value(a)).to_bits(), rng),
-        1 => start.fpr[b] = near((-value(a) * value(c)).to_bits(), rng),
+        0 => start.vsr[b][0] = near((-value(a)).to_bits(), rng),
+        1 => start.vsr[b][0] = near((-value(a) * value(c)).to_bits(), rng),
         2 => {
             const EXPONENT: u64 = 0x7FF << 52;
             let ends = [2046, 1, 0, 1150, 897, 874];
             let sum = ends[rng.usize(..ends.len())] + rng.i64(-3..=3);
-            let exponent = |register: usize| (start.fpr[register] >> 52 & 0x7FF) as i64;
+            let exponent = |register: usize| (start.vsr[register][0] >> 52 & 0x7FF) as i64;
             let with = |register: usize, field: i64| {
-                start.fpr[register] & !EXPONENT | (field.clamp(0, 2046) as u64) << 52
+                start.vsr[register][0] & !EXPONENT | (field.clamp(0, 2046) as u64) << 52
             };
             let (new_b, new_c) =
                 (with(b, exponent(a) - sum + 1023), with(c, sum + 1023 - exponent(a)));
-            (start.fpr[b], start.fpr[c]) = (new_b, new_c);
+            (start.vsr[b][0], start.vsr[c][0]) = (new_b, new_c);
         }
         _ => {}
     }

@@ -3,7 +3,7 @@
 
 use arch::instruction::{Mnemonic, Operand, Row, Word, encode};
 use arch::processor::Processor;
-use arch::registers::xer;
+use arch::registers::{vscr, xer};
 use fastrand::Rng;
 
 use crate::access::{Access, access, reserving_load};
@@ -11,8 +11,8 @@ use crate::case::Case;
 use crate::layout::{LANDING, WINDOW};
 use crate::program::BACKWARD;
 use crate::state::{State, WINDOW_BYTES};
-use crate::values::{fixed, floating};
-use crate::{decimal, floating_point};
+use crate::values::{self, fixed, floating};
+use crate::{decimal, floating_point, vector, vector_scalar};
 
 /// Numbers of special-purpose registers that problem state has and that hold still: XER, LR, CTR,
 /// VRSAVE, TAR.
@@ -34,6 +34,8 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
     steer_branch(row.mnemonic, &mut start, rng);
     floating_point::steer(row, word, &mut start, rng);
     decimal::steer(row, word, &mut start, rng);
+    vector::steer(row, word, &mut start, rng);
+    word = vector_scalar::steer(row, word, &mut start, rng);
     if row.mnemonic == Mnemonic::Lswx && rng.u32(..8) != 0 {
         // A longer string hardly leaves a register for its address.
         start.xer &= !(xer::BYTES & !0x1F);
@@ -62,6 +64,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
 fn state(rng: &mut Rng) -> State {
     // Now and then few values in many registers, so that operands are equal.
     let few = [fixed(rng), fixed(rng)];
+    let few_vectors = [values::vector(rng), values::vector(rng)];
     let is_varied = rng.u32(..8) != 0;
     State {
         gpr: std::array::from_fn(|_| if is_varied { fixed(rng) } else { few[rng.usize(..2)] }),
@@ -73,7 +76,13 @@ fn state(rng: &mut Rng) -> State {
         vrsave: rng.u32(..).into(),
         fpscr: floating_point::status(rng),
         exit: 0,
-        fpr: std::array::from_fn(|_| floating(rng)),
+        vscr: [0, (rng.u32(..) & vscr::MASK).into()],
+        vsr: std::array::from_fn(|register| match register {
+            0..32 if !is_varied => few_vectors[rng.usize(..2)],
+            0..32 => [floating(rng), values::vector(rng)[1]],
+            _ if is_varied => values::vector(rng),
+            _ => few_vectors[rng.usize(..2)],
+        }),
         window: std::array::from_fn(|_| rng.u8(..)),
     }
 }

@@ -21,10 +21,12 @@ mod access;
 mod decimal;
 mod floating_point;
 mod values;
+mod vector;
+mod vector_scalar;
 
 use std::sync::Mutex;
 
-use arch::instruction::{Mnemonic, Operand, Privilege, Row, TABLE};
+use arch::instruction::{Mnemonic, Operand, Privilege, Row, TABLE, Word};
 use fastrand::Rng;
 
 use case::Case;
@@ -46,6 +48,8 @@ pub enum Scope {
     FloatingPoint,
     /// Those of decimal floating point.
     DecimalFloatingPoint,
+    /// Those with a vector or vector-scalar register.
+    Vector,
     /// The one whose row has this name.
     Only(String),
 }
@@ -67,10 +71,12 @@ impl Scope {
         ];
         let has_float =
             row.mnemonic == Mnemonic::Mcrfs || row.operands.iter().any(|o| floats.contains(o));
+        let has_vector = arch::instruction::vector_facility(Word(row.value)).is_some();
         match self {
             Self::All => true,
-            Self::FixedPoint => !has_float,
-            Self::FloatingPoint => has_float && !decimal::is_decimal(row.mnemonic),
+            Self::Vector => has_vector,
+            Self::FixedPoint => !has_float && !has_vector,
+            Self::FloatingPoint => has_float && !has_vector && !decimal::is_decimal(row.mnemonic),
             Self::DecimalFloatingPoint => decimal::is_decimal(row.mnemonic),
             Self::Only(name) => row.name == name,
         }

@@ -23,7 +23,8 @@ mod record {
     pub(super) const VRSAVE: i64 = CR + 40;
     pub(super) const FPSCR: i64 = CR + 48;
     pub(super) const EXIT: i64 = CR + 56;
-    pub(super) const FPR: i64 = CR + 64;
+    pub(super) const VSCR: i64 = CR + 64;
+    pub(super) const VSR: i64 = CR + 80;
 }
 
 /// Special-purpose registers with the place of each in a record.
@@ -179,8 +180,13 @@ fn load_state(code: &mut Code) {
     code.push(M::Stwcx, &[3, 0, 3]);
     code.push(M::Lfd, &[0, record::FPSCR, 31]);
     code.push(M::Mtfsf, &[0, 0, 1, 0]);
-    for register in 0..32 {
-        code.push(M::Lfd, &[register, record::FPR + 8 * register, 31]);
+    // Two doublewords in order are what lxvd2x loads, in either byte order.
+    code.push(M::Addi, &[3, 0, record::VSCR]);
+    code.push(M::Lxvd2x, &[32, 31, 3]);
+    code.push(M::Mtvscr, &[0]);
+    for register in 0..64 {
+        code.push(M::Addi, &[3, 0, record::VSR + 16 * register]);
+        code.push(M::Lxvd2x, &[register, 31, 3]);
     }
     for (spr, place) in SPRS {
         code.push(M::Ld, &[3, place, 31]);
@@ -213,9 +219,13 @@ fn store_state(code: &mut Code) {
         code.push(M::Mfspr, &[0, spr]);
         code.push(M::Std, &[0, place, 31]);
     }
-    for register in 0..32 {
-        code.push(M::Stfd, &[register, record::FPR + 8 * register, 31]);
+    for register in 0..64 {
+        code.push(M::Addi, &[3, 0, record::VSR + 16 * register]);
+        code.push(M::Stxvd2x, &[register, 31, 3]);
     }
+    code.push(M::Mfvscr, &[0]);
+    code.push(M::Addi, &[3, 0, record::VSCR]);
+    code.push(M::Stxvd2x, &[32, 31, 3]);
     code.push(M::Mffs, &[0]);
     code.push(M::Stfd, &[0, record::FPSCR, 31]);
     code.push(M::Ld, &[0, variable::EXIT, 0]);

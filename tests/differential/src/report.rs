@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arch::instruction::{Mnemonic, disassemble};
+use arch::instruction::{Mnemonic, Operand, disassemble};
 
 use crate::case::Case;
 use crate::state::{ByteOrder, State, register_name};
@@ -138,6 +138,10 @@ impl fmt::Display for Mismatch {
             write!(f, "{separator}{:>6} {value:016x}", register_name(index))?;
         }
         writeln!(f)?;
+        for register in vector_operands(&self.case) {
+            let [high, low] = self.case.start.vsr[register];
+            writeln!(f, "    {:>6} {high:016x} {low:016x}", format!("vs{register}"))?;
+        }
         let sides = [("simulator", &self.ours), ("QEMU", &self.theirs)];
         for (name, side) in sides {
             if let Side::Signal(signal) = side {
@@ -179,4 +183,18 @@ impl fmt::Display for Mismatch {
         }
         Ok(())
     }
+}
+
+/// The VSRs that are operands of the instruction under test.
+fn vector_operands(case: &Case) -> Vec<usize> {
+    use Operand as O;
+    let number = |operand: &Operand| {
+        let field = operand.extract(case.word()) as usize;
+        match operand {
+            O::XT | O::XS | O::XA | O::XB | O::XC | O::XT_dq | O::XS_dq => Some(field),
+            O::VRT | O::VRS | O::VRA | O::VRB | O::VRC => Some(32 + field),
+            _ => None,
+        }
+    };
+    case.mnemonic.row().operands.iter().filter_map(number).collect()
 }

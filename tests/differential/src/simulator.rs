@@ -69,7 +69,8 @@ impl Simulator {
         );
         let mut thread = Thread::new(0, 0);
         let little = if order == ByteOrder::Little { msr::LE } else { 0 };
-        thread.set_msr(msr::SF | msr::HV | msr::PR | msr::FP | msr::FE0 | msr::FE1 | little);
+        let facilities = msr::FP | msr::VEC | msr::VSX;
+        thread.set_msr(msr::SF | msr::HV | msr::PR | facilities | msr::FE0 | msr::FE1 | little);
         Self { thread, shared }
     }
 
@@ -107,9 +108,8 @@ impl Simulator {
         thread.set_spr(Spr::Tar, start.tar);
         thread.set_spr(Spr::Vrsave, start.vrsave);
         thread.fpscr = start.fpscr;
-        for (register, value) in start.fpr.into_iter().enumerate() {
-            thread.set_fpr(register, value);
-        }
+        thread.vscr = start.vscr[1] as u32;
+        thread.vsr = start.vsr;
         shared.take_reservation(thread, 0, 0);
         let copied = shared.memory.copy_in(RealAddress(SCRATCH), &[0; SCRATCH_BYTES as usize]);
         copied.expect("the scratch pages are memory");
@@ -166,7 +166,8 @@ impl Simulator {
             vrsave: thread.spr(Spr::Vrsave),
             fpscr: thread.fpscr,
             exit: exit as u64,
-            fpr: std::array::from_fn(|register| thread.fpr(register)),
+            vscr: [0, thread.vscr.into()],
+            vsr: thread.vsr,
             window: window.try_into().expect("the window has its size"),
         }))
     }

@@ -5,7 +5,7 @@ pub const WINDOW_BYTES: usize = 256;
 
 /// The doublewords of a record in guest memory, in the order of [`State::registers`], and then the
 /// window.
-pub const REGISTERS: usize = 32 + 32 + 8;
+pub const REGISTERS: usize = 32 + 10 + 2 * 64;
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 8 * REGISTERS + WINDOW_BYTES;
 
@@ -57,8 +57,11 @@ pub struct State {
     pub fpscr: u64,
     /// Number of the [`Exit`] afterwards; before, the address of the case's entry.
     pub exit: u64,
-    /// Floating-point registers.
-    pub fpr: [u64; 32],
+    /// Vector status and control register, after a doubleword of zeros, as `mfvscr` delivers it.
+    pub vscr: [u64; 2],
+    /// Vector-scalar registers, doubleword 0 first. Doubleword 0 of the first half are the FPRs, the second half the
+    /// VRs.
+    pub vsr: [[u64; 2]; 64],
     /// The memory that the case may touch.
     pub window: [u8; WINDOW_BYTES],
 }
@@ -69,7 +72,19 @@ impl State {
     pub fn registers(&self) -> Vec<u64> {
         let single =
             [self.cr, self.xer, self.lr, self.ctr, self.tar, self.vrsave, self.fpscr, self.exit];
-        [self.gpr.as_slice(), &single, &self.fpr].concat()
+        [self.gpr.as_slice(), &single, &self.vscr, self.vsr.as_flattened()].concat()
+    }
+
+    /// VR `number`.
+    #[must_use]
+    pub fn vr(&self, number: usize) -> u128 {
+        let [high, low] = self.vsr[32 + number];
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    /// Sets VR `number`.
+    pub fn set_vr(&mut self, number: usize, value: u128) {
+        self.vsr[32 + number] = [(value >> 64) as u64, value as u64];
     }
 
     /// Puts the record together.
@@ -103,7 +118,8 @@ impl State {
             vrsave: next(),
             fpscr: next(),
             exit: next(),
-            fpr: std::array::from_fn(|_| next()),
+            vscr: [next(), next()],
+            vsr: std::array::from_fn(|_| [next(), next()]),
             window: window.try_into().expect("a record ends with the window"),
         }
     }
@@ -117,6 +133,7 @@ pub fn register_name(index: usize) -> String {
         32..40 => {
             ["cr", "xer", "lr", "ctr", "tar", "vrsave", "fpscr", "exit"][index - 32].to_owned()
         }
-        _ => format!("f{}", index - 40),
+        40 | 41 => format!("vscr.{}", index - 40),
+        _ => format!("vs{}.{}", (index - 42) / 2, index % 2),
     }
 }

@@ -88,3 +88,70 @@ pub(crate) fn floating(rng: &mut Rng) -> u64 {
         _ => rng.u64(..),
     }
 }
+
+/// Words that are something special as a single, as in [`DOUBLES`].
+const SINGLES: [u32; 18] = [
+    0x0000_0000,
+    0x0000_0001,
+    0x007F_FFFF,
+    0x0080_0000,
+    0x7F7F_FFFF,
+    0x7F80_0000,
+    0x7F80_0001,
+    0x7FBF_FFFF,
+    0x7FC0_0000,
+    0x7FFF_FFFF,
+    0x3F80_0000,
+    0x3F80_0001,
+    0x3F7F_FFFF,
+    0x3F00_0000,
+    0x4B00_0001,
+    0x4EFF_FFFF,
+    0x4F00_0000,
+    0x4F80_0000,
+];
+
+/// A vector, as two doublewords: elements of one width at their edges, or numbers, or equal elements.
+pub(crate) fn vector(rng: &mut Rng) -> [u64; 2] {
+    match rng.u32(..16) {
+        0..3 => lanes(rng, 8),
+        3..5 => lanes(rng, 16),
+        5..7 => lanes(rng, 32),
+        7 | 8 => [fixed(rng), fixed(rng)],
+        // Shift counts, indices of bytes.
+        9 => doublewords(u128::from_be_bytes(std::array::from_fn(|_| rng.u8(..34)))),
+        10 => doublewords(u128::from(rng.u8(..)) * (u128::MAX / 0xFF)),
+        11 => {
+            doublewords([0, 1, u128::MAX, 1 << 127, u128::MAX >> 1, u128::MAX - 1][rng.usize(..6)])
+        }
+        12 => [floating(rng), floating(rng)],
+        13 => doublewords((0..4).fold(0, |all, _| all << 32 | u128::from(single(rng)))),
+        _ => doublewords(rng.u128(..)),
+    }
+}
+
+/// A vector of elements of `bits` bits that favour the edges.
+fn lanes(rng: &mut Rng, bits: u32) -> [u64; 2] {
+    let ones = u128::MAX >> (128 - bits);
+    let top = 1 << (bits - 1);
+    let edges = [0, 1, 2, ones, ones - 1, top, top - 1, top + 1, ones / 3, bits.into()];
+    doublewords((0..128 / bits).fold(0, |all, _| {
+        let lane = if rng.u32(..4) == 0 { rng.u128(..) } else { edges[rng.usize(..edges.len())] };
+        all << bits | lane & ones
+    }))
+}
+
+/// A single.
+pub(crate) fn single(rng: &mut Rng) -> u32 {
+    let sign = u32::from(rng.bool()) << 31;
+    match rng.u32(..4) {
+        0 | 1 => sign | SINGLES[rng.usize(..SINGLES.len())],
+        // Near one, where sums cancel.
+        2 => sign | 0x3F80_0000_u32.wrapping_add_signed(rng.i32(-4..=4) << rng.u32(..24)),
+        _ => rng.u32(..),
+    }
+}
+
+pub(crate) fn doublewords(value: u128) -> [u64; 2] {
+    [(value >> 64) as u64, value as u64]
+}

@@ -24,3 +24,8 @@ fn the_simulator_and_qemu_agree_on_floating_point() {
 fn the_simulator_and_qemu_agree_on_decimal_floating_point() {
     agree(Scope::DecimalFloatingPoint);
 }
+
+#[test]
+fn the_simulator_and_qemu_agree_on_vectors() {
+    agree(Scope::Vector);
+}

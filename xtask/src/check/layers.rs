@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guest-calibrate", &[]),
     ("guest-confer", &["powervisor-arch", "guest-rt"]),
     ("guest-echo", &["powervisor-arch", "guest-rt"]),
+    ("guest-fairness", &["powervisor-arch", "guest-rt"]),
     ("guest-hello", &["powervisor-arch", "guest-rt"]),
     ("guest-null-hypercall", &["powervisor-arch", "guest-rt"]),
     ("guest-compute", &["powervisor-arch", "guest-rt"]),

@@ -21,6 +21,14 @@ macro_rules! system {
     Icbi       "icbi"       X(31, 982)   [RA0 RB]           book2;
     Icbt       "icbt"       X(31, 22)    [CT RA0 RB]        book2;
 
+    // Data streams of the first vector processors, which later ones ignore. Bit 6 is A.
+    Dst        "dst"        X(31, 342)   [RA RB STRM]      book2 fixed(6, 6, 0);
+    Dstt       "dstt"       X(31, 342)   [RA RB STRM]      book2 fixed(6, 6, 1);
+    Dstst      "dstst"      X(31, 374)   [RA RB STRM]      book2 fixed(6, 6, 0);
+    Dststt     "dststt"     X(31, 374)   [RA RB STRM]      book2 fixed(6, 6, 1);
+    Dss        "dss"        X(31, 822)   [STRM]            book2 fixed(6, 6, 0);
+    Dssall     "dssall"     X(31, 822)   []                book2 fixed(6, 6, 1);
+
     // Time base and branch history.
     Mftb       "mftb"       XFX(31, 371) [RT TBR]           book2 unless(Constraint::TimeBaseNumber);
     Clrbhrb    "clrbhrb"    X(31, 430)   []                 book2;

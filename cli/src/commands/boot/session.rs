@@ -1,7 +1,7 @@
 //! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Instant;
 
 use simulator::{Input, Machine, NoObserver, Observer, RunState};
@@ -13,7 +13,7 @@ use crate::interruption;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::{Ledger, explain};
 use crate::on_simulator::{SLICE, exit_of};
-use crate::output::{check_place, input};
+use crate::output::{check_place, input, say};
 use crate::progress::Speed;
 use crate::saved::{self, Surroundings};
 use crate::system::Exit;
@@ -27,6 +27,10 @@ pub(super) struct Session {
     typist: Typist,
     /// The step at which the run pauses.
     limit: u64,
+    /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
+    /// that it is asked for again.
+    in_vain: Option<u64>,
+    has_ended: bool,
 }
 
 /// Who types on the console.
@@ -75,11 +79,17 @@ impl Session {
         };
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
-        Ok(Self { machine, surroundings, typist, limit })
+        Ok(Self { machine, surroundings, typist, limit, in_vain: None, has_ended: false })
     }
 
     pub(super) fn instructions(&self) -> u64 {
         self.machine.instructions()
+    }
+
+    /// Steps, instructions, and simulated nanoseconds, since power-on.
+    pub(super) fn numbers(&self) -> [u64; 3] {
+        let nanoseconds = (self.machine.simulated_seconds() * 1e9).round() as u64;
+        [self.machine.state().steps(), self.instructions(), nanoseconds]
     }
 
     /// After what the run ended.
@@ -136,6 +146,7 @@ impl Session {
             let end = self.machine.run(SLICE.min(until - now), observer);
             flush(observer)?;
             self.surroundings.screen.show(&self.machine.take_console_output())?;
+            self.tell_of_the_end_of_input();
             if let (RunState::AtMark, Some(mark)) = (&end, mark) {
                 return Ok(Ending::AtMark(mark));
             }
@@ -152,7 +163,14 @@ impl Session {
     fn type_in(&mut self, now: u64) -> Result<u64, Failure> {
         let log = match &mut self.typist {
             Typist::Person(typed) => {
-                typed.try_iter().for_each(|bytes| self.machine.console_input(&bytes));
+                loop {
+                    match typed.try_recv() {
+                        Ok(bytes) => self.machine.console_input(&bytes),
+                        Err(TryRecvError::Empty) => return Ok(u64::MAX),
+                        Err(TryRecvError::Disconnected) => break,
+                    }
+                }
+                self.input_has_ended();
                 return Ok(u64::MAX);
             }
             Typist::Log(log) => log,
@@ -169,7 +187,29 @@ impl Session {
             self.machine.console_input(&input.bytes);
             log.pop_front();
         }
-        Ok(log.front().map_or(u64::MAX, |input| input.at_step))
+        let next = log.front().map(|input| input.at_step);
+        if next.is_none() {
+            self.input_has_ended();
+        }
+        Ok(next.unwrap_or(u64::MAX))
+    }
+
+    /// There is no more to type.
+    fn input_has_ended(&mut self) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            self.in_vain = Some(self.machine.state().platform.console.reads_in_vain());
+        }
+    }
+
+    /// Says once that somebody asks for input that will not come: such a run may not end by itself.
+    fn tell_of_the_end_of_input(&mut self) {
+        let now = self.machine.state().platform.console.reads_in_vain();
+        if self.in_vain.is_some_and(|before| before < now) {
+            self.in_vain = None;
+            say(
+                "the input has ended and is asked for again; the run goes on: end it with Ctrl-C, or run with --steps",
+            );
+        }
     }
 
     /// Writes what was typed, whatever came of it.

@@ -44,7 +44,11 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
                 boot` the partition file, or write the bundle again with `console` in it";
             return Err(Failure::input("--console", text));
         }
-        return System::with_bundle(bytes, machine.unwrap_or_default(), arguments.seed);
+        let machine = machine.unwrap_or_default();
+        let system = System::with_bundle(bytes, machine, arguments.seed)?;
+        let place = |_| path.display().to_string();
+        system.check_room(place)?;
+        return Ok(system);
     }
     let PartitionFile { machine: own, sharing, partitions } = PartitionFile::read(path)?;
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
@@ -104,6 +108,7 @@ fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failur
     }
     Ok(Partition {
         name: "payload".to_owned(),
+        place: "--memory".to_owned(),
         memory_bytes: memory.0,
         vcpus: 1,
         weight: None,

@@ -31,7 +31,7 @@ pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) 
     if !target.presentation.is_pending() {
         return settle(guest, false, [0; 3]);
     }
-    let (sleeps, index) = (matches!(target.activity, Activity::Ceded { .. }), server as usize);
+    let (sleeps, index) = (matches!(target.activity(), Activity::Ceded { .. }), server as usize);
     guest.call_back(index);
     let is_in_need = sleeps && !guest.start(index);
     settle(guest, is_in_need, [0; 3])

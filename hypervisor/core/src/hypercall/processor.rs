@@ -16,8 +16,8 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
     };
-    if !matches!(vcpu.activity, Activity::Ceded { .. } | Activity::AwaitsProd) {
-        vcpu.is_prodded = vcpu.activity != Activity::Stopped;
+    if !matches!(vcpu.activity(), Activity::Ceded { .. } | Activity::AwaitsProd) {
+        vcpu.is_prodded = vcpu.activity() != Activity::Stopped;
         return Answer::Status(H_SUCCESS);
     }
     if guest.start(server as usize) {
@@ -29,7 +29,8 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
 /// Gives the rest of the caller's slice to the vCPU `server`, or with -1 to that of all others in the
 /// partition which has waited longest. One that has run since its dispatch count was read as `count`, or runs,
 /// needs no help; one that shares no area with the hypervisor has no such count. Where nobody can use the
-/// slice, the caller lets whoever is next run first.
+/// slice, the caller lets whoever is next run first. The caller pays for what it gives, which is never longer than
+/// what it had left.
 pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
     if server == u64::MAX || server == 0xFFFF_FFFF {
         let others = guest.partition.vcpus.iter().map(|vcpu| vcpu.id);

@@ -103,7 +103,7 @@ fn carry_out<H: Hal>(
             match guest.partition.vcpu_mut(u64::from(*server)) {
                 None => status(PARAMETER),
                 Some(vcpu) => {
-                    let state = match vcpu.activity {
+                    let state = match vcpu.activity() {
                         Activity::Stopped => CPU_STATUS_STOPPED,
                         _ => CPU_STATUS_RUNNING,
                     };
@@ -133,7 +133,7 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     let Some(vcpu) = guest.partition.vcpu_mut(u64::from(server)) else {
         return status(PARAMETER);
     };
-    if vcpu.activity != Activity::Stopped {
+    if vcpu.activity() != Activity::Stopped {
         return status(HARDWARE);
     }
     let entry = GuestRealAddress(u64::from(entry));

@@ -49,9 +49,9 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(threads: usize, program: Program) -> Self {
+    pub(super) fn new(threads: usize, bytes: usize, program: Program) -> Self {
         let doorbell = |_| Doorbell { is_rung: Mutex::new(false), rings: Condvar::new() };
-        Self { fake: Fake::new(0), doorbells: (0..threads).map(doorbell).collect(), program }
+        Self { fake: Fake::new(bytes), doorbells: (0..threads).map(doorbell).collect(), program }
     }
 
     fn own_doorbell(&self) -> &Doorbell {
@@ -94,11 +94,15 @@ impl Hal for Machine {
     type Tables = Vec<Page>;
 
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        running.entered = self.timebase();
         let leave = (self.program)(running, until);
+        running.left = self.timebase();
         // Nobody else has made anything of it meanwhile.
         let (partition, vcpu) = running.place;
-        let activity = running.system.partitions()[partition].lock().vcpus[vcpu].activity;
+        let partition = running.system.partitions()[partition].lock();
+        let activity = partition.vcpus[vcpu].activity();
         assert_eq!(activity, Activity::Running { thread: running.thread });
+        assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");
         leave
     }
 

@@ -10,7 +10,7 @@ use arch::registers::{lpcr, msr};
 use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
-use hypervisor_core::memory::find_free;
+use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
 use super::map::{self, Mapping};
@@ -19,6 +19,7 @@ use super::per_cpu::{HOST_MSR, per_cpu};
 use super::registers::{Scope, invalidate, isync, read, spr, write};
 use super::{Boot, opal, threads};
 use crate::radix::PAGE_2M;
+use crate::windows::Own;
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.
@@ -52,8 +53,9 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     }
 
     // From here on the device tree is reached through a window, which stays open for good.
-    let data = device_tree_bytes(RealAddress(device_tree & !(0xF << 60)));
-    let firmware = match Firmware::new(data, RealAddress(device_tree & !(0xF << 60))) {
+    let device_tree = RealAddress(device_tree & !(0xF << 60));
+    let data = device_tree_bytes(device_tree);
+    let firmware = match Firmware::new(data, device_tree) {
         Ok(firmware) => firmware,
         Err(error) => panic!("firmware's device tree: {error}"),
     };
@@ -66,7 +68,9 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     map::map_heap(heap).expect("the pool has room for the heap's tables");
     // SAFETY: the range is free, mapped, and this is the only call.
     unsafe { start_heap(heap) };
-    hal_hypervisor_main(Machine::new(), Boot { firmware, pvr, own: [image, heap] })
+    let tree = Range { start: device_tree, bytes: data.len() as u64 };
+    let own = Own::new([image, heap, tree]);
+    hal_hypervisor_main(Machine::new(own), Boot { firmware, pvr, own: [image, heap] })
 }
 
 /// Sets the registers of this thread up that stay as they are.
@@ -105,17 +109,20 @@ pub(super) unsafe fn translation_on() {
     debug_assert!(HOST_MSR & msr::EE == 0);
 }
 
+const EMPTY: Range = Range::new(0, 0);
+
 /// The whole tree, through a window that is never closed.
 fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
-    let map = |bytes| map::map_window(address, bytes).expect("the device tree fits a window");
+    let own = Own::new([map::image(), EMPTY, EMPTY]);
+    let map = |bytes| map::map_window(&own, address, bytes).expect("the device tree fits a window");
     let header = map(HEADER_BYTES);
     // The header of a bundle's manifest and that of this tree are the same.
     let bytes = manifest_bytes(copy(&header), WINDOW_BYTES_MAX)
         .expect("r3 is the address of a flattened device tree");
     drop(header);
     let whole = core::mem::ManuallyDrop::new(map(bytes));
-    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and
-    // the memory is on the list of what is never given to a partition.
+    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and `Own` keeps
+    // it out of other windows and of partitions.
     unsafe { core::slice::from_raw_parts(whole.pointer, whole.bytes) }
 }
 

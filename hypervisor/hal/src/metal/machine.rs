@@ -5,11 +5,12 @@ use core::ptr;
 
 use arch::address::RealAddress;
 use arch::marker::{Mark, Region};
-use arch::radix::{DIRECTORY_ENTRIES_LOG2, Leaf, PATE0_HR, TableLocation, rights};
+use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Leave, Running};
 use hypervisor_core::hal::{Hal, HalError, Page, ThreadError, Work};
+use hypervisor_core::memory::Range;
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
 use hypervisor_core::schedule::VcpuId;
 
@@ -18,7 +19,8 @@ use super::memory::{BLOCK, HeapTables, zero_blocks};
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
 use super::{opal, registers, threads};
-use crate::radix::{MapError, Tree};
+use crate::radix::{TableMemory, Tree};
+use crate::windows::Own;
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
@@ -28,11 +30,17 @@ unsafe extern "C" {
 
 /// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
 #[derive(Debug)]
-pub struct Machine(());
+pub struct Machine(Own);
 
 impl Machine {
-    pub(super) const fn new() -> Self {
-        Self(())
+    pub(super) const fn new(own: Own) -> Self {
+        Self(own)
+    }
+
+    /// Refuses a page of what is not a partition's to have.
+    fn refuse_own(&self, page: Page) -> Result<(), HalError> {
+        let bytes = 1_u64.checked_shl(page.bytes_log2).ok_or(HalError::MapConflict)?;
+        self.0.refuse(Range { start: page.real, bytes })
     }
 }
 
@@ -56,7 +64,7 @@ impl Window {
 impl hypervisor_core::hal::Window for Window {
     fn read(&self, offset: usize, into: &mut [u8]) {
         let from = self.at(offset, into.len());
-        // SAFETY: `at` has checked; the hypervisor's own memory is never mapped in a window, so the
+        // SAFETY: `at` has checked; `Own` keeps the hypervisor's own memory out of windows, so the
         // two do not overlap. No reference to the mapped bytes is made.
         unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
     }
@@ -103,7 +111,7 @@ impl Hal for Machine {
     type Tables = Tables;
 
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Window, HalError> {
-        map::map_window(address, bytes).map(Window)
+        map::map_window(&self.0, address, bytes).map(Window)
     }
 
     fn pin_window(
@@ -112,7 +120,7 @@ impl Hal for Machine {
         address: RealAddress,
         bytes: u64,
     ) -> Result<Window, HalError> {
-        map::pin_window(vcpu, address, bytes).map(Window)
+        map::pin_window(&self.0, vcpu, address, bytes).map(Window)
     }
 
     fn console_write(&self, bytes: &[u8]) {
@@ -127,30 +135,30 @@ impl Hal for Machine {
         if lpid == 0 || lpid >= map::lpids() {
             return Err(HalError::OutOfTables);
         }
-        let tree = Tree::new(&mut HeapTables).map_err(hal_error)?;
-        map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0);
+        let tree = Tree::new(&mut HeapTables)?;
+        // SAFETY: trees are never given back, and `map_page` lets nothing of the hypervisor's into this one.
+        unsafe { map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0) };
         invalidate(Scope::Partition(lpid));
         Ok(Tables(tree))
     }
 
     fn map_page(&self, tables: &mut Tables, page: Page) -> Result<(), HalError> {
-        tables
-            .0
-            .map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf(page))
-            .map_err(hal_error)?;
+        self.refuse_own(page)?;
+        tables.0.map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf(page))?;
         ptesync();
         Ok(())
     }
 
     fn merge_pages(&self, lpid: u32, tables: &mut Tables, page: Page) -> Result<(), HalError> {
+        self.refuse_own(page)?;
         let address = page.guest.0;
         let table = tables.0.take_table(&mut HeapTables, address).ok_or(HalError::MapConflict)?;
         // Two translations of different size for one address would be a machine check.
         invalidate(Scope::Partition(lpid));
-        tables.0.map(&mut HeapTables, address, page.bytes_log2, leaf(page)).map_err(hal_error)?;
+        let mapped = tables.0.map(&mut HeapTables, address, page.bytes_log2, leaf(page));
         ptesync();
-        HeapTables.release(table, DIRECTORY_ENTRIES_LOG2);
-        Ok(())
+        HeapTables.release(table);
+        Ok(mapped?)
     }
 
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>) {
@@ -164,7 +172,7 @@ impl Hal for Machine {
         // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
-        unsafe {
+        let entered = unsafe {
             (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
@@ -182,11 +190,13 @@ impl Hal for Machine {
             write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
             hal_enter_guest(registers);
             (*area).guest = ptr::null_mut();
-        }
+            now
+        };
         // The handlers had it; what was borrowed from it before them is borrowed again.
+        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
+        (running.entered, running.left) = (entered, now);
         let supervisor = &mut running.registers.supervisor;
         *supervisor = save();
-        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
         supervisor.decrementer_expires = left.wrapping_add(now.wrapping_add(offset));
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
@@ -288,13 +298,6 @@ fn leaf(page: Page) -> Leaf {
 
 /// The largest positive value of a decrementer of 56 bits.
 const DECREMENTER_MAX: u64 = (1 << 55) - 1;
-
-fn hal_error(error: MapError) -> HalError {
-    match error {
-        MapError::OutOfTables => HalError::OutOfTables,
-        MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
-    }
-}
 
 /// # Safety
 /// Only before a guest is entered.

@@ -3,7 +3,7 @@
 use core::ptr;
 
 use arch::address::RealAddress;
-use arch::radix::{Leaf, PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
+use arch::radix::{PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
 use hypervisor_core::schedule::VcpuId;
@@ -14,12 +14,11 @@ use super::memory::{
     HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, WINDOW_BASE, real_of,
 };
 use super::registers::{Scope, invalidate, ptesync};
-use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, TableMemory, Tree};
-use crate::windows::{SLOT_LOG2, Slots, Taken};
+use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
+use crate::windows::{Opened, Own, RIGHTS_DATA, Windows, leaf};
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
 const RIGHTS_CONSTANT: u64 = rights::PRIVILEGED | rights::READ;
-const RIGHTS_DATA: u64 = rights::PRIVILEGED | rights::READ | rights::WRITE;
 
 const LPIDS: usize = 1 << (PARTITION_TABLE_LOG2 - 4);
 
@@ -40,9 +39,8 @@ static PARTITION_TABLE: Single<PartitionTable> =
 #[unsafe(link_section = ".bss.tables")]
 static PROCESS_TABLE: Single<ProcessTable> = Single::new(ProcessTable { entries: [[0; 2]; 256] });
 
-static TREE: Single<Option<Tree>> = Single::new(None);
-/// Whoever changes the tree after boot holds this.
-static SLOTS: Lock<Slots> = Lock::new(Slots::new());
+/// The hypervisor's tree, from [`build`] on.
+static WINDOWS: Lock<Option<Windows>> = Lock::new(None);
 
 unsafe extern "C" {
     static image_start: u8;
@@ -57,21 +55,14 @@ pub(super) fn image() -> Range {
     Range { start: RealAddress(0), bytes }
 }
 
-const fn leaf(base: RealAddress, rights: u64) -> Leaf {
-    // POWER9 raises an interrupt where it would have to set R or C.
-    Leaf { base, rights, attributes: 0, referenced: true, changed: true }
-}
-
-fn tree() -> Tree {
-    // SAFETY: written once, in `build`, before the first use.
-    unsafe { *TREE.get() }.expect("the tree was built at boot")
+/// Does something with the hypervisor's tree, which nobody else does meanwhile.
+fn with_windows<T>(work: impl FnOnce(&mut Windows) -> T) -> T {
+    work(WINDOWS.lock().as_mut().expect("the tree was built at boot"))
 }
 
 /// Builds the hypervisor's tree over its image and announces it in the tables; answers PTCR.
 pub(super) fn build() -> Result<u64, MapError> {
-    let tree = Tree::new(&mut ImageTables)?;
-    // SAFETY: nothing else refers to the tree yet.
-    unsafe { *TREE.get() = Some(tree) };
+    let mut tree = Tree::new(&mut ImageTables)?;
     let mut address = (&raw const image_start) as u64 + (1 << PAGE_4K);
     let rodata = (&raw const image_rodata_start) as u64;
     let data = (&raw const image_data_start) as u64;
@@ -94,7 +85,9 @@ pub(super) fn build() -> Result<u64, MapError> {
     // The processor reads the process table through LPID 0's second stage. The same tree serves: in
     // the image, offset and real address are equal.
     let process = TableLocation { base: real_of(process as u64), bytes_log2: PAGE_4K };
-    set_partition(0, PATE0_HR | tree.root_doubleword(), process.to_doubleword());
+    // SAFETY: the tree maps the image where it runs, and stays: nothing takes tables out of it.
+    unsafe { set_partition(0, PATE0_HR | tree.root_doubleword(), process.to_doubleword()) };
+    *WINDOWS.lock() = Some(Windows::new(tree, WINDOW_BASE));
     Ok(ptcr())
 }
 
@@ -108,16 +101,20 @@ pub(super) fn ptcr() -> u64 {
 pub(super) fn map_heap(range: Range) -> Result<(), MapError> {
     for offset in (0..range.bytes).step_by(1 << PAGE_2M) {
         let page = leaf(range.start.wrapping_add(offset), RIGHTS_DATA);
-        tree().map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page)?;
+        with_windows(|own| own.tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page))?;
     }
     ptesync();
     Ok(())
 }
 
 /// Writes an entry of the partition table. Invalidation is the caller's, once the old is in use.
-pub(super) fn set_partition(lpid: u32, first: u64, second: u64) {
+///
+/// # Safety
+/// The doublewords name a tree that outlives the entry and in which a partition finds nothing that is not its own.
+/// For LPID 0 it maps what the hypervisor has where it has it.
+pub(super) unsafe fn set_partition(lpid: u32, first: u64, second: u64) {
     let table = PARTITION_TABLE.get();
-    // SAFETY: the index is checked; aligned doublewords of a static that only this function writes.
+    // SAFETY: the index is checked; aligned doublewords of a static that only this module writes.
     unsafe {
         let entry = &raw mut (*table).entries[lpid as usize];
         ptr::write_volatile(&raw mut (*entry)[1], second.to_be());
@@ -126,8 +123,9 @@ pub(super) fn set_partition(lpid: u32, first: u64, second: u64) {
     ptesync();
 }
 
-/// Replaces the second doubleword of a partition's entry: where its process table lies.
+/// Replaces the second doubleword of a partition's entry: where its process table lies, by an address of its own.
 pub(super) fn set_process_table(lpid: u32, second: u64) {
+    assert!(lpid != 0, "the hypervisor's own process table stays");
     let table = PARTITION_TABLE.get();
     // SAFETY: as in `set_partition`.
     unsafe {
@@ -141,14 +139,10 @@ pub(super) const fn lpids() -> u32 {
     LPIDS as u32
 }
 
-/// A mapped range: where it is, and what has to be undone.
+/// A mapped range; what was mapped is undone at its end.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    /// Where its first page is.
-    base: u64,
-    pages: u64,
-    /// Its slot; a pinned one has a place of its own.
-    slot: Option<usize>,
+    opened: Opened,
     /// The first byte asked for.
     pub(super) pointer: *mut u8,
     /// How many bytes were asked for.
@@ -158,77 +152,45 @@ pub(super) struct Mapping {
 // SAFETY: the memory is mapped for all threads alike.
 unsafe impl Send for Mapping {}
 
-/// The first of the 64 KiB pages that `bytes` bytes at `address` lie in, and their number.
-fn pages_of(address: RealAddress, bytes: u64) -> Result<(RealAddress, u64), HalError> {
-    let first = address.align_down(PAGE_64K);
-    let end = address.checked_add(bytes).ok_or(HalError::BadRange)?;
-    if bytes == 0 || end.0 >> 52 != 0 {
-        return Err(HalError::BadRange);
+impl Mapping {
+    fn new(opened: Opened, bytes: u64) -> Self {
+        // The processor may walk to the new entries once the stores to them are done.
+        ptesync();
+        Self { pointer: opened.address as *mut u8, opened, bytes: bytes as usize }
     }
-    Ok((first, (end.0 - first.0).div_ceil(1 << PAGE_64K)))
-}
-
-/// Maps pages of real memory at `base`, within a slot, with the tree locked.
-fn map_pages(
-    memory: &mut impl TableMemory,
-    base: u64,
-    first: RealAddress,
-    pages: u64,
-) -> Result<(), HalError> {
-    let mapped = tree().map_run(memory, base, PAGE_64K, leaf(first, RIGHTS_DATA), pages);
-    mapped.map_err(|error| match error {
-        MapError::OutOfTables => HalError::OutOfTables,
-        MapError::Conflict | MapError::Unaligned => HalError::MapConflict,
-    })?;
-    ptesync();
-    Ok(())
 }
 
 /// Maps real memory that is not the hypervisor's own.
-pub(super) fn map_window(address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
-    let (first, pages) = pages_of(address, bytes)?;
-    if pages << PAGE_64K > 1 << SLOT_LOG2 {
-        return Err(HalError::BadRange);
-    }
-    let mut slots = SLOTS.lock();
-    let slot = match slots.take().ok_or(HalError::OutOfWindows)? {
-        Taken::Clean(slot) => slot,
-        Taken::AfterInvalidation(slot) => {
-            invalidate(Scope::Host);
-            slot
-        }
-    };
-    let base = WINDOW_BASE + ((slot as u64) << SLOT_LOG2);
-    map_pages(&mut ImageTables, base, first, pages)?;
-    let pointer = (base + (address.0 - first.0)) as *mut u8;
-    Ok(Mapping { base, pages, slot: Some(slot), pointer, bytes: bytes as usize })
+pub(super) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
+    let range = Range { start: address, bytes };
+    own.refuse(range)?;
+    let invalidate = || invalidate(Scope::Host);
+    let opened = with_windows(|windows| windows.open(&mut ImageTables, range, invalidate))?;
+    Ok(Mapping::new(opened, bytes))
 }
 
-/// Maps real memory, all in one 64 KiB page, at the place that is the vCPU's own.
+/// Maps such memory, all in one 64 KiB page, at the place that is the vCPU's own.
 pub(super) fn pin_window(
+    own: &Own,
     vcpu: VcpuId,
     address: RealAddress,
     bytes: u64,
 ) -> Result<Mapping, HalError> {
-    let (first, pages) = pages_of(address, bytes)?;
-    if pages != 1 {
-        return Err(HalError::BadRange);
-    }
+    let range = Range { start: address, bytes };
+    own.refuse(range)?;
     let base = PINNED_BASE + (u64::from(vcpu.0) << PAGE_64K);
-    let _tree = SLOTS.lock();
-    map_pages(&mut HeapTables, base, first, pages)?;
-    let pointer = (base + (address.0 - first.0)) as *mut u8;
-    Ok(Mapping { base, pages, slot: None, pointer, bytes: bytes as usize })
+    let opened = with_windows(|windows| windows.pin(&mut HeapTables, base, range))?;
+    Ok(Mapping::new(opened, bytes))
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        let mut slots = SLOTS.lock();
-        tree().unmap_run(&mut ImageTables, self.base, self.pages);
-        match self.slot {
-            Some(slot) => slots.give_back(slot),
-            // It seldom ends, and its place may be used again at once.
-            None => invalidate(Scope::Host),
-        }
+        with_windows(|windows| {
+            windows.close(&mut ImageTables, &self.opened);
+            if self.opened.is_pinned() {
+                // It seldom ends, and its place may be used again at once.
+                invalidate(Scope::Host);
+            }
+        });
     }
 }

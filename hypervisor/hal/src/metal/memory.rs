@@ -13,7 +13,7 @@ use hypervisor_core::sync::Lock;
 use linked_list_allocator::Heap;
 
 use super::Single;
-use crate::radix::TableMemory;
+use crate::radix::{Slot, Table, TableMemory};
 
 /// Quadrant 3: the hypervisor's addresses. The image begins here.
 pub(super) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
@@ -114,48 +114,46 @@ pub(super) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
 /// Second-stage tables, from the heap.
 pub(super) struct HeapTables;
 
-fn read_entry(entry: RealAddress) -> u64 {
-    // SAFETY: entries are aligned doublewords of tables that this module allocated and has not freed.
-    u64::from_be(unsafe { ptr::read_volatile(address_of(entry) as *const u64) })
+fn read_entry(slot: &Slot) -> u64 {
+    let entry = address_of(slot.address()) as *const u64;
+    // SAFETY: only trees make slots, of tables that they own: aligned doublewords that this module allocated.
+    u64::from_be(unsafe { ptr::read_volatile(entry) })
 }
 
-fn write_entry(entry: RealAddress, value: u64) {
+fn write_entry(slot: &Slot, value: u64) {
+    let entry = address_of(slot.address()) as *mut u64;
     // SAFETY: as for `read_entry`; the processor's table walk sees one whole store.
-    unsafe { ptr::write_volatile(address_of(entry) as *mut u64, value.to_be()) };
+    unsafe { ptr::write_volatile(entry, value.to_be()) };
 }
 
 impl TableMemory for ImageTables {
-    fn allocate(&mut self, entries_log2: u32) -> Option<RealAddress> {
+    fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
         let bytes = 8usize << entries_log2;
-        // SAFETY: no other reference to the counter exists during this call.
+        // SAFETY: no other reference to the counter exists during this call: the boot thread makes the tree, and
+        // who changes it later holds its lock.
         let used = unsafe { &mut *POOL_USED.get() };
         let start = used.next_multiple_of(bytes);
         let end = start.checked_add(bytes).filter(|end| *end <= POOL_BYTES)?;
         *used = end;
-        Some(real_of(POOL.get() as u64 + start as u64))
+        let base = real_of(POOL.get() as u64 + start as u64);
+        // SAFETY: a piece of the pool, whose alignment is that of the largest table, and which nobody has had.
+        Some(unsafe { Table::new(base, entries_log2) })
     }
 
-    fn read(&self, entry: RealAddress) -> u64 {
-        read_entry(entry)
+    /// The pool only grows: the hypervisor's own tree gives no table up.
+    fn release(&mut self, _: Table) {}
+
+    fn read(&self, slot: &Slot) -> u64 {
+        read_entry(slot)
     }
 
-    fn write(&mut self, entry: RealAddress, value: u64) {
-        write_entry(entry, value);
-    }
-}
-
-impl HeapTables {
-    /// Gives a table back that no thread can find any more.
-    pub(super) fn release(&mut self, table: RealAddress, entries_log2: u32) {
-        let bytes = 8usize << entries_log2;
-        let layout = Layout::from_size_align(bytes, bytes).expect("it was allocated so");
-        // SAFETY: `allocate` made it with this layout, and it is taken out of its tree.
-        unsafe { dealloc(address_of(table) as *mut u8, layout) };
+    fn write(&mut self, slot: &Slot, value: u64) {
+        write_entry(slot, value);
     }
 }
 
 impl TableMemory for HeapTables {
-    fn allocate(&mut self, entries_log2: u32) -> Option<RealAddress> {
+    fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
         let bytes = 8usize << entries_log2;
         let layout = Layout::from_size_align(bytes, bytes).ok()?;
         // SAFETY: the layout is not empty.
@@ -165,14 +163,25 @@ impl TableMemory for HeapTables {
         }
         // SAFETY: tables have a block at least, and are aligned to their size.
         unsafe { zero_blocks(table, bytes) };
-        Some(real_of(table as u64))
+        // SAFETY: fresh from the heap with this length and alignment, and zero.
+        Some(unsafe { Table::new(real_of(table as u64), entries_log2) })
     }
 
-    fn read(&self, entry: RealAddress) -> u64 {
-        read_entry(entry)
+    fn release(&mut self, table: Table) {
+        let address = address_of(table.base());
+        assert!((HEAP_BASE..HEAP_BASE + HEAP_BYTES).contains(&address), "a table of the heap");
+        let layout =
+            Layout::from_size_align(table.bytes(), table.bytes()).expect("it was allocated so");
+        // SAFETY: there is one owner of a table, and this was it; in the heap only `allocate` makes any, with this
+        // layout.
+        unsafe { dealloc(address as *mut u8, layout) };
     }
 
-    fn write(&mut self, entry: RealAddress, value: u64) {
-        write_entry(entry, value);
+    fn read(&self, slot: &Slot) -> u64 {
+        read_entry(slot)
+    }
+
+    fn write(&mut self, slot: &Slot, value: u64) {
+        write_entry(slot, value);
     }
 }

@@ -180,6 +180,8 @@ impl Translations {
         walk: &mut dyn FnMut() -> Option<Path>,
     ) -> Answer {
         let TranslationRequest { thread, address, at, owner, .. } = *request;
+        // A space that has just got a number comes here at once: nobody knows anything of it.
+        let space = if self.spaces.are_used_up() { self.renumber(request) } else { space };
         let (core, _) = self.places[thread];
         let side = owner.side();
         let tags = [0, 1, 2, 3].map(|size| tag(space, size, address));
@@ -214,6 +216,19 @@ impl Translations {
         };
         core.tlb.install(tags[size], side, known, side);
         self.keep(request, tags[size], known)
+    }
+
+    /// Forgets every translation, after millions of pairs of LPID and PID, so that the numbers in tags begin anew.
+    /// Returns that of the request's space.
+    fn renumber(&mut self, request: &TranslationRequest) -> u64 {
+        for core in &mut self.cores {
+            core.erats().for_each(Array::forget);
+            core.tlb.forget();
+            core.walker.forget();
+        }
+        self.spaces = Spaces::new(self.places.len());
+        let space = request.space.expect("real addresses are not translated");
+        self.spaces.current(request.thread, space)
     }
 
     /// Puts a page into the ERAT that missed it.

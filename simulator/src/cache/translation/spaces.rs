@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mmu::tlb::Space;
 
-/// The spaces that were ever used.
+/// The spaces that were used since all were forgotten last.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Spaces {
     names: Vec<Space>,
@@ -17,6 +17,8 @@ pub(super) struct Spaces {
 
 /// Tags have room for so many.
 const MOST: usize = 1 << 21;
+/// More than one translation gives numbers to: its own space, its partition's, and that of the tables.
+const MOST_AT_ONCE: usize = 8;
 
 impl Spaces {
     pub(super) fn new(threads: usize) -> Self {
@@ -42,10 +44,15 @@ impl Spaces {
     pub(super) fn number(&mut self, space: Space) -> u64 {
         let next = self.names.len();
         *self.numbers.entry(space).or_insert_with(|| {
-            assert!(next < MOST, "more than {MOST} pairs of LPID and PID");
             self.names.push(space);
             next as u64
         })
+    }
+
+    /// Whether there may be too few numbers left for one more translation. Whoever has tags with numbers in them drops
+    /// them all then, and makes a new list.
+    pub(super) fn are_used_up(&self) -> bool {
+        self.names.len() > MOST - MOST_AT_ONCE
     }
 
     /// The space with a number.

@@ -91,6 +91,11 @@ impl Walker {
         chain.time
     }
 
+    /// Drops everything that it remembers; walks that go on do so.
+    pub(super) fn forget(&mut self) {
+        self.levels.iter_mut().for_each(Array::forget);
+    }
+
     /// Drops what an invalidation removes.
     pub(super) fn invalidate(&mut self, spaces: &Spaces, invalidation: &Invalidation) {
         let Invalidation { lpid, is_process, extent, directories, tables, .. } = *invalidation;

@@ -14,7 +14,7 @@ mod divide;
 mod logical;
 mod multiply;
 mod random;
-mod rotate;
+pub(super) mod rotate;
 mod select;
 mod shift;
 mod trap;

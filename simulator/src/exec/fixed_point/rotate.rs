@@ -26,7 +26,7 @@ pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
 
 /// Ones from bit `first` to bit `last`, around the end where `first` is the greater.
 #[inline(always)]
-fn mask(first: u32, last: u32) -> u64 {
+pub(in crate::exec) fn mask(first: u32, last: u32) -> u64 {
     let (from_first, to_last) = (u64::MAX >> first, u64::MAX << (63 - last));
     if first <= last { from_first & to_last } else { from_first | to_last }
 }

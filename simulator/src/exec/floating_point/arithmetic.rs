@@ -27,7 +27,7 @@ pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {
         Mnemonic::Fdivs => |t, _, i| dyadic(t, i, i.frb(), divide::<Single>),
         Mnemonic::Fsqrt => |t, _, i| monadic(t, i, square_root::<Double>),
         Mnemonic::Fsqrts => |t, _, i| monadic(t, i, square_root::<Single>),
-        Mnemonic::Frsp => |t, _, i| monadic(t, i, round_to_single),
+        Mnemonic::Frsp => |t, _, i| monadic(t, i, convert::<Single>),
         _ => return None,
     })
 }
@@ -52,7 +52,7 @@ fn monadic(thread: &mut Thread, i: Word, operation: impl Fn(u64, u64) -> Compute
 }
 
 #[inline]
-pub(super) fn add<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn add<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
     if rounds_to_nearest(fpscr)
         && let Some(computed) = quick::add::<F>(a, b)
     {
@@ -74,7 +74,7 @@ pub(super) fn add_exactly<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
 
 /// FRB counts with its sign inverted, except as a NaN.
 #[inline]
-pub(super) fn subtract<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn subtract<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
     add::<F>(a, if is_nan(b) { b } else { b ^ SIGN }, fpscr)
 }
 
@@ -97,7 +97,7 @@ fn add_special<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
 }
 
 #[inline]
-pub(super) fn multiply<F: Format>(a: u64, c: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn multiply<F: Format>(a: u64, c: u64, fpscr: u64) -> Computed {
     if rounds_to_nearest(fpscr)
         && let Some(computed) = quick::multiply::<F>(a, c)
     {
@@ -128,7 +128,7 @@ fn multiply_special<F: Format>(a: u64, c: u64) -> Computed {
 }
 
 #[inline]
-pub(super) fn divide<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn divide<F: Format>(a: u64, b: u64, fpscr: u64) -> Computed {
     if rounds_to_nearest(fpscr)
         && let Some(computed) = quick::divide::<F>(a, b)
     {
@@ -166,7 +166,7 @@ fn divide_special<F: Format>(a: u64, b: u64) -> Computed {
 }
 
 #[inline]
-pub(super) fn square_root<F: Format>(b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn square_root<F: Format>(b: u64, fpscr: u64) -> Computed {
     if rounds_to_nearest(fpscr)
         && let Some(computed) = quick::square_root::<F>(b)
     {
@@ -190,17 +190,19 @@ pub(super) fn square_root_exactly<F: Format>(b: u64, fpscr: u64) -> Computed {
     }
 }
 
-fn round_to_single(b: u64, fpscr: u64) -> Computed {
-    if rounds_to_nearest(fpscr)
+/// A number in format `F`.
+pub(in crate::exec) fn convert<F: Format>(b: u64, fpscr: u64) -> Computed {
+    if F::IS_SINGLE
+        && rounds_to_nearest(fpscr)
         && let Some(computed) = quick::round_to_single(b)
     {
         return computed;
     }
     if let Some((nan, exception)) = propagate_nan(&[b]) {
-        return Computed::nan::<Single>(nan).with(exception);
+        return Computed::nan::<F>(nan).with(exception);
     }
     if is_infinite(b) {
         return Computed::infinity(is_negative(b));
     }
-    round_bits::<Single>(b, fpscr)
+    round_bits::<F>(b, fpscr)
 }

@@ -29,28 +29,33 @@ pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {
 }
 
 /// An FPSCR whose rounding mode is toward zero.
-const TOWARD_ZERO: u64 = RN.set(0, 1);
+pub(in crate::exec) const TOWARD_ZERO: u64 = RN.set(0, 1);
 
 /// The integers that a conversion can deliver.
-#[derive(Clone, Copy)]
-struct Range {
+#[derive(Clone, Copy, Debug)]
+pub(in crate::exec) struct Range {
     /// Magnitude of the least.
     least: u64,
     greatest: u64,
     is_word: bool,
 }
 
-const SIGNED_DOUBLEWORD: Range = Range { least: 1 << 63, greatest: (1 << 63) - 1, is_word: false };
-const UNSIGNED_DOUBLEWORD: Range = Range { least: 0, greatest: u64::MAX, is_word: false };
-const SIGNED_WORD: Range = Range { least: 1 << 31, greatest: (1 << 31) - 1, is_word: true };
-const UNSIGNED_WORD: Range = Range { least: 0, greatest: (1 << 32) - 1, is_word: true };
+pub(in crate::exec) const SIGNED_DOUBLEWORD: Range =
+    Range { least: 1 << 63, greatest: (1 << 63) - 1, is_word: false };
+pub(in crate::exec) const UNSIGNED_DOUBLEWORD: Range =
+    Range { least: 0, greatest: u64::MAX, is_word: false };
+pub(in crate::exec) const SIGNED_WORD: Range =
+    Range { least: 1 << 31, greatest: (1 << 31) - 1, is_word: true };
+pub(in crate::exec) const UNSIGNED_WORD: Range =
+    Range { least: 0, greatest: (1 << 32) - 1, is_word: true };
 
 fn to_integer(thread: &mut Thread, i: Word, range: Range, rounding: u64) -> Outcome {
     let b = thread.fpr(i.frb());
     deliver_integer(thread, i, integer(b, range, Rounding::of(rounding)))
 }
 
-fn integer(b: u64, range: Range, rounding: Rounding) -> Computed {
+/// The integer of `range` that `b` is rounded to.
+pub(in crate::exec) fn integer(b: u64, range: Range, rounding: Rounding) -> Computed {
     if is_nan(b) {
         let signals = if is_signalling(b) { VXSNAN } else { 0 };
         return range.value(true, range.least, VXCVI | signals);
@@ -116,9 +121,13 @@ fn from_integer<F: Format>(
     negative: bool,
     magnitude: u64,
 ) -> Outcome {
-    let computed = match Number::from_integer(negative, magnitude) {
-        Some(number) => round::<F>(number, thread.fpscr),
+    deliver(thread, i, floating::<F>(negative, magnitude, thread.fpscr))
+}
+
+/// An integer in format `F`.
+pub(in crate::exec) fn floating<F: Format>(negative: bool, magnitude: u64, fpscr: u64) -> Computed {
+    match Number::from_integer(negative, magnitude) {
+        Some(number) => round::<F>(number, fpscr),
         None => Computed::zero(false),
-    };
-    deliver(thread, i, computed)
+    }
 }

@@ -41,6 +41,18 @@ pub(in crate::exec) fn deliver_by(
     replaced: u64,
     put: impl FnOnce(&mut Thread),
 ) -> Outcome {
+    settle(thread, status, replaced, put);
+    conclude(thread, i)
+}
+
+/// The same without CR1 and the interrupt.
+#[inline]
+pub(in crate::exec) fn settle(
+    thread: &mut Thread,
+    status: u64,
+    replaced: u64,
+    put: impl FnOnce(&mut Thread),
+) {
     let before = thread.fpscr;
     let exceptions = status & EXCEPTIONS;
     if exceptions & (INVALID | ZX) != 0 && is_suppressed(exceptions, before) {
@@ -51,7 +63,6 @@ pub(in crate::exec) fn deliver_by(
         thread.fpscr = before & !replaced | status & !EXCEPTIONS;
     }
     raise(thread, exceptions);
-    conclude(thread, i)
 }
 
 /// Whether an exception is enabled that leaves no result.
@@ -62,24 +73,26 @@ fn is_suppressed(exceptions: u64, fpscr: u64) -> bool {
 
 /// Sets exception bits and the summaries that follow.
 #[inline]
-pub(super) fn raise(thread: &mut Thread, exceptions: u64) {
+pub(in crate::exec) fn raise(thread: &mut Thread, exceptions: u64) {
     if exceptions & !thread.fpscr != 0 {
         thread.fpscr = with_summaries(thread.fpscr | exceptions | FX);
     }
 }
 
-/// Sets the exception bits of a comparison with a NaN. With VE set, one that signals hides that the
-/// comparison was ordered.
+/// Sets the exception bits of a comparison with a NaN.
 pub(in crate::exec) fn raise_unordered(thread: &mut Thread, signals: bool, is_ordered: bool) {
-    raise(
-        thread,
-        match (signals, is_ordered) {
-            (true, true) if thread.fpscr & VE == 0 => VXSNAN | VXVC,
-            (true, _) => VXSNAN,
-            (false, true) => VXVC,
-            (false, false) => 0,
-        },
-    );
+    raise(thread, unordered(thread.fpscr, signals, is_ordered));
+}
+
+/// The exception bits of a comparison with a NaN. With VE set, one that signals hides that the
+/// comparison was ordered.
+pub(in crate::exec) fn unordered(fpscr: u64, signals: bool, is_ordered: bool) -> u64 {
+    match (signals, is_ordered) {
+        (true, true) if fpscr & VE == 0 => VXSNAN | VXVC,
+        (true, _) => VXSNAN,
+        (false, true) => VXVC,
+        (false, false) => 0,
+    }
 }
 
 /// Ends an instruction that wrote FPSCR: CR1 of the record forms, and the interrupt.

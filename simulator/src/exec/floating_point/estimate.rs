@@ -30,7 +30,7 @@ fn estimate(thread: &mut Thread, i: Word, operation: impl Fn(u64, u64) -> Comput
     deliver(thread, i, computed)
 }
 
-pub(super) fn reciprocal<F: Format>(b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn reciprocal<F: Format>(b: u64, fpscr: u64) -> Computed {
     if let Some((nan, exception)) = propagate_nan(&[b]) {
         return Computed::nan::<F>(nan).with(exception);
     }
@@ -44,7 +44,7 @@ pub(super) fn reciprocal<F: Format>(b: u64, fpscr: u64) -> Computed {
     round::<F>(scaled(1.0 / fraction(significand), -exponent).negate_if(negative), fpscr)
 }
 
-pub(super) fn reciprocal_square_root<F: Format>(b: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn reciprocal_square_root<F: Format>(b: u64, fpscr: u64) -> Computed {
     if let Some((nan, exception)) = propagate_nan(&[b]) {
         return Computed::nan::<F>(nan).with(exception);
     }
@@ -69,7 +69,7 @@ fn fraction(significand: u64) -> f64 {
 }
 
 /// `value`, which is normal, truncated to 16 bits, times 2^`exponent`.
-fn scaled(value: f64, exponent: i32) -> Number {
+pub(super) fn scaled(value: f64, exponent: i32) -> Number {
     const DROPPED: u32 = 53 - 16;
     let number = Number::unpack(value.to_bits() >> DROPPED << DROPPED);
     Number { exponent: number.exponent + exponent, ..number }

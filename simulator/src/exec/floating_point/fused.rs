@@ -28,21 +28,34 @@ pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {
     })
 }
 
-/// (FRA x FRC) + FRB, or - FRB if it `SUBTRACTS`; `NEGATES` after rounding. A NaN keeps its sign.
+/// (FRA x FRC) + FRB, with signs as in [`signed_multiply_add`].
 #[inline]
 fn fused<F: Format, const SUBTRACTS: bool, const NEGATES: bool>(
     thread: &mut Thread,
     i: Word,
 ) -> Outcome {
-    let (a, b, c) = (thread.fpr(i.fra()), thread.fpr(i.frb()), thread.fpr(i.frc()));
+    let operands = [thread.fpr(i.fra()), thread.fpr(i.frb()), thread.fpr(i.frc())];
+    deliver(thread, i, signed_multiply_add::<F, SUBTRACTS, NEGATES>(operands, thread.fpscr))
+}
+
+/// (a x c) + b, or - b if it `SUBTRACTS`; `NEGATES` after rounding. A NaN keeps its sign.
+#[inline]
+pub(in crate::exec) fn signed_multiply_add<
+    F: Format,
+    const SUBTRACTS: bool,
+    const NEGATES: bool,
+>(
+    [a, b, c]: [u64; 3],
+    fpscr: u64,
+) -> Computed {
     let addend = if SUBTRACTS && !is_nan(b) { b ^ SIGN } else { b };
-    let computed = multiply_add::<F>(a, addend, c, thread.fpscr);
-    deliver(thread, i, if NEGATES { computed.negated() } else { computed })
+    let computed = multiply_add::<F>(a, addend, c, fpscr);
+    if NEGATES { computed.negated() } else { computed }
 }
 
 /// (a x c) + b.
 #[inline]
-pub(super) fn multiply_add<F: Format>(a: u64, b: u64, c: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn multiply_add<F: Format>(a: u64, b: u64, c: u64, fpscr: u64) -> Computed {
     if rounds_to_nearest(fpscr)
         && let Some(computed) = quick::multiply_add::<F>(a, b, c)
     {

@@ -22,13 +22,17 @@ pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {
 
 /// These report no inexactness: FR, FI become 0 and XX stays.
 fn integral(thread: &mut Thread, i: Word, round: impl Fn(f64) -> f64) -> Outcome {
-    let b = thread.fpr(i.frb());
-    let computed = if let Some((nan, exception)) = propagate_nan(&[b]) {
-        Computed::nan::<Double>(nan).with(exception)
-    } else if is_infinite(b) {
-        Computed::infinity(is_negative(b))
-    } else {
-        round_bits::<Double>(round(f64::from_bits(b)).to_bits(), thread.fpscr)
-    };
+    let computed = to_integral(thread.fpr(i.frb()), thread.fpscr, round);
     deliver(thread, i, computed)
+}
+
+/// What `round` makes of a number.
+pub(in crate::exec) fn to_integral(b: u64, fpscr: u64, round: impl Fn(f64) -> f64) -> Computed {
+    if let Some((nan, exception)) = propagate_nan(&[b]) {
+        return Computed::nan::<Double>(nan).with(exception);
+    }
+    if is_infinite(b) {
+        return Computed::infinity(is_negative(b));
+    }
+    round_bits::<Double>(round(f64::from_bits(b)).to_bits(), fpscr)
 }

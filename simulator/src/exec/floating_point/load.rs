@@ -35,7 +35,7 @@ pub(super) fn displaced(thread: &Thread, i: Word) -> u64 {
 }
 
 /// (RA|0) + (RB).
-pub(super) fn indexed(thread: &Thread, i: Word) -> u64 {
+pub(in crate::exec) fn indexed(thread: &Thread, i: Word) -> u64 {
     thread.gpr_or_zero(i.ra()).wrapping_add(thread.gpr[i.rb()])
 }
 
@@ -82,7 +82,7 @@ fn word_zero(t: &mut Thread, s: &mut Shared, address: EffectiveAddress) -> Resul
 /// A number of single format in double format: the DOUBLE of the Power ISA. A NaN keeps its payload
 /// and stays signalling if it is.
 #[inline]
-pub(super) fn double_from_single(single: u32) -> u64 {
+pub(in crate::exec) fn double_from_single(single: u32) -> u64 {
     const BIAS_DIFFERENCE: u64 = 1023 - 127;
     let sign = u64::from(single >> 31) << 63;
     let exponent = u64::from(single >> 23 & 0xFF);

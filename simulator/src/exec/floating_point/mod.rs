@@ -8,6 +8,7 @@
 //! | `round` | from an exact result to a format: rounding, overflow, underflow |
 //! | `quick` | the common case of the arithmetic on the host's, with the same results |
 //! | `class` | FPRF's classes of results |
+//! | `element` | the operations of vectors on single-precision elements |
 //! | `deliver` | what FPSCR, CR1 and the target get, or the interrupt |
 //! | `arithmetic`, `fused`, `estimate`, `convert`, `integral` | the computational instructions |
 //! | `compare`, `moves`, `status`, `load`, `store` | the others |
@@ -25,22 +26,23 @@
 //! - An interrupt for FPSCR\[FEX\] is taken at any instruction that writes FPSCR and leaves FEX set, and
 //!   behind one that writes the MSR and leaves FE0 or FE1 set. Only the latter is imprecise.
 
-mod arithmetic;
-pub(super) mod class;
-mod compare;
-mod convert;
-pub(super) mod deliver;
-mod estimate;
+pub(in crate::exec) mod arithmetic;
+pub(in crate::exec) mod class;
+pub(in crate::exec) mod compare;
+pub(in crate::exec) mod convert;
+pub(in crate::exec) mod deliver;
+pub(in crate::exec) mod element;
+pub(in crate::exec) mod estimate;
 pub mod fpscr;
-mod fused;
-mod integral;
-mod load;
+pub(in crate::exec) mod fused;
+pub(in crate::exec) mod integral;
+pub(in crate::exec) mod load;
 mod moves;
-mod number;
+pub(in crate::exec) mod number;
 mod quick;
-mod round;
+pub(in crate::exec) mod round;
 mod status;
-mod store;
+pub(in crate::exec) mod store;
 #[cfg(test)]
 mod tests;
 

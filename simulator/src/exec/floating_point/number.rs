@@ -7,11 +7,11 @@
 use super::fpscr::{self, Rounding};
 
 /// The sign bit of the double format.
-pub(super) const SIGN: u64 = 1 << 63;
+pub(in crate::exec) const SIGN: u64 = 1 << 63;
 /// Infinity in the double format; above it are the NaNs.
-pub(super) const INFINITY: u64 = 0x7FF0_0000_0000_0000;
+pub(in crate::exec) const INFINITY: u64 = 0x7FF0_0000_0000_0000;
 /// The NaN that an invalid operation delivers.
-pub(super) const DEFAULT_NAN: u64 = 0x7FF8_0000_0000_0000;
+pub(in crate::exec) const DEFAULT_NAN: u64 = 0x7FF8_0000_0000_0000;
 /// The fraction bit that makes a NaN quiet.
 const QUIET: u64 = 0x0008_0000_0000_0000;
 const FRACTION: u64 = 0x000F_FFFF_FFFF_FFFF;
@@ -20,61 +20,61 @@ const BIAS: i32 = 1023;
 
 /// Whether `bits` are a number other than zero, infinity and NaN.
 #[inline]
-pub(super) fn is_finite_nonzero(bits: u64) -> bool {
+pub(in crate::exec) fn is_finite_nonzero(bits: u64) -> bool {
     (bits & !SIGN).wrapping_sub(1) < INFINITY - 1
 }
 
-pub(super) fn is_zero(bits: u64) -> bool {
+pub(in crate::exec) fn is_zero(bits: u64) -> bool {
     bits & !SIGN == 0
 }
 
-pub(super) fn is_infinite(bits: u64) -> bool {
+pub(in crate::exec) fn is_infinite(bits: u64) -> bool {
     bits & !SIGN == INFINITY
 }
 
-pub(super) fn is_nan(bits: u64) -> bool {
+pub(in crate::exec) fn is_nan(bits: u64) -> bool {
     bits & !SIGN > INFINITY
 }
 
-pub(super) fn is_signalling(bits: u64) -> bool {
+pub(in crate::exec) fn is_signalling(bits: u64) -> bool {
     is_nan(bits) && bits & QUIET == 0
 }
 
 /// Whether a number, which may be a zero or an infinity, is negative.
-pub(super) fn is_negative(bits: u64) -> bool {
+pub(in crate::exec) fn is_negative(bits: u64) -> bool {
     bits & SIGN != 0
 }
 
 /// The sign bit of a result.
-pub(super) fn sign(negative: bool) -> u64 {
+pub(in crate::exec) fn sign(negative: bool) -> u64 {
     u64::from(negative) << 63
 }
 
 /// The NaN that an operation on `operands`, in the order FRA, FRB, FRC, delivers, and VXSNAN if one of
 /// them signals; `None` if none is a NaN.
-pub(super) fn propagate_nan(operands: &[u64]) -> Option<(u64, u64)> {
+pub(in crate::exec) fn propagate_nan(operands: &[u64]) -> Option<(u64, u64)> {
     let nan = operands.iter().find(|&&bits| is_nan(bits))?;
     let is_invalid = operands.iter().any(|&bits| is_signalling(bits));
     Some((nan | QUIET, if is_invalid { fpscr::VXSNAN } else { 0 }))
 }
 
 /// The sign of an exact zero that is the sum of numbers of opposite sign.
-pub(super) fn zero_sum_is_negative(fpscr: u64) -> bool {
+pub(in crate::exec) fn zero_sum_is_negative(fpscr: u64) -> bool {
     Rounding::of(fpscr) == Rounding::Down
 }
 
 /// A finite number other than zero: `significand` / 2^63 x 2^`exponent`, bit 63 of the significand set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Number {
-    pub(super) negative: bool,
-    pub(super) exponent: i32,
-    pub(super) significand: u64,
+pub(in crate::exec) struct Number {
+    pub(in crate::exec) negative: bool,
+    pub(in crate::exec) exponent: i32,
+    pub(in crate::exec) significand: u64,
 }
 
 impl Number {
     /// The number that `bits` are; they are neither zero nor infinity nor NaN.
     #[inline]
-    pub(super) fn unpack(bits: u64) -> Self {
+    pub(in crate::exec) fn unpack(bits: u64) -> Self {
         let negative = is_negative(bits);
         let field = (bits >> FRACTION_BITS & 0x7FF) as i32;
         let fraction = bits & FRACTION;
@@ -87,7 +87,7 @@ impl Number {
     }
 
     /// The number `magnitude`, with a sign.
-    pub(super) fn from_integer(negative: bool, magnitude: u64) -> Option<Self> {
+    pub(in crate::exec) fn from_integer(negative: bool, magnitude: u64) -> Option<Self> {
         let zeros = magnitude.leading_zeros();
         (magnitude != 0).then(|| Self {
             negative,
@@ -97,19 +97,19 @@ impl Number {
     }
 
     #[inline]
-    pub(super) fn negate_if(self, condition: bool) -> Self {
+    pub(in crate::exec) fn negate_if(self, condition: bool) -> Self {
         Self { negative: self.negative != condition, ..self }
     }
 
     /// The product, rounded to 64 bits with the lowest sticky.
     #[inline]
-    pub(super) fn times(self, other: Self) -> Self {
+    pub(in crate::exec) fn times(self, other: Self) -> Self {
         Wide::product(self, other).narrow()
     }
 
     /// The quotient, rounded to 64 bits with the lowest sticky.
     #[inline]
-    pub(super) fn over(self, divisor: Self) -> Self {
+    pub(in crate::exec) fn over(self, divisor: Self) -> Self {
         let is_smaller = self.significand < divisor.significand;
         let dividend = u128::from(self.significand) << if is_smaller { 64 } else { 63 };
         let divisor_significand = u128::from(divisor.significand);
@@ -124,7 +124,7 @@ impl Number {
 
     /// The square root of a positive number, rounded to 64 bits with the lowest sticky.
     #[inline]
-    pub(super) fn square_root(self) -> Self {
+    pub(in crate::exec) fn square_root(self) -> Self {
         let square = u128::from(self.significand) << if self.exponent % 2 == 0 { 63 } else { 64 };
         let root = square.isqrt();
         Self {
@@ -137,7 +137,7 @@ impl Number {
 
 /// A number with room for an exact product: `significand` / 2^126 x 2^`exponent`, bit 127 clear.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wide {
+pub(in crate::exec) struct Wide {
     negative: bool,
     exponent: i32,
     significand: u128,
@@ -146,7 +146,7 @@ pub(super) struct Wide {
 impl Wide {
     /// The exact product. Its lowest bit before the shift is zero: operands have 53 bits.
     #[inline]
-    pub(super) fn product(a: Number, b: Number) -> Self {
+    pub(in crate::exec) fn product(a: Number, b: Number) -> Self {
         Self {
             negative: a.negative != b.negative,
             exponent: a.exponent + b.exponent + 1,
@@ -156,7 +156,7 @@ impl Wide {
 
     /// The sum; `None` if it is zero.
     #[inline]
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(in crate::exec) fn plus(self, other: Self) -> Option<Self> {
         let (large, small) =
             if self.exponent < other.exponent { (other, self) } else { (self, other) };
         let distance = (large.exponent - small.exponent) as u32;
@@ -188,7 +188,7 @@ impl Wide {
 
     /// 64 bits with the lowest sticky.
     #[inline]
-    pub(super) fn narrow(self) -> Number {
+    pub(in crate::exec) fn narrow(self) -> Number {
         let zeros = self.significand.leading_zeros();
         let normal = self.significand << zeros;
         Number {

@@ -8,7 +8,7 @@ use super::fpscr::{FI, FPRF, FR, OE, OX, Rounding, UE, UX, XX};
 use super::number::{DEFAULT_NAN, INFINITY, Number, SIGN, is_negative, sign};
 
 /// A format that results are rounded to.
-pub(super) trait Format {
+pub(in crate::exec) trait Format {
     /// Single format, held in a register as a double.
     const IS_SINGLE: bool;
     /// Bits of a 64-bit significand that the format does not keep.
@@ -24,7 +24,7 @@ pub(super) trait Format {
 }
 
 /// Double format.
-pub(super) struct Double;
+pub(in crate::exec) struct Double;
 
 impl Format for Double {
     const IS_SINGLE: bool = false;
@@ -36,7 +36,7 @@ impl Format for Double {
 }
 
 /// Single format.
-pub(super) struct Single;
+pub(in crate::exec) struct Single;
 
 impl Format for Single {
     const IS_SINGLE: bool = true;
@@ -47,42 +47,54 @@ impl Format for Single {
     const DOUBLE_MASK: u64 = !0x1FFF_FFFF;
 }
 
+/// Half format, which only conversions know.
+pub(in crate::exec) struct Half;
+
+impl Format for Half {
+    const IS_SINGLE: bool = false;
+    const DROPPED: u32 = 53;
+    const GREATEST: i32 = 15;
+    const LEAST: i32 = -14;
+    const ADJUSTMENT: i32 = 24;
+    const DOUBLE_MASK: u64 = !0x03FF_FFFF_FFFF;
+}
+
 /// What an instruction computed, before FPSCR decides what of it is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Computed {
+pub(in crate::exec) struct Computed {
     /// For the target.
-    pub(super) value: u64,
+    pub(in crate::exec) value: u64,
     /// FPSCR bits: FR, FI, FPRF and exceptions.
-    pub(super) status: u64,
+    pub(in crate::exec) status: u64,
 }
 
 impl Computed {
-    pub(super) fn zero(negative: bool) -> Self {
+    pub(in crate::exec) fn zero(negative: bool) -> Self {
         Self { value: sign(negative), status: fprf(class::ZERO, negative) }
     }
 
-    pub(super) fn infinity(negative: bool) -> Self {
+    pub(in crate::exec) fn infinity(negative: bool) -> Self {
         Self { value: sign(negative) | INFINITY, status: fprf(class::INFINITY, negative) }
     }
 
     /// A quiet NaN, which is `nan` as far as the format holds it.
-    pub(super) fn nan<F: Format>(nan: u64) -> Self {
+    pub(in crate::exec) fn nan<F: Format>(nan: u64) -> Self {
         Self { value: nan & F::DOUBLE_MASK, status: class::NAN << FPRF.shift() }
     }
 
     /// The result of an invalid operation that has no NaN to deliver.
-    pub(super) fn invalid(exception: u64) -> Self {
+    pub(in crate::exec) fn invalid(exception: u64) -> Self {
         Self::nan::<Double>(DEFAULT_NAN).with(exception)
     }
 
     /// With more FPSCR bits.
-    pub(super) fn with(self, status: u64) -> Self {
+    pub(in crate::exec) fn with(self, status: u64) -> Self {
         Self { status: self.status | status, ..self }
     }
 
     /// With the sign of value and FPRF inverted, unless it is a NaN.
     #[inline]
-    pub(super) fn negated(self) -> Self {
+    pub(in crate::exec) fn negated(self) -> Self {
         let class = FPRF.get(self.status);
         let negated = match class {
             class::NAN => return self,
@@ -95,7 +107,7 @@ impl Computed {
 
 /// `number` in format `F`.
 #[inline]
-pub(super) fn round<F: Format>(number: Number, fpscr: u64) -> Computed {
+pub(in crate::exec) fn round<F: Format>(number: Number, fpscr: u64) -> Computed {
     let Number { negative, mut exponent, mut significand } = number;
     let is_tiny = exponent < F::LEAST;
     if is_tiny && fpscr & UE == 0 {
@@ -143,7 +155,7 @@ pub(super) fn round<F: Format>(number: Number, fpscr: u64) -> Computed {
 
 /// The double of a rounded significand that may lack its leading bit: a denormal number.
 #[inline]
-fn pack(negative: bool, mut exponent: i32, mut significand: u64) -> Computed {
+pub(in crate::exec) fn pack(negative: bool, mut exponent: i32, mut significand: u64) -> Computed {
     let mut class = class::NORMAL;
     if significand >> 63 == 0 {
         if significand == 0 {
@@ -179,7 +191,7 @@ fn overflow<F: Format>(negative: bool, fpscr: u64) -> Computed {
 }
 
 /// A finite operand, which may be zero, as the result.
-pub(super) fn round_bits<F: Format>(bits: u64, fpscr: u64) -> Computed {
+pub(in crate::exec) fn round_bits<F: Format>(bits: u64, fpscr: u64) -> Computed {
     if bits & !SIGN == 0 {
         return Computed::zero(is_negative(bits));
     }
@@ -187,7 +199,7 @@ pub(super) fn round_bits<F: Format>(bits: u64, fpscr: u64) -> Computed {
 }
 
 /// The sum of two zeros.
-pub(super) fn zero_sum(a_is_negative: bool, b_is_negative: bool, fpscr: u64) -> Computed {
+pub(in crate::exec) fn zero_sum(a_is_negative: bool, b_is_negative: bool, fpscr: u64) -> Computed {
     Computed::zero(if a_is_negative == b_is_negative {
         a_is_negative
     } else {

@@ -77,7 +77,7 @@ fn low_word(
 /// A number of double format in single format: the SINGLE of the Power ISA. No rounding: bits that do
 /// not fit are lost. Below the denormal numbers the result is undefined; here it is a zero.
 #[inline]
-pub(super) fn single_from_double(double: u64) -> u32 {
+pub(in crate::exec) fn single_from_double(double: u64) -> u32 {
     /// Exponent field of 2^-127: it and lesser ones are denormal in single format.
     const GREATEST_DENORMAL: u64 = 1023 - 127;
     let sign = (double >> 63) as u32;

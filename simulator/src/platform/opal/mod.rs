@@ -71,6 +71,7 @@ pub fn hold(state: &mut State, index: usize) -> bool {
 pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
     let State { threads, shared, platform, description, .. } = state;
     let thread = &threads[index];
+    shared.show_time(thread);
     let now = thread.time_now().cycles();
     // With LE or IR the entry's word is another one, or no call: an illegal instruction, as under skiboot.
     if thread.msr() & (msr::DR | msr::EE) != 0 {
@@ -88,7 +89,7 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
             threads::query_status(shared, threads, arguments[0], arguments[1])
         }
         token::RTC_READ => {
-            let seconds = now / description.clock().core_hz;
+            let seconds = shared.latest_shown() / description.clock().timebase_hz;
             rtc_read(shared, calendar::read(description.date(), seconds), arguments)
         }
         token::REINIT_CPUS => threads::reinit(shared, threads, index, arguments[0]),

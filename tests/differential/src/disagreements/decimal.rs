@@ -91,7 +91,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
             forget_fex(case, state);
             const DEFAULT_NAN: u64 = 0x7C00_0000_0000_0000;
             const SIGN: u64 = 1 << 63;
-            let target = &mut state.fpr[case.word().frt()];
+            let target = &mut state.vsr[case.word().frt()][0];
             if *target == DEFAULT_NAN | SIGN {
                 *target = DEFAULT_NAN;
             }
@@ -105,7 +105,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         difference: Difference::State(|case, state| {
             forget_status(case, state);
             let target = case.word().frt();
-            state.fpr[target] |= std::mem::take(&mut state.fpr[target + 1]);
+            state.vsr[target][0] |= std::mem::take(&mut state.vsr[target + 1][0]);
         }),
     },
     Disagreement {
@@ -165,7 +165,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         },
         difference: Difference::State(|case, state| {
             let signals = if leading(case, case.word().fra()) == NAN { 1 << 57 } else { 0 };
-            state.fpr[case.word().frt()] &= 0xFC00_0000_0000_0000 | signals;
+            state.vsr[case.word().frt()][0] &= 0xFC00_0000_0000_0000 | signals;
         }),
     },
     Disagreement {
@@ -176,11 +176,13 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         difference: Difference::State(|case, state| {
             let target = case.word().frt();
             if is_quad(case) {
-                let wide = u128::from(state.fpr[target]) << 64 | u128::from(state.fpr[target + 1]);
+                let wide =
+                    u128::from(state.vsr[target][0]) << 64 | u128::from(state.vsr[target + 1][0]);
                 let wide = canonical(wide, 11);
-                (state.fpr[target], state.fpr[target + 1]) = ((wide >> 64) as u64, wide as u64);
+                (state.vsr[target][0], state.vsr[target + 1][0]) =
+                    ((wide >> 64) as u64, wide as u64);
             } else {
-                state.fpr[target] = canonical(state.fpr[target].into(), 5) as u64;
+                state.vsr[target][0] = canonical(state.vsr[target][0].into(), 5) as u64;
             }
         }),
     },
@@ -195,7 +197,7 @@ const NAN: u64 = 0x1F;
 
 /// The leading five bits of the combination field of the datum that begins in `register`.
 fn leading(case: &Case, register: usize) -> u64 {
-    case.start.fpr[register] >> 58 & 0x1F
+    case.start.vsr[register][0] >> 58 & 0x1F
 }
 
 /// Whether the target is a pair of registers.
@@ -224,9 +226,9 @@ fn forget_cr1(case: &Case, state: &mut State, bits: u64) {
 
 fn forget_target(case: &Case, state: &mut State) {
     let target = case.word().frt();
-    state.fpr[target] = 0;
+    state.vsr[target][0] = 0;
     if is_quad(case) {
-        state.fpr[target + 1] = 0;
+        state.vsr[target + 1][0] = 0;
     }
 }
 
@@ -235,7 +237,7 @@ fn has_digit_ten(case: &Case) -> bool {
     let first = usize::from(case.word().s_denbcd() != 0);
     let registers = if is_quad(case) { [source + 1, source] } else { [source, source] };
     let digits = registers.iter().flat_map(|&register| {
-        (0..16).map(move |place| case.start.fpr[register] >> (4 * place) & 0xF)
+        (0..16).map(move |place| case.start.vsr[register][0] >> (4 * place) & 0xF)
     });
     digits.skip(first).any(|digit| digit == 10)
 }

@@ -97,7 +97,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
         difference: Difference::State(|case, state| {
             forget_rounding(case, state);
             state.fpscr &= !FPRF.mask();
-            state.fpr[case.word().frt()] &= 0xFFFF_FFFF;
+            state.vsr[case.word().frt()][0] &= 0xFFFF_FFFF;
         }),
     },
     Disagreement {
@@ -140,7 +140,7 @@ pub(super) const DISAGREEMENTS: &[Disagreement] = &[
 
 fn operands(case: &Case) -> [f64; 3] {
     let word = case.word();
-    [word.fra(), word.frb(), word.frc()].map(|register| f64::from_bits(case.start.fpr[register]))
+    [word.fra(), word.frb(), word.frc()].map(|register| f64::from_bits(case.start.vsr[register][0]))
 }
 
 fn is_signalling(value: f64) -> bool {
@@ -169,7 +169,7 @@ fn forget_cr1(case: &Case, state: &mut State) {
 
 fn forget_single(case: &Case, state: &mut State) {
     forget_rounding(case, state);
-    let magnitude = f64::from_bits(state.fpr[case.word().frt()]).abs();
+    let magnitude = f64::from_bits(state.vsr[case.word().frt()][0]).abs();
     if magnitude > 0.0 && magnitude < f64::from(f32::MIN_POSITIVE) {
         state.fpscr &= !FPRF.mask();
     }
@@ -180,7 +180,7 @@ fn forget_estimate(case: &Case, state: &mut State) {
     let is_reciprocal = matches!(case.mnemonic, M::Fre | M::Fres);
     let [_, b, _] = operands(case);
     if is_reciprocal && b.is_finite() || b > 0.0 && b.is_finite() {
-        state.fpr[case.word().frt()] = 0;
+        state.vsr[case.word().frt()][0] = 0;
         state.fpscr &= !FPRF.mask();
     }
     state.fpscr = with_summaries(state.fpscr & !(FR | FI | XX | UX | OX | FX));

@@ -7,6 +7,9 @@ mod decimal;
 mod fixed_point;
 mod floating_point;
 mod storage;
+mod vector;
+mod vector_decimal;
+mod vector_scalar;
 
 use arch::instruction::Mnemonic;
 
@@ -63,6 +66,9 @@ pub fn all() -> Vec<&'static Disagreement> {
         floating_point::DISAGREEMENTS,
         decimal::DISAGREEMENTS,
         storage::DISAGREEMENTS,
+        vector::DISAGREEMENTS,
+        vector_decimal::DISAGREEMENTS,
+        vector_scalar::DISAGREEMENTS,
     ]
     .into_iter()
     .flatten()

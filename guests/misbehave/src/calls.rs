@@ -1,0 +1,127 @@
+//! Calls without end: the ways to leave the processor, and to come back to it, at the expense of others.
+
+use crate::misbehavior::store;
+use arch::bits::Field;
+use arch::interrupt::Vector;
+use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
+use rt::random::Numbers;
+
+/// Two vCPUs that give each other the rest of their slices.
+pub(crate) fn confer(_: rt::Partition) {
+    both(|number| {
+        loop {
+            call(Hypercall::Confer, [1 - u64::from(number), 0, 0, 0]);
+        }
+    });
+}
+
+/// Two vCPUs that give the rest of their slices to whoever waits.
+pub(crate) fn confer_any(_: rt::Partition) {
+    both(|_| {
+        loop {
+            call(Hypercall::Confer, [u64::MAX, 0, 0, 0]);
+        }
+    });
+}
+
+/// Two vCPUs that wake each other and sleep.
+pub(crate) fn prod(_: rt::Partition) {
+    both(|number| {
+        loop {
+            call(Hypercall::Prod, [1 - u64::from(number), 0, 0, 0]);
+            call(Hypercall::Cede, [0; 4]);
+        }
+    });
+}
+
+/// One vCPU that wakes another without end, which sleeps at once.
+pub(crate) fn wake(_: rt::Partition) {
+    both(|number| {
+        loop {
+            match number {
+                0 => call(Hypercall::Prod, [1, 0, 0, 0]),
+                _ => call(Hypercall::Cede, [0; 4]),
+            }
+        }
+    });
+}
+
+/// Two vCPUs that sleep for a moment, of any length up to 4 us, without end.
+pub(crate) fn nap(_: rt::Partition) {
+    const LONGEST_TICKS: u64 = 2048;
+    both(|number| {
+        let mut numbers = Numbers::new(1 + u64::from(number));
+        loop {
+            rt::set_decrementer(1 + numbers.below(LONGEST_TICKS));
+            call(Hypercall::Cede, [0; 4]);
+        }
+    });
+}
+
+/// Sleeps for a while, and then never gives the processor away.
+pub(crate) fn late_loop(_: rt::Partition) {
+    const LATE_TICKS: u64 = 512_000;
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::set_decrementer(LATE_TICKS);
+    call(Hypercall::Cede, [0; 4]);
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// Runs `work` on vCPUs 0 and 1, whose decrementers are switched off by their interrupt.
+fn both(work: fn(u32)) {
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    assert_eq!(rt::start_vcpu(1, work), 0, "start-cpu");
+    work(0);
+}
+
+fn call(call: Hypercall, arguments: [u64; 4]) {
+    rt::hypercall(call as u64, arguments);
+}
+
+/// The hypercall that the argument `call=N` names by its place among all, without end, with arguments that let it do
+/// as much as it can.
+pub(crate) fn one_call(partition: rt::Partition) {
+    const FIRST_BYTE: Field = Field::new(0, 7);
+    let index = partition.number("call", 0usize);
+    let which = *Hypercall::ALL.get(index).expect("call=N is the place of a hypercall");
+    rt::println!("misbehave: {}", which.name());
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    let free = partition.free_memory();
+    let mut round = 0u64;
+    loop {
+        round += 1;
+        let other = round % 2;
+        let arguments = match which {
+            Hypercall::PageInit => {
+                let pages = (free.end - free.start - 0x1_0000) / 0x1000;
+                [page::ZERO, free.start + round % pages * 0x1000, 0, 0]
+            }
+            Hypercall::PutTermChar => [0, 1, FIRST_BYTE.set(0, u64::from(b'.')), 0],
+            Hypercall::GetTermChar | Hypercall::Ipoll | Hypercall::Prod => [0; 4],
+            Hypercall::Cppr => [other * 0xFF, 0, 0, 0],
+            Hypercall::Ipi => [0, other * 0xFF, 0, 0],
+            Hypercall::RegisterVpa => {
+                let function = [area::REGISTER_AREA, area::DEREGISTER_AREA][other as usize];
+                let address = free.start.next_multiple_of(0x1000);
+                // Its size, in the two bytes behind the first four.
+                store(address, (640u64 << 16).to_be());
+                [area::FUNCTION.set(0, function), 0, address, 0]
+            }
+            Hypercall::Confer => [u64::MAX, 0, 0, 0],
+            Hypercall::SetMode => [other * 3, mode::INTERRUPT_LOCATION, 0, 0],
+            Hypercall::RegisterProcTbl => [process_table::DEREGISTER, 0, 0, 0],
+            Hypercall::Cede => {
+                rt::set_decrementer(1);
+                [0; 4]
+            }
+            Hypercall::Rtas => {
+                let _: [i32; 8] = rt::rtas_call(rtas::GET_TIME_OF_DAY, &[]);
+                continue;
+            }
+            Hypercall::Xirr | Hypercall::Eoi | Hypercall::Random => [0; 4],
+        };
+        call(which, arguments);
+    }
+}

@@ -1,0 +1,280 @@
+//! The life of a partition: its states, what leads from one to another, and the leave that its vCPUs need to run.
+//!
+//! | state | what happens | next |
+//! |---|---|---|
+//! | runs | RTAS power-off, an exit that ends it, its time limit, all of its vCPUs stopped, or nothing will wake one | concluded: end |
+//! | runs | RTAS system-reboot | concluded: restart |
+//! | concluded: restart | a vCPU that had left before comes with an end | concluded: end |
+//! | concluded | the same with anything else | as it was: the first end counts |
+//! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out, the vCPU leaves |
+//! | concluded: restart | none of its vCPUs runs any more | loads: its first vCPU is ready, and does the work in place of its own |
+//! | loads | a piece of the work is done ([`crate::load`]) | loads; runs after the last one |
+//! | loads | a piece fails, or its time limit | concluded: end |
+//! | concluded: end | none of its vCPUs runs any more | over |
+//! | over | nothing can | |
+//!
+//! What its vCPUs do meanwhile:
+//!
+//! | vCPU | what happens | next |
+//! |---|---|---|
+//! | stopped | RTAS start-cpu; for the first one, that the partition loads | ready |
+//! | any other | RTAS start-cpu | as it was: status -1 |
+//! | ready | a hardware thread takes it | running |
+//! | running | its slice ends, it confers, is called back, or is woken before it sleeps | ready |
+//! | running | H_CEDE | ceded |
+//! | running | H_CONFER to itself | awaits a prod |
+//! | running | RTAS stop-self | stopped |
+//! | ceded | its decrementer expires, H_IPI, H_PROD | ready |
+//! | awaits a prod | H_PROD | ready |
+//! | running | the partition is concluded | running, until its doorbell brings it back; then stopped, whatever it left for |
+//! | any other | the partition is concluded | stopped |
+//!
+//! A vCPU becomes ready, runs and falls asleep with a [`MayRun`] only, which nobody has of a partition that is
+//! concluded or over: see [`crate::vcpu`]. A partition becomes over in one place, which makes the [`Ended`] without
+//! which it is not taken from the schedule's count.
+//!
+//! That a vCPU can be started that is stopped, and no other (status -1, a hardware error), is PAPR's start-cpu, and
+//! QEMU's (`hw/ppc/spapr_rtas.c`). PAPR has no status for a call that comes too late for its partition, since
+//! power-off and system-reboot do not return, on any processor.
+
+use core::marker::PhantomData;
+
+use crate::hal::Hal;
+use crate::load::Progress;
+use crate::partition::Outcome;
+use crate::vcpu::{Activity, Vcpu};
+
+/// Where a partition is in its life.
+#[derive(Debug)]
+pub struct Life(State);
+
+#[derive(Debug)]
+enum State {
+    Runs,
+    Loads(Progress),
+    Concluded(Pending),
+    Over(Outcome),
+}
+
+/// What one of its vCPUs made of a partition, for when the others have left the processors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// It is over.
+    End {
+        /// How.
+        outcome: Outcome,
+        /// Which of its vCPUs is to be shown.
+        vcpu: usize,
+    },
+    /// It starts anew.
+    Restart,
+}
+
+/// Leave for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
+/// cannot be concluded.
+#[derive(Clone, Copy, Debug)]
+pub struct MayRun<'a>(PhantomData<&'a Life>);
+
+/// A partition has just become over: there is one of these for each.
+#[derive(Debug)]
+pub struct Ended {
+    vcpu: usize,
+}
+
+impl Ended {
+    /// Which of its vCPUs is to be shown.
+    #[must_use]
+    pub const fn vcpu(&self) -> usize {
+        self.vcpu
+    }
+}
+
+/// What was concluded, once all vCPUs have left.
+#[derive(Debug)]
+pub enum Settled {
+    /// The partition loads again, and runs then.
+    Restart,
+    /// It is over.
+    End(Ended),
+}
+
+impl Life {
+    /// A partition that runs.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(State::Runs)
+    }
+
+    /// Leave for its vCPUs to run, unless it is concluded or over.
+    #[must_use]
+    pub const fn may_run(&self) -> Option<MayRun<'_>> {
+        match self.0 {
+            State::Runs | State::Loads(_) => Some(MayRun(PhantomData)),
+            State::Concluded(_) | State::Over(_) => None,
+        }
+    }
+
+    /// How it ended, if it is over.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        match &self.0 {
+            State::Over(outcome) => Some(outcome),
+            State::Runs | State::Loads(_) | State::Concluded(_) => None,
+        }
+    }
+
+    /// How far it is loaded, if it does that.
+    #[must_use]
+    pub const fn progress(&self) -> Option<Progress> {
+        match self.0 {
+            State::Loads(progress) => Some(progress),
+            State::Runs | State::Concluded(_) | State::Over(_) => None,
+        }
+    }
+
+    /// It is loaded so far, or wholly. Nothing happens to one that does not load.
+    pub fn loaded(&mut self, progress: Option<Progress>) {
+        if let State::Loads(_) = self.0 {
+            self.0 = match progress {
+                Some(progress) => State::Loads(progress),
+                None => State::Runs,
+            };
+        }
+    }
+
+    /// Its vCPUs run no more, because of what one of them did. An end takes the place of a restart; otherwise what
+    /// was first counts.
+    ///
+    /// # Panics
+    /// If it is over: no vCPU is left then that could do anything.
+    pub fn conclude(&mut self, pending: Pending) {
+        match &self.0 {
+            State::Runs | State::Loads(_) | State::Concluded(Pending::Restart) => {
+                self.0 = State::Concluded(pending)
+            }
+            State::Concluded(Pending::End { .. }) => {}
+            State::Over(outcome) => panic!("a partition that is over ({outcome:?}) ends again"),
+        }
+    }
+
+    /// What becomes of a partition that was concluded, once none of its `vcpus` runs any more.
+    ///
+    /// # Panics
+    /// If one of them could still run: nobody makes it ready without a [`MayRun`].
+    pub fn settle<H: Hal>(&mut self, vcpus: &[Vcpu<H>]) -> Option<Settled> {
+        let State::Concluded(pending) = &self.0 else { return None };
+        if vcpus.iter().any(Vcpu::is_running) {
+            return None;
+        }
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        assert!(vcpus.iter().all(is_stopped), "a vCPU of a partition that is concluded can run");
+        let pending = pending.clone();
+        Some(match pending {
+            Pending::Restart => {
+                self.0 = State::Loads(Progress::RESTART);
+                Settled::Restart
+            }
+            Pending::End { outcome, vcpu } => {
+                self.0 = State::Over(outcome);
+                Settled::End(Ended { vcpu })
+            }
+        })
+    }
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Life, Pending, Settled};
+    use crate::fake::Fake;
+    use crate::load::Progress;
+    use crate::partition::{Outcome, StopReason};
+    use crate::registers::Registers;
+    use crate::schedule::VcpuId;
+    use crate::vcpu::Vcpu;
+    use arch::address::GuestRealAddress;
+
+    const OFF: Pending = Pending::End { outcome: Outcome::PoweredOff, vcpu: 3 };
+    const LIMIT: Pending =
+        Pending::End { outcome: Outcome::Stopped(StopReason::TimeLimit), vcpu: 1 };
+
+    fn settle(life: &mut Life) -> Option<Settled> {
+        life.settle::<Fake>(&[])
+    }
+
+    #[test]
+    fn the_first_end_counts_and_comes_before_a_restart() {
+        let mut life = Life::new();
+        assert!(life.may_run().is_some() && settle(&mut life).is_none());
+        for pending in [Pending::Restart, OFF, LIMIT, Pending::Restart] {
+            life.conclude(pending);
+            assert!(life.may_run().is_none() && life.outcome().is_none());
+        }
+        assert!(matches!(settle(&mut life), Some(Settled::End(ended)) if ended.vcpu() == 3));
+        assert_eq!(life.outcome(), Some(&Outcome::PoweredOff));
+        assert!(life.may_run().is_none() && settle(&mut life).is_none(), "it ends once");
+    }
+
+    #[test]
+    fn a_restart_loads_and_may_be_ended_meanwhile() {
+        for is_ended in [false, true] {
+            let mut life = Life::new();
+            life.loaded(Some(Progress::START));
+            assert_eq!(life.progress(), None, "it does not load");
+            life.conclude(Pending::Restart);
+            assert!(matches!(settle(&mut life), Some(Settled::Restart)));
+            assert_eq!(life.progress(), Some(Progress::RESTART));
+            assert!(life.may_run().is_some() && settle(&mut life).is_none());
+            life.loaded(Some(Progress::START));
+            assert_eq!(life.progress(), Some(Progress::START));
+            if is_ended {
+                life.conclude(LIMIT);
+                assert!(life.may_run().is_none());
+            }
+            life.loaded(None);
+            assert_eq!(life.progress(), None);
+            assert_eq!(life.may_run().is_some(), !is_ended);
+        }
+    }
+
+    #[test]
+    fn nothing_becomes_of_it_while_a_vcpu_runs() {
+        let mut life = Life::new();
+        let registers = Registers::started(GuestRealAddress(0), 0, 0);
+        let mut vcpu: Vcpu<Fake> = Vcpu::new(VcpuId(0), registers);
+        assert!(vcpu.run(0, life.may_run().unwrap()).is_none(), "it is not ready");
+        vcpu.become_ready(life.may_run().unwrap());
+        let registers = vcpu.run(0, life.may_run().unwrap());
+        assert!(registers.is_some() && vcpu.run(1, life.may_run().unwrap()).is_none());
+        life.conclude(OFF);
+        let mut vcpus = [vcpu];
+        assert!(life.settle(&vcpus).is_none());
+        vcpus[0].stop();
+        assert!(matches!(life.settle(&vcpus), Some(Settled::End(_))));
+    }
+
+    #[test]
+    #[should_panic(expected = "ends again")]
+    fn what_is_over_does_not_end_again() {
+        let mut life = Life::new();
+        life.conclude(OFF);
+        settle(&mut life);
+        life.conclude(OFF);
+    }
+
+    #[test]
+    #[should_panic(expected = "can run")]
+    fn a_vcpu_that_can_still_run_when_all_have_left_is_found() {
+        let mut life = Life::new();
+        let registers = Registers::started(GuestRealAddress(0), 0, 0);
+        let mut vcpu: Vcpu<Fake> = Vcpu::new(VcpuId(0), registers);
+        vcpu.become_ready(life.may_run().unwrap());
+        life.conclude(OFF);
+        life.settle(&[vcpu]);
+    }
+}

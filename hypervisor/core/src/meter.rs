@@ -1,0 +1,97 @@
+//! Where the time of a hardware thread goes: each tick of it, from its first look for work to its last, is charged
+//! once.
+//!
+//! | what passes | who is charged |
+//! |---|---|
+//! | a guest runs, with what the hypervisor answers without its leaving | the payer of its slice: itself, or the vCPU that conferred it |
+//! | a vCPU has left by what it did, until the next one enters or the thread is idle | it |
+//! | it was interrupted, by the end of its slice, a timer or another thread, until the next one enters | the vCPU that was woken; the next one, if none was |
+//! | the thread waits for work | nobody: it is idle |
+//! | the rest: the start, the end, a wait that ended for nothing | the hypervisor itself |
+//!
+//! So whoever makes others leave and come back pays for that as well, and who is always ready loses nothing by it
+//! but the moment. [`crate::threads::Schedule`] charges; this is the account of one thread.
+
+use crate::schedule::VcpuId;
+
+/// How long before an exit was seen the guest was interrupted: the way from the interrupt to the first look at the
+/// time, an eighth of a microsecond of a 512 MHz time base. It belongs to who interrupted it.
+pub const EXIT_TICKS: u64 = 64;
+
+/// When a guest was entered, when it left, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stay {
+    /// The vCPU.
+    pub vcpu: VcpuId,
+    /// Who pays for the slice.
+    pub payer: VcpuId,
+    /// The time base when it was entered.
+    pub entered: u64,
+    /// The time base when it had left.
+    pub left: u64,
+    /// Whether it would have gone on by itself.
+    pub is_interrupted: bool,
+    /// Whether nobody waited for the thread when it was entered.
+    pub runs_on: bool,
+}
+
+impl Stay {
+    /// When the time of the vCPU itself was over.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        let exit = if self.is_interrupted { EXIT_TICKS } else { 0 };
+        self.left.saturating_sub(exit).max(self.entered)
+    }
+}
+
+/// The account of a hardware thread, in ticks of the time base.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Meter {
+    /// All that has passed: what vCPUs were charged, and the two below.
+    pub elapsed: u64,
+    /// It waited for work.
+    pub idle: u64,
+    /// Nobody's but the hypervisor's.
+    pub own: u64,
+    /// Until when all is charged, once it has begun.
+    charged_until: Option<u64>,
+    /// Whether it has waited since then.
+    is_idle: bool,
+    /// Who pays for what passes from then on.
+    debtor: Option<VcpuId>,
+}
+
+impl Meter {
+    /// Goes on to `now`: how much has passed.
+    pub(crate) fn pass(&mut self, now: u64) -> u64 {
+        let ticks = self.charged_until.map_or(0, |since| now.saturating_sub(since));
+        self.charged_until = Some(self.charged_until.map_or(now, |since| since.max(now)));
+        self.elapsed += ticks;
+        ticks
+    }
+
+    /// From now on nothing passes for anybody, until [`Meter::wakes`].
+    pub(crate) fn waits(&mut self) {
+        self.is_idle = true;
+        self.debtor = None;
+    }
+
+    /// Whether it waited; it does no more. What has passed then is idle time.
+    pub(crate) fn wakes(&mut self, now: u64) -> bool {
+        let was_idle = core::mem::take(&mut self.is_idle);
+        if was_idle {
+            self.idle += self.pass(now);
+        }
+        was_idle
+    }
+
+    /// `vcpu` pays for what comes; with `None` whoever comes.
+    pub(crate) fn owes(&mut self, vcpu: Option<VcpuId>) {
+        self.debtor = vcpu;
+    }
+
+    /// Who pays.
+    pub(crate) const fn debtor(&self) -> Option<VcpuId> {
+        self.debtor
+    }
+}

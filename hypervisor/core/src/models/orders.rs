@@ -1,0 +1,116 @@
+//! Partitions on several hardware threads, in every order of the threads' steps.
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use arch::registers::msr;
+use loom::thread::spawn;
+
+use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
+use super::machine::{Machine, Program, set_index};
+use crate::console::Console;
+use crate::memory::Range;
+use crate::partition::{Outcome, Partition};
+use crate::registers::Registers;
+use crate::schedule::WEIGHT_DEFAULT;
+use crate::system::{Policy, System};
+use crate::threads::{FAR, Schedule};
+use crate::vcpu::{Activity, Vcpu};
+
+/// A slice never ends, so that nobody is saved by it.
+const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000 };
+/// A decrementer that does not expire.
+const NEVER: u64 = 1 << 60;
+
+fn registers() -> Registers {
+    let mut registers = Registers::started(ENTRY, 0, 0);
+    registers.msr |= msr::EE;
+    registers.supervisor.decrementer_expires = NEVER;
+    registers
+}
+
+/// What is tried.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    /// Number of hardware threads.
+    pub(super) threads: usize,
+    /// By partition, its number of vCPUs, which are all started.
+    pub(super) vcpus: &'static [usize],
+    /// How the partitions may end.
+    pub(super) ends: &'static [Outcome],
+    /// How long each may run.
+    pub(super) time_limit: Option<u64>,
+}
+
+impl Model {
+    /// Partitions without a limit that switch themselves off.
+    pub(super) const fn of(threads: usize, vcpus: &'static [usize]) -> Self {
+        Self { threads, vcpus, ends: &[Outcome::PoweredOff], time_limit: None }
+    }
+
+    /// Runs it in every order with as many involuntary switches between threads as `POWERVISOR_SWITCHES` says, or
+    /// two. All partitions end, once, as they should, and nothing is left of them.
+    pub(super) fn try_with(self, program: Program) {
+        let switches = std::env::var("POWERVISOR_SWITCHES").ok();
+        let switches =
+            switches.map_or(2, |text| text.parse().expect("the variable holds a number"));
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(switches);
+        model.max_branches = 5000;
+        model.check(move || self.run(program));
+    }
+
+    fn run(self, program: Program) {
+        let Self { threads, vcpus, ends, time_limit } = self;
+        // Loom's threads borrow nothing.
+        let bytes = MEMORY_BYTES * vcpus.len() as u64;
+        let hal: &_ = Box::leak(Box::new(Machine::new(threads, bytes as usize, program)));
+        let console: &_ = Box::leak(Box::new(Console::default()));
+        let mut schedule = Schedule::new(threads);
+        let partition = |(index, vcpus): (usize, &usize)| {
+            let memory = Range::new(MEMORY_BYTES * index as u64, MEMORY_BYTES);
+            let (name, lpid) = (index.to_string(), 1 + index as u32);
+            let mut partition = Partition::new(hal, name, lpid, memory).expect("there are tables");
+            partition.time_limit = time_limit;
+            write_buffers(hal, &mut partition);
+            for vcpu in 0..*vcpus {
+                let id = schedule.queue.add(WEIGHT_DEFAULT);
+                partition.vcpus.push(Vcpu::new(id, registers()));
+                partition.vcpus[vcpu].presentation.set_cppr(0xFF);
+                partition.start(vcpu, &mut schedule);
+            }
+            partition
+        };
+        let partitions: Vec<_> = vcpus.iter().enumerate().map(partition).collect();
+        console.set_shared(true);
+        let cores = (0..threads as u32).collect();
+        let system = System::new(hal, console, POLICY, partitions, schedule, cores);
+        let system: &_ = Box::leak(Box::new(system));
+        let others: Vec<_> = (1..threads)
+            .map(|index| {
+                spawn(move || {
+                    set_index(index);
+                    system.run_thread(index);
+                })
+            })
+            .collect();
+        system.run_thread(0);
+        others.into_iter().for_each(|thread| thread.join().expect("no thread has failed"));
+        for partition in system.partitions() {
+            let partition = partition.lock();
+            let outcome = partition.life.outcome().expect("it is over");
+            assert!(ends.contains(outcome), "{outcome:?}: {}", hal.fake.text());
+            assert!(partition.vcpus.iter().all(is_over));
+        }
+        let schedule = system.schedule.lock();
+        assert!(schedule.queue.is_empty(), "a vCPU is ready");
+        assert_eq!(schedule.timers.next(), None, "a timer is set");
+        assert_eq!(hal.fake.open_windows.get(), 0, "a window is open");
+    }
+}
+
+fn is_over(vcpu: &Vcpu<Machine>) -> bool {
+    let shares = vcpu.areas.has_area() || vcpu.areas.log.is_some();
+    vcpu.activity() == Activity::Stopped && vcpu.registers.is_some() && !shares
+}

@@ -1,0 +1,102 @@
+//! The bound on what a partition can take of another's time (`docs/containment.md`, "Time"), as the others measure it
+//! themselves: whatever a partition does, a vCPU that can always run is never more than two slices behind its share,
+//! in any interval. And a time limit is kept within one slice.
+
+use arch::papr::Hypercall;
+use system_tests::containment::MODES;
+use system_tests::fairness::{Contest, Measured, SLICE_US, run_until};
+
+use powervisor::on_simulator;
+
+/// Each way to misbehave, and each hypercall without end.
+fn contests(topology: [u32; 3]) -> Vec<Contest> {
+    let modes = MODES.iter().map(|(mode, _)| Contest::against(mode, topology));
+    let calls = 0..Hypercall::ALL.len();
+    let calls = calls.map(|call| Contest::against(&format!("call call={call}"), topology));
+    modes.chain(calls).collect()
+}
+
+fn check(contest: &Contest) -> Vec<Measured> {
+    let measured = contest.measure();
+    let is_fair = measured.iter().all(|measured| measured.is_within(2));
+    assert!(is_fair, "{contest:?}, share {}: {measured:#?}", contest.share());
+    measured
+}
+
+/// All of them; `--nocapture` shows the worst.
+fn check_all(topology: [u32; 3]) {
+    let behind = |contest: &Contest| check(contest).iter().map(|measured| measured.behind_ns).max();
+    let worst = contests(topology).iter().map(behind).max();
+    println!("{topology:?}: {:?} ns behind at worst", worst.flatten());
+}
+
+#[test]
+fn nobody_takes_more_than_two_slices_of_one_thread() {
+    check_all([1, 1, 1]);
+}
+
+#[test]
+fn nobody_takes_more_than_two_slices_of_four_threads_of_a_core() {
+    check_all([1, 1, 4]);
+}
+
+#[test]
+fn nobody_takes_more_than_two_slices_of_two_cores() {
+    check_all([1, 2, 2]);
+}
+
+#[test]
+fn shares_are_by_weight() {
+    for (weight, other_weight) in [(300, 100), (100, 300), (800, 100), (100, 800)] {
+        for topology in [[1, 1, 1], [1, 2, 2]] {
+            for mode in ["loop", "confer", "nap"] {
+                let contest = Contest { weight, other_weight, ..Contest::against(mode, topology) };
+                check(&contest);
+            }
+        }
+    }
+}
+
+/// One that ran alone for long has used nothing that somebody lacked, and one that comes then has no claim to it.
+#[test]
+fn who_ran_alone_is_not_kept_waiting_for_it() {
+    let contest = Contest::against("late-loop", [1, 1, 1]);
+    let measured = check(&contest);
+    assert!(measured[0].ran > contest.share(), "it ran alone: {measured:?}");
+    assert!(measured[0].longest_gap_ns < 3 * SLICE_US * 1000, "{measured:?}");
+}
+
+#[test]
+fn a_share_that_nobody_can_have_is_found() {
+    let contest = Contest { claim: Some(9000), ..Contest::against("loop", [1, 1, 1]) };
+    let measured = contest.measure();
+    assert!(!measured[0].is_within(2), "{measured:?}");
+}
+
+#[test]
+fn a_time_limit_is_kept_within_a_slice() {
+    const LIMIT_US: u64 = 2000;
+    for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
+        for mode in [
+            "loop",
+            "confer",
+            "wake",
+            "nap",
+            "requests",
+            "restart",
+            "restart-storm",
+            "outlive-restart",
+        ] {
+            let contest =
+                Contest { time_limit_us: Some(LIMIT_US), ..Contest::against(mode, topology) };
+            let system = contest.system();
+            let mut machine = on_simulator::start(&system).expect("it can be started");
+            let (console, is_off) = run_until(&mut machine, 1 << 24, |_| false);
+            let line =
+                console.lines().find_map(|line| line.split_once("time: partition misbehave: ran "));
+            let ran: Option<u64> = line.and_then(|(_, text)| text.split(' ').next()?.parse().ok());
+            let is_kept = ran.is_some_and(|ran| (LIMIT_US..=LIMIT_US + SLICE_US).contains(&ran));
+            assert!(is_off && is_kept, "{mode} {topology:?}: ran {ran:?} us\n{console}");
+        }
+    }
+}
