@@ -3,7 +3,8 @@
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
-use simulator::interrupt::{next_timer, pending, take, take_pending, take_vectored_call};
+use simulator::interrupt::decrementers::{next_timer, set_hypervisor_decrementer};
+use simulator::interrupt::{pending, take, take_pending, take_vectored_call};
 use simulator::shared::Shared;
 use simulator::thread::Thread;
 use simulator::thread::trap::Interrupt;
@@ -157,6 +158,33 @@ fn the_decrementer_waits_for_ee_and_the_hypervisors_own_for_hdice() {
     );
     thread.set_msr(GUEST & !msr::EE | msr::HV);
     assert_eq!(pending(&mut thread, &shared), None, "HV=1 needs EE");
+}
+
+#[test]
+fn the_hypervisors_decrementer_asks_once_for_each_time_its_sign_is_set() {
+    let (mut thread, mut shared) = parts();
+    thread.set_spr(Spr::Lpcr, lpcr::HR | lpcr::UPRT | lpcr::HDICE);
+    thread.set_spr(Spr::Dec, 1 << 20);
+    thread.set_msr(GUEST);
+    let asks = |thread: &mut Thread, shared: &Shared| {
+        pending(thread, shared) == Some(Vector::HypervisorDecrementer)
+    };
+    set_hypervisor_decrementer(&mut thread, &shared, 10);
+    assert!(!asks(&mut thread, &shared));
+    set_hypervisor_decrementer(&mut thread, &shared, u64::MAX);
+    assert!(asks(&mut thread, &shared));
+    set_hypervisor_decrementer(&mut thread, &shared, 10);
+    assert!(asks(&mut thread, &shared), "a positive value ends nothing");
+    for value in [10, u64::MAX] {
+        set_hypervisor_decrementer(&mut thread, &shared, u64::MAX);
+        set_hypervisor_decrementer(&mut thread, &shared, value);
+        let taken = take_pending(&mut thread, &mut shared).unwrap();
+        assert_eq!(taken.vector, Vector::HypervisorDecrementer);
+        thread.set_msr(GUEST);
+        assert!(!asks(&mut thread, &shared), "it is over when it is taken");
+    }
+    set_hypervisor_decrementer(&mut thread, &shared, u64::MAX - 5);
+    assert!(!asks(&mut thread, &shared), "the sign bit was set already");
 }
 
 #[test]

@@ -47,7 +47,7 @@ facilities! {
     Stop = 9;
     /// `msgsndp`, `msgclrp`, TIR and DPDES (HFSCR only).
     Msgp = 10;
-    /// `scv`.
+    /// `scv` (FSCR only).
     Scv = 12;
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Source: Power ISA 3.0B and 2.07 Book III, SPR tables; numbers and presence as in QEMU's
 //! `target/ppc/cpu.h` and Linux's `reg.h` (`docs/facts/special-registers.md#numbers`); scopes from
-//! `docs/facts/special-registers.md#scopes`; SPRC, SPRD and TFMR as in skiboot's `processor.h`.
+//! `docs/facts/special-registers.md#scopes`; SPRC, SPRD and TFMR as in skiboot's `processor.h`; what a processor has
+//! beyond the architecture as in `docs/facts/special-registers.md#registers-of-the-implementation`.
 
 use crate::processor::Processor;
 
@@ -119,8 +120,8 @@ registers! {
     Vrsave Tb Sprg0 Sprg1 Sprg2 Sprg3 Pvr Hsprg0 Hsprg1 Hdsisr Hdar Spurr Purr Hdec
     Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
-    Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig0 Trig1 Trig2 Ppr Wort Hid0 Pir
-    Ldbar Tscr Sprc Sprd Tfmr
+    Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig1 Trig2 Ppr Wort Hid0 Pir
+    Ldbar Tscr Ttr Sprc Sprd Tfmr Imc Pmsr Pmcr Rwmr L2qosr
 }
 
 sprs! {
@@ -219,6 +220,7 @@ sprs! {
      796 SIAR    Siar   Privileged Privileged Thread 64 Both;
      797 SDAR    Sdar   Privileged Privileged Thread 64 Both;
      798 MMCR1   Mmcr1  Privileged Privileged Thread 64 Both;
+     799 IMC     Imc    Hypervisor Hypervisor Core   64 Power9;
      800 BESCRS  Bescr  Problem    Problem    Thread 64 Both;
      801 BESCRSU Bescr  Problem    Problem    Thread 32 Both;
      802 BESCRR  Bescr  Problem    Problem    Thread 64 Both;
@@ -233,14 +235,18 @@ sprs! {
      849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
      850 LDBAR   Ldbar  Hypervisor Hypervisor Thread 64 Power9;
      851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
+     853 PMSR    Pmsr   Hypervisor None       Core   64 Power9;
      855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
-     880 TRIG0   Trig0  Hypervisor Hypervisor Thread 64 Both;
-     881 TRIG1   Trig1  Hypervisor Hypervisor Thread 64 Both;
-     882 TRIG2   Trig2  Hypervisor Hypervisor Thread 64 Both;
+     861 L2QOSR  L2qosr None       Hypervisor Core   64 Power9;
+     881 TRIG1   Trig1  Privileged Privileged Thread 64 Both;
+     882 TRIG2   Trig2  Privileged Privileged Thread 64 Both;
+     884 PMCR    Pmcr   Hypervisor Hypervisor Core   64 Power9;
+     885 RWMR    Rwmr   Hypervisor Hypervisor Core   64 Both;
      895 WORT    Wort   Privileged Privileged Thread 64 Both;
      896 PPR     Ppr    Problem    Problem    Thread 64 Both;
      898 PPR32   Ppr    Problem    Problem    Thread 32 Both;
      921 TSCR    Tscr   Hypervisor Hypervisor Core   32 Both;
+     922 TTR     Ttr    Hypervisor Hypervisor Core   64 Both;
     1008 HID0    Hid0   Hypervisor Hypervisor Core   64 Both;
     1023 PIR     Pir    Privileged None       Thread 32 Both;
 }
@@ -319,6 +325,11 @@ impl Spr {
             (Self::Ppr, _) => 4 << 50,
             // Frozen: FC.
             (Self::Mmcr0, _) => 0x8000_0000,
+            (Self::Rpr, Processor::Power9) => 0x0000_0103_070F_1F3F,
+            // Far from its exception, so that nobody finds one of firmware's time.
+            (Self::Hdec, _) => 0xFFFF_FFFF,
+            // Version 1 of power management.
+            (Self::Pmcr | Self::Pmsr, _) => 1,
             // The run latch is on.
             (Self::Ctrl, _) => 1,
             _ => 0,

@@ -10,7 +10,9 @@ use arch::registers::spr::{Access, Scope, Spr, SprRow};
 use arch::registers::{bescr, lpcr, psscr, xer};
 
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message, monitor};
-use crate::interrupt::{decrementer, hypervisor_decrementer};
+use crate::interrupt::decrementers::{
+    decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+};
 use crate::shared::Shared;
 use crate::thread::Thread;
 use crate::thread::trap::{StopReason, Trap};
@@ -123,8 +125,10 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Bescr if matches!(row.number, BESCRSU | BESCRRU) => thread.spr(Spr::Bescr) >> 32,
         Spr::Tir => message::tir(thread, shared),
         Spr::Texasr if row.number == TEXASRU => thread.spr(Spr::Texasr) >> 32,
+        // Only writes do something.
+        Spr::Trig1 | Spr::Trig2 => return Ok(Flow::Next),
         // What they show is not modelled either.
-        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc => {
             return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
         }
         Spr::Mmcr0 | Spr::Mmcr2 => thread.spr(row.spr) & monitor::visible(row),
@@ -202,7 +206,8 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             // The timers of threads that wait on this core are due at another cycle now.
             shared.call_attention();
         }
-        Spr::Dec | Spr::Hdec => {
+        Spr::Hdec => set_hypervisor_decrementer(thread, shared, value),
+        Spr::Dec => {
             let timebase = shared.timebase(thread);
             thread.set_spr(row.spr, value.wrapping_add(timebase));
         }
@@ -220,8 +225,15 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
             let lower = thread.spr(Spr::Texasr) & 0xFFFF_FFFF;
             thread.set_spr(Spr::Texasr, value << 32 | lower);
         }
-        Spr::Sprc | Spr::Sprd | Spr::Tfmr => {
+        Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc | Spr::L2qosr => {
             return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
+        // They change no register and no storage: TRIG2 empties the L1 data cache.
+        Spr::Trig1 | Spr::Trig2 => {}
+        // The clock has one frequency, as PMSR says: what is asked for is kept and not granted.
+        Spr::Pmcr => {
+            let version = Spr::Pmcr.reset(shared.processor);
+            store(thread, shared, Spr::Pmcr, value & PMCR_LOWER_STATE.mask() | version);
         }
         Spr::Bescr => {
             let old = thread.spr(Spr::Bescr);
@@ -290,6 +302,9 @@ fn synchronizes(spr: Spr) -> bool {
     is_translation || is_facility || is_trace || is_interrupt || is_event
 }
 
+/// The performance state that PMCR asks for. Of the others its version stays, and the rest reads as zero.
+const PMCR_LOWER_STATE: Field = Field::new(8, 15);
+
 /// PCR bits that take something away: facilities, and levels of the architecture before 3.0.
 const PCR_LEVELS: u64 = 0xF000_0000_0000_001E;
 
@@ -329,10 +344,7 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         Spr::Bescr if value & (bescr::LME | bescr::LMEO) != 0 => "load monitoring",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
-        // What was read, which is 0, may be written back.
-        Spr::Rpr | Spr::Tscr if value != 0 => "sharing of a core between its threads",
         Spr::Ldbar if value != 0 => "collecting of events in memory",
-        Spr::Trig0 | Spr::Trig1 | Spr::Trig2 => "this register",
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))

@@ -61,7 +61,6 @@ fn sc(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 
 /// `scv` saves in LR and CTR, keeps EE and RI, and never enters the hypervisor.
 fn scv(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    facility::require_of_hypervisor(thread, Facility::Scv)?;
     if thread.spr(Spr::Fscr) & Facility::Scv.bit() == 0 {
         return Err(facility::unavailable(thread, Facility::Scv));
     }

@@ -2,6 +2,7 @@
 //!
 //! Source: `docs/facts/interrupts.md`; Power ISA 3.0B Book III, Interrupts.
 
+pub mod decrementers;
 pub mod event;
 pub mod wake;
 
@@ -12,6 +13,8 @@ use arch::interrupt::{
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, monitor, msr};
+
+use decrementers::timers;
 
 use crate::shared::Shared;
 use crate::thread::Thread;
@@ -191,7 +194,7 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     } else if is_due(needs_maintenance(thread, shared), Vector::HypervisorMaintenance) {
         // Where maintenance stands among these no source at hand says.
         Some(Vector::HypervisorMaintenance)
-    } else if is_due(timers.is_hdec_negative, Vector::HypervisorDecrementer) {
+    } else if is_due(timers.has_hdec_exception, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
     } else if is_due(signals.virtualization, Vector::HypervisorVirtualization) {
         Some(Vector::HypervisorVirtualization)
@@ -237,8 +240,8 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
 }
 
 /// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is
-/// taken; the decrementers, the interrupt controller, maintenance and performance-monitor alerts go on until
-/// software does something about them.
+/// taken, and so is what the hypervisor decrementer brought; the decrementer, the interrupt controller, maintenance
+/// and performance-monitor alerts go on until software does something about them.
 pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
     let vector = pending(thread, shared)?;
     let mut interrupt = Interrupt::new(vector);
@@ -254,83 +257,9 @@ pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
         Vector::DirectedHypervisorDoorbell => {
             shared.signal(thread.index, now, |signals| signals.hypervisor_doorbell = false);
         }
+        Vector::HypervisorDecrementer => decrementers::end_hypervisor_exception(thread, shared),
         Vector::External if thread.spr(Spr::Lpcr) & lpcr::LPES == 0 => interrupt.status = MEDIATED,
         _ => {}
     }
     Some(take(thread, shared, &interrupt))
-}
-
-/// The decrementer's value, sign-extended from its width.
-#[must_use]
-pub fn decrementer(thread: &Thread, timebase: u64) -> i64 {
-    let bits = if thread.has_large_decrementer() { LARGE_BITS } else { SMALL_BITS };
-    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
-}
-
-/// The hypervisor decrementer's value, sign-extended from its 56 bits.
-#[must_use]
-pub fn hypervisor_decrementer(thread: &Thread, timebase: u64) -> i64 {
-    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), LARGE_BITS)
-}
-
-const SMALL_BITS: u32 = 32;
-const LARGE_BITS: u32 = 56;
-
-fn sign_extend(value: u64, bits: u32) -> i64 {
-    (value << (64 - bits)) as i64 >> (64 - bits)
-}
-
-/// The cycle of the thread's time at which a timer of `value` at `timebase` is negative: now, if it is.
-fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value: i64) -> u64 {
-    if value < 0 {
-        return thread.time_now().cycles();
-    }
-    let offset = shared.cores[thread.core].timebase_offset;
-    let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
-    shared.clock.cycles_at(ticks)
-}
-
-/// The signs of the decrementers. They were computed once and hold until a known time, as long as
-/// nobody writes a register that they depend on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Timers {
-    is_dec_negative: bool,
-    is_hdec_negative: bool,
-    /// The first cycle of the thread's time at which one of the signs is another.
-    until: u64,
-    inputs: TimerInputs,
-}
-
-/// DEC and HDEC as they are kept, the time base's offset, and LPCR\[LD\].
-type TimerInputs = (u64, u64, u64, bool);
-
-/// The signs of the decrementers now.
-fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
-    let offset = shared.cores[thread.core].timebase_offset;
-    let is_large = thread.has_large_decrementer();
-    let inputs = (thread.spr(Spr::Dec), thread.spr(Spr::Hdec), offset, is_large);
-    if thread.timers.inputs == inputs && thread.time_now().cycles() < thread.timers.until {
-        return thread.timers;
-    }
-    let timebase = shared.own_timebase(thread);
-    let dec = decrementer(thread, timebase);
-    let hdec = hypervisor_decrementer(thread, timebase);
-    let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };
-    let ticks = ticks_to_sign_change(dec, dec_bits).min(ticks_to_sign_change(hdec, LARGE_BITS));
-    let until = shared.clock.cycles_at(timebase.wrapping_sub(offset).saturating_add(ticks));
-    let (is_dec_negative, is_hdec_negative) = (dec < 0, hdec < 0);
-    thread.timers = Timers { is_dec_negative, is_hdec_negative, until, inputs };
-    thread.timers
-}
-
-/// A decrementer that counts down from `value` passes zero, or its most negative value.
-fn ticks_to_sign_change(value: i64, bits: u32) -> u64 {
-    let to_wrap = if value < 0 { 1 << (bits - 1) } else { 0 };
-    (value + to_wrap + 1) as u64
-}
-
-/// The cycle of the thread's time at which the sign of a decrementer changes next.
-#[must_use]
-pub fn next_timer(thread: &mut Thread, shared: &Shared) -> u64 {
-    timers(thread, shared).until
 }

@@ -13,10 +13,8 @@ use arch::interrupt::{Vector, wake};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr};
 
-use super::{
-    Taken, decrementer, has_monitor_alert, hypervisor_decrementer, is_enabled, needs_maintenance,
-    take,
-};
+use super::decrementers::{decrementer, hypervisor_exception_at, negative_at};
+use super::{Taken, has_monitor_alert, is_enabled, needs_maintenance, take};
 use crate::power_saving::{SelfRestore, lose_thread_state};
 use crate::shared::Shared;
 use crate::thread::trap::Interrupt;
@@ -159,14 +157,15 @@ enum Timer {
 }
 
 impl Timer {
-    /// The cycle at which it is negative, if it ends the wait.
+    /// The cycle at which its exception is there, if that ends the wait.
     fn due(self, thread: &Thread, shared: &Shared) -> Option<u64> {
         let lpcr = thread.spr(Spr::Lpcr);
-        let timebase = shared.own_timebase(thread);
-        let (ends, value) = match self {
+        let due = match self {
             Self::Decrementer => {
                 let is_named = lpcr & lpcr::PECE_DECREMENTER != 0;
-                (ends(thread, shared, Vector::Decrementer, is_named), decrementer(thread, timebase))
+                let timebase = shared.own_timebase(thread);
+                ends(thread, shared, Vector::Decrementer, is_named)
+                    .then(|| negative_at(thread, shared, timebase, decrementer(thread, timebase)))
             }
             Self::HypervisorDecrementer => {
                 let may_end = thread.msr() & msr::HV != 0
@@ -175,10 +174,9 @@ impl Timer {
                 let ends = ends(thread, shared, Vector::HypervisorDecrementer, false)
                     && lpcr & lpcr::HDICE != 0
                     && may_end;
-                (ends, hypervisor_decrementer(thread, timebase))
+                ends.then(|| hypervisor_exception_at(thread, shared)).flatten()
             }
         };
-        let due = ends.then(|| super::negative_at(thread, shared, timebase, value));
         let level = shared.cores[thread.core].power_saving_level;
         let stands_still = level >= shared.power_saving.time_base_stops_from;
         due.filter(|&cycle| !stands_still || cycle <= thread.reached.since)

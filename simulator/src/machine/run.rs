@@ -219,7 +219,7 @@ impl Machine {
                     _ => continue,
                 }
             }
-            let deadline = end.min(interrupt::next_timer(thread, &self.state.shared));
+            let deadline = end.min(interrupt::decrementers::next_timer(thread, &self.state.shared));
             match self.blocks(index, deadline, observer) {
                 Leave::Trap if self.trap(index, observer)? => return Ok(()),
                 _ => {}

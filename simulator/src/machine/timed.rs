@@ -143,7 +143,7 @@ impl Machine {
                     siblings = Default::default();
                     continue;
                 }
-                let deadline = interrupt::next_timer(thread, shared);
+                let deadline = interrupt::decrementers::next_timer(thread, shared);
                 let mode = Mode::of(thread);
                 siblings[place] = Some(Entered { deadline, mode, block: None });
             }

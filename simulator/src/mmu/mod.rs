@@ -92,7 +92,7 @@ pub fn translate(
         Err(fault) => return Err(deliver(thread, address, access, fault)),
     };
     let Some(offset) = shared.memory.locate(real) else {
-        return Err(thread.stop(StopReason::NoMemory { what: access.what(), address: real }));
+        return Err(no_memory(thread, address, access, real, false));
     };
     // Every access to a cache-inhibited page has to be looked at.
     if inhibited.is_none() {
@@ -124,6 +124,8 @@ pub fn look(
 enum Fault {
     Segment,
     MultiHit,
+    /// A table lies where no memory answers.
+    NoTable(RealAddress),
     Process(u64),
     Partition(u64, GuestRealAddress),
     Stop(StopReason),
@@ -134,9 +136,7 @@ impl From<WalkFault> for Fault {
         match fault {
             WalkFault::Process(cause) => Self::Process(cause),
             WalkFault::Partition(cause, at) => Self::Partition(cause, at),
-            WalkFault::NoMemory(error) => {
-                Self::Stop(StopReason::NoMemory { what: "table walk to", address: error.0 })
-            }
+            WalkFault::NoMemory(error) => Self::NoTable(error.0),
         }
     }
 }
@@ -381,6 +381,7 @@ fn deliver(thread: &mut Thread, address: EffectiveAddress, access: Access, fault
     let (vector, cause, guest_real) = match fault {
         Fault::Stop(reason) => return thread.stop(reason),
         Fault::MultiHit => return multi_hit(thread, address, is_fetch),
+        Fault::NoTable(at) => return no_memory(thread, address, access, at, true),
         Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
         Fault::Segment => (Vector::DataSegment, 0, None),
         Fault::Process(cause) if is_fetch => (Vector::InstructionStorage, cause, None),
@@ -419,6 +420,39 @@ fn multi_hit(thread: &mut Thread, address: EffectiveAddress, is_fetch: bool) -> 
         interrupt.status = machine_check::DATA;
         let status = Some(machine_check::TLB_MULTIHIT);
         interrupt.storage = Some(StorageFault { address, status, guest_real: None });
+    }
+    thread.machine_check(interrupt)
+}
+
+/// The machine check of an access to `real`, where no memory answers, or of the table walk for one
+/// (`docs/facts/interrupts.md#machine-checks`). With MSR\[ME\]=0 the machine stops and says where.
+fn no_memory(
+    thread: &mut Thread,
+    address: EffectiveAddress,
+    access: Access,
+    real: RealAddress,
+    is_walk: bool,
+) -> Trap {
+    if thread.msr() & msr::ME == 0 {
+        let what = if is_walk { "table walk to" } else { access.what() };
+        return thread.stop(StopReason::NoMemory { what, address: real });
+    }
+    let mut interrupt = Interrupt::new(Vector::MachineCheck);
+    match (access, is_walk) {
+        (Access::Fetch, false) => interrupt.status = machine_check::FETCH_REAL_ADDRESS,
+        (Access::Fetch, true) => interrupt.status = machine_check::FETCH_WALK_REAL_ADDRESS,
+        // In life the thread hears of it some instructions later; no register says where the store went.
+        (Access::Store, false) => interrupt.status = machine_check::STORE_REAL_ADDRESS,
+        (Access::Load, false) | (Access::Load | Access::Store, true) => {
+            interrupt.status = machine_check::DATA;
+            let status = if is_walk {
+                machine_check::WALK_REAL_ADDRESS
+            } else {
+                machine_check::LOAD_REAL_ADDRESS
+            };
+            interrupt.storage =
+                Some(StorageFault { address, status: Some(status), guest_real: None });
+        }
     }
     thread.machine_check(interrupt)
 }

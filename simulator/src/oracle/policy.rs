@@ -95,6 +95,8 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Kept, Rule::Kept),
     // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),
+    // They are written alone, and keep nothing.
+    (Set::Sprs(&[Spr::Trig1, Spr::Trig2]), Rule::Kept, Rule::Kept),
     // Any interrupt may lose a reservation. With radix translation nothing looks into the SLB; a
     // partition can still read it.
     (Set::One(Register::Reservation), Rule::Spent, Rule::Spent),

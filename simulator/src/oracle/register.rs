@@ -9,7 +9,7 @@ use arch::registers::spr::{Access, Spr};
 use crate::exec::facility::facility_of;
 use crate::exec::segment::SlbEntry;
 use crate::exec::spr::{counted, store};
-use crate::interrupt::decrementer;
+use crate::interrupt::decrementers::decrementer;
 use crate::shared::Shared;
 use crate::thread::Thread;
 

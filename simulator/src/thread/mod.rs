@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
 use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
-use crate::interrupt::Timers;
+use crate::interrupt::decrementers::{Timers, Underflow};
 use crate::ledger::LocalTime;
 use crate::mmu::invalidation::Outstanding;
 use crate::power_saving::Reached;
@@ -104,6 +104,8 @@ pub struct Thread {
     pub reservation: Option<Reservation>,
     /// The segment lookaside buffer.
     pub slb: [SlbEntry; SLB_ENTRIES],
+    /// What the hypervisor decrementer's sign has brought.
+    pub(crate) underflow: Underflow,
     /// Invalidations that other cores have yet to make for this thread.
     pub outstanding: Outstanding,
     /// Instructions completed since power-on.
@@ -129,7 +131,7 @@ pub struct Thread {
     /// Host-side shortcuts of translation; they answer what the modelled TLB would.
     #[serde(skip)]
     pub(crate) lookaside: Lookaside,
-    /// The signs of the decrementers, known until one of them changes.
+    /// What the decrementers ask for, known until one of them changes it.
     #[serde(skip)]
     pub(crate) timers: Timers,
     /// What the instruction that executes has accessed, in timing mode.
@@ -159,6 +161,7 @@ impl Thread {
             nia: 0,
             reservation: None,
             slb: [SlbEntry::default(); SLB_ENTRIES],
+            underflow: Underflow::default(),
             outstanding: Outstanding::default(),
             completed: 0,
             interrupts: 0,
@@ -367,7 +370,7 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                (thread.wakes_at, thread.reached, thread.slb),
+                (thread.wakes_at, thread.reached, thread.slb, thread.underflow),
             )
         };
         visible(self) == visible(other)

@@ -173,10 +173,8 @@ fn keys_change_only_where_the_masks_of_the_state_above_let_them() {
 
 #[test]
 fn values_that_would_switch_on_what_is_not_modelled_stop_the_machine() {
-    // BESCR, PCR, MMCRC; RPR, LDBAR and TSCR, which an operating system puts back after a stop.
-    let performance = [(806, 4, 1), (338, 2, 0), (851, 1, 0)];
-    let sharing = [(186, 1, 0), (850, 1 << 63, 0), (921, 1, 0)];
-    for (number, refused, accepted) in performance.into_iter().chain(sharing) {
+    // BESCR, PCR, MMCRC, LDBAR.
+    for (number, refused, accepted) in [(806, 4, 1), (338, 2, 0), (851, 1, 0), (850, 1 << 63, 0)] {
         let mut parts = Parts::new(HYPERVISOR);
         parts.write(number, accepted).unwrap();
         let outcome = parts.write(number, refused);
@@ -186,10 +184,32 @@ fn values_that_would_switch_on_what_is_not_modelled_stop_the_machine() {
         assert_eq!(value, refused);
         assert_eq!(parts.read(number), accepted, "a refused value is not kept");
     }
-    // Registers of which no value is modelled: TRIG0 to TRIG2.
-    for number in [880, 881, 882] {
+    // Registers of which no value is modelled: IMC, L2QOSR, SPRC, SPRD, TFMR.
+    for number in [799, 861, 276, 277, 317] {
         let outcome = Parts::new(HYPERVISOR).write(number, 0);
-        assert!(matches!(outcome, Err(Cause::Stop(StopReason::SprNotModelled { .. }))), "{number}");
+        let is_named = matches!(outcome, Err(Cause::Stop(StopReason::RegisterNotModelled(_))));
+        assert!(is_named, "{number}");
+    }
+}
+
+#[test]
+fn registers_of_the_implementation_keep_what_they_hold() {
+    const ALL: u64 = u64::MAX;
+    // RPR, TSCR, TTR, RWMR; PMCR keeps the state that is asked for, and its version.
+    let kept =
+        [(186, ALL), (921, 0xFFFF_FFFF), (922, ALL), (885, ALL), (884, 0x00FF_0000_0000_0001)];
+    for (number, held) in kept {
+        let mut parts = Parts::new(HYPERVISOR);
+        parts.write(number, ALL).unwrap();
+        assert_eq!(parts.read(number), held, "SPR {number}");
+        parts.write(number, 0).unwrap();
+        assert_eq!(parts.read(number), held & 1 & u64::from(number == 884), "SPR {number}");
+        for (state, expected) in [
+            (GUEST, (Vector::Program, program::PRIVILEGED)),
+            (PROBLEM, (Vector::Program, program::PRIVILEGED)),
+        ] {
+            assert_eq!(vector(Parts::new(state).write(number, 0)), expected, "SPR {number}");
+        }
     }
 }
 

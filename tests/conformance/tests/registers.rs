@@ -40,10 +40,22 @@ const DIFFERENCES: &[Difference] = &[
         reason: "PSSCR of a partition, which QEMU has from version 8 on; KVM uses it",
     },
     Difference {
-        numbers: &[276, 277, 339, 850, 855, 880, 881, 882],
+        numbers: &[276, 277, 339, 799, 850, 855, 884, 885, 922],
         ours: "PPPP",
         qemu: "nwPP",
         reason: "the hypervisor's: QEMU has none of them, or PSSCR as a number that others do not have",
+    },
+    Difference {
+        numbers: &[853],
+        ours: "PwPP",
+        qemu: "nwPP",
+        reason: "PMSR, the hypervisor's and read alone, which QEMU has from version 10 on",
+    },
+    Difference {
+        numbers: &[861],
+        ours: "nPPP",
+        qemu: "nwPP",
+        reason: "L2QOSR, the hypervisor's and written alone: QEMU does not have it",
     },
     Difference {
         numbers: &[31, 888, 889, 890, 892, 893, 894],

@@ -202,6 +202,8 @@ pub(super) fn wait(until: u64) {
     unsafe {
         write::<{ spr::LPCR }>(HOST_LPCR | lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL);
         write::<{ spr::DEC }>(left.min(DECREMENTER_MAX));
+        // What the last guest had left must not expire here: the exception would wait for the next one.
+        write::<{ spr::HDEC }>(DECREMENTER_MAX);
         write::<{ spr::PSSCR }>(psscr);
         isync();
         asm!(".long {}", const 19 << 26 | 370 << 1, options(nostack)); // stop

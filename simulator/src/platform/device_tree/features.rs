@@ -2,7 +2,7 @@
 //!
 //! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
 //! what the machine models; POWER9 has these besides, and an operating system that is told of them would
-//! use them: `vector`, `vector-scalar`, `vector-crypto`, `vector-v3`, `vector-scalar-v3`,
+//! use them: `vector-crypto`, `vector-v3`, `vector-scalar-v3`,
 //! `vector-binary128`, `vector-binary16`, `decimal-integer-v3`, `branch-history-rolling-buffer`, `event-based-branch`,
 //! `event-based-branch-v3`, `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`,
 //! `tm-suspend-hypervisor-assist`.
@@ -73,6 +73,13 @@ const FEATURES: &[Feature] = &[
     Feature { on: &["debug-facilities"], ..plain("come-from-address-register", BASE, PRIVILEGED) },
     Feature { on: &["debug-facilities"], ..plain("branch-tracing", BASE, PRIVILEGED) },
     Feature { hfscr: Some(0), capability: Some(27), ..plain("floating-point", BASE, ALL) },
+    Feature {
+        hfscr: Some(1),
+        capability: Some(28),
+        on: &["floating-point"],
+        ..plain("vector", BASE, ALL)
+    },
+    Feature { capability: Some(7), on: &["vector"], ..plain("vector-scalar", BASE, ALL) },
     free("quadword-load-store", BASE, ALL),
     free("decimal-integer", BASE, ALL),
     Feature {
@@ -181,7 +188,9 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in ["vector", "copy", "mmu-hash", "performance", "event", "tm-"] {
+        for missing in
+            ["vector-crypto", "vector-v3", "copy", "mmu-hash", "performance", "event", "tm-"]
+        {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
         }
     }

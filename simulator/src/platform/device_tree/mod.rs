@@ -13,6 +13,7 @@
 
 mod cpus;
 mod features;
+mod firmware_features;
 mod power;
 
 use dtoolkit::memreserve::MemoryReservation;
@@ -169,6 +170,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
         .bytes("interrupt-names", b"events\0".to_vec())
         .child(events())
+        .child(firmware_features::node())
         .child(power::node(description))
         .child(
             Node::new("consoles")

@@ -30,7 +30,7 @@
     SET     13, WINDOW
     TO_HOST_BY_HSRR (\first + 13), load, GUEST_ON, 0xe00, load, 0, \after, \ail
     TO_HOST_BY_HSRR (\first + 14), WINDOW, GUEST_ON, 0xe20, WINDOW, 0x40000000, \after, \ail
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     TO_HOST_BY_HSRR (\first + 15), forever, GUEST_ON, 0x980, forever, 0, \after, \ail
     SET_SPR HDEC, 0x7fffffff
     # Within the hypervisor.

@@ -4,26 +4,26 @@
 main:
     bl      setup_radix
     # Expired, and not enabled: the partition's own call is what comes.
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     SET_SPR LPCR, LPCR_RADIX
     IN_GUEST busy, GUEST_REAL | MSR_EE
     CHECK   1, 20, 0xc00
     # Enabled.
     SET_SPR LPCR, LPCR_RADIX | LPCR_HDICE
     # (QEMU's expires when it is written.)
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     IN_GUEST forever, GUEST_REAL
     CHECK   2, 20, 0x980
     CHECK_ADDRESS 3, 23, forever
     CHECK   4, 24, GUEST_REAL
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     IN_GUEST forever, GUEST_REAL | MSR_EE | MSR_RI
     CHECK   5, 20, 0x980
     CHECK   6, 24, GUEST_REAL | MSR_EE | MSR_RI
     mfmsr   10
     CHECK   7, 10, MSR_SF | MSR_HV | MSR_ME | MSR_RI
     # In hypervisor state it waits for EE.
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     ON_INTERRUPT unexpected
     li      3, 1000
     mtctr   3

@@ -21,7 +21,7 @@
 main:
     bl      setup_radix
     SET_SPR LPCR, LPCR_RADIX | LPCR_HDICE
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     SET_SPR DEC, 0xffffffff
     RING
     # In hypervisor state EE holds all of them back; what the instruction does comes then.
@@ -34,7 +34,7 @@ main:
     COMES   4, trapping, HOST | MSR_EE, 0xe80
     COMES   5, trapping, HOST | MSR_EE, 0x700
     # A partition with EE=0 holds back its own alone.
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     SET_SPR DEC, 0xffffffff
     COMES   6, trapping, GUEST_REAL, 0x980
     SET_SPR HDEC, 0x7fffffff

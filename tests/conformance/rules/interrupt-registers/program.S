@@ -54,7 +54,7 @@ main:
     SET     10, 0x28000000
     msgsnd  10
     HYPERVISORS 11, forever, ON | MSR_EE, 0xe80, forever, 0
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     SET_SPR LPCR, LPCR_HDICE
     HYPERVISORS 12, forever, ON | MSR_EE, 0x980, forever, 0
     PASS

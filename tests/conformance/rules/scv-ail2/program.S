@@ -7,7 +7,7 @@ main:
     STORE   HOST_PROCESS_TABLE + 16, ROOT | HOST_PID0_ROOT
     INVALIDATE_ALL
     SET_SPR FSCR, 1 << 12
-    SET_SPR HFSCR, 1 << 12
+    SET_SPR HFSCR, 0
     # Level 3 goes to 0x17060: back to the hypervisor from there.
     lis     3, 1
     ori     3, 3, 0x7060

@@ -32,7 +32,7 @@ main:
     STORE   GUEST_PROCESS_TABLE, ROOT | GUEST_PID1_ROOT
     STORE   HOST_PROCESS_TABLE + 16, ROOT | HOST_PID0_ROOT
     INVALIDATE_ALL
-    SET_SPR HFSCR, 0x1003
+    SET_SPR HFSCR, 3
     SET_SPR FSCR, 0x1000
     # The door of level 2, in both places.
     ADDRESS 3, door

@@ -152,7 +152,7 @@ print_line:
 main:
     bl      setup_radix
     # Every facility is there, and PMCC=2 gives problem state the performance monitor.
-    SET_SPR HFSCR, 0x17bf
+    SET_SPR HFSCR, 0x7bf
     SET_SPR FSCR, 0x1184
     SET_SPR 795, 0x80080000
     MAP     0, KERNEL

@@ -47,7 +47,7 @@
     HEIR_IS \first, MARK
     TO_HOST_BY_HSRR (\first + 1), nothing, \msr, 0xe40, nothing
     DESCRIBED (\first + 1)
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     TO_HOST_BY_HSRR (\first + 2), forever, \msr, 0x980, forever
     DESCRIBED (\first + 2)
     HEIR_IS (\first + 2), MARK

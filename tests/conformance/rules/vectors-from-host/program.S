@@ -42,7 +42,7 @@
     TO_HOST_BY_SRR (\first + 13), forever, \msr, 0x900, forever
     SET_SPR DEC, 0x7fffffff
     DESCRIBED (\first + 13)
-    SET_SPR HDEC, -1
+    EXPIRE_HDEC
     TO_HOST_BY_HSRR (\first + 14), forever, \msr, 0x980, forever
     SET_SPR HDEC, 0x7fffffff
     DESCRIBED (\first + 14)

@@ -1,0 +1,134 @@
+//! The decrementers: their values, and when they interrupt.
+//!
+//! DEC's exception is there while its sign bit is set. HDEC's comes when the bit becomes set, by counting or by a
+//! write, and is there until its interrupt is taken, whatever HDEC holds by then. Source:
+//! `docs/facts/interrupts.md#decrementers`.
+
+use arch::registers::spr::Spr;
+use serde::{Deserialize, Serialize};
+
+use crate::shared::Shared;
+use crate::thread::Thread;
+
+/// The decrementer's value, sign-extended from its width.
+#[must_use]
+pub fn decrementer(thread: &Thread, timebase: u64) -> i64 {
+    let bits = if thread.has_large_decrementer() { LARGE_BITS } else { SMALL_BITS };
+    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
+}
+
+/// The hypervisor decrementer's value, sign-extended from its 56 bits.
+#[must_use]
+pub fn hypervisor_decrementer(thread: &Thread, timebase: u64) -> i64 {
+    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), LARGE_BITS)
+}
+
+const SMALL_BITS: u32 = 32;
+const LARGE_BITS: u32 = 56;
+
+fn sign_extend(value: u64, bits: u32) -> i64 {
+    (value << (64 - bits)) as i64 >> (64 - bits)
+}
+
+/// The cycle of the thread's time at which a timer of `value` at `timebase` is negative: now, if it is.
+pub(super) fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value: i64) -> u64 {
+    if value < 0 {
+        return thread.time_now().cycles();
+    }
+    let offset = shared.cores[thread.core].timebase_offset;
+    let ticks = timebase.wrapping_sub(offset).saturating_add(value as u64 + 1);
+    shared.clock.cycles_at(ticks)
+}
+
+/// What HDEC's sign has brought so far. It changes where HDEC is written and where its interrupt is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Underflow {
+    /// The exception is there, whatever HDEC's sign is now.
+    is_kept: bool,
+    /// The sign bit that is set now has had its interrupt, or has brought none.
+    is_over: bool,
+}
+
+impl Underflow {
+    /// Whether the exception is there at this value of HDEC.
+    fn is_there(self, hdec: i64) -> bool {
+        self.is_kept || hdec < 0 && !self.is_over
+    }
+}
+
+/// The cycle of the thread's time at which the hypervisor decrementer's exception is there: now, if it is.
+pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Option<u64> {
+    let timebase = shared.own_timebase(thread);
+    let hdec = hypervisor_decrementer(thread, timebase);
+    if thread.underflow.is_kept {
+        return Some(thread.time_now().cycles());
+    }
+    let has_edge_ahead = hdec >= 0 || !thread.underflow.is_over;
+    has_edge_ahead.then(|| negative_at(thread, shared, timebase, hdec))
+}
+
+/// Writes HDEC. A sign bit that becomes set brings an exception; nothing that is written ends one.
+pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
+    let own = shared.own_timebase(thread);
+    let was = hypervisor_decrementer(thread, own);
+    let is_kept = thread.underflow.is_there(was);
+    thread.set_spr(Spr::Hdec, value.wrapping_add(shared.timebase(thread)));
+    let is = hypervisor_decrementer(thread, own);
+    let is_over = is < 0 && was < 0;
+    thread.underflow = Underflow { is_kept, is_over };
+    thread.timers = Timers::default();
+}
+
+/// Ends the hypervisor decrementer's exception: its interrupt is taken.
+pub(super) fn end_hypervisor_exception(thread: &mut Thread, shared: &Shared) {
+    let hdec = hypervisor_decrementer(thread, shared.own_timebase(thread));
+    thread.underflow = Underflow { is_kept: false, is_over: hdec < 0 };
+    thread.timers = Timers::default();
+}
+
+/// What the decrementers ask for. It was computed once and holds until a known time, as long as nobody
+/// writes a register that it depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Timers {
+    pub(super) is_dec_negative: bool,
+    pub(super) has_hdec_exception: bool,
+    /// The first cycle of the thread's time at which one of the signs is another.
+    until: u64,
+    inputs: TimerInputs,
+}
+
+/// DEC and HDEC as they are kept, the time base's offset, and LPCR\[LD\].
+type TimerInputs = (u64, u64, u64, bool);
+
+/// What the decrementers ask for now.
+pub(super) fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
+    let offset = shared.cores[thread.core].timebase_offset;
+    let is_large = thread.has_large_decrementer();
+    let inputs = (thread.spr(Spr::Dec), thread.spr(Spr::Hdec), offset, is_large);
+    if thread.timers.inputs == inputs && thread.time_now().cycles() < thread.timers.until {
+        return thread.timers;
+    }
+    let timebase = shared.own_timebase(thread);
+    let dec = decrementer(thread, timebase);
+    let hdec = hypervisor_decrementer(thread, timebase);
+    let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };
+    let ticks = ticks_to_sign_change(dec, dec_bits).min(ticks_to_sign_change(hdec, LARGE_BITS));
+    let until = shared.clock.cycles_at(timebase.wrapping_sub(offset).saturating_add(ticks));
+    // The time base, which HDEC follows here, was set back: the sign bit will be set anew.
+    thread.underflow.is_over &= hdec < 0;
+    let (is_dec_negative, has_hdec_exception) = (dec < 0, thread.underflow.is_there(hdec));
+    thread.timers = Timers { is_dec_negative, has_hdec_exception, until, inputs };
+    thread.timers
+}
+
+/// A decrementer that counts down from `value` passes zero, or its most negative value.
+fn ticks_to_sign_change(value: i64, bits: u32) -> u64 {
+    let to_wrap = if value < 0 { 1 << (bits - 1) } else { 0 };
+    (value + to_wrap + 1) as u64
+}
+
+/// The cycle of the thread's time at which the sign of a decrementer changes next.
+#[must_use]
+pub fn next_timer(thread: &mut Thread, shared: &Shared) -> u64 {
+    timers(thread, shared).until
+}
