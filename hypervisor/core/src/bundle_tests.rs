@@ -111,10 +111,21 @@ fn the_console_is_for_a_partition_that_is_there() {
 
 #[test]
 fn a_name_that_a_terminal_would_act_on_is_refused_unshown() {
-    for name in ["\x1b[2J", "two words", "a: powered off", &"x".repeat(32)] {
+    // What no device tree has as a name its reader refuses before.
+    let (unreadable, unfit) = (BundleError::DamagedManifest, BundleError::Name(0));
+    let long = "x".repeat(32);
+    let names = [
+        ("\x1b[2J", &unreadable),
+        ("two words", &unreadable),
+        ("a: powered off", &unreadable),
+        (long.as_str(), &unreadable),
+        ("7up", &unfit),
+        ("a@b", &unfit),
+    ];
+    for (name, expected) in names {
         let tree = tree_of(DeviceTreeNode::new_unchecked(name));
         let error = parse(&tree.to_dtb(), FILE).unwrap_err();
-        assert_eq!(error, BundleError::Name(0), "{name:?}");
+        assert_eq!(&error, expected, "{name:?}");
         assert!(!error.to_string().contains(name));
     }
 }
