@@ -101,8 +101,12 @@ mod tests {
         .unwrap();
         let cases =
             |first, second| [("step_8".to_owned(), first), ("step_64".to_owned(), second)].into();
-        let mut figures =
-            Figures { value: cases(4.0, 15.5), low: cases(4.0, 17.0), high: cases(4.0, 15.0) };
+        let mut figures = Figures {
+            value: cases(4.0, 15.5),
+            low: cases(4.0, 17.0),
+            high: cases(4.0, 15.0),
+            ..Figures::default()
+        };
         let text = Curve::new(&curve, &figures).unwrap().text();
         assert_eq!(
             text,

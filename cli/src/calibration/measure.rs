@@ -1,5 +1,5 @@
 //! Runs the micro-benchmarks: with every value of the machine's description as it is, and with every guess
-//! at its low and at its high end.
+//! at its low and at its high end. What several threads do runs at half the quantum too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -10,7 +10,7 @@ use simulator::core::Settings;
 use simulator::description::timing::Bound;
 
 use super::cases::{self, Case};
-use super::rows::Published;
+use super::rows::{Published, Row};
 use crate::failure::Failure;
 use crate::machine_file::MachineFile;
 use crate::progress::Progress;
@@ -26,6 +26,8 @@ pub struct Figures {
     pub low: BTreeMap<String, f64>,
     /// With every guess at its high end.
     pub high: BTreeMap<String, f64>,
+    /// With every value as it is, at half the quantum; only cases with several threads.
+    pub half_quantum: BTreeMap<String, f64>,
 }
 
 impl Figures {
@@ -33,6 +35,18 @@ impl Figures {
     #[must_use]
     pub fn of(&self, case: &str) -> Option<[f64; 3]> {
         self.ends(|cycles| cycles.get(case).copied())
+    }
+
+    /// What `row`'s figure becomes at half the quantum, by what it is: 1 if the quantum does not show. `None` if no
+    /// case of it has several threads.
+    #[must_use]
+    pub fn moved(&self, row: &Row) -> Option<f64> {
+        if !row.cases().any(|case| self.half_quantum.contains_key(case)) {
+            return None;
+        }
+        let half = row
+            .figure(|case| self.half_quantum.get(case).or_else(|| self.value.get(case)).copied())?;
+        Some(half / row.figure(|case| self.value.get(case).copied())?)
     }
 
     /// What `figure` makes of the cases, the least and the most of it.
@@ -50,12 +64,32 @@ struct Boot {
     system: System,
     /// Of the cases that run.
     role: u8,
+    /// Whether other threads do something.
+    has_others: bool,
     /// Follows the names of its cases.
     suffix: String,
 }
 
+/// How a boot is timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Variant {
+    Bound(Bound),
+    HalfQuantum,
+}
+
+impl Variant {
+    fn settings(self) -> Settings {
+        let settings = Settings::default();
+        match self {
+            Self::Bound(bound) => Settings { bound, ..settings },
+            Self::HalfQuantum => Settings { quantum: settings.quantum / 2, ..settings },
+        }
+    }
+}
+
 /// Runs the image's cases on `machine`, alone and in every set-up of which `published` needs one of `wanted`; each
-/// boot at the values and at both ends of the guesses, as many at once as the host has processors.
+/// boot at the values and at both ends of the guesses, and where there are other threads at half the quantum; as many at
+/// once as the host has processors.
 ///
 /// # Errors
 /// [`Failure`] if a run does not end as it should, or leaves a case out.
@@ -67,7 +101,7 @@ pub fn measure(
 ) -> Result<Figures, Failure> {
     let cases = cases::of_image(image)?;
     let alone = system(image.to_vec(), machine.clone());
-    let mut boots = vec![Boot { system: alone, role: 0, suffix: String::new() }];
+    let mut boots = vec![Boot { system: alone, role: 0, has_others: false, suffix: String::new() }];
     for setup in &published.setups {
         let machine = machine.clone().with_topology(setup.topology, "calibration/power9.toml");
         for &others in &setup.others {
@@ -75,18 +109,17 @@ pub fn measure(
             if wanted.iter().any(|case| case.ends_with(&suffix)) {
                 let image = cases::with_mode(image, setup, others)?;
                 let system = system(image, machine.clone());
-                boots.push(Boot { system, role: setup.role, suffix });
+                boots.push(Boot { system, role: setup.role, has_others: others > 0, suffix });
             }
         }
     }
-    let bounds = [Bound::Value, Bound::Low, Bound::High];
-    let jobs: Vec<(&Boot, Bound)> =
-        boots.iter().flat_map(|boot| bounds.map(|bound| (boot, bound))).collect();
+    let jobs: Vec<(&Boot, Variant)> =
+        boots.iter().flat_map(|boot| boot.variants().map(move |variant| (boot, variant))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        while let Some((boot, bound)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*bound, boot.run(&cases, *bound)));
+        while let Some((boot, variant)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((*variant, boot.run(&cases, variant.settings())));
         }
         done
     };
@@ -101,13 +134,14 @@ pub fn measure(
     });
     drop(progress);
     let mut figures = Figures::default();
-    for (bound, cycles) in done {
-        let of_bound = match bound {
-            Bound::Value => &mut figures.value,
-            Bound::Low => &mut figures.low,
-            Bound::High => &mut figures.high,
+    for (variant, cycles) in done {
+        let of_variant = match variant {
+            Variant::Bound(Bound::Value) => &mut figures.value,
+            Variant::Bound(Bound::Low) => &mut figures.low,
+            Variant::Bound(Bound::High) => &mut figures.high,
+            Variant::HalfQuantum => &mut figures.half_quantum,
         };
-        of_bound.extend(cycles?);
+        of_variant.extend(cycles?);
     }
     Ok(figures)
 }
@@ -124,10 +158,15 @@ fn system(image: Vec<u8>, machine: MachineFile) -> System {
 }
 
 impl Boot {
+    /// The ways in which it is timed.
+    fn variants(&self) -> impl Iterator<Item = Variant> + use<> {
+        let bounds = [Bound::Value, Bound::Low, Bound::High].map(Variant::Bound);
+        bounds.into_iter().chain(self.has_others.then_some(Variant::HalfQuantum))
+    }
+
     /// Cycles an operation, by case and set-up.
-    fn run(&self, cases: &[Case], bound: Bound) -> Result<BTreeMap<String, f64>, Failure> {
+    fn run(&self, cases: &[Case], settings: Settings) -> Result<BTreeMap<String, f64>, Failure> {
         let mut regions = RegionCycles::default();
-        let settings = Settings { bound, ..Settings::default() };
         let timing = Timing { settings, region: None };
         let (exit, _) = timed::run(&self.system, timing, &mut regions, |machine| {
             machine.take_console_output();

@@ -85,11 +85,12 @@ fn cycles() -> String {
 pub struct Setup {
     /// Rows name a case of it as `CASE, NAME`; the number of others for `{}`.
     name: String,
-    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves; 4: they invalidate.
+    /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves; 4: they invalidate;
+    /// 5: they spin, beside other loops.
     pub role: u8,
     /// How many, one boot for each.
     pub others: Vec<u8>,
-    /// Their priority, 1 very low to 5 medium high; 0 for `stop`.
+    /// Their priority, 1 very low to 5 medium high; 0 for `stop`, 6 for Linux's snooze loop.
     pub priority: u8,
     /// Whether their `stop` lets the core take what they have.
     #[serde(default)]
@@ -164,11 +165,8 @@ impl Published {
     /// The cases that the rows need, and the curves if they are asked for.
     #[must_use]
     pub fn cases(&self, with_curves: bool) -> BTreeSet<String> {
-        let of_row = |row: &Row| {
-            let parts = [Some(row.case.clone()), row.minus.clone(), row.over.clone()];
-            parts.into_iter().flatten()
-        };
-        let mut cases: BTreeSet<String> = self.rows.iter().flat_map(of_row).collect();
+        let mut cases: BTreeSet<String> =
+            self.rows.iter().flat_map(Row::cases).map(str::to_owned).collect();
         for curve in self.curves.iter().filter(|_| with_curves) {
             for series in &curve.series {
                 cases.extend(curve.points.iter().map(|point| series.case(*point)));
@@ -194,6 +192,12 @@ pub fn power9() -> Published {
 }
 
 impl Row {
+    /// The cases that it is made of.
+    pub fn cases(&self) -> impl Iterator<Item = &str> {
+        let parts = [Some(&self.case), self.minus.as_ref(), self.over.as_ref()];
+        parts.into_iter().flatten().map(String::as_str)
+    }
+
     /// The model's figure from cycles an operation by case, or `None` if a case was not run.
     #[must_use]
     pub fn figure(&self, cycles: impl Fn(&str) -> Option<f64>) -> Option<f64> {

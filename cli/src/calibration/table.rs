@@ -12,6 +12,9 @@ use super::measure::Figures;
 use super::predictions::{Predictions, Remark};
 use super::rows::{self, Group, Role, Row};
 
+/// The most that half the quantum may move a figure by, as a fraction of it.
+const MOST_MOVED: f64 = 0.02;
+
 /// The version of the JSON's form.
 const SCHEMA: u32 = 1;
 
@@ -73,13 +76,16 @@ struct Line {
     unit: String,
     /// As a fraction of the published effect, of the nearer end of an interval.
     error: f64,
+    /// By what fraction half the quantum moves the figure; `None` where one thread is all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_by_half_quantum: Option<f64>,
     /// `published`, or `guess` where the model's figure moves with the guesses.
     confidence: &'static str,
     role: Role,
     /// Whether it is listed as a prediction.
     was_predicted: bool,
     source: String,
-    /// Whether the group's tolerance is kept.
+    /// Whether the group's tolerance is kept, and half the quantum does not show.
     is_met: bool,
 }
 
@@ -101,6 +107,7 @@ impl Comparison {
                 .ends(figure)
                 .ok_or_else(|| format!("the row `{}` needs a case that was not run", row.name))?;
             let error = row.error(model);
+            let moved = figures.moved(row).map(|moved| moved - 1.0);
             let leans_on_guesses = high - low > 0.005 * model.abs();
             Ok(Line {
                 name: row.name.clone(),
@@ -114,11 +121,12 @@ impl Comparison {
                 published_range: row.published_high.map(|high| [row.published, high]),
                 unit: row.unit.clone(),
                 error,
+                moved_by_half_quantum: moved,
                 confidence: if leans_on_guesses { "guess" } else { "published" },
                 role: row.role,
                 was_predicted: predictions.has(&row.name),
                 source: row.source.clone(),
-                is_met: row.is_met(model),
+                is_met: row.is_met(model) && moved.is_none_or(|moved| moved.abs() <= MOST_MOVED),
             })
         };
         let rows = rows.iter().map(line).collect::<Result<Vec<Line>, String>>()?;
@@ -178,6 +186,7 @@ impl Comparison {
             "with guesses",
             "published",
             "error",
+            "half quantum",
             "",
             "role",
         ]);
@@ -208,11 +217,13 @@ impl Comparison {
                 interval,
                 published,
                 format!("{:+.1} %", row.error * 100.0),
+                row.moved_by_half_quantum
+                    .map_or(String::new(), |moved| format!("{:+.1} %", moved * 100.0)),
                 verdict.to_owned(),
                 role.to_owned(),
             ]);
         }
-        for index in 2..6 {
+        for index in 2..7 {
             if let Some(column) = table.column_mut(index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -237,7 +248,8 @@ impl Comparison {
             "predicted: {} of {} met ({} of {} listed first, {} of {} added; a row fitted since is not met)\n\
              fitted: {} of {} met\n\
              met is within 10 % in group A, 25 % in B, and in direction and within a factor of three in C; \
-             a ratio is judged by what it differs from 1 by\n",
+             a ratio is judged by what it differs from 1 by; half the quantum moves a figure of several threads by \
+             2 % at most\n",
             predicted.met,
             predicted.of,
             first.met,
@@ -296,7 +308,41 @@ mod tests {
 
     fn figures(value: f64, low: f64, high: f64) -> Figures {
         let one = |cycles: f64| [("case".to_owned(), cycles)].into();
-        Figures { value: one(value), low: one(low), high: one(high) }
+        Figures { value: one(value), low: one(low), high: one(high), ..Figures::default() }
+    }
+
+    #[test]
+    fn what_half_the_quantum_moves_is_not_met() {
+        let beside = |half: f64| {
+            let mut figures = figures(30.0, 30.0, 30.0);
+            for cycles in [&mut figures.value, &mut figures.low, &mut figures.high] {
+                cycles.insert("alone".to_owned(), 10.0);
+            }
+            figures.half_quantum.insert("case".to_owned(), half);
+            let row = Row {
+                over: Some("alone".to_owned()),
+                unit: "ratio".to_owned(),
+                ..row("beside", Group::B, 3.0)
+            };
+            let rows = [row];
+            Comparison::new(&description(), &rows, Predictions::default(), &figures).unwrap()
+        };
+        for (half, note) in [(30.0, "+0.0 %"), (30.5, "+1.7 %")] {
+            let comparison = beside(half);
+            assert!(comparison.missed().is_empty());
+            assert!(comparison.text().contains(note), "{}", comparison.text());
+        }
+        for half in [29.0, 31.0] {
+            assert_eq!(beside(half).missed(), ["beside"]);
+        }
+        assert!(beside(31.0).text().contains("+3.3 %  missed"));
+        let alone = Comparison::new(
+            &description(),
+            &[row("alone", Group::A, 30.0)],
+            Predictions::default(),
+            &figures(30.0, 30.0, 30.0),
+        );
+        assert!(!alone.unwrap().json().contains("moved_by_half_quantum"));
     }
 
     #[test]

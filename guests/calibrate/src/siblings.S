@@ -3,9 +3,9 @@
 # The doubleword `mode` of the image says what the others do; whoever boots the image may write it:
 #
 #   byte 0      role: 0 none, all other cases; 1 they spin, `busy_thread`; 2 one answers, `ping_pong`;
-#               3 none, the cases of curves.S; 4 they invalidate, `invalidation_storm`
+#               3 none, the cases of curves.S; 4 they invalidate, `invalidation_storm`; 5 they spin, `beside_...`
 #   byte 1      how many threads are started
-#   byte 2      their priority: 1 very low to 5 medium high, 0 they wait in stop
+#   byte 2      their priority: 1 very low to 5 medium high, 0 they wait in stop, 6 they snooze as Linux does
 #   byte 3      whether their stop has ESL=EC=1, so that the core may take what they have
 #   bytes 4-7   distance of their PIRs, little-endian
 
@@ -13,6 +13,9 @@
     .set ROLE_PING_PONG, 2
     .set ROLE_CURVES, 3
     .set ROLE_INVALIDATE, 4
+    .set ROLE_BESIDE, 5
+    .set SNOOZE, 6
+    .set SNOOZE_TICKS, 10240            # 20 us: the residency of the next state, stop0
     .set PIR, 1023
     .set LPCR_UPRT_HR, 0x0050
     .set PSSCR_NUMBER, 855
@@ -65,6 +68,8 @@ sibling_entry:
     beq invalidate
     cmpdi %r5, 0
     beq wait_in_stop
+    cmpdi %r5, SNOOZE
+    beq snooze
     cmpdi %r5, 1
     bne 2f
     or %r31, %r31, %r31
@@ -90,6 +95,23 @@ wait_in_stop:
     mtspr DEC, %r3
     mtspr PSSCR_NUMBER, %r4
 1:  stop
+    b 1b
+
+# Linux's snooze: a poll at low and very low priority until its time is over. What the kernel does between that and
+# the next poll at medium priority is not here.
+snooze:
+    load_constant %r3, SCRATCH + 128
+1:  mftb %r6
+    addi %r6, %r6, SNOOZE_TICKS
+2:  ld %r4, 0(%r3)                      # need_resched()
+    andi. %r4, %r4, 8
+    bne 3f
+    or %r1, %r1, %r1
+    or %r31, %r31, %r31
+    mftb %r4
+    cmpld %r4, %r6
+    ble 2b
+3:  or %r2, %r2, %r2
     b 1b
 
 answer:
@@ -148,3 +170,85 @@ invalidate:
     bne 1b
     stw %r5, 0(%r3)
     end_case
+
+# What PARM-M measured beside threads that spin; its eight independent adds are `busy_thread`. Each has its loop's addi,
+# cmpdi and bne.
+
+    case beside_chain, 2000, 1, ROLE_BESIDE
+    li %r3, 1
+    measured_by_gpr
+    .rept 8
+    add %r4, %r4, %r3
+    .endr
+    cmpdi %cr1, %r3, 0
+    end_case_by_gpr
+
+    case beside_increment, 2000, 1, ROLE_BESIDE
+    load_constant %r3, SCRATCH
+    measured_by_gpr
+    ld %r4, 0(%r3)
+    addi %r4, %r4, 1
+    std %r4, 0(%r3)
+    cmpdi %cr1, %r3, 0
+    end_case_by_gpr
+
+    case beside_bctr, 2000, 1, ROLE_BESIDE
+    address_of %r3, bctr_target
+    measured_by_gpr
+    mtctr %r3
+    bctr
+    .balign 32
+bctr_target:
+    cmpdi %cr1, %r3, 0
+    end_case_by_gpr
+
+# Four bytes of a CRC with a table, as compilers make it. All bytes and the table are zero.
+    case beside_crc, 1000, 1, ROLE_BESIDE
+    load_constant %r3, SCRATCH + 0x1000 # the bytes
+    load_constant %r4, SCRATCH + 0x2000 # the table
+    li %r5, 0
+    measured_by_gpr
+    .irp byte, 0, 1, 2, 3
+    lbz %r6, \byte(%r3)
+    xor %r6, %r6, %r5
+    rlwinm %r6, %r6, 2, 22, 29
+    lwzx %r6, %r4, %r6
+    srwi %r5, %r5, 8
+    xor %r5, %r5, %r6
+    .endr
+    end_case_by_gpr
+
+# A byte-code interpreter: one bctr for all, 14 codes a round, of which two have another target than the one before.
+    .set CODE, SCRATCH + 0x3000
+    case beside_interpreter, 500, 14, ROLE_BESIDE
+    load_constant %r3, CODE
+    li %r4, 0
+    .irp place, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+    stb %r4, \place(%r3)
+    .endr
+    li %r4, 1
+    stb %r4, 13(%r3)
+    load_constant %r9, SCRATCH + 0x4000 # its registers
+    address_of %r10, interpreted
+    measured_by_gpr
+    mr %r11, %r3
+2:  lbz %r5, 0(%r11)
+    addi %r11, %r11, 1
+    rldicr %r6, %r5, 6, 57
+    add %r6, %r6, %r10
+    mtctr %r6
+    bctr
+    .balign 64
+interpreted:
+    ld %r7, 0(%r9)                      # code 0: add two registers
+    ld %r8, 8(%r9)
+    add %r7, %r7, %r8
+    addi %r12, %r12, 1
+    xor %r13, %r7, %r12
+    and %r14, %r12, %r8
+    std %r7, 16(%r9)
+    b 2b
+    .balign 64
+    ld %r7, 16(%r9)                     # code 1: the end of the program
+    addi %r12, %r12, 2
+    end_case_by_gpr
