@@ -24,6 +24,8 @@ pub struct Console {
     ring: VecDeque<u8>,
     output: Vec<u8>,
     input: VecDeque<u8>,
+    /// Input came that firmware has not fetched from the line: the line asks for attention.
+    asks: bool,
     log: Vec<Input>,
     /// Reads that found nothing.
     in_vain: u64,
@@ -56,6 +58,7 @@ impl Console {
     /// Input arrives.
     pub fn type_in(&mut self, input: Input) {
         self.input.extend(&input.bytes);
+        self.asks |= !input.bytes.is_empty();
         self.log.push(input);
     }
 
@@ -65,8 +68,20 @@ impl Console {
         !self.input.is_empty()
     }
 
+    /// Whether the line asks firmware to fetch input from it.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Firmware fetches what came: it waits in firmware's buffer now, and the line asks for nothing.
+    pub fn fetch(&mut self) {
+        self.asks = false;
+    }
+
     /// At most `most` bytes of input.
     pub fn read(&mut self, most: usize) -> Vec<u8> {
+        self.fetch();
         let bytes = most.min(self.input.len());
         self.in_vain += u64::from(bytes == 0);
         self.input.drain(..bytes).collect()
@@ -106,8 +121,9 @@ mod tests {
         let mut console = Console::default();
         assert!(!console.has_input());
         console.type_in(Input { at_step: 5, timebase: 1, bytes: b"abc".to_vec() });
-        assert!(console.has_input());
+        assert!(console.has_input() && console.asks());
         assert_eq!(console.read(2), b"ab");
+        assert!(console.has_input() && !console.asks());
         assert_eq!(console.read(2), b"c");
         assert_eq!((console.log().len(), console.reads_in_vain()), (1, 0));
         assert!(console.read(2).is_empty());

@@ -84,7 +84,7 @@ impl Platform {
 
     /// Brings the interrupt controller's lines to the threads after something changed at cycle `now`.
     pub fn drive_lines(&mut self, shared: &mut Shared, threads: usize, now: u64) {
-        self.xics.set_level(xics::FIRMWARE_EVENT, self.console.has_input());
+        self.xics.set_level(xics::FIRMWARE_EVENT, self.console.asks());
         for index in 0..threads {
             let line = self.xics.line(index);
             shared.signal(index, now, |signals| signals.virtualization = line);

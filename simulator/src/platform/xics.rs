@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 const MASKED: u8 = 0xFF;
 /// The interrupt number of a request made through MFRR.
 pub const INTER_PROCESSOR: u32 = 2;
-/// The source that is up while firmware has an event for the operating system.
+/// The source that is up while a device of firmware's own, the console's line, wants its attention.
 pub const FIRMWARE_EVENT: u32 = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -1,7 +1,9 @@
 //! OPAL calls that no payload of the project makes, and their answers.
 
+use arch::address::RealAddress;
 use arch::instruction::Mnemonic;
 use arch::opal::{event, reinit, status, token};
+use simulator::state::State;
 use simulator::{NoObserver, RunState};
 
 use crate::support::{Program, report, two_threads};
@@ -155,6 +157,44 @@ fn firmwares_event_can_be_routed_and_asked_for() {
     let gpr = machine.state().threads[0].gpr;
     // The server with two bits below it, and the priority.
     assert_eq!((gpr[31] as i64, gpr[30] >> 40), (status::SUCCESS, 0x405));
+}
+
+#[test]
+fn input_interrupts_until_firmware_has_fetched_it_and_is_an_event_until_it_is_read() {
+    const END: u64 = 0xFF00_0010;
+    let mut machine = Program::default()
+        .opal(token::SET_XIVE, &[16, 0, 5])
+        .opal(token::INT_SET_CPPR, &[0xFF])
+        .opal(token::INT_GET_XIRR, &[CELL, 0])
+        .opal(token::HANDLE_INTERRUPT, &[16, CELL + 8])
+        .opal(token::INT_EOI, &[END])
+        .op(Mnemonic::Or, &[26, 3, 3])
+        .opal(token::POLL_EVENTS, &[CELL + 16])
+        .set(27, 1)
+        // More input comes here. Its interrupt is ended without a look at it, and comes again.
+        .opal(token::INT_GET_XIRR, &[CELL + 4, 0])
+        .opal(token::INT_EOI, &[END])
+        .op(Mnemonic::Or, &[28, 3, 3])
+        .store(CELL + 24, 100)
+        .opal(token::CONSOLE_READ, &[0, CELL + 24, CELL + 32])
+        .opal(token::INT_GET_XIRR, &[CELL + 40, 0])
+        .opal(token::POLL_EVENTS, &[CELL + 48])
+        .power_off()
+        .boot(|_| {});
+    machine.console_input(b"a");
+    while machine.state().threads[0].gpr[27] != 1 {
+        assert!(matches!(machine.run(1, &mut NoObserver), RunState::Running));
+    }
+    machine.console_input(b"b");
+    assert!(matches!(machine.run(1_000_000, &mut NoObserver), RunState::PoweredOff));
+    let State { threads, shared, .. } = machine.state();
+    let [first, second] = [26, 28].map(|register| threads[0].gpr[register]);
+    assert_eq!((first, second), (0, 1), "whether another interrupt waits");
+    let cell = |offset| shared.memory.read_be64(RealAddress(CELL + offset)).unwrap();
+    assert_eq!(cell(0), 0xFF00_0010_FF00_0010, "both inputs interrupt");
+    assert_eq!([cell(8), cell(16)], [event::CONSOLE_INPUT; 2], "fetched and not read");
+    assert_eq!((cell(24), cell(32) >> 48), (2, 0x6162));
+    assert_eq!((cell(40) >> 32, cell(48)), (0xFF00_0000, 0), "all is read");
 }
 
 #[test]

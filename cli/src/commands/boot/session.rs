@@ -1,8 +1,8 @@
 //! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
 
 use simulator::{Input, Machine, NoObserver, Observer, RunState};
 
@@ -19,6 +19,11 @@ use crate::saved::{self, Surroundings};
 use crate::system::Exit;
 use crate::trace::Trace;
 use crate::until::Until;
+
+/// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
+const IDLE_SLICE: u64 = 1 << 14;
+/// How long a wait for a person may keep an interruption waiting.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A machine that runs, and what is around it.
 pub(super) struct Session {
@@ -137,13 +142,15 @@ impl Session {
         mark: Option<Until>,
     ) -> Result<Ending, Failure> {
         self.machine.stop_at(mark.map(|Until(mark)| mark));
+        let mut slice = SLICE;
         loop {
             let now = self.machine.state().steps();
             if now >= self.limit {
                 return Ok(Ending::Paused);
             }
             let until = self.type_in(now)?.min(self.limit);
-            let end = self.machine.run(SLICE.min(until - now), observer);
+            let (started, simulated) = (Instant::now(), self.machine.simulated_seconds());
+            let end = self.machine.run(slice.min(until - now), observer);
             flush(observer)?;
             self.surroundings.screen.show(&self.machine.take_console_output())?;
             self.tell_of_the_end_of_input();
@@ -153,10 +160,36 @@ impl Session {
             if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
+            let passed = Duration::from_secs_f64(self.machine.simulated_seconds() - simulated);
+            let ahead = passed.saturating_sub(started.elapsed());
+            slice = if self.wait_for_typing(ahead) { IDLE_SLICE } else { SLICE };
             if interruption::check().is_err() {
                 return Ok(Ending::Interrupted);
             }
         }
+    }
+
+    /// Waits for so long, or until something is typed; false if there is nothing to wait for. A machine that only
+    /// sleeps would otherwise pass hours between two keys.
+    fn wait_for_typing(&mut self, ahead: Duration) -> bool {
+        let Typist::Person(typed) = &self.typist else { return false };
+        if ahead.is_zero() {
+            return false;
+        }
+        let started = Instant::now();
+        while interruption::check().is_ok()
+            && let Some(left) = ahead.checked_sub(started.elapsed())
+        {
+            match typed.recv_timeout(left.min(LOOK)) {
+                Ok(bytes) => {
+                    self.machine.console_input(&bytes);
+                    break;
+                }
+                Err(RecvTimeoutError::Timeout) => (),
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        true
     }
 
     /// Types what is due at step `now`, and says when something is due next.

@@ -206,6 +206,9 @@ fn serve(
         }
         token::GET_XIVE => get_xive(shared, platform, arguments),
         token::HANDLE_INTERRUPT if first == u64::from(FIRMWARE_EVENT) => {
+            // What raised the interrupt is looked after, the event stays until the input is read: Linux ends
+            // the interrupt now and reads in a thread of its own, which would never run beside a line that is up.
+            platform.console.fetch();
             answer(shared, second, &events(platform).to_be_bytes())
         }
         // There is no nest that translates and no service processor to wait for: what these ask for is
@@ -322,6 +325,7 @@ fn console_read(
 
 fn poll_events(shared: &mut Shared, platform: &mut Platform, events_at: u64) -> i64 {
     platform.console.drain();
+    platform.console.fetch();
     if platform.power == Power::GoingOff {
         platform.power = Power::Off;
     }
