@@ -313,6 +313,7 @@ impl Timing {
         if context.core.next_member() != context.member {
             return false;
         }
+        let place = context.core.place(context.member);
         let is_over = place >= turn.until || operation.orders_threads && place > turn.others;
         if is_over {
             self.turn = None;
@@ -342,7 +343,7 @@ impl Timing {
     pub fn place(&self, thread: &Thread) -> u64 {
         let core = &self.cores[thread.index / self.threads_per_core];
         if core.is_shared() {
-            core.members[thread.index % self.threads_per_core].place
+            core.place(thread.index % self.threads_per_core)
         } else {
             thread.time.cycles()
         }

@@ -110,6 +110,13 @@ impl Queue {
         self.full_until
     }
 
+    /// The same, as it was found last.
+    #[inline]
+    #[must_use]
+    pub fn was_full_until(&self) -> u64 {
+        self.full_until
+    }
+
     /// An operation of thread `member` that was dispatched at cycle `at` takes `entries` entries and issues when
     /// `issued` says.
     #[inline]

@@ -133,15 +133,23 @@ impl Core {
         &mut self.slots[lane]
     }
 
+    /// The cycle before which the next operation of thread `member` cannot be dispatched, whoever goes on. Other
+    /// cores go by it too: if they went by another time, two threads could wait for each other.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, member: usize) -> u64 {
+        let slot = self.slots[self.lane(member)] / PARTS;
+        self.members[member].place.max(slot).max(self.queue.was_full_until())
+    }
+
     /// Of the threads that run, the one that goes on.
     #[inline]
     #[must_use]
     pub fn next_member(&mut self) -> usize {
-        let full_until = self.queue.full_until();
+        self.queue.full_until();
         let of = |index: usize| {
             let member = &self.members[index];
-            let soonest = (self.slots[self.lane(index)] / PARTS).max(full_until);
-            (member.place.max(soonest), member.had.max(self.had), member.last)
+            (self.place(index), member.had.max(self.had), member.last)
         };
         let running = (0..self.members.len()).filter(|&index| self.members[index].is_running);
         running.min_by_key(|&index| of(index)).unwrap_or(0)

@@ -81,10 +81,12 @@ impl Machine {
     pub(super) fn next_turn(&mut self) -> Option<usize> {
         let State { threads, timing, .. } = &mut self.state;
         let timing = timing.as_mut()?;
-        if let Some(Turn { thread, until, .. }) = timing.turn
-            && (timing.is_shared(thread) || next_at(&threads[thread]).is_some_and(|at| at < until))
-        {
-            return Some(thread);
+        if let Some(Turn { thread, until, .. }) = timing.turn {
+            // One that fell asleep goes on when its time comes, whatever its siblings do.
+            let goes_on = timing.is_shared(thread) && threads[thread].activity == Activity::Running;
+            if goes_on || next_at(&threads[thread]).is_some_and(|at| at < until) {
+                return Some(thread);
+            }
         }
         let place = |thread: &Thread| {
             let at = next_at(thread)?;
