@@ -3,6 +3,7 @@
 //! Debian's package client fetches and checks them, with its own state in target/linux: the system's
 //! architecture and its lists stay as they are. Nothing of them is committed.
 
+mod boot;
 mod cpio;
 
 use std::fs;
@@ -11,6 +12,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::nightly::Outcome;
+use crate::run::build;
 use crate::workspace::{Workspace, run};
 use cpio::{Archive, CHARACTER_DEVICE, FOLDER, PROGRAM};
 
@@ -33,8 +36,40 @@ sh
 poweroff -f
 ";
 
-/// Fetches kernel and shell, and makes an initramfs of the shell.
-pub(crate) fn linux(workspace: &Workspace) -> Result<()> {
+/// What to do with them.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Arguments {
+    /// Boot them on our machine and on QEMU, type a few commands into each, and compare the answers.
+    #[arg(long)]
+    boot: bool,
+}
+
+/// Fetches kernel and shell, makes an initramfs of the shell, and boots them if asked to.
+pub(crate) fn linux(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    let (image, initramfs) = fetch(workspace)?;
+    if arguments.boot {
+        build(workspace)?;
+        println!("{}", boot::boot(workspace, &image, &initramfs)?);
+        return Ok(());
+    }
+    println!("target/release/powervisor boot --kernel {} \\", image.display());
+    println!("    --initrd {} --append console=hvc0", initramfs.display());
+    Ok(())
+}
+
+/// As a step of the nightly run: skipped where the packages cannot be reached.
+pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
+    match fetch(workspace) {
+        Err(error) => Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}"))),
+        Ok((image, initramfs)) => {
+            build(workspace)?;
+            boot::boot(workspace, &image, &initramfs).map(Outcome::Passed)
+        }
+    }
+}
+
+/// Fetches; the kernel and the initramfs.
+fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let client = Client::new(workspace.target.join("linux"))?;
     // Some of the lists may be missing while others are enough.
     let is_updated = client.command("apt-get").arg("update").status()?.success();
@@ -65,9 +100,7 @@ pub(crate) fn linux(workspace: &Workspace) -> Result<()> {
     fs::write(&initramfs, archive(&files)?)?;
     names.sort();
     println!("{}\n", names.join("\n"));
-    println!("target/release/powervisor boot --kernel {} \\", image.display());
-    println!("    --initrd {} --append console=hvc0", initramfs.display());
-    Ok(())
+    Ok((image, initramfs))
 }
 
 fn archive(files: &Path) -> Result<Vec<u8>> {

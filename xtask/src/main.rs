@@ -45,7 +45,7 @@ enum Task {
     /// Everything that must hold before a push: the checks, then every test.
     Test,
     /// Fetch Debian's kernel and busybox for our machine into target/linux, and make an initramfs of them.
-    Linux,
+    Linux(linux::Arguments),
     /// Format, lints, the walls between the crates, and whether what a text cites is there.
     Check,
     /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Task::Build => images::images(&workspace).and_then(|()| run::build(&workspace).map(drop)),
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
-        Task::Linux => linux::linux(&workspace),
+        Task::Linux(arguments) => linux::linux(&workspace, arguments),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),

@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use crate::check::check;
 use crate::images::images;
 use crate::workspace::{Workspace, output};
-use crate::{fuzz, loom, mutants, sanitize, test};
+use crate::{fuzz, linux, loom, mutants, sanitize, test};
 
 /// Involuntary switches between threads in loom's models.
 const SWITCHES: u32 = 3;
@@ -30,7 +30,7 @@ pub(crate) enum Outcome {
 /// A step's name, and what it does.
 type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("images and checks", |workspace| {
         images(workspace).and_then(|()| check(workspace)).map(|()| Outcome::Passed(String::new()))
     }),
@@ -44,6 +44,7 @@ const STEPS: [Step; 8] = [
         test::differential(workspace, &["--cases".to_owned(), cases.to_owned()])?;
         Ok(Outcome::Passed(format!("{cases} cases of each")))
     }),
+    ("Linux to a shell", linux::nightly),
     ("AddressSanitizer", |workspace| sanitize::address(workspace).map(Outcome::Passed)),
     ("Miri", sanitize::miri),
     ("fuzzing", |workspace| fuzz::fuzz(workspace, fuzz::Arguments::default()).map(Outcome::Passed)),
