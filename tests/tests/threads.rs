@@ -65,7 +65,7 @@ fn run_five_hundred_and_twelve(payload: &str, vcpus: u32, arguments: &str, expec
         )
     };
     let partitions: String = (0..PARTITIONS).map(partition).collect();
-    let system = system_of(&format!("slice_us = 50\n{partitions}"));
+    let system = system_of(&format!("slice_us = 50\n{partitions}[machine]\nmemory = \"8 GiB\"\n"));
     let mut machine = machine([2, 4, 4], "0x2_0000_0000");
     boot(&mut machine, system);
     let end = machine.run(1 << 32, &mut NoObserver);
