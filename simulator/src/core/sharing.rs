@@ -146,6 +146,7 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn next_member(&mut self) -> usize {
+        // Brings up to date what `place` asks for.
         self.queue.full_until();
         let of = |index: usize| {
             let member = &self.members[index];
