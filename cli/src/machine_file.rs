@@ -4,7 +4,7 @@ use std::path::Path;
 
 use simulator::Description;
 use simulator::description::line_of_key;
-use simulator::memory::is_available;
+use simulator::state::memory::is_available;
 
 use crate::failure::Failure;
 use crate::size::Size;

@@ -8,7 +8,7 @@ use simulator::blocks::Op;
 use simulator::core::{Plan, Settings};
 use simulator::exec::Mode;
 use simulator::ledger::Charges;
-use simulator::thread::Thread;
+use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
 use crate::failure::Failure;

@@ -23,8 +23,8 @@ use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::ledger::Clock;
-use simulator::shared::Shared;
-use simulator::thread::Thread;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
 
 use crate::failure::Failure;
 use lines::Lines;

@@ -11,7 +11,7 @@ use simulator::cache::{Hierarchy, Kind, LINE_LOG2, Request, TranslationRequest, 
 use simulator::description::timing::Bound;
 use simulator::ledger::{CauseSet, Owner};
 use simulator::mmu::path::Path;
-use simulator::mmu::tlb::Space;
+use simulator::state::tlb::Space;
 
 const ROUNDS: usize = 15;
 const ACCESSES: u64 = 200_000;

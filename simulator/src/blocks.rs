@@ -11,7 +11,7 @@ use arch::instruction::{Mnemonic, Word};
 use arch::processor::Processor;
 
 use crate::exec::{Handler, Mode, select};
-use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
+use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 
 /// One decoded instruction.
 #[derive(Clone, Copy, Debug)]

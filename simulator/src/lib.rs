@@ -5,7 +5,7 @@
 //! | [`exec`] | what an instruction does; knows no time |
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
-//! | [`state`], [`thread`], [`shared`], [`memory`] | the state: plain data |
+//! | [`state`] | the ground floor: threads, what they share, memory; plain data |
 //! | [`core`], [`cache`] | timing mode: how long an instruction takes, and why |
 //! | [`power_saving`] | what a power-saving level costs |
 //! | [`ledger`] | the only place that adds cycles |
@@ -25,14 +25,11 @@ pub mod exec;
 pub mod interrupt;
 pub mod ledger;
 pub mod machine;
-pub mod memory;
 pub mod mmu;
 pub mod oracle;
 pub mod platform;
 pub mod power_saving;
-pub mod shared;
 pub mod state;
-pub mod thread;
 pub mod trace;
 
 pub use description::{Description, DescriptionError};

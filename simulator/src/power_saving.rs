@@ -15,9 +15,9 @@ use arch::registers::{msr, psscr, vscr, xer};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
-use crate::mmu::walk_cache::WalkCache;
-use crate::shared::Core;
-use crate::thread::Thread;
+use crate::state::shared::Core;
+use crate::state::thread::Thread;
+use crate::state::walk_cache::WalkCache;
 
 /// What a register holds that a `stop` may have lost.
 pub const POISON: u64 = 0xDEAD_5709_DEAD_5709;

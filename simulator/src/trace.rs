@@ -13,8 +13,8 @@ use arch::registers::msr;
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt::Taken;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// Sees what a machine does.
 pub trait Observer {

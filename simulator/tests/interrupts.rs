@@ -5,9 +5,9 @@ use arch::registers::spr::Spr;
 use arch::registers::{hid0, lpcr, msr};
 use simulator::interrupt::decrementers::{next_timer, set_hypervisor_decrementer};
 use simulator::interrupt::{pending, take, take_pending, take_vectored_call};
-use simulator::shared::Shared;
-use simulator::thread::Thread;
-use simulator::thread::trap::Interrupt;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
+use simulator::state::thread::trap::Interrupt;
 use simulator::{Description, Machine};
 
 const GUEST: u64 = msr::SF | msr::EE | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE | msr::FP;

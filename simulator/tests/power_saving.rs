@@ -5,8 +5,8 @@ use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr, xer};
 use simulator::interrupt::wake::{self, wakes_at};
 use simulator::power_saving::{POISON, SelfRestore, requested};
-use simulator::shared::{Shared, Signals};
-use simulator::thread::{Activity, Thread};
+use simulator::state::shared::{Shared, Signals};
+use simulator::state::thread::{Activity, Thread};
 use simulator::{Description, Machine};
 
 const FAR: u64 = 0x7FFF_FFFF;

@@ -7,12 +7,12 @@ use arch::radix::{Entry, Leaf, PATE0_HR, Root, TableLocation, rights};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::mmu::path::{space, walk_path};
-use simulator::mmu::tlb::Space;
-use simulator::mmu::walk_cache::WalkKey;
 use simulator::mmu::{Access, look, translate};
-use simulator::shared::Shared;
-use simulator::thread::Thread;
-use simulator::thread::trap::{Cause, Interrupt};
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
+use simulator::state::thread::trap::{Cause, Interrupt};
+use simulator::state::tlb::Space;
+use simulator::state::walk_cache::WalkKey;
 use simulator::{Description, Machine};
 
 const PARTITION_TABLE: u64 = 0x10_0000;

@@ -6,11 +6,11 @@ use simulator::Description;
 use simulator::cache::{Answer, Hierarchy, TranslationRequest, Translations};
 use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, CauseSet, Owner};
-use simulator::mmu::invalidation::{Extent, Invalidation};
 use simulator::mmu::path::Path;
 use simulator::mmu::radix::Read;
-use simulator::mmu::tlb::Space;
-use simulator::mmu::walk_cache::WalkKey;
+use simulator::state::invalidation::{Extent, Invalidation};
+use simulator::state::tlb::Space;
+use simulator::state::walk_cache::WalkKey;
 
 const POWER9: &str = include_str!("../../machines/power9.toml");
 const HOST: Space = Space { lpid: 0, pid: Some(0) };

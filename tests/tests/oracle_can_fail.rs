@@ -13,8 +13,8 @@ use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::oracle::policy::{Row, Rule, rows};
 use simulator::oracle::register::Register;
-use simulator::shared::Shared;
-use simulator::thread::Thread;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
 use simulator::{Machine, Observer, Oracle};
 use system_tests::changed_system;
 

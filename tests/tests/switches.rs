@@ -9,8 +9,8 @@ use arch::registers::spr::Spr;
 use powervisor::system::System;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
-use simulator::shared::Shared;
-use simulator::thread::Thread;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
 use simulator::{Boot, Description, Machine, Observer, RunState};
 use system_tests::system_of;
 

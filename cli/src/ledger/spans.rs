@@ -14,8 +14,8 @@ use simulator::cache::translation::TranslationMisses;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::ledger::Owner;
-use simulator::shared::Shared;
-use simulator::thread::Thread;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
 use super::names::Names;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use arch::registers::spr::Spr;
 use simulator::ledger::Clock;
-use simulator::thread::Thread;
+use simulator::state::thread::Thread;
 
 use crate::failure::Failure;
 use crate::output::full;

@@ -53,7 +53,7 @@ pub enum Kind {
 pub struct Request {
     /// The hardware thread.
     pub thread: usize,
-    /// The place in memory ([`Offset`](crate::memory::Offset)), divided by the line's bytes.
+    /// The place in memory ([`Offset`](crate::state::memory::Offset)), divided by the line's bytes.
     pub line: u64,
     /// The effective address: the prefetcher's streams go by it.
     pub address: u64,

@@ -10,8 +10,8 @@ use crate::cache::translation::{TranslationRequest, Translations};
 use crate::cache::{Answer, Hierarchy, Kind, Request};
 use crate::ledger::{CauseSet, Charges, Owner};
 use crate::mmu::{Access, path};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// What a thread's pipeline works with.
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ready::Ready;
-use crate::memory::Offset;
+use crate::state::memory::Offset;
 
 /// Places for doublewords.
 const ENTRIES: usize = 1024;

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ledger::Clock;
-use crate::memory::{FRAME_LOG2, Region};
 use crate::platform::calendar;
 use crate::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::state::memory::{FRAME_LOG2, Region};
 use timing::TimingFile;
 
 /// How far a value is to be trusted.

@@ -5,8 +5,8 @@ use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The handler of a branch or condition-register instruction.
 pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

@@ -11,8 +11,8 @@ use arch::registers::msr;
 use arch::registers::spr::{Spr, SprRow};
 
 use super::monitor;
-use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, Trap};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Interrupt, Trap};
 
 /// Refuses what HFSCR or FSCR does not let the thread's state use.
 ///

@@ -6,9 +6,9 @@ use arch::registers::monitor;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a branch-history instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -7,10 +7,10 @@ use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
 use super::{Flow, Handler, Mode, Outcome, hypervisor_privileged};
-use crate::mmu::invalidation::{Extent, Invalidation};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::invalidation::{Extent, Invalidation};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// The handler of an invalidation.
 pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

@@ -10,9 +10,9 @@ use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::StopReason;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of a doorbell instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -34,9 +34,9 @@ use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// How a completed instruction hands over to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

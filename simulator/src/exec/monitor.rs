@@ -12,8 +12,8 @@ use arch::registers::monitor::{self, mmcr2};
 use arch::registers::spr::{Access, Spr, SprRow};
 
 use super::facility::unavailable;
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc5, Spr::Pmc6];
 const COUNTING: [&str; 6] = [

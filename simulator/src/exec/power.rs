@@ -10,9 +10,9 @@ use arch::registers::{msr, psscr};
 
 use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::power_saving::Reached;
-use crate::shared::Shared;
-use crate::thread::trap::StopReason;
-use crate::thread::{Activity, Thread};
+use crate::state::shared::Shared;
+use crate::state::thread::trap::StopReason;
+use crate::state::thread::{Activity, Thread};
 
 /// The handler of an instruction that waits.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -13,9 +13,9 @@ use arch::registers::lpcr;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::StopReason;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of an SLB instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

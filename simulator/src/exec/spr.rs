@@ -13,9 +13,9 @@ use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, messa
 use crate::interrupt::decrementers::{
     decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
 };
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// The handler of a move from or to a special-purpose register.
 pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

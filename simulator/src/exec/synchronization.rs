@@ -8,8 +8,8 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::{Flow, Handler, Mode, Outcome, stored};
 use crate::mmu::Access;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// Bytes of a cache block on POWER8 and POWER9.
 const BLOCK_BYTES: u64 = 128;

@@ -9,9 +9,9 @@ use arch::registers::{bescr, msr};
 use super::floating_point::deliver::interrupt_if_allowed;
 use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::interrupt;
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{Cause, Interrupt, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Cause, Interrupt, Trap};
 
 /// The handler of a system instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -11,9 +11,9 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// The handler of a transactional instruction.
 pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -8,8 +8,8 @@ use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 
 use super::{Handler, Outcome, facility};
-use crate::thread::Thread;
-use crate::thread::trap::Interrupt;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Interrupt;
 
 /// The handler of an instruction whose `facility` is withheld.
 #[must_use]

@@ -7,8 +7,8 @@
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The decrementer's value, sign-extended from its width.
 #[must_use]

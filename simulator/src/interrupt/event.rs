@@ -10,8 +10,8 @@ use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 use arch::registers::{bescr, monitor, msr};
 
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// Lets the event-based exception occur that is due, and takes the branch that is.
 #[inline]

@@ -16,9 +16,9 @@ use arch::registers::{hid0, lpcr, monitor, msr};
 
 use decrementers::timers;
 
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Interrupt;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Interrupt;
 
 /// Bits of SRR1 and HSRR1 that an interrupt sets by itself instead of copying the MSR: 33:36, 42:47.
 pub const STATUS_BITS: u64 = 0x783F_0000;

@@ -16,9 +16,9 @@ use arch::registers::{lpcr, msr, psscr};
 use super::decrementers::{decrementer, hypervisor_exception_at, negative_at};
 use super::{Taken, has_monitor_alert, is_enabled, needs_maintenance, take};
 use crate::power_saving::{SelfRestore, lose_thread_state};
-use crate::shared::Shared;
-use crate::thread::trap::Interrupt;
-use crate::thread::{Activity, Thread};
+use crate::state::shared::Shared;
+use crate::state::thread::trap::Interrupt;
+use crate::state::thread::{Activity, Thread};
 
 /// The cycle at which the sleeping `thread` wakes, as things are; `u64::MAX` if it sleeps for ever.
 #[must_use]

@@ -9,6 +9,7 @@ mod power;
 mod report;
 mod run;
 mod snapshot;
+pub mod state;
 mod step;
 mod timed;
 
@@ -23,13 +24,13 @@ use arch::registers::spr::{Scope, Spr};
 use crate::blocks::Blocks;
 use crate::core::block::TimedBlocks;
 use crate::description::Description;
-use crate::memory::Memory;
+use crate::machine::state::State;
 use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
 use crate::platform::{Platform, device_tree, layout, opal};
-use crate::shared::{Core, FirmwarePlace, Shared};
-use crate::state::State;
-use crate::thread::Thread;
+use crate::state::memory::Memory;
+use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::thread::Thread;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.
 pub const QUANTUM_CYCLES: u64 = 1000;

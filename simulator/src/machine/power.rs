@@ -6,10 +6,10 @@
 //! `power_saving`.
 
 use crate::interrupt::{self, Taken};
+use crate::machine::state::State;
 use crate::power_saving::{Reached, requested};
-use crate::shared::Shared;
-use crate::state::State;
-use crate::thread::{Activity, Thread};
+use crate::state::shared::Shared;
+use crate::state::thread::{Activity, Thread};
 
 fn is_stopped(thread: &Thread) -> bool {
     thread.activity == Activity::Stopped

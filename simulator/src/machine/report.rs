@@ -7,9 +7,9 @@ use arch::instruction::{Word, disassemble};
 use arch::interrupt::Vector;
 use arch::registers::spr::Spr;
 
+use crate::machine::state::State;
 use crate::mmu;
-use crate::state::State;
-use crate::thread::{Activity, Thread};
+use crate::state::thread::{Activity, Thread};
 
 /// A report of several lines.
 #[derive(Clone, PartialEq, Eq, Debug)]

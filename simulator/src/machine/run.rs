@@ -9,12 +9,12 @@ use super::{Machine, QUANTUM_CYCLES, Report, power, step};
 use crate::blocks::{Block, Blocks, Op};
 use crate::exec::{Flow, Mode, Outcome};
 use crate::interrupt::{self, Taken};
+use crate::machine::state::State;
 use crate::mmu::{self, Access};
 use crate::platform::{Power, opal};
-use crate::shared::Shared;
-use crate::state::State;
-use crate::thread::trap::{Cause, Interrupt, StopReason, Trap};
-use crate::thread::{Activity, Thread};
+use crate::state::shared::Shared;
+use crate::state::thread::trap::{Cause, Interrupt, StopReason, Trap};
+use crate::state::thread::{Activity, Thread};
 use crate::trace::Observer;
 
 /// How a run ended.

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::Machine;
 use crate::core::{Plan, Timing};
 use crate::description::Description;
-use crate::memory::flags;
+use crate::machine::state::State;
 use crate::platform::Platform;
-use crate::shared::{Core, Signals};
-use crate::state::State;
-use crate::thread::Thread;
+use crate::state::memory::flags;
+use crate::state::shared::{Core, Signals};
+use crate::state::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
 const MAGIC: [u8; 8] = *b"PVSNAP\x00\x07";

@@ -18,8 +18,8 @@ use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt;
 use crate::mmu::{self, Access};
-use crate::thread::trap::{Interrupt, StopReason};
-use crate::thread::{Activity, Thread};
+use crate::state::thread::trap::{Interrupt, StopReason};
+use crate::state::thread::{Activity, Thread};
 use crate::trace::Observer;
 
 const BRANCH_TRACE: u64 = 1;

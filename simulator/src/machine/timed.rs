@@ -15,10 +15,10 @@ use crate::core::{Plan, Settings, Timing, Turn};
 use crate::exec::{Flow, Mode};
 use crate::interrupt;
 use crate::ledger::Charges;
-use crate::shared::Shared;
-use crate::state::State;
-use crate::thread::trap::StopReason;
-use crate::thread::{Activity, Thread};
+use crate::machine::state::State;
+use crate::state::shared::Shared;
+use crate::state::thread::trap::StopReason;
+use crate::state::thread::{Activity, Thread};
 use crate::trace::Observer;
 
 impl Machine {

@@ -3,11 +3,11 @@
 use arch::address::EffectiveAddress;
 
 use super::{Access, translate, watch};
-use crate::memory::Offset;
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::lookaside::PAGE_LOG2;
-use crate::thread::trap::Trap;
+use crate::state::memory::Offset;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::lookaside::PAGE_LOG2;
+use crate::state::thread::trap::Trap;
 
 impl Thread {
     /// The place of `bytes` bytes at `address` that lie in one page. In a cache-inhibited page they must be

@@ -8,10 +8,10 @@
 use arch::address::{EffectiveAddress, GuestRealAddress};
 use arch::interrupt::storage;
 
-use super::tlb::{Stage, Translation};
 use super::{Access, Fault, deliver};
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
+use crate::state::tlb::{Stage, Translation};
 
 /// The stage of translation whose leaf keeps a page out of the caches; the process-scoped one if both do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,11 +7,8 @@
 
 pub mod access;
 pub mod inhibited;
-pub mod invalidation;
 pub mod path;
 pub mod radix;
-pub mod tlb;
-pub mod walk_cache;
 pub mod watch;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
@@ -21,15 +18,15 @@ use arch::radix::rights;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
-use crate::memory::Offset;
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::lookaside::{Context, PAGE_LOG2};
-use crate::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
+use crate::state::memory::Offset;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::lookaside::{Context, PAGE_LOG2};
+use crate::state::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
+use crate::state::tlb::{Hit, Space, Stage, Translation};
+use crate::state::walk_cache::WalkCache;
 use inhibited::Inhibited;
 use radix::{Page, Read, WalkFault, Walker};
-use tlb::{Hit, Space, Stage, Translation};
-use walk_cache::WalkCache;
 
 /// What an access wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

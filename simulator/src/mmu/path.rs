@@ -6,10 +6,10 @@
 use arch::address::{EffectiveAddress, GuestRealAddress};
 
 use super::radix::Read;
-use super::tlb::Space;
 use super::{Access, locate, walk};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::tlb::Space;
 
 /// A walk from the partition table to the page.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::storage;
 use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
 
-use super::walk_cache::{WalkCache, WalkKey, Words};
-use crate::memory::{Memory, NoMemory, Offset};
+use crate::state::memory::{Memory, NoMemory, Offset};
+use crate::state::walk_cache::{WalkCache, WalkKey, Words};
 
 /// Why a walk found no page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,8 +9,8 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::Access;
-use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StorageFault, Trap};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Interrupt, StorageFault, Trap};
 
 /// Doublewords watched, less one.
 const MRD: Field = Field::new(48, 53);
@@ -78,7 +78,7 @@ pub fn check(
 #[cfg(test)]
 mod tests {
     use super::{DATA_READ, DATA_WRITE, HYPERVISOR, PROBLEM, TRANSLATION_IGNORED, is_armed};
-    use crate::thread::Thread;
+    use crate::state::thread::Thread;
     use arch::registers::msr;
     use arch::registers::spr::Spr;
 

@@ -10,8 +10,8 @@ use crate::exec::facility::facility_of;
 use crate::exec::segment::SlbEntry;
 use crate::exec::spr::{counted, store};
 use crate::interrupt::decrementers::decrementer;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// A register, or a part of one that has a fate of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +131,7 @@ impl Register {
             Self::Slb(entry, _) => thread.slb[usize::from(entry)].vsid = value,
             Self::Reservation => {
                 let granule = value as usize;
-                thread.reservation = Some(crate::thread::Reservation { granule, bytes: 8 });
+                thread.reservation = Some(crate::state::thread::Reservation { granule, bytes: 8 });
             }
             Self::Spr(Spr::Xer) => thread.xer = value,
             Self::Spr(Spr::Lr) => thread.lr = value,

@@ -13,7 +13,7 @@ pub mod xics;
 use serde::{Deserialize, Serialize};
 
 use crate::power_saving::SelfRestore;
-use crate::shared::Shared;
+use crate::state::shared::Shared;
 use console::Console;
 use opal::quiesce::Quiesce;
 use xics::Xics;

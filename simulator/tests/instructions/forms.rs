@@ -7,7 +7,7 @@ use arch::interrupt::Vector;
 use arch::processor::Processor;
 use arch::registers::msr;
 use simulator::exec::{Flow, Mode, select};
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::thread::trap::{Cause, StopReason};
 
 fn execute(state: u64, processor: Processor, word: Word) -> Result<Flow, Cause> {
     let mut parts = Parts::new(state);

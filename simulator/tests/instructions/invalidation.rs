@@ -8,8 +8,8 @@ use arch::interrupt::{Vector, program};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
-use simulator::mmu::tlb::{Hit, Space, Translation};
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::thread::trap::{Cause, StopReason};
+use simulator::state::tlb::{Hit, Space, Translation};
 
 const LPID: u32 = 5;
 const PID: u32 = 9;

@@ -8,7 +8,7 @@ use arch::instruction::{Mnemonic, Row, TABLE, Word};
 use arch::processor::Processor;
 use arch::registers::msr;
 use simulator::exec::{Mode, select};
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::thread::trap::{Cause, StopReason};
 
 /// What is not modelled: it stops the machine with a report that names it. In the order of the table:
 /// the copy facility.

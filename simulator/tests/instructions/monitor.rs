@@ -10,7 +10,7 @@ use arch::registers::spr::Spr;
 use arch::registers::{bescr, msr};
 use simulator::exec::Flow;
 use simulator::interrupt::{event, pending};
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::thread::trap::{Cause, StopReason};
 
 const CTRL: i64 = 152;
 const MMCR2: i64 = 785;

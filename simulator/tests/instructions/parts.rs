@@ -7,9 +7,9 @@ use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::exec::{Flow, Mode, select};
-use simulator::shared::Shared;
-use simulator::thread::Thread;
-use simulator::thread::trap::{Cause, Interrupt};
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
+use simulator::state::thread::trap::{Cause, Interrupt};
 use simulator::{Description, Machine};
 
 pub(crate) const HYPERVISOR: u64 = msr::SF | msr::HV | msr::ME;

@@ -7,7 +7,7 @@ use arch::interrupt::{Vector, program};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::thread::trap::{Cause, StopReason};
 
 const ONES: u64 = u64::MAX;
 

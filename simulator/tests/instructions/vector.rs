@@ -8,7 +8,7 @@ use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
-use simulator::thread::trap::Cause;
+use simulator::state::thread::trap::Cause;
 
 const FACILITIES: [(VectorFacility, u64, Vector, Facility); 3] = [
     (VectorFacility::FloatingPoint, msr::FP, Vector::FloatingPointUnavailable, Facility::Fp),

@@ -3,7 +3,7 @@
 use arch::address::RealAddress;
 use arch::instruction::Mnemonic;
 use arch::opal::{event, reinit, status, token};
-use simulator::state::State;
+use simulator::machine::state::State;
 use simulator::{NoObserver, RunState};
 
 use crate::support::{Program, report, two_threads};

@@ -4,7 +4,7 @@ use arch::instruction::Mnemonic as M;
 use arch::marker::{Mark, Region};
 use simulator::core::Settings;
 use simulator::exec::Mode;
-use simulator::thread::Thread;
+use simulator::state::thread::Thread;
 use simulator::{Machine, Observer, RunState, blocks::Op};
 
 use crate::support::Program;

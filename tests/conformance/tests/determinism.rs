@@ -7,8 +7,8 @@ use conformance::simulator::{PATIENCE, machine};
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
-use simulator::shared::Shared;
-use simulator::thread::Thread;
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
 use simulator::{Machine, NoObserver, Observer, RegionCounts, RunState};
 
 /// Sees everything and remembers the order in which it happened.

@@ -7,10 +7,10 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
 use simulator::ledger::Clock;
-use simulator::memory::{Memory, Region};
-use simulator::shared::{Core, FirmwarePlace, Shared};
-use simulator::thread::Thread;
-use simulator::thread::trap::{Cause, StopReason};
+use simulator::state::memory::{Memory, Region};
+use simulator::state::shared::{Core, FirmwarePlace, Shared};
+use simulator::state::thread::Thread;
+use simulator::state::thread::trap::{Cause, StopReason};
 
 use crate::case::Case;
 use crate::layout::{LANDING, SCRATCH, SCRATCH_BYTES, WINDOW};

@@ -17,7 +17,7 @@ const PARTS: [(&str, &str); 10] = [
     ("simulator::cache::", "cache"),
     ("simulator::ledger::", "ledger"),
     ("simulator::mmu::", "mmu"),
-    ("simulator::memory::", "memory"),
+    ("simulator::state::memory::", "memory"),
     ("simulator::machine::", "machine (runs it)"),
     ("simulator::blocks::", "blocks"),
     // An instruction's handler is called through a pointer; that wrapper has its body.

@@ -22,9 +22,9 @@ use super::{Answer, Hierarchy};
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::ledger::{Cause, CauseSet, Owner};
-use crate::mmu::invalidation::Invalidation;
 use crate::mmu::path::Path;
-use crate::mmu::tlb::{PAGE_SIZES_LOG2, Space};
+use crate::state::invalidation::Invalidation;
+use crate::state::tlb::{PAGE_SIZES_LOG2, Space};
 
 /// An address to translate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mmu::tlb::Space;
+use crate::state::tlb::Space;
 
 /// The spaces that were used since all were forgotten last.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -13,11 +13,11 @@ use super::spaces::Spaces;
 use crate::cache::array::{Array, Side};
 use crate::cache::parameters::TranslationParameters;
 use crate::cache::{Hierarchy, Kind, LINE_LOG2, Request};
-use crate::mmu::invalidation::{Extent, Invalidation};
 use crate::mmu::path::Path;
 use crate::mmu::radix::Read;
-use crate::mmu::tlb::Space;
-use crate::mmu::walk_cache::WalkKey;
+use crate::state::invalidation::{Extent, Invalidation};
+use crate::state::tlb::Space;
+use crate::state::walk_cache::WalkKey;
 
 /// A core's walker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -22,9 +22,9 @@ use super::ready::Ready;
 use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
 use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Charges, Owner};
-use crate::memory::Offset;
 use crate::mmu::Access;
-use crate::thread::accesses::Accesses;
+use crate::state::memory::Offset;
+use crate::state::thread::accesses::Accesses;
 
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]

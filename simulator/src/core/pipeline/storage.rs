@@ -8,7 +8,7 @@ use crate::cache::{Kind, LINE_LOG2};
 use crate::core::class::Class;
 use crate::ledger::Cause;
 use crate::mmu::Access;
-use crate::thread::accesses;
+use crate::state::thread::accesses;
 
 impl Pipeline {
     /// When the data of a load is there: after the translation, and the wait for a place among the misses.

@@ -9,7 +9,7 @@ use super::operand::{Computed, datum, deliver};
 use super::round::{Exact, Rounding, round, wide_power};
 use crate::exec::floating_point::fpscr::{VXIDI, VXIMZ, VXISI, VXZDZ, ZX};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an arithmetic instruction.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

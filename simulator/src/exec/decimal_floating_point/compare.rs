@@ -13,7 +13,7 @@ use super::round::wide_power;
 use super::test::conclude;
 use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise_unordered};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a comparison.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

@@ -11,8 +11,8 @@ use super::quantize::integral;
 use super::round::{Rounding, round};
 use crate::exec::floating_point::fpscr::{OE, OX, UE, UX, VXCVI, VXSNAN};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
-use crate::thread::trap::{StopReason, Trap};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// The handler of a conversion.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

@@ -11,7 +11,7 @@ use super::number::{Decimal, power};
 use super::operand::{Computed, bits, datum, deliver, put};
 use crate::exec::floating_point::fpscr::VXCVI;
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an instruction on digits.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

@@ -6,7 +6,7 @@ use super::format::{EXTENDED, Format, LONG};
 use super::number::{Class, Decimal, power};
 use super::operand::{datum, put};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an instruction on the exponent.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

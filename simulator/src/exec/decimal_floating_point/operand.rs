@@ -7,7 +7,7 @@ use super::number::Decimal;
 use crate::exec::floating_point::deliver::{deliver_by, record};
 use crate::exec::floating_point::fpscr::{FI, FPRF, FR};
 use crate::exec::{Flow, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// What an instruction computed, before FPSCR decides what of it is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use super::operand::{Computed, datum, deliver};
 use super::round::{Exact, Rounding};
 use crate::exec::floating_point::fpscr::{FI, FR, VXCVI, XX};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an instruction that adjusts the quantum.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

@@ -12,7 +12,7 @@ use super::operand::datum;
 use crate::exec::floating_point::deliver::interrupt_if_enabled;
 use crate::exec::floating_point::fpscr::FPCC;
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a test.
 pub(super) fn handler(mnemonic: Mnemonic) -> Option<Handler> {

@@ -7,7 +7,7 @@ use arch::registers::{msr, xer};
 
 use super::super::{Flow, Handler, Mode, Outcome};
 use super::{carry, finish, set_carry, set_overflow, variant};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an addition or subtraction.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

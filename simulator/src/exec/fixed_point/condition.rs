@@ -4,9 +4,9 @@ use arch::instruction::{Mnemonic, Word};
 use arch::registers::xer;
 
 use super::super::{Flow, Handler, Mode, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::StopReason;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of a move of the condition register.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

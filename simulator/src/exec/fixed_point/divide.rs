@@ -7,7 +7,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Handler, Mode, Outcome};
 use super::{finish, set_overflow, variant};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a division.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

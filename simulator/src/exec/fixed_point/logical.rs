@@ -6,8 +6,8 @@ use arch::registers::spr::Spr;
 
 use super::super::{Flow, Handler, Mode, Outcome};
 use super::{finish, sign_extend_word, variant};
-use crate::thread::Thread;
-use crate::thread::trap::StopReason;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of a logical operation.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {
@@ -93,7 +93,7 @@ fn set_priority(thread: &mut Thread, priority: u64) -> Outcome {
 /// Problem state has medium high only while PSPB counts down, which is not modelled.
 fn medium_high_in_problem_state(
     thread: &mut Thread,
-    _: &mut crate::shared::Shared,
+    _: &mut crate::state::shared::Shared,
     _: Word,
 ) -> Outcome {
     if thread.spr(Spr::Pspb) != 0 {

@@ -26,7 +26,7 @@ use arch::instruction::{Mnemonic, Word};
 use arch::registers::{msr, xer};
 
 use super::{Flow, Handler, Mode, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a fixed-point instruction.
 pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {

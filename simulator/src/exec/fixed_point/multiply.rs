@@ -4,8 +4,8 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Flow, Handler, Mode, Outcome};
 use super::{finish, set_overflow, variant};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The handler of a multiplication.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

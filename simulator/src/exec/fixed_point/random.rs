@@ -4,8 +4,8 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Handler, Mode};
 use super::finish;
-use crate::shared::Shared;
-use crate::thread::trap::StopReason;
+use crate::state::shared::Shared;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of `darn`.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

@@ -4,7 +4,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Handler, Mode, Outcome};
 use super::{finish, variant};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a rotation.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

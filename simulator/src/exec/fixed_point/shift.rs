@@ -4,7 +4,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Handler, Mode, Outcome};
 use super::{finish, set_carry, sign_extend_word, variant};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a shift.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

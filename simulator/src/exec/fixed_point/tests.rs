@@ -10,10 +10,10 @@ use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::super::{Mode, Outcome, select};
 use crate::ledger::Clock;
-use crate::memory::{Memory, Region};
-use crate::shared::{Core, FirmwarePlace, Shared};
-use crate::thread::Thread;
-use crate::thread::trap::{Cause, Interrupt, StopReason};
+use crate::state::memory::{Memory, Region};
+use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Cause, Interrupt, StopReason};
 
 /// Two threads of one core with 16 KiB of memory from address 0.
 pub(in crate::exec) struct Bench {

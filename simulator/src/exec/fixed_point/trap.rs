@@ -6,8 +6,8 @@ use arch::instruction::{Mnemonic, Word};
 use arch::marker::Mark;
 
 use super::super::{Flow, Handler, Mode, Outcome, system};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The handler of a trap.
 pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

@@ -12,7 +12,7 @@ use super::number::{
 use super::quick;
 use super::round::{Computed, Double, Format, Single, round, round_bits, zero_sum};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an arithmetic instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -13,7 +13,7 @@ use super::number::{
 };
 use super::round::{Double, Format};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a comparison or test.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

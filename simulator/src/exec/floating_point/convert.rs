@@ -7,7 +7,7 @@ use super::fpscr::{FI, FR, RN, Rounding, VXCVI, VXSNAN, XX};
 use super::number::{Number, is_finite_nonzero, is_nan, is_negative, is_signalling, is_zero};
 use super::round::{Computed, Double, Format, Single, round};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a conversion from or to an integer.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -10,8 +10,8 @@ use super::fpscr::{
 };
 use super::round::Computed;
 use crate::exec::{Flow, Outcome};
-use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, Trap};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Interrupt, Trap};
 
 /// Delivers a floating-point result to FRT.
 #[inline]

@@ -12,7 +12,7 @@ use super::fpscr::{VXSQRT, ZX};
 use super::number::{Number, is_finite_nonzero, is_infinite, is_negative, is_zero, propagate_nan};
 use super::round::{Computed, Double, Format, Single, round};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an estimate instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

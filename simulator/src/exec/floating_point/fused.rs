@@ -11,7 +11,7 @@ use super::number::{
 use super::quick;
 use super::round::{Computed, Double, Format, Single, round, round_bits, zero_sum};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a multiply-add instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -6,7 +6,7 @@ use super::deliver::deliver;
 use super::number::{is_infinite, is_negative, propagate_nan};
 use super::round::{Computed, Double, round_bits};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a rounding instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

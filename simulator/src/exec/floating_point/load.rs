@@ -4,9 +4,9 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 
 use crate::exec::{Flow, Handler, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -51,9 +51,9 @@ use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 
 use super::{Handler, Mode, Outcome, facility};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Interrupt;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Interrupt;
 
 /// The handler of a floating-point instruction; with MSR\[FP\]=0 the one that interrupts.
 pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {

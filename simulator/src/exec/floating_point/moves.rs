@@ -6,7 +6,7 @@ use arch::instruction::{Mnemonic, Word};
 use super::deliver::record;
 use super::number::{SIGN, is_nan, is_negative, is_zero};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 const LOW: u64 = 0xFFFF_FFFF;
 

@@ -8,7 +8,7 @@ use arch::instruction::{Mnemonic, Word};
 use super::deliver::{conclude, interrupt_if_enabled, raise, record};
 use super::fpscr::{DRN, ENABLES, EXCEPTIONS, FI, FPRF, FR, FX, NI, RN, WRITABLE, with_summaries};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a move from or to FPSCR.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

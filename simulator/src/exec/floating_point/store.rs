@@ -5,9 +5,9 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::load::{displaced, indexed};
 use crate::exec::{Handler, Outcome, stored};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a store.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -10,9 +10,9 @@ use arch::interrupt::{Vector, storage};
 use super::super::{Handler, Mode, Outcome, stored};
 use super::{aligned, base};
 use crate::mmu::Access;
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StorageFault, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Interrupt, StorageFault, Trap};
 
 /// The handler of an atomic memory operation.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -10,9 +10,9 @@ use arch::registers::msr;
 
 use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{aligned, x};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::{Interrupt, StorageFault, Trap};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{Interrupt, StorageFault, Trap};
 
 /// The handler of a cache-inhibited access.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

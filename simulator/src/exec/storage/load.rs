@@ -5,9 +5,9 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::super::{Flow, Handler, Mode, Outcome};
 use super::{d, ds, x};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -20,8 +20,8 @@ use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 
 use super::{Handler, Mode};
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load or store.
 pub fn handler(mnemonic: Mnemonic, i: Word, mode: Mode) -> Option<Handler> {

@@ -9,9 +9,9 @@ use arch::registers::xer;
 
 use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{base, d, x};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::StopReason;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
 
 /// The handler of a multiple or string access.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, mode: Mode) -> Option<Handler> {

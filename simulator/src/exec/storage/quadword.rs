@@ -5,8 +5,8 @@ use arch::instruction::{Mnemonic, Word};
 use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::{aligned, dq, ds};
 use crate::mmu::Access;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 const QUADWORD_LOG2: u32 = 4;
 

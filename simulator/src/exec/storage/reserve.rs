@@ -12,9 +12,9 @@ use super::super::{Flow, Handler, Mode, Outcome, stored};
 use super::quadword::{pair, set_pair};
 use super::{aligned, x};
 use crate::mmu::Access;
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load and reserve or of a store conditional.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {

@@ -6,7 +6,7 @@ use arch::interrupt::Vector;
 use arch::registers::{cr, msr, xer};
 
 use super::super::fixed_point::tests::{Bench, HYPERVISOR};
-use crate::shared::GRANULE_LOG2;
+use crate::state::shared::GRANULE_LOG2;
 
 /// Real addresses from here on have no memory.
 const END: u64 = 0x4000;

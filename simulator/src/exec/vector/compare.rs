@@ -7,7 +7,7 @@ use arch::registers::cr;
 use super::lane::{Lane, zip};
 use super::{a, b, put};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The CR field of vector comparisons.
 pub(super) const CR6: usize = 6;

@@ -10,7 +10,7 @@ use super::lane::get;
 use super::packed::{Packed, Zoned, digits, from_digits, national};
 use super::{a, b};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a decimal instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

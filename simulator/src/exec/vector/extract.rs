@@ -5,7 +5,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::{b, put};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an extraction or insertion.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -8,7 +8,7 @@ use super::lane::{build, get};
 use super::{a, b, c, put};
 use crate::exec::floating_point::element::{self, Element};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 const SIGN: u32 = 1 << 31;
 

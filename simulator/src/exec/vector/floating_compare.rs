@@ -11,7 +11,7 @@ use super::saturate::saturated;
 use super::{a, b, put};
 use crate::exec::floating_point::element::{from_integer, to_integer};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a comparison or conversion.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

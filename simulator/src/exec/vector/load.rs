@@ -7,9 +7,9 @@ use arch::instruction::{Mnemonic, Word};
 use super::lane::{Lane, build, get};
 use super::put;
 use crate::exec::{Handler, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -45,7 +45,7 @@ mod store;
 use arch::instruction::{Mnemonic, Word};
 
 use super::{Flow, Handler, Mode, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a vector instruction.
 pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {

@@ -6,7 +6,7 @@ use super::lane::{Lane, build, get, zip};
 use super::saturate::saturated;
 use super::{a, b, c, put};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a product.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

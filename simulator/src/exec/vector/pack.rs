@@ -6,7 +6,7 @@ use super::lane::{Lane, build, get};
 use super::saturate::{Saturate, saturated};
 use super::{a, b, put};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an instruction that changes the width.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -5,7 +5,7 @@ use arch::instruction::{Mnemonic, Word};
 use super::lane::{build, get, map};
 use super::{a, b, c, put};
 use crate::exec::Handler;
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a permutation.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

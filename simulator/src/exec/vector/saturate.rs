@@ -8,7 +8,7 @@ use arch::registers::vscr;
 use super::lane::{Lane, build, get};
 use super::{a, b, put};
 use crate::exec::Outcome;
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// An element that a wider number is brought into.
 pub(super) trait Saturate: Lane {

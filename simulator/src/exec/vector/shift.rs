@@ -6,7 +6,7 @@ use super::lane::{build, get, zip};
 use super::{a, b, put};
 use crate::exec::fixed_point::rotate::mask;
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a shift or rotation.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -9,7 +9,7 @@ use crate::exec::floating_point::arithmetic::{add, divide, multiply, square_root
 use crate::exec::floating_point::estimate::{reciprocal, reciprocal_square_root};
 use crate::exec::floating_point::round::{Computed, Double, Single};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of an arithmetic instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

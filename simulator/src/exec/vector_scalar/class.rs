@@ -11,8 +11,8 @@ use crate::exec::floating_point::number::{is_infinite, is_nan, is_negative, is_z
 use crate::exec::floating_point::round::{Double, Format, Single};
 use crate::exec::vector::lane::build;
 use crate::exec::{Flow, Handler, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The handler of a test.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

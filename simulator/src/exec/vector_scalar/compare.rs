@@ -13,7 +13,7 @@ use crate::exec::floating_point::fpscr::FPCC;
 use crate::exec::floating_point::number::{is_nan, is_signalling};
 use crate::exec::floating_point::round::Double;
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a comparison or test.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

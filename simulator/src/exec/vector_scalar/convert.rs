@@ -10,7 +10,7 @@ use super::float::Float;
 use crate::exec::floating_point::arithmetic::convert;
 use crate::exec::floating_point::round::{Computed, Double, Half, Single};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a conversion.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

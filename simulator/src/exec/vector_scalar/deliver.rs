@@ -13,7 +13,7 @@ use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise, settle};
 use crate::exec::floating_point::fpscr::{ENABLES, EXCEPTIONS, FEX, FI, FPRF, FR, with_summaries};
 use crate::exec::floating_point::round::Computed;
 use crate::exec::vector::lane::{Lane, build, get};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// Delivers a floating-point result to doubleword 0 of XT; doubleword 1 becomes zero.
 #[inline]

@@ -9,7 +9,7 @@ use super::float::Float;
 use crate::exec::floating_point::fused::signed_multiply_add;
 use crate::exec::floating_point::round::{Double, Format, Single};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a multiply-add instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

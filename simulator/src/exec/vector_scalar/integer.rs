@@ -12,7 +12,7 @@ use crate::exec::floating_point::fpscr::Rounding;
 use crate::exec::floating_point::round::{Double, Format, Single};
 use crate::exec::vector::lane::{Lane, get};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a conversion from or to an integer.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

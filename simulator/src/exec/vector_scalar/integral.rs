@@ -9,7 +9,7 @@ use crate::exec::floating_point::integral::to_integral;
 use crate::exec::floating_point::number::{SIGN, is_nan};
 use crate::exec::floating_point::round::Computed;
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a rounding instruction.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

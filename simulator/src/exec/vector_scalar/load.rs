@@ -10,9 +10,9 @@ use arch::instruction::{Mnemonic, Word};
 use crate::exec::floating_point::load::{double_from_single, indexed};
 use crate::exec::vector::lane::{Lane, build, get};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::shared::Shared;
-use crate::thread::Thread;
-use crate::thread::trap::Trap;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
 
 /// The handler of a load.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -3,7 +3,7 @@
 use arch::instruction::{Mnemonic, Word};
 
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a logical operation.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

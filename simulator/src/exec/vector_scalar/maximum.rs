@@ -8,7 +8,7 @@ use super::float::Float;
 use crate::exec::floating_point::fpscr::VXSNAN;
 use crate::exec::floating_point::number::{DEFAULT_NAN, INFINITY, is_nan, is_signalling, is_zero};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a maximum or minimum.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

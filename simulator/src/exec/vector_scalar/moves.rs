@@ -5,7 +5,7 @@
 use arch::instruction::{Mnemonic, Word};
 
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a move.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -7,7 +7,7 @@ use arch::instruction::{Mnemonic, Word};
 
 use crate::exec::vector::lane::{Lane, build, get, map};
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a permutation.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -3,7 +3,7 @@
 use arch::instruction::{Mnemonic, Word};
 
 use crate::exec::{Flow, Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// A sign bit for each number in a doubleword: of one double, or two singles.
 const DOUBLE: u64 = 1 << 63;

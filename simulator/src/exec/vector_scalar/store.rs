@@ -7,8 +7,8 @@ use crate::exec::floating_point::load::indexed;
 use crate::exec::floating_point::store::single_from_double;
 use crate::exec::vector::lane::Lane;
 use crate::exec::{Handler, Outcome, stored};
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// The handler of a store.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -12,10 +12,10 @@ use crate::exec::floating_point::fpscr::{
 };
 use crate::exec::{Flow, Mode, select};
 use crate::ledger::Clock;
-use crate::memory::Memory;
-use crate::shared::{Core, FirmwarePlace, Shared};
-use crate::thread::Thread;
-use crate::thread::trap::Cause;
+use crate::state::memory::Memory;
+use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Cause;
 
 const VSX: u64 = msr::SF | msr::HV | msr::VSX;
 /// What a target holds before.

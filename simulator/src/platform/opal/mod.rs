@@ -21,10 +21,10 @@ use arch::registers::spr::Spr;
 use super::xics::{FIRMWARE_EVENT, Route};
 use super::{Platform, Power, calendar, layout};
 use crate::exec::FIRMWARE_ENTRY;
-use crate::shared::Shared;
-use crate::state::State;
-use crate::thread::trap::StopReason;
-use crate::thread::{Activity, Thread};
+use crate::machine::state::State;
+use crate::state::shared::Shared;
+use crate::state::thread::trap::StopReason;
+use crate::state::thread::{Activity, Thread};
 
 /// What a register holds that a call may lose.
 const POISON: u64 = 0xDEAD_0A1D_DEAD_0A1D;

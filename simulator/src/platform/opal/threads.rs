@@ -8,9 +8,9 @@ use arch::registers::spr::{Scope, Spr, SprRow};
 use super::{POISON, answer, enter_payload};
 use crate::description::Description;
 use crate::platform::Platform;
-use crate::shared::Shared;
-use crate::thread::trap::StopReason;
-use crate::thread::{Activity, Thread};
+use crate::state::shared::Shared;
+use crate::state::thread::trap::StopReason;
+use crate::state::thread::{Activity, Thread};
 
 pub(super) fn find_server(threads: &[Thread], server: u64) -> Option<usize> {
     threads.iter().position(|thread| thread.spr(Spr::Pir) == server)

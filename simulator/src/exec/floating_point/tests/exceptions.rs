@@ -11,10 +11,10 @@ use crate::exec::floating_point::fpscr::{
 };
 use crate::exec::{Mode, Outcome, select};
 use crate::ledger::Clock;
-use crate::memory::Memory;
-use crate::shared::{Core, FirmwarePlace, Shared};
-use crate::thread::Thread;
-use crate::thread::trap::Cause;
+use crate::state::memory::Memory;
+use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Cause;
 
 const FLOATING_POINT: u64 = msr::SF | msr::HV | msr::FP;
 const BEFORE: u64 = 0x1234_5678_9ABC_DEF0;

@@ -11,7 +11,7 @@ use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise_unordered
 use crate::exec::vector_scalar::class::{DENORMAL, INFINITY, NAN, ZERO, set};
 use crate::exec::vector_scalar::compare::{order_condition, set_condition, set_order};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 
 /// The handler of a comparison or test.
 pub(super) fn handler(mnemonic: Mnemonic, _: Word) -> Option<Handler> {

@@ -25,7 +25,7 @@ use arch::instruction::{Mnemonic, Word};
 use crate::exec::floating_point::deliver::{interrupt_if_enabled, settle};
 use crate::exec::floating_point::fpscr::{FI, FPRF, FR};
 use crate::exec::{Handler, Outcome};
-use crate::thread::Thread;
+use crate::state::thread::Thread;
 use arithmetic::{add, divide, multiply, multiply_add, negated, square_root, subtract};
 use convert::{
     Range, SIGNED_DOUBLEWORD, SIGNED_WORD, UNSIGNED_DOUBLEWORD, UNSIGNED_WORD, from_double,

@@ -10,11 +10,11 @@ use serde_big_array::BigArray;
 
 use crate::description::Switches;
 use crate::ledger::Clock;
-use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
-use crate::mmu::tlb::Tlb;
-use crate::mmu::walk_cache::WalkCache;
 use crate::power_saving::PowerSaving;
-use crate::thread::{Reservation, Thread};
+use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
+use crate::state::thread::{Reservation, Thread};
+use crate::state::tlb::Tlb;
+use crate::state::walk_cache::WalkCache;
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`docs/facts/power9-memory.md#line`).
 pub const GRANULE_LOG2: u32 = 7;
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_store_across_a_granule_breaks_the_reservations_of_both() {
-        let text = include_str!("../../machines/power9.toml")
+        let text = include_str!("../../../machines/power9.toml")
             .replace("threads_per_core = 1", "threads_per_core = 3");
         let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
         let (mut threads, mut shared) = machine.into_parts();
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_threads_own_store_keeps_its_reservation() {
-        let text = include_str!("../../machines/power9.toml");
+        let text = include_str!("../../../machines/power9.toml");
         let machine = Machine::new(Description::from_toml(text).unwrap(), 1);
         let (mut threads, mut shared) = machine.into_parts();
         let thread = &mut threads[0];

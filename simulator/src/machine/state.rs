@@ -5,8 +5,8 @@ use arch::marker::Mark;
 use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::platform::Platform;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// Everything that the machine is: what a snapshot holds.
 #[derive(PartialEq, Debug)]

@@ -4,10 +4,10 @@
 
 use arch::address::EffectiveAddress;
 
-use crate::memory::Offset;
-use crate::mmu::invalidation::Invalidation;
-use crate::shared::Shared;
-use crate::thread::Thread;
+use crate::state::invalidation::Invalidation;
+use crate::state::memory::Offset;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
 
 /// Bytes that an instruction loaded or stored, in one piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 //! are the same run. Entries are tagged with a small number for the state that the answer depends on
 //! (MSR, LPCR, LPIDR, PIDR, ...): coming back to a state finds its entries still there.
 
-use crate::memory::Offset;
+use crate::state::memory::Offset;
 
 /// Bytes that one entry covers: the smallest page.
 pub const PAGE_LOG2: u32 = 12;
