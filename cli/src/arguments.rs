@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use simulator::core::LONGEST_QUANTUM;
+use simulator::pipeline::LONGEST_QUANTUM;
 
 use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;

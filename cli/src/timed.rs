@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use arch::instruction::Mnemonic;
 use arch::marker::{Mark, Region};
 use simulator::blocks::Op;
-use simulator::core::{Plan, Settings};
 use simulator::exec::Mode;
 use simulator::ledger::Charges;
+use simulator::pipeline::{Plan, Settings};
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 

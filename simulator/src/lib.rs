@@ -6,7 +6,7 @@
 //! | [`mmu`] | from effective address to memory, or to the interrupt that says why not |
 //! | [`interrupt`] | which interrupt is due and what taking it does |
 //! | [`state`] | the ground floor: threads, what they share, memory; plain data |
-//! | [`core`], [`cache`] | timing mode: how long an instruction takes, and why |
+//! | [`pipeline`], [`cache`] | timing mode: how long an instruction takes, and why |
 //! | [`power_saving`] | what a power-saving level costs |
 //! | [`ledger`] | the only place that adds cycles |
 //! | [`platform`] | firmware, console, device tree |
@@ -19,7 +19,6 @@
 
 pub mod blocks;
 pub mod cache;
-pub mod core;
 pub mod description;
 pub mod exec;
 pub mod interrupt;
@@ -27,6 +26,7 @@ pub mod ledger;
 pub mod machine;
 pub mod mmu;
 pub mod oracle;
+pub mod pipeline;
 pub mod platform;
 pub mod power_saving;
 pub mod state;

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use arch::instruction::Mnemonic;
-use simulator::core::Settings;
 use simulator::description::timing::Bound;
+use simulator::pipeline::Settings;
 use simulator::{Boot, Description, Machine, NoObserver};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

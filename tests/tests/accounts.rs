@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use powervisor::on_simulator;
 use simulator::Machine;
-use simulator::core::Settings;
 use simulator::ledger::Owner;
+use simulator::pipeline::Settings;
 use system_tests::fairness::{Contest, run_until};
 
 /// Instructions between two looks at the console: what may pass between the ends of the accounts.

@@ -6,8 +6,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use simulator::core::Settings;
 use simulator::description::timing::Bound;
+use simulator::pipeline::Settings;
 
 use super::cases::{self, Case};
 use super::rows::{Published, Row};

@@ -5,7 +5,7 @@ mod system;
 
 use std::time::Instant;
 
-use simulator::core::Settings;
+use simulator::pipeline::Settings;
 
 use crate::arguments::{BootArguments, Format, On};
 use crate::bundle;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Confidence, DescriptionError, error};
 use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
-use crate::core::parameters::{CoreFile, LatencyFile, SpecialFile, WakeFile};
+use crate::pipeline::parameters::{CoreFile, LatencyFile, SpecialFile, WakeFile};
 
 /// The `[timing]` tables. Each is declared where it is used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

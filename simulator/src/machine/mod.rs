@@ -22,9 +22,9 @@ use arch::marker::Mark;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
-use crate::core::block::TimedBlocks;
 use crate::description::Description;
 use crate::machine::state::State;
+use crate::pipeline::block::TimedBlocks;
 use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
 use crate::platform::{Platform, device_tree, layout, opal};

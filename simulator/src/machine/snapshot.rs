@@ -7,9 +7,9 @@ use arch::marker::Mark;
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
-use crate::core::{Plan, Timing};
 use crate::description::Description;
 use crate::machine::state::State;
+use crate::pipeline::{Plan, Timing};
 use crate::platform::Platform;
 use crate::state::memory::flags;
 use crate::state::shared::{Core, Signals};

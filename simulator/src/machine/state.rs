@@ -2,8 +2,8 @@
 
 use arch::marker::Mark;
 
-use crate::core::{Plan, Timing};
 use crate::description::Description;
+use crate::pipeline::{Plan, Timing};
 use crate::platform::Platform;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;

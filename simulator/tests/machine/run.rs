@@ -3,7 +3,7 @@
 use arch::instruction::Mnemonic;
 use arch::opal::token;
 use arch::registers::spr::Spr;
-use simulator::core::Settings;
+use simulator::pipeline::Settings;
 use simulator::{Machine, NoObserver, RunState};
 
 use crate::support::{Program, report, two_threads};

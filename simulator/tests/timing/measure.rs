@@ -2,8 +2,8 @@
 
 use arch::instruction::Mnemonic as M;
 use arch::marker::{Mark, Region};
-use simulator::core::Settings;
 use simulator::exec::Mode;
+use simulator::pipeline::Settings;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer, RunState, blocks::Op};
 

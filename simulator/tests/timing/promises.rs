@@ -3,8 +3,8 @@
 
 use arch::instruction::Mnemonic as M;
 use arch::marker::Mark;
-use simulator::core::{Plan, Settings};
 use simulator::ledger::{Cause, CauseSet};
+use simulator::pipeline::{Plan, Settings};
 use simulator::{Machine, NoObserver, RunState};
 
 use crate::measure::{DATA, Marks, REGION};

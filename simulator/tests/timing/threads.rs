@@ -3,8 +3,8 @@
 
 use arch::instruction::Mnemonic as M;
 use arch::opal::token;
-use simulator::core::Settings;
 use simulator::ledger::{Cause, Owner};
+use simulator::pipeline::Settings;
 use simulator::{Description, Machine, NoObserver, RunState};
 
 use crate::measure::{DATA, between_marks};

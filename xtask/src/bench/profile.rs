@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 /// What functions are of, by how their names begin; the first that fits.
 const PARTS: [(&str, &str); 10] = [
-    ("simulator::core::", "core (how long and why)"),
+    ("simulator::pipeline::", "core (how long and why)"),
     ("simulator::cache::", "cache"),
     ("simulator::ledger::", "ledger"),
     ("simulator::mmu::", "mmu"),
@@ -105,7 +105,7 @@ mod tests {
             ("", None),
             ("# Samples: 2K of event", None),
             (
-                "    44.18%  [.] simulator::core::pipeline::Pipeline::complete   -      -   ",
+                "    44.18%  [.] simulator::pipeline::stages::Pipeline::complete   -      -   ",
                 Some((44.18, "core (how long and why)")),
             ),
             (

@@ -1,7 +1,7 @@
 //! The core as time sees it: how long instructions take, and why.
 //!
 //! `exec` says what an instruction does and knows no time. In timing mode each instruction that was
-//! executed is passed on to here, with what it accessed and where it went, and a [`pipeline`] finds the
+//! executed is passed on to here, with what it accessed and where it went, and [`stages`] finds the
 //! cycle at which it completes: one pass, in program order, in the way of zsim's out-of-order core. The
 //! time is charged to owners, instructions and causes in [`Charges`]. Nothing in here changes what the machine computes, but through the
 //! time that the time base and the decrementers show.
@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`operation`], [`class`], [`registers`] | an instruction as the pipeline sees it, made once from its word |
 //! | [`block`] | the operations of decoded blocks |
-//! | [`pipeline`] | one thread: fetch, dispatch, issue, completion |
+//! | [`stages`] | one thread: fetch, dispatch, issue, completion |
 //! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queue; what the threads of a core share |
@@ -29,13 +29,13 @@ pub mod forward;
 pub mod front_end;
 pub mod operation;
 pub mod parameters;
-pub mod pipeline;
 pub mod ports;
 pub mod predictor;
 pub mod queue;
 pub mod ready;
 pub mod registers;
 pub mod sharing;
+pub mod stages;
 
 use arch::bits::Field;
 use arch::registers::spr::Spr;
@@ -55,8 +55,8 @@ use context::Context;
 use fabric::Fabric;
 use operation::Operation;
 use parameters::Parameters;
-use pipeline::{Executed, Pipeline};
 use sharing::Core;
+use stages::{Executed, Pipeline};
 
 /// How a machine is timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -124,8 +124,8 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::Chain;
-    use crate::core::ready::Ready;
     use crate::ledger::{Cause, Charges, Owner};
+    use crate::pipeline::ready::Ready;
 
     /// Cause, address and cycles of each line.
     fn lines(charges: &Charges) -> Vec<(Cause, u64, u64)> {

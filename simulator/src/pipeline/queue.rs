@@ -132,8 +132,8 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::{CYCLES, Queue};
-    use crate::core::ready::Ready;
     use crate::ledger::Cause;
+    use crate::pipeline::ready::Ready;
 
     fn issued(at: u64) -> Ready {
         Ready::new(at, Cause::LatencyFixed)

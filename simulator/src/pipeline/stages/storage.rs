@@ -5,9 +5,9 @@ use super::super::forward::Found;
 use super::super::ready::Ready;
 use super::{Executed, Pipeline};
 use crate::cache::{Kind, LINE_LOG2};
-use crate::core::class::Class;
 use crate::ledger::Cause;
 use crate::mmu::Access;
+use crate::pipeline::class::Class;
 use crate::state::thread::accesses;
 
 impl Pipeline {

@@ -4,8 +4,8 @@ use super::super::context::Context;
 use super::super::ready::Ready;
 use super::{Executed, Pipeline};
 use crate::cache::LINE_LOG2;
-use crate::core::class::Class;
 use crate::ledger::Cause;
+use crate::pipeline::class::Class;
 
 impl Pipeline {
     /// What an instruction waits for besides its renamed operands, which are `ready`.
