@@ -3,9 +3,9 @@
 
 use std::thread;
 
-use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, CauseSet, Charges};
 use simulator::pipeline::Settings;
+use simulator::quantity::Bound;
 use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts};
 
 use crate::checks::{FreeCause, HalfQuantum};

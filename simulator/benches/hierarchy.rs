@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use simulator::Description;
 use simulator::cache::{Hierarchy, Kind, LINE_LOG2, Request, TranslationRequest, Translations};
-use simulator::description::timing::Bound;
 use simulator::ledger::{CauseSet, Owner};
 use simulator::mmu::path::Path;
+use simulator::quantity::Bound;
 use simulator::state::tlb::Space;
 
 const ROUNDS: usize = 15;

@@ -29,12 +29,14 @@ pub mod oracle;
 pub mod pipeline;
 pub mod platform;
 pub mod power_saving;
+pub mod quantity;
 pub mod state;
 pub mod trace;
 
-pub use description::{Description, DescriptionError};
+pub use description::Description;
 pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
 pub use oracle::Oracle;
 pub use platform::console::Input;
 pub use platform::kernel::BootError;
+pub use quantity::DescriptionError;
 pub use trace::{Counts, NoObserver, Observer, RegionCounts};

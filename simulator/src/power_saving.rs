@@ -14,45 +14,17 @@ use arch::registers::spr::{Scope, Spr, SprRow};
 use arch::registers::{msr, psscr, vscr, xer};
 use serde::{Deserialize, Serialize};
 
-use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
-use crate::state::shared::Core;
+use crate::state::cores::Core;
+use crate::state::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::state::slb::{SLB_ENTRIES, SlbEntry};
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
 /// What a register holds that a `stop` may have lost.
 pub const POISON: u64 = 0xDEAD_5709_DEAD_5709;
 
-/// The number under which `OPAL_SLW_SET_REG` knows the MSR.
-pub const MSR_NUMBER: u16 = 2000;
-
 /// The thread's own registers that are no [`Thread`] fields and are lost with its state.
 const LOST: [Spr; 5] = [Spr::Amr, Spr::Iamr, Spr::Uamor, Spr::Amor, Spr::Tar];
-
-/// What the description says of power-saving levels, see `[power_saving]` there.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PowerSaving {
-    /// Levels from this one on are the core's: reached when all its threads ask for them.
-    pub core_from: u64,
-    /// The first level that loses the hypervisor's state.
-    pub hypervisor_lost_from: u64,
-    /// The first level at which time base and decrementers stand still.
-    pub time_base_stops_from: u64,
-    /// Registers that survive.
-    pub kept: Vec<Spr>,
-    /// Registers that hold their values of power-on.
-    pub reset: Vec<Spr>,
-    /// Numbers that `OPAL_SLW_SET_REG` accepts, [`MSR_NUMBER`] among them.
-    pub restorable: Vec<u16>,
-}
-
-/// The deepest level that a waiting thread has reached, and the cycle at which it did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Reached {
-    /// The level, as PSSCR\[PLS\] reports it.
-    pub level: u64,
-    /// The cycle.
-    pub since: u64,
-}
 
 /// The level that the stopped `thread` asks for. Without ESL none is entered that loses state.
 #[must_use]

@@ -3,8 +3,8 @@
 
 use simulator::Description;
 use simulator::cache::{Hierarchy, Kind, LINE_LOG2, Request};
-use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, CauseSet, Owner};
+use simulator::quantity::Bound;
 
 const POWER9: &str = include_str!("../../machines/power9.toml");
 

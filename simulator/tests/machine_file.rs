@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use arch::instruction::Mnemonic;
-use simulator::description::timing::Bound;
 use simulator::pipeline::Settings;
+use simulator::quantity::Bound;
 use simulator::{Boot, Description, Machine, NoObserver};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

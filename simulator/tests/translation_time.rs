@@ -4,10 +4,10 @@
 use arch::address::GuestRealAddress;
 use simulator::Description;
 use simulator::cache::{Answer, Hierarchy, TranslationRequest, Translations};
-use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, CauseSet, Owner};
 use simulator::mmu::path::Path;
 use simulator::mmu::radix::Read;
+use simulator::quantity::Bound;
 use simulator::state::invalidation::{Extent, Invalidation};
 use simulator::state::tlb::Space;
 use simulator::state::walk_cache::WalkKey;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use powervisor::on_simulator;
 use powervisor::system::System;
-use simulator::description::timing::Bound;
 use simulator::ledger::{Cause, Owner};
 use simulator::pipeline::Settings;
+use simulator::quantity::Bound;
 use simulator::{Machine, NoObserver, RegionCounts, RunState};
 use system_tests::{all_systems, systems};
 

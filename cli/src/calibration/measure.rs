@@ -6,8 +6,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use simulator::description::timing::Bound;
 use simulator::pipeline::Settings;
+use simulator::quantity::Bound;
 
 use super::cases::{self, Case};
 use super::rows::{Published, Row};

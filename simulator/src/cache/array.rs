@@ -6,9 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::displaced::Displaced;
-
-/// Which side uses an entry: see [`Owner::side`](crate::ledger::Owner::side).
-pub type Side = Option<u32>;
+use crate::ledger::Side;
 
 /// No entry has this tag: addresses have fewer bits.
 const EMPTY: u64 = u64::MAX;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::array::Side;
+use crate::ledger::Side;
 
 /// The losses of one cache.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

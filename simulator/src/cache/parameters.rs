@@ -1,8 +1,8 @@
 //! `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]` and `[timing.translation]` of a description.
 
 use super::LINE_LOG2;
-use crate::description::timing::parameters;
-use crate::description::{DescriptionError, error};
+use crate::quantity::parameters;
+use crate::quantity::{DescriptionError, error};
 
 parameters! {
     /// Sizes and latencies of the caches. Latencies are load-to-use.

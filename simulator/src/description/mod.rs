@@ -3,11 +3,10 @@
 //! A value that was measured, derived or guessed carries its unit, source and confidence, and the unit
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
+pub mod calendar;
 #[cfg(test)]
 mod tests;
 pub mod timing;
-
-use std::fmt;
 
 use arch::processor::Processor;
 use arch::registers::psscr;
@@ -16,36 +15,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ledger::Clock;
-use crate::platform::calendar;
-use crate::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::quantity::{Confidence, DescriptionError, Parameter, error};
 use crate::state::memory::{FRAME_LOG2, Region};
+use crate::state::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::state::switches::{SwitchFile, Switches};
 use timing::TimingFile;
-
-/// How far a value is to be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// Somebody measured or documented it.
-    Published,
-    /// It follows from published values.
-    Derived,
-    /// Nobody published it.
-    Guess,
-}
-
-/// A value with where it comes from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameter {
-    /// The value, in `unit`.
-    pub value: u64,
-    /// Its unit.
-    pub unit: String,
-    /// How far it is to be trusted.
-    pub confidence: Confidence,
-    /// Where it comes from.
-    pub source: String,
-}
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,18 +45,6 @@ struct MemoryRegion {
 struct Clocks {
     core_frequency: Parameter,
     timebase_frequency: Parameter,
-}
-
-/// A decision where the sources are silent or disagree.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Switch {
-    /// What the machine does.
-    pub value: bool,
-    /// How far it is to be trusted.
-    pub confidence: Confidence,
-    /// Who says so, or why it was chosen.
-    pub source: String,
 }
 
 /// A day.
@@ -133,42 +95,6 @@ struct PowerSavingFile {
     restorable: Registers,
 }
 
-macro_rules! switches {
-    ($($(#[$doc:meta])+ $name:ident;)+) => {
-        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct SwitchFile { $($name: Switch,)+ }
-
-        /// What the machine does where the sources are silent or disagree, see `[switches]` in the
-        /// description.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-        pub struct Switches { $($(#[$doc])+ pub $name: bool,)+ }
-
-        impl SwitchFile {
-            fn values(&self) -> Switches {
-                Switches { $($name: self.$name.value,)+ }
-            }
-        }
-    };
-}
-
-switches! {
-    /// A guest's `stop` with a requested level above PSSCR\[PSLL\] goes to the hypervisor; otherwise
-    /// the level is lowered to PSLL.
-    stop_above_psll_interrupts;
-    /// The hypervisor decrementer ends a guest's `stop` with EC=0.
-    hypervisor_decrementer_ends_guest_stop;
-    /// Each thread is a partition's whole processor: `msgsndp`, DPDES and TIR know one thread, and each has its
-    /// own VTB. Otherwise they know the threads of the core, which share VTB.
-    threads_are_partitions;
-    /// After a `stop` that lost the hypervisor's state SRR1\[46:47\] says only that the thread's was lost.
-    deep_stop_says_only_thread_lost;
-    /// An exception ends a `wait` even where its interrupt is masked.
-    masked_exceptions_end_wait;
-    /// An event-based exception that occurs clears its enable bit in BESCR.
-    event_based_exception_disables_itself;
-}
-
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Watchdog {
@@ -199,24 +125,6 @@ pub struct Description {
     file: File,
 }
 
-/// What is wrong with a description.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct DescriptionError {
-    /// The line of the file, from 1, where it is known.
-    pub line: Option<usize>,
-    /// What is wrong and what would be right.
-    pub message: String,
-}
-
-impl fmt::Display for DescriptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
 /// The line, from 1, of the key that a complaint about a description begins with, if it does: `a.key` of the table `a`, `a[0].key` of the first
 /// table of several, or one of the topology's, which are named without it.
 #[must_use]
@@ -234,10 +142,6 @@ pub fn line_of_key(text: &str, message: &str) -> Option<usize> {
     };
     let span = find(format!("topology.{key}")).or_else(|| find(key.to_owned()))?;
     Some(1 + text[..span.start].matches('\n').count())
-}
-
-pub(crate) fn error(message: impl Into<String>) -> DescriptionError {
-    DescriptionError { line: None, message: message.into() }
 }
 
 /// skiboot and the payload's place need this much from real address 0 (`docs/facts/opal-and-powernv.md#image`).

@@ -1,16 +1,12 @@
 //! The `[timing]` tables of `machines/*.toml`: what the timing model costs, each value with unit, source
 //! and confidence.
-//!
-//! A table is declared once, with [`parameters!`]: its file form holds a [`Quantity`] a key, its plain form
-//! a number. A guess has bounds; a run takes every value as it is, or every guess at one of its ends
-//! ([`Bound`]).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Confidence, DescriptionError, error};
 use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
-use crate::pipeline::parameters::{CoreFile, LatencyFile, SpecialFile, WakeFile};
+use crate::pipeline::parameters::{CoreFile, LatencyFile, Parameters, SpecialFile, WakeFile};
+use crate::quantity::{Bound, DescriptionError};
 
 /// The `[timing]` tables. Each is declared where it is used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -60,6 +56,17 @@ impl TimingFile {
 }
 
 impl TimingFile {
+    /// What the core costs, at the end of the guesses that `bound` names.
+    #[must_use]
+    pub fn core_at(&self, bound: Bound) -> Parameters {
+        Parameters {
+            core: self.core.values(bound),
+            latency: self.latency.values(bound),
+            special: self.special.values(bound),
+            wake: self.wake.values(bound),
+        }
+    }
+
     /// Sixteen hexadecimal digits that differ when a value, or an end of a guess, does; sources do not count.
     ///
     /// # Panics
@@ -75,200 +82,5 @@ impl TimingFile {
             }
         }
         Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-/// A value of the timing model with where it comes from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table { value, unit, confidence, source }")]
-pub struct Quantity {
-    /// The value, in `unit`.
-    pub value: f64,
-    /// The least that it may be; a guess has it.
-    #[serde(default)]
-    pub low: Option<f64>,
-    /// The most that it may be; a guess has it.
-    #[serde(default)]
-    pub high: Option<f64>,
-    /// Its unit.
-    pub unit: String,
-    /// How far it is to be trusted.
-    pub confidence: Confidence,
-    /// Where it comes from.
-    pub source: String,
-}
-
-impl Eq for Quantity {}
-
-/// The most that a value in this unit may be. What a table makes of its values may have a lower limit, which it checks
-/// itself.
-fn limit(unit: &str) -> f64 {
-    match unit {
-        // With much more, a run would last more cycles than are counted.
-        "cycles" | "ns" => 1e8,
-        // What the host has to keep: far beyond any processor, and far below its memory.
-        "bytes" => (64_u64 << 20) as f64,
-        "entries" => (1_u64 << 20) as f64,
-        "operations" | "instructions" | "lines" | "ways" | "bytes/cycle" => 4096.0,
-        "streams" | "channels" | "walks" => 256.0,
-        "arrays" | "cores" => 4.0,
-        "ratio" => 16.0,
-        "log2 bytes" => 63.0,
-        // MB/s.
-        _ => 1e9,
-    }
-}
-
-/// Which end of the guesses a run takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Bound {
-    /// The values themselves.
-    #[default]
-    Value,
-    /// Every guess at its low end.
-    Low,
-    /// Every guess at its high end.
-    High,
-}
-
-impl Quantity {
-    /// The number that a run takes.
-    #[must_use]
-    pub fn at(&self, bound: Bound) -> f64 {
-        let end = match bound {
-            Bound::Value => None,
-            Bound::Low => self.low,
-            Bound::High => self.high,
-        };
-        end.unwrap_or(self.value)
-    }
-
-    /// Checks the unit, the bounds, and that a guess has bounds.
-    ///
-    /// # Errors
-    /// [`DescriptionError`] that names `key`.
-    pub fn check(&self, key: &str, unit: &str) -> Result<(), DescriptionError> {
-        let Self { value, low, high, .. } = self;
-        if self.unit != unit {
-            return Err(error(format!("{key} is in \"{}\"; its unit is \"{unit}\"", self.unit)));
-        }
-        let (least, most) = (low.unwrap_or(*value), high.unwrap_or(*value));
-        let limit = limit(unit);
-        let is_outside = |end: &&f64| !(0.0..=limit).contains(*end);
-        if let Some(wrong) = [least, *value, most].iter().find(is_outside) {
-            return Err(error(format!("{key}: {wrong} is out of range; it must be 0 to {limit}")));
-        }
-        if !(least <= *value && *value <= most) {
-            return Err(error(format!(
-                "{key}: low {least}, value {value} and high {most} do not ascend; they must"
-            )));
-        }
-        if self.confidence == Confidence::Guess && (low.is_none() || high.is_none()) {
-            return Err(error(format!("{key} is a guess; give it low and high")));
-        }
-        if self.source.is_empty() {
-            return Err(error(format!("{key} has no source; say where the value comes from")));
-        }
-        Ok(())
-    }
-}
-
-/// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", }`.
-///
-/// `Name` has a `u64` a key: the value rounded to the nearest.
-macro_rules! parameters {
-    (
-        $(#[$doc:meta])*
-        pub struct $name:ident / $file:ident in $table:literal {
-            $($(#[$field_doc:meta])+ $field:ident: $unit:literal,)+
-        }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-        pub struct $name { $($(#[$field_doc])+ pub $field: u64,)+ }
-
-        #[doc = concat!("The table `", $table, "` as the file has it.")]
-        #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $file {
-            $($(#[$field_doc])+ pub $field: $crate::description::timing::Quantity,)+
-        }
-
-        impl $file {
-            /// Checks every value.
-            ///
-            /// # Errors
-            /// [`DescriptionError`](crate::DescriptionError) that names the key.
-            pub fn check(&self) -> Result<(), crate::DescriptionError> {
-                $(self.$field.check(concat!($table, ".", stringify!($field)), $unit)?;)+
-                Ok(())
-            }
-
-            /// The numbers that a run takes.
-            #[must_use]
-            pub fn values(&self, bound: $crate::description::timing::Bound) -> $name {
-                $name { $($field: self.$field.at(bound).round() as u64,)+ }
-            }
-        }
-    };
-}
-pub(crate) use parameters;
-
-#[cfg(test)]
-#[allow(unreachable_pub, reason = "the macro declares public tables")]
-mod tests {
-    use super::{Bound, Confidence, Quantity};
-
-    parameters! {
-        /// An example.
-        pub struct Example / ExampleFile in "timing.example" {
-            /// A latency.
-            latency: "cycles",
-        }
-    }
-
-    fn file(text: &str) -> Result<ExampleFile, String> {
-        toml::from_str(text).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_guess_is_taken_at_its_ends() {
-        let text = r#"latency = { value = 15.5, low = 10, high = 20, unit = "cycles", confidence = "guess", source = "nobody says" }"#;
-        let file = file(text).unwrap();
-        file.check().unwrap();
-        assert_eq!(file.values(Bound::Value).latency, 16);
-        assert_eq!(file.values(Bound::Low).latency, 10);
-        assert_eq!(file.values(Bound::High).latency, 20);
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        let right = Quantity {
-            value: 4.0,
-            low: None,
-            high: None,
-            unit: "cycles".to_owned(),
-            confidence: Confidence::Published,
-            source: "somebody".to_owned(),
-        };
-        let wrong = |quantity: Quantity| {
-            quantity.check("timing.example.latency", "cycles").unwrap_err().to_string()
-        };
-        right.check("key", "cycles").unwrap();
-        assert!(
-            wrong(Quantity { unit: "ns".into(), ..right.clone() }).contains("unit is \"cycles\"")
-        );
-        assert!(wrong(Quantity { low: Some(5.0), ..right.clone() }).contains("do not ascend"));
-        for value in [-1.0, 1e8 + 1.0, f64::NAN] {
-            assert!(wrong(Quantity { value, ..right.clone() }).contains("is out of range"));
-        }
-        assert!(
-            wrong(Quantity { confidence: Confidence::Guess, ..right.clone() })
-                .contains("low and high")
-        );
-        assert!(
-            wrong(Quantity { source: String::new(), ..right }).contains("timing.example.latency")
-        );
-        assert!(file("latency = 3").is_err());
     }
 }

@@ -4,13 +4,11 @@
 //! first. Source: `docs/facts/special-registers.md#facilities`; the order is that of Linux's emulation of `rfebb`
 //! and `tsr.` for guests.
 
-use arch::instruction::Word;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
-use arch::registers::spr::{Spr, SprRow};
+use arch::registers::spr::Spr;
 
-use super::monitor;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{Interrupt, Trap};
 
@@ -66,18 +64,4 @@ pub fn facility_of(spr: Spr) -> Option<Facility> {
         Spr::Dpdes | Spr::Tir => Facility::Msgp,
         _ => return None,
     })
-}
-
-/// Refuses a register whose facility is switched off.
-///
-/// # Errors
-/// [`Trap`] with the facility unavailable interrupt.
-pub fn require_spr(thread: &mut Thread, row: &SprRow, i: Word, is_write: bool) -> Result<(), Trap> {
-    let Some(facility) = facility_of(row.spr) else { return Ok(()) };
-    require(thread, facility)?;
-    match facility {
-        Facility::Tm if thread.msr() & msr::TM == 0 => Err(unavailable(thread, Facility::Tm)),
-        Facility::Pm => monitor::require(thread, row, i, is_write),
-        _ => Ok(()),
-    }
 }

@@ -9,7 +9,7 @@ use arch::registers::spr::Spr;
 use arch::registers::{msr, psscr};
 
 use super::{Flow, Handler, Mode, Outcome, facility};
-use crate::power_saving::Reached;
+use crate::state::power_saving::Reached;
 use crate::state::shared::Shared;
 use crate::state::thread::trap::StopReason;
 use crate::state::thread::{Activity, Thread};

@@ -14,6 +14,7 @@ use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::shared::Shared;
+use crate::state::slb::{ESID, SLB_ENTRIES, SlbEntry, VALID};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::StopReason;
 
@@ -32,40 +33,13 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
     })
 }
 
-/// Entries of the buffer on POWER8 and POWER9.
-pub const SLB_ENTRIES: usize = 32;
-
-/// An entry as `slbmte` gives it, without its index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct SlbEntry {
-    /// ESID and V.
-    pub esid: u64,
-    /// B, VSID, keys, N, L, C and LP.
-    pub vsid: u64,
-}
-
-const VALID: u64 = 0x0800_0000;
 const CLASS: u64 = 0x80;
 const INDEX: Field = Field::new(52, 63);
-const ESID: u64 = 0xFFFF_FFFF_F000_0000;
-/// ESID bits of a segment of 1 TiB.
-const LARGE_ESID: u64 = 0xFFFF_FF00_0000_0000;
 /// Bits of doubleword "VSID" that mean something.
 const VSID_BITS: u64 = 0xFFFF_FFFF_FFFF_FFB0;
 /// B of RB in `slbie`, and its class.
 const SLBIE_B: Field = Field::new(37, 38);
 const SLBIE_CLASS: u64 = 0x0800_0000;
-
-impl SlbEntry {
-    fn size(self) -> u64 {
-        self.vsid >> 62
-    }
-
-    fn matches(self, address: u64) -> bool {
-        let significant = if self.size() == 1 { LARGE_ESID } else { ESID };
-        self.esid & VALID != 0 && (self.esid ^ address) & significant == 0
-    }
-}
 
 fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
     let (vsid, esid) = (thread.gpr[i.rs()], thread.gpr[i.rb()]);

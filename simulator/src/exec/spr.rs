@@ -6,8 +6,9 @@
 use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::program;
+use arch::registers::hfscr::Facility;
 use arch::registers::spr::{Access, Scope, Spr, SprRow};
-use arch::registers::{bescr, lpcr, psscr, xer};
+use arch::registers::{bescr, lpcr, msr, psscr, xer};
 
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message, monitor};
 use crate::interrupt::decrementers::{
@@ -108,7 +109,7 @@ const PRIVILEGED_NUMBER: u16 = 0x10;
 
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let Some(row) = find(thread, shared, i, false)? else { return Ok(Flow::Next) };
-    facility::require_spr(thread, row, i, false)?;
+    require_facility(thread, row, i, false)?;
     if matches!(row.spr, Spr::Tb | Spr::Dec | Spr::Hdec | Spr::Purr | Spr::Spurr | Spr::Vtb) {
         shared.show_time(thread);
     }
@@ -186,7 +187,7 @@ const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let Some(row) = find(thread, shared, i, true)? else { return Ok(Flow::Next) };
-    facility::require_spr(thread, row, i, true)?;
+    require_facility(thread, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     match row.spr {
         Spr::Xer => thread.xer = value & xer::MASK,
@@ -348,4 +349,22 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
         _ => return Ok(()),
     };
     Err(thread.stop(StopReason::SprNotModelled { register: spr.name(), value, what }))
+}
+
+/// Refuses a register whose facility is switched off.
+fn require_facility(
+    thread: &mut Thread,
+    row: &SprRow,
+    i: Word,
+    is_write: bool,
+) -> Result<(), Trap> {
+    let Some(facility) = facility::facility_of(row.spr) else { return Ok(()) };
+    facility::require(thread, facility)?;
+    match facility {
+        Facility::Tm if thread.msr() & msr::TM == 0 => {
+            Err(facility::unavailable(thread, Facility::Tm))
+        }
+        Facility::Pm => monitor::require(thread, row, i, is_write),
+        _ => Ok(()),
+    }
 }

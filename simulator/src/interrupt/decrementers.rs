@@ -5,10 +5,10 @@
 //! `docs/facts/interrupts.md#decrementers`.
 
 use arch::registers::spr::Spr;
-use serde::{Deserialize, Serialize};
 
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
+use crate::state::timers::{Timers, Underflow};
 
 /// The decrementer's value, sign-extended from its width.
 #[must_use]
@@ -40,22 +40,6 @@ pub(super) fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value
     shared.clock.cycles_at(ticks)
 }
 
-/// What HDEC's sign has brought so far. It changes where HDEC is written and where its interrupt is taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Underflow {
-    /// The exception is there, whatever HDEC's sign is now.
-    is_kept: bool,
-    /// The sign bit that is set now has had its interrupt, or has brought none.
-    is_over: bool,
-}
-
-impl Underflow {
-    /// Whether the exception is there at this value of HDEC.
-    fn is_there(self, hdec: i64) -> bool {
-        self.is_kept || hdec < 0 && !self.is_over
-    }
-}
-
 /// The cycle of the thread's time at which the hypervisor decrementer's exception is there: now, if it is.
 pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Option<u64> {
     let timebase = shared.own_timebase(thread);
@@ -85,20 +69,6 @@ pub(super) fn end_hypervisor_exception(thread: &mut Thread, shared: &Shared) {
     thread.underflow = Underflow { is_kept: false, is_over: hdec < 0 };
     thread.timers = Timers::default();
 }
-
-/// What the decrementers ask for. It was computed once and holds until a known time, as long as nobody
-/// writes a register that it depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Timers {
-    pub(super) is_dec_negative: bool,
-    pub(super) has_hdec_exception: bool,
-    /// The first cycle of the thread's time at which one of the signs is another.
-    until: u64,
-    inputs: TimerInputs,
-}
-
-/// DEC and HDEC as they are kept, the time base's offset, and LPCR\[LD\].
-type TimerInputs = (u64, u64, u64, bool);
 
 /// What the decrementers ask for now.
 pub(super) fn timers(thread: &mut Thread, shared: &Shared) -> Timers {

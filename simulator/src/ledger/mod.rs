@@ -20,5 +20,5 @@ pub mod time;
 
 pub use cause::{Cause, CauseSet};
 pub use charges::{Account, Charges};
-pub use owner::Owner;
+pub use owner::{Owner, Side};
 pub use time::{Clock, LocalTime};

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Which side uses an entry of a cache: see [`Owner::side`].
+pub type Side = Option<u32>;
+
 /// Who executed, and on whose behalf.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Owner {
@@ -34,7 +37,7 @@ impl Owner {
 
     /// The partition, or `None` for the hypervisor and firmware whomever they serve.
     #[must_use]
-    pub fn side(self) -> Option<u32> {
+    pub fn side(self) -> Side {
         match self {
             Self::Partition { lpid } => Some(lpid),
             Self::Serving { .. } | Self::Host | Self::Firmware | Self::Idle => None,

@@ -5,6 +5,7 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod execution;
 mod power;
 mod report;
 mod run;
@@ -28,8 +29,9 @@ use crate::pipeline::block::TimedBlocks;
 use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
 use crate::platform::{Platform, device_tree, layout, opal};
+use crate::state::cores::Core;
 use crate::state::memory::Memory;
-use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.

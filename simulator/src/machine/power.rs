@@ -7,7 +7,8 @@
 
 use crate::interrupt::{self, Taken};
 use crate::machine::state::State;
-use crate::power_saving::{Reached, requested};
+use crate::power_saving::requested;
+use crate::state::power_saving::Reached;
 use crate::state::shared::Shared;
 use crate::state::thread::{Activity, Thread};
 

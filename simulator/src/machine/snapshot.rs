@@ -11,8 +11,9 @@ use crate::description::Description;
 use crate::machine::state::State;
 use crate::pipeline::{Plan, Timing};
 use crate::platform::Platform;
+use crate::state::cores::Core;
 use crate::state::memory::flags;
-use crate::state::shared::{Core, Signals};
+use crate::state::shared::Signals;
 use crate::state::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.

@@ -12,8 +12,7 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::Machine;
-use super::run::{Leave, execute};
-use super::timed::Stretch;
+use super::execution::{Leave, Stretch, execute};
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt;

@@ -6,7 +6,7 @@
 
 use arch::marker::Mark;
 
-use super::run::{Leave, completes, find_block, has_returned, next_at};
+use super::execution::{Leave, Stretch, completes, find_block, has_returned, next_at};
 use super::{Machine, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode};
@@ -252,22 +252,6 @@ struct Entered {
     mode: Mode,
     /// The block that it is inside of, and its place there.
     block: Option<(u32, usize)>,
-}
-
-/// How long a thread goes on, and in which mode.
-#[derive(Clone, Copy)]
-pub(super) struct Stretch {
-    /// The cycle of the thread behind which nothing begins.
-    pub(super) deadline: u64,
-    /// Its steps, likewise.
-    pub(super) limit: u64,
-    pub(super) mode: Mode,
-}
-
-impl Stretch {
-    fn is_over(self, thread: &Thread) -> bool {
-        thread.time.cycles() >= self.deadline || thread.steps() >= self.limit
-    }
 }
 
 /// The most threads of a core.

@@ -10,7 +10,7 @@ use arch::papr::Hypercall;
 use arch::registers::spr::Spr;
 
 use super::register::Register;
-use crate::exec::segment::SLB_ENTRIES;
+use crate::state::slb::SLB_ENTRIES;
 
 /// What a register may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,10 +7,10 @@ use arch::registers::psscr;
 use arch::registers::spr::{Access, Spr};
 
 use crate::exec::facility::facility_of;
-use crate::exec::segment::SlbEntry;
 use crate::exec::spr::{counted, store};
 use crate::interrupt::decrementers::decrementer;
 use crate::state::shared::Shared;
+use crate::state::slb::SlbEntry;
 use crate::state::thread::Thread;
 
 /// A register, or a part of one that has a fate of its own.

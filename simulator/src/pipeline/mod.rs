@@ -45,9 +45,9 @@ use serde::{Deserialize, Serialize};
 use crate::cache::translation::{TranslationMisses, Translations};
 use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
-use crate::description::timing::Bound;
 use crate::interrupt::Taken;
 use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
+use crate::quantity::Bound;
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::{Activity, Thread};
@@ -139,7 +139,7 @@ impl Timing {
     ) -> Self {
         settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
         let Settings { bound, free, .. } = settings;
-        let parameters = Parameters::new(description.timing(), bound);
+        let parameters = description.timing().core_at(bound);
         let (chips, _, threads_per_core) = description.topology();
         let threads_per_core = threads_per_core as usize;
         let cores = threads.len().div_ceil(threads_per_core);

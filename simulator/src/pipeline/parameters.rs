@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::timing::{Bound, TimingFile, parameters};
-use crate::description::{DescriptionError, error};
+use crate::quantity::{DescriptionError, error, parameters};
 
 parameters! {
     /// Widths, windows and the front end.
@@ -247,19 +246,6 @@ pub struct Parameters {
     pub special: SpecialParameters,
     /// `[timing.wake]`.
     pub wake: WakeParameters,
-}
-
-impl Parameters {
-    /// What `file` says, at the end of the guesses that `bound` names.
-    #[must_use]
-    pub fn new(file: &TimingFile, bound: Bound) -> Self {
-        Self {
-            core: file.core.values(bound),
-            latency: file.latency.values(bound),
-            special: file.special.values(bound),
-            wake: file.wake.values(bound),
-        }
-    }
 }
 
 impl CoreParameters {

@@ -3,7 +3,6 @@
 //! Firmware is OPAL as a payload sees it: an entry address with a real instruction sequence behind
 //! it, skiboot's calling convention and skiboot's manners. Source: `docs/facts/opal-and-powernv.md`.
 
-pub mod calendar;
 pub mod console;
 pub mod device_tree;
 pub mod kernel;

@@ -8,7 +8,7 @@ use arch::address::GuestRealAddress;
 use serde::{Deserialize, Serialize};
 
 use super::tlb::{Space, Translation};
-use crate::state::shared::Core;
+use crate::state::cores::Core;
 
 /// How much is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

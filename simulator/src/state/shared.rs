@@ -6,65 +6,16 @@ use arch::marker::Mark;
 use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
-use serde_big_array::BigArray;
 
-use crate::description::Switches;
 use crate::ledger::Clock;
-use crate::power_saving::PowerSaving;
+use crate::state::cores::Core;
 use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
+use crate::state::power_saving::PowerSaving;
+use crate::state::switches::Switches;
 use crate::state::thread::{Reservation, Thread};
-use crate::state::tlb::Tlb;
-use crate::state::walk_cache::WalkCache;
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`docs/facts/power9-memory.md#line`).
 pub const GRANULE_LOG2: u32 = 7;
-
-/// What the threads of a core share.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Core {
-    /// Index of its chip.
-    pub chip: usize,
-    /// Core- and subcore-scope registers by [`Spr`]; subcore-scope ones are the threads' where threads are
-    /// partitions.
-    #[serde(with = "BigArray")]
-    spr: [u64; Spr::COUNT],
-    /// The time base is the core's clock in ticks plus this.
-    pub timebase_offset: u64,
-    /// The level that its threads sleep at together; 0 while one of them does not sleep.
-    pub power_saving_level: u64,
-    /// Translations.
-    pub tlb: Tlb,
-    /// Tables on the way to translations.
-    pub walk_cache: WalkCache,
-}
-
-impl Core {
-    /// A core of `chip` after power-on.
-    #[must_use]
-    pub fn new(chip: usize) -> Self {
-        Self {
-            chip,
-            spr: [0; Spr::COUNT],
-            timebase_offset: 0,
-            power_saving_level: 0,
-            tlb: Tlb::default(),
-            walk_cache: WalkCache::default(),
-        }
-    }
-
-    /// A core- or subcore-scope register.
-    #[must_use]
-    pub fn spr(&self, spr: Spr) -> u64 {
-        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
-        self.spr[spr as usize]
-    }
-
-    /// Sets a core- or subcore-scope register.
-    pub fn set_spr(&mut self, spr: Spr, value: u64) {
-        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
-        self.spr[spr as usize] = value;
-    }
-}
 
 /// What others have sent to a thread and it has not taken yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -7,8 +7,9 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
 use simulator::ledger::Clock;
+use simulator::state::cores::Core;
 use simulator::state::memory::{Memory, Region};
-use simulator::state::shared::{Core, FirmwarePlace, Shared};
+use simulator::state::shared::{FirmwarePlace, Shared};
 use simulator::state::thread::Thread;
 use simulator::state::thread::trap::{Cause, StopReason};
 

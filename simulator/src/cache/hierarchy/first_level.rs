@@ -2,10 +2,11 @@
 
 use super::pair::{Arrival, Want};
 use super::{Core, Hierarchy};
-use crate::cache::array::{Array, Side};
+use crate::cache::array::Array;
 use crate::cache::latency::Level;
 use crate::cache::line::Line;
 use crate::cache::{Answer, Kind, Request};
+use crate::ledger::Side;
 
 impl Hierarchy {
     /// A core's data cache, or its instruction cache.

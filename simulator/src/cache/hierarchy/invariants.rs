@@ -7,8 +7,8 @@ use proptest::test_runner::TestCaseError;
 use super::Hierarchy;
 use crate::cache::line::Line;
 use crate::cache::{Kind, LINE_LOG2, Request};
-use crate::description::timing::Bound;
 use crate::ledger::{CauseSet, Owner};
+use crate::quantity::Bound;
 use crate::{Description, description};
 
 /// Two chips of three cores each, with caches so small that everything is pushed out all the time.

@@ -29,8 +29,8 @@ use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
 use crate::description::Description;
-use crate::description::timing::Bound;
 use crate::ledger::CauseSet;
+use crate::quantity::Bound;
 
 /// The first level of one core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

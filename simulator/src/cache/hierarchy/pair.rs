@@ -5,12 +5,13 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Hierarchy;
-use crate::cache::array::{Array, Side, Victim};
+use crate::cache::array::{Array, Victim};
 use crate::cache::calendar::Calendar;
 use crate::cache::latency::Level;
 use crate::cache::line::{Line, NOBODY};
 use crate::cache::parameters::CacheParameters;
 use crate::cache::{Kind, LINE_LOG2};
+use crate::ledger::Side;
 
 /// Cores that share an L2 and an L3 region.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -7,9 +7,9 @@
 use super::Hierarchy;
 use super::pair::{Pair, Want};
 use crate::cache::Kind;
-use crate::cache::array::Side;
 use crate::cache::latency::Level;
 use crate::cache::line::{Line, NOBODY};
+use crate::ledger::Side;
 
 /// Another pair that has a line.
 #[derive(Clone, Copy)]

@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use self::spaces::Spaces;
 use self::walker::Walker;
-use super::array::{Array, Side};
+use super::array::Array;
 use super::parameters::TranslationParameters;
 use super::{Answer, Hierarchy};
 use crate::description::Description;
-use crate::description::timing::Bound;
+use crate::ledger::Side;
 use crate::ledger::{Cause, CauseSet, Owner};
 use crate::mmu::path::Path;
+use crate::quantity::Bound;
 use crate::state::invalidation::Invalidation;
 use crate::state::tlb::{PAGE_SIZES_LOG2, Space};
 

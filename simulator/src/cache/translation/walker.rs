@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::TranslationRequest;
 use super::spaces::Spaces;
-use crate::cache::array::{Array, Side};
+use crate::cache::array::Array;
 use crate::cache::parameters::TranslationParameters;
 use crate::cache::{Hierarchy, Kind, LINE_LOG2, Request};
+use crate::ledger::Side;
 use crate::mmu::path::Path;
 use crate::mmu::radix::Read;
 use crate::state::invalidation::{Extent, Invalidation};

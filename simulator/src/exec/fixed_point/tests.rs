@@ -10,8 +10,9 @@ use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::super::{Mode, Outcome, select};
 use crate::ledger::Clock;
+use crate::state::cores::Core;
 use crate::state::memory::{Memory, Region};
-use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{Cause, Interrupt, StopReason};
 

@@ -19,7 +19,8 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::xics::{FIRMWARE_EVENT, Route};
-use super::{Platform, Power, calendar, layout};
+use super::{Platform, Power, layout};
+use crate::description::calendar;
 use crate::exec::FIRMWARE_ENTRY;
 use crate::machine::state::State;
 use crate::state::shared::Shared;

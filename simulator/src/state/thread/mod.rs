@@ -12,11 +12,11 @@ use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
-use crate::exec::segment::{SLB_ENTRIES, SlbEntry};
-use crate::interrupt::decrementers::{Timers, Underflow};
 use crate::ledger::LocalTime;
-use crate::power_saving::Reached;
 use crate::state::invalidation::Outstanding;
+use crate::state::power_saving::Reached;
+use crate::state::slb::{SLB_ENTRIES, SlbEntry};
+use crate::state::timers::{Timers, Underflow};
 use accesses::Accesses;
 use lookaside::Lookaside;
 use trap::Cause;

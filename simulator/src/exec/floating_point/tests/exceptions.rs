@@ -11,8 +11,9 @@ use crate::exec::floating_point::fpscr::{
 };
 use crate::exec::{Mode, Outcome, select};
 use crate::ledger::Clock;
+use crate::state::cores::Core;
 use crate::state::memory::Memory;
-use crate::state::shared::{Core, FirmwarePlace, Shared};
+use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Cause;
 

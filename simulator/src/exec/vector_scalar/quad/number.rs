@@ -4,8 +4,6 @@
 //! As in the core of the double format, significands of results carry a *sticky* lowest bit: it is set
 //! when anything non-zero lies below.
 
-use super::wide::Wide;
-
 /// The sign bit of the quad format.
 pub(super) const SIGN: u128 = 1 << 127;
 /// Infinity in the quad format; above it are the NaNs.
@@ -79,21 +77,6 @@ impl Number {
             exponent: scale + 127 - zeros as i32,
             significand: magnitude << zeros,
         })
-    }
-
-    /// The sum; `None` if it is zero.
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
-        Wide::from(self).plus(Wide::from(other)).map(Wide::narrow)
-    }
-
-    /// The product.
-    pub(super) fn times(self, other: Self) -> Self {
-        Wide::product(self, other).narrow()
-    }
-
-    /// (`self` x `factor`) + `addend`; `None` if it is zero.
-    pub(super) fn times_plus(self, factor: Self, addend: Self) -> Option<Self> {
-        Wide::product(self, factor).plus(Wide::from(addend)).map(Wide::narrow)
     }
 
     /// The quotient: 116 bits and a sticky one.

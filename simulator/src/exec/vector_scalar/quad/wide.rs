@@ -82,6 +82,23 @@ impl Wide {
     }
 }
 
+impl Number {
+    /// The sum; `None` if it is zero.
+    pub(super) fn plus(self, other: Self) -> Option<Self> {
+        Wide::from(self).plus(Wide::from(other)).map(Wide::narrow)
+    }
+
+    /// The product.
+    pub(super) fn times(self, other: Self) -> Self {
+        Wide::product(self, other).narrow()
+    }
+
+    /// (`self` x `factor`) + `addend`; `None` if it is zero.
+    pub(super) fn times_plus(self, factor: Self, addend: Self) -> Option<Self> {
+        Wide::product(self, factor).plus(Wide::from(addend)).map(Wide::narrow)
+    }
+}
+
 impl From<Number> for Wide {
     fn from(number: Number) -> Self {
         let Number { negative, exponent, significand } = number;

@@ -1,0 +1,150 @@
+//! Decoded blocks: finding the one that comes next, and executing it.
+
+use arch::address::EffectiveAddress;
+use arch::instruction::Mnemonic;
+
+use crate::blocks::{Block, Blocks, Op};
+use crate::exec::{Flow, Mode, Outcome};
+use crate::mmu::{self, Access};
+use crate::state::shared::Shared;
+use crate::state::thread::trap::{Cause, Interrupt, Trap};
+use crate::state::thread::{Activity, Thread};
+use crate::trace::Observer;
+
+/// Why execution of a block, or of block after block, ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leave {
+    /// The limit was reached, or the block's end.
+    Straight,
+    /// An instruction changed the state that code is executed in.
+    Synchronize,
+    /// An instruction did not complete.
+    Trap,
+    /// In timing mode: other threads come first.
+    Turn,
+}
+
+/// The number of the decoded block that the thread executes next.
+#[inline]
+pub(super) fn find_block(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    blocks: &mut Blocks,
+    mode: Mode,
+) -> Result<u32, Trap> {
+    if let Some(number) = thread.lookaside.find_block(thread.nia) {
+        return Ok(number);
+    }
+    let address = EffectiveAddress(thread.nia);
+    // To make room for this translation the TLB may be emptied.
+    let offset = mmu::translate(thread, shared, address, Access::Fetch)?.offset;
+    let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
+    thread.lookaside.insert_block(address.0, number);
+    Ok(number)
+}
+
+/// Executes `block` from its start, at most `allowed` instructions.
+#[inline]
+pub(super) fn execute<O: Observer>(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    block: &Block,
+    allowed: u64,
+    mode: Mode,
+    observer: &mut O,
+) -> Leave {
+    let count = usize::try_from(allowed).unwrap_or(usize::MAX).min(block.ops.len());
+    let mut leave = Leave::Straight;
+    let mut cia = thread.cia;
+    for op in &block.ops[..count] {
+        let outcome = (op.handler)(thread, shared, op.word);
+        if O::SEES_INSTRUCTIONS && completes(thread, outcome) {
+            observer.completed(thread, op, mode);
+        }
+        match outcome {
+            Ok(Flow::Next) => {}
+            Ok(Flow::Synchronize) => leave = Leave::Synchronize,
+            Ok(Flow::Branch) => {
+                retire(thread, 1);
+                return Leave::Straight;
+            }
+            Ok(Flow::Return) => {
+                observer.returned(thread, shared, mode);
+                retire(thread, 1);
+                return Leave::Synchronize;
+            }
+            Err(_) => {
+                thread.contain(op.word);
+                let is_complete = completes(thread, outcome);
+                if has_returned(op, outcome, is_complete) {
+                    observer.returned(thread, shared, mode);
+                }
+                retire(thread, u64::from(is_complete));
+                return Leave::Trap;
+            }
+        }
+        // Kept in a variable: reading back what was just stored would make each instruction wait for
+        // the one before.
+        cia = cia.wrapping_add(4);
+        thread.cia = cia;
+        if leave == Leave::Synchronize {
+            break;
+        }
+    }
+    retire(thread, 0);
+    thread.nia = thread.effective(cia).0;
+    leave
+}
+
+/// Whether the instruction returned from an interrupt, also where the state that it returned to takes
+/// another at once.
+pub(super) fn has_returned(op: &Op, outcome: Outcome, is_complete: bool) -> bool {
+    match outcome {
+        Ok(flow) => flow == Flow::Return,
+        Err(_) => is_complete && matches!(op.mnemonic, Some(Mnemonic::Rfid | Mnemonic::Hrfid)),
+    }
+}
+
+/// Whether the instruction with this outcome completed.
+pub(super) fn completes(thread: &Thread, outcome: Outcome) -> bool {
+    let after = |cause: &Cause| {
+        matches!(cause, Cause::Interrupt(Interrupt { is_after_instruction: true, .. }))
+    };
+    outcome.is_ok() || thread.cause.as_ref().is_some_and(after)
+}
+
+/// Counts the instructions from the start of the run to `cia`, and `more` beyond.
+#[inline]
+fn retire(thread: &mut Thread, more: u64) {
+    let instructions = thread.cia.wrapping_sub(thread.run_start) / 4 + more;
+    thread.completed += instructions;
+    thread.time.charge_functional(instructions);
+    thread.run_start = thread.cia;
+}
+
+/// How long a thread goes on, and in which mode.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    /// The cycle of the thread behind which nothing begins.
+    pub(super) deadline: u64,
+    /// Its steps, likewise.
+    pub(super) limit: u64,
+    pub(super) mode: Mode,
+}
+
+impl Stretch {
+    pub(super) fn is_over(self, thread: &Thread) -> bool {
+        thread.time.cycles() >= self.deadline || thread.steps() >= self.limit
+    }
+}
+
+/// The cycle at which `thread` has something to do, if it ever has.
+pub(super) fn next_at(thread: &Thread) -> Option<u64> {
+    match thread.activity {
+        Activity::Running => Some(thread.time.cycles()),
+        activity if activity.is_asleep() && thread.wakes_at != u64::MAX => {
+            Some(thread.wakes_at.max(thread.time.cycles()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,55 @@
+//! What the threads of a core share: registers, translations, the time base's offset.
+
+use arch::registers::spr::{Scope, Spr};
+use serde::{Deserialize, Serialize};
+use serde_big_array::BigArray;
+
+use crate::state::tlb::Tlb;
+use crate::state::walk_cache::WalkCache;
+
+/// What the threads of a core share.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Core {
+    /// Index of its chip.
+    pub chip: usize,
+    /// Core- and subcore-scope registers by [`Spr`]; subcore-scope ones are the threads' where threads are
+    /// partitions.
+    #[serde(with = "BigArray")]
+    spr: [u64; Spr::COUNT],
+    /// The time base is the core's clock in ticks plus this.
+    pub timebase_offset: u64,
+    /// The level that its threads sleep at together; 0 while one of them does not sleep.
+    pub power_saving_level: u64,
+    /// Translations.
+    pub tlb: Tlb,
+    /// Tables on the way to translations.
+    pub walk_cache: WalkCache,
+}
+
+impl Core {
+    /// A core of `chip` after power-on.
+    #[must_use]
+    pub fn new(chip: usize) -> Self {
+        Self {
+            chip,
+            spr: [0; Spr::COUNT],
+            timebase_offset: 0,
+            power_saving_level: 0,
+            tlb: Tlb::default(),
+            walk_cache: WalkCache::default(),
+        }
+    }
+
+    /// A core- or subcore-scope register.
+    #[must_use]
+    pub fn spr(&self, spr: Spr) -> u64 {
+        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        self.spr[spr as usize]
+    }
+
+    /// Sets a core- or subcore-scope register.
+    pub fn set_spr(&mut self, spr: Spr, value: u64) {
+        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        self.spr[spr as usize] = value;
+    }
+}

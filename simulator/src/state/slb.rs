@@ -1,0 +1,37 @@
+//! The segment lookaside buffer's entries: Power ISA 3.0B Book III, SLB Management.
+
+use serde::{Deserialize, Serialize};
+
+/// Entries of the buffer on POWER8 and POWER9.
+pub const SLB_ENTRIES: usize = 32;
+
+/// An entry as `slbmte` gives it, without its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SlbEntry {
+    /// ESID and V.
+    pub esid: u64,
+    /// B, VSID, keys, N, L, C and LP.
+    pub vsid: u64,
+}
+
+/// V of an entry.
+pub const VALID: u64 = 0x0800_0000;
+/// ESID of a segment of 256 MiB.
+pub const ESID: u64 = 0xFFFF_FFFF_F000_0000;
+/// ESID bits of a segment of 1 TiB.
+const LARGE_ESID: u64 = 0xFFFF_FF00_0000_0000;
+
+impl SlbEntry {
+    /// B: 0 for a segment of 256 MiB, 1 for one of 1 TiB.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        self.vsid >> 62
+    }
+
+    /// Whether it is valid and translates `address`.
+    #[must_use]
+    pub fn matches(self, address: u64) -> bool {
+        let significant = if self.size() == 1 { LARGE_ESID } else { ESID };
+        self.esid & VALID != 0 && (self.esid ^ address) & significant == 0
+    }
+}
