@@ -53,6 +53,13 @@ pub const INITRD: &str = "powervisor,initrd";
 /// Partition property: how many microseconds it may run in all. May be left out.
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 
+/// The longest manifest in bytes.
+pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;
+/// The greatest number of vCPUs of a partition.
+pub const VCPUS_MAX: u32 = 64;
+/// The greatest weight of a vCPU.
+pub const WEIGHT_MAX: u32 = 10_000;
+
 /// Segments begin at multiples of this many bytes, and memory is given in such units.
 pub const ALIGNMENT: u64 = 0x1_0000;
 

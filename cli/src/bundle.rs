@@ -4,15 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
+    MEMORY_BYTES, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
 use serde::{Deserialize, Serialize};
 
+use crate::failure::Failure;
 use crate::payload::Payload;
+use crate::size::Size;
 
 /// A partition as the hypervisor is to make it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +22,9 @@ pub struct Partition {
     /// A device-tree node name, see [`is_name`].
     pub name: String,
     /// Where the user gave it its memory, for complaints.
-    pub place: String,
+    pub memory_place: String,
+    /// Where the user gave it its arguments, the same.
+    pub arguments_place: String,
     /// A multiple of [`ALIGNMENT`].
     pub memory_bytes: u64,
     /// Number of vCPUs.
@@ -46,17 +50,33 @@ pub struct Sharing {
 
 /// The bundle of these partitions.
 /// Their names must be [`is_name`] and differ, and arguments must not hold a NUL. What several payloads
-/// have in common is in it once.
-#[must_use]
-pub fn write(partitions: &[Partition], sharing: &Sharing) -> Vec<u8> {
+/// have in common is in it once. Fails if its manifest would be longer than the hypervisor reads.
+pub fn write(partitions: &[Partition], sharing: &Sharing) -> Result<Vec<u8>, Failure> {
     // All numbers have a fixed width, so the manifest's length does not depend on its contents.
     let manifest_bytes = manifest(partitions, sharing, 0).len() as u64;
+    if manifest_bytes > MANIFEST_BYTES_MAX {
+        return Err(too_long(partitions, manifest_bytes));
+    }
     let mut file = manifest(partitions, sharing, manifest_bytes);
     for (bytes, offset) in pieces(partitions, manifest_bytes).0 {
         file.resize(offset as usize, 0);
         file.extend(bytes);
     }
-    file
+    Ok(file)
+}
+
+/// The complaint about the longest arguments of a manifest that is too long.
+fn too_long(partitions: &[Partition], manifest_bytes: u64) -> Failure {
+    let longest = partitions.iter().max_by_key(|partition| partition.arguments.len());
+    let (place, arguments_bytes) = longest.map_or(("", 0), |partition| {
+        (partition.arguments_place.as_str(), partition.arguments.len())
+    });
+    let limit = Size(MANIFEST_BYTES_MAX);
+    let text = format!(
+        "`arguments` of {arguments_bytes} bytes make a manifest of {manifest_bytes}, which may have {limit}; give \
+         the partitions shorter arguments, or fewer partitions"
+    );
+    Failure::input(place, text)
 }
 
 /// The different pieces of the payloads with their offsets in the file, in its order, and its end.
@@ -139,6 +159,11 @@ pub enum BundleError {
         "`{0}` cannot name a partition; write the bundle with `powervisor bundle`, which says what can"
     )]
     Name(String),
+    #[error(
+        "the bundle's manifest has {0} bytes, which may have {max}; write it again with `powervisor bundle`",
+        max = Size(MANIFEST_BYTES_MAX)
+    )]
+    ManifestLength(u32),
     #[error("a device tree that is not a bundle; write one with `powervisor bundle`")]
     NotABundle,
 }
@@ -168,6 +193,9 @@ pub fn check(file: &[u8]) -> Result<(), BundleError> {
         root.property("compatible").and_then(|property| property.value_as::<&str>().ok());
     if compatible != Some(COMPATIBLE) {
         return Err(BundleError::NotABundle);
+    }
+    if u64::from(manifest_bytes) > MANIFEST_BYTES_MAX {
+        return Err(BundleError::ManifestLength(manifest_bytes));
     }
     if let Some(node) = root.children().find(|node| !is_name(node.name())) {
         return Err(BundleError::Name(node.name().to_owned()));
@@ -227,7 +255,8 @@ mod tests {
     use dtoolkit::{Node, Property};
 
     use super::{
-        ALIGNMENT, BundleError, Partition, Sharing, check, consoles, is_name, looks_like_one, write,
+        ALIGNMENT, BundleError, MANIFEST_BYTES_MAX, Partition, Sharing, check, consoles, is_name,
+        looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
 
@@ -239,7 +268,8 @@ mod tests {
         };
         Partition {
             name: name.to_owned(),
-            place: String::new(),
+            memory_place: String::new(),
+            arguments_place: format!("file:{name}"),
             memory_bytes: 64 << 20,
             vcpus: 1,
             weight: Some(7),
@@ -257,10 +287,10 @@ mod tests {
     fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
         let partitions = [partition("first"), partition("second")];
         let sharing = Sharing { slice: Some(250), console: Some("second".to_owned()) };
-        let file = write(&partitions, &sharing);
+        let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);
         assert_eq!(consoles(&file).console.as_deref(), Some("second"));
-        let one = write(&partitions[..1], &Sharing::default());
+        let one = write(&partitions[..1], &Sharing::default()).unwrap();
         assert_eq!(file.len(), one.len(), "the payloads are the same");
         assert_eq!(consoles(&one).console, None);
         assert!(looks_like_one(&file));
@@ -302,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_bundle_cut_or_grown_anywhere_is_noticed() {
-        let file = write(&[partition("only")], &Sharing::default());
+        let file = write(&[partition("only")], &Sharing::default()).unwrap();
         for length in (4..file.len())
             .rev()
             .step_by(if cfg!(debug_assertions) { 97 } else { 7 })
@@ -316,6 +346,24 @@ mod tests {
         }
         let grown = [file.as_slice(), &[0; 3]].concat();
         assert_eq!(check(&grown), Err(BundleError::Longer { extra: 3 }));
+    }
+
+    #[test]
+    fn a_manifest_is_as_long_as_the_hypervisor_reads_and_no_longer() {
+        let with_arguments = |length| {
+            let long = Partition { arguments: "x".repeat(length), ..partition("long") };
+            write(&[partition("short"), long], &Sharing::default())
+        };
+        let length = |file: &[u8]| u32::from_be_bytes(*file[4..].first_chunk().unwrap());
+        let rest = u64::from(length(&with_arguments(0).unwrap()));
+        // A property takes whole words.
+        let longest = (MANIFEST_BYTES_MAX - rest) as usize;
+        let file = with_arguments(longest).unwrap();
+        assert_eq!(u64::from(length(&file)), MANIFEST_BYTES_MAX);
+        assert_eq!(check(&file), Ok(()));
+        let error = with_arguments(longest + 4).unwrap_err().to_string();
+        assert!(error.starts_with("file:long: `arguments` of 104"), "{error}");
+        assert!(error.contains("which may have 1 MiB; give"), "{error}");
     }
 
     #[test]

@@ -187,8 +187,14 @@ impl Experiment {
                     format!("a second variant is called `{variant_name}`; give each its own name");
                 return Err(file.complain(table.span(), text));
             }
+            if variant.arguments.contains('\0') {
+                let text =
+                    format!("the arguments of `{variant_name}` hold a NUL character; remove it");
+                return Err(file.complain(table.span(), text));
+            }
             let partition = Partition {
-                place: file.place(contents.memory.span()),
+                memory_place: file.place(contents.memory.span()),
+                arguments_place: file.place(table.span()),
                 name: name.clone(),
                 memory_bytes: contents.memory.get_ref().0,
                 vcpus: 1,

@@ -11,7 +11,7 @@ use simulator::Input;
 
 use crate::failure::Failure;
 use crate::output::write_whole;
-use crate::toml_file::read_file;
+use crate::user_file::read_file;
 
 const FORMAT: &str = "# powervisor console input 1";
 

@@ -45,5 +45,6 @@ pub mod topology;
 pub mod trace;
 pub mod trial;
 pub mod until;
+pub mod user_file;
 pub mod visible;
 pub mod workload;

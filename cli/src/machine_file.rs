@@ -8,7 +8,8 @@ use simulator::state::memory::is_available;
 
 use crate::failure::Failure;
 use crate::size::Size;
-use crate::toml_file::{explain, read_file, suggest};
+use crate::toml_file::{explain, suggest};
+use crate::user_file::read_file;
 
 /// The descriptions that come with the command: name and text.
 const BUILT_IN: [(&str, &str); 1] = [("power9", include_str!("../../machines/power9.toml"))];

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -14,7 +15,8 @@ use crate::machine_file::MachineFile;
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
-use crate::toml_file::{TomlFile, read_file, suggest};
+use crate::toml_file::{TomlFile, suggest};
+use crate::user_file::{Unreadable, bytes_of};
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -47,11 +49,6 @@ struct PartitionTable {
     time_limit_us: Option<Spanned<u32>>,
 }
 
-/// The greatest weight, as the hypervisor has it.
-const WEIGHT_MAX: u32 = 10_000;
-/// The greatest number of vCPUs, as the hypervisor has it.
-const VCPUS_MAX: u32 = 64;
-
 /// What a partition file asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartitionFile {
@@ -66,7 +63,11 @@ pub struct PartitionFile {
 impl PartitionFile {
     /// Reads the file and the payloads that it names.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let file = TomlFile::read(path)?;
+        Self::from_toml(&TomlFile::read(path)?)
+    }
+
+    /// Reads a file that was read already, and the payloads that it names.
+    pub fn from_toml(file: &TomlFile) -> Result<Self, Failure> {
         let contents: Contents = file.parse()?;
         if contents.partition.is_empty() {
             return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
@@ -74,7 +75,7 @@ impl PartitionFile {
         let mut names = BTreeSet::new();
         let mut partitions = Vec::new();
         for table in &contents.partition {
-            let partition = read_partition(&file, table)?;
+            let partition = read_partition(file, table)?;
             if !names.insert(partition.name.clone()) {
                 let text = format!(
                     "a second partition is called `{}`; give each its own name",
@@ -84,7 +85,7 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
-        let slice = positive(&file, contents.slice_us.as_ref(), u32::MAX)?;
+        let slice = positive(file, contents.slice_us.as_ref(), u32::MAX)?;
         let console = contents.console.as_ref();
         if let Some(name) = console
             && !names.contains(name.get_ref())
@@ -92,7 +93,7 @@ impl PartitionFile {
             return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
         }
         let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
-        Ok(Self { machine: machine(&file, contents.machine)?, sharing, partitions })
+        Ok(Self { machine: machine(file, contents.machine)?, sharing, partitions })
     }
 }
 
@@ -157,7 +158,9 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
     }
     Ok(Partition {
         name: name.clone(),
-        place: file.place(table.memory.span()),
+        memory_place: file.place(table.memory.span()),
+        arguments_place: file
+            .place(table.arguments.as_ref().map_or(table.name.span(), Spanned::span)),
         memory_bytes: table.memory.get_ref().0,
         vcpus: vcpus.unwrap_or(1),
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
@@ -180,15 +183,19 @@ pub fn read_payload(
         (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
     } else {
         let path = file.resolve(name.get_ref());
-        let missing = |_| {
-            let text = format!(
-                "the payload {} cannot be read; name a file or one of ours: {}",
-                path.display(),
-                GUESTS.join(", ")
-            );
+        let shown = path.display().to_string();
+        let wrong = |why| {
+            let text = match why {
+                Unreadable::Host(_) => format!(
+                    "the payload {shown} cannot be read; name a file or one of ours: {}",
+                    GUESTS.join(", ")
+                ),
+                why => format!("the payload {shown} {why}"),
+            };
             file.complain(name.span(), text)
         };
-        (path.display().to_string(), read_file(&path).map_err(missing)?)
+        let bytes = bytes_of(&path).map_err(wrong)?;
+        (shown, bytes)
     };
     let program = Program::of_elf(&bytes);
     let mut payload = Payload::from_file_bytes(&bytes)
@@ -201,13 +208,8 @@ pub fn read_payload(
     if let Some(name) = initrd {
         let path = file.resolve(name.get_ref());
         let wrong = |text: String| file.complain(name.span(), text);
-        let bytes = std::fs::read(&path).map_err(|error| {
-            wrong(format!(
-                "the initrd {} cannot be read: {error}; name a readable file",
-                path.display()
-            ))
-        })?;
         let shown = path.display().to_string();
+        let bytes = bytes_of(&path).map_err(|why| wrong(format!("the initrd {shown} {why}")))?;
         payload.add_initrd(bytes).map_err(|error| wrong(format!("{shown}: {error}")))?;
         check_fits(&payload, &shown)?;
     }

@@ -17,12 +17,15 @@ use crate::bundle::Consoles;
 use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::screen::Screen;
-use crate::toml_file::read_file;
+use crate::size::Size;
+use crate::user_file::read_large_file;
 
 /// First bytes of every saved machine.
 const MAGIC: [u8; 14] = *b"powervisor-sav";
 /// Changes when [`Surroundings`] or the file's layout do.
 const FORMAT: u16 = 1;
+/// The longest file that is read: a machine has less memory than that.
+const FILE_MAX: Size = Size(64 << 30);
 
 /// What is around a machine that runs: enough to go on as if it had not stopped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -49,7 +52,7 @@ pub fn save(path: &Path, machine: &Machine, surroundings: &Surroundings) -> Resu
 
 /// Reads a machine that [`save`] wrote.
 pub fn resume(path: &Path) -> Result<(Machine, Surroundings), Failure> {
-    let file = read_file(path)?;
+    let file = read_large_file(path, FILE_MAX)?;
     let wrong = |text: &str| Failure::input(path.display(), text);
     let damaged = |why: &dyn Display| {
         wrong(&format!("the saved machine is cut or damaged ({why}); save it again with --save"))

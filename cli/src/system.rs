@@ -42,8 +42,8 @@ impl System {
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let system = Self::with_bundle(bundle::write(partitions, sharing), machine, seed)?;
-        system.check_room(|index| partitions[index].place.clone())?;
+        let system = Self::with_bundle(bundle::write(partitions, sharing)?, machine, seed)?;
+        system.check_room(|index| partitions[index].memory_place.clone())?;
         Ok(system)
     }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::user_file::read_file;
 
 /// The text of a TOML file.
 #[derive(Clone, Debug)]
@@ -22,7 +23,11 @@ pub struct TomlFile {
 impl TomlFile {
     /// Reads the file. Fails if it cannot be read or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = read_file(path)?;
+        Self::from_bytes(path, read_file(path)?)
+    }
+
+    /// The file at `path`, which holds these bytes. Fails if they are not UTF-8.
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Failure> {
         let text = String::from_utf8(bytes).map_err(|_| {
             Failure::input(path.display(), "the file is not text; it must be TOML in UTF-8")
         })?;
@@ -56,16 +61,6 @@ impl TomlFile {
     pub fn resolve(&self, path: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(path)
     }
-}
-
-/// The bytes of a file that the user named.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
-        Failure::input(
-            path.display(),
-            format_args!("cannot be read: {error}; it must be a readable file"),
-        )
-    })
 }
 
 /// Turns a message of the TOML reader into `what is wrong; what would be right`; other messages stay.

@@ -106,7 +106,7 @@ fn partition_files() {
         (
             "vcpus = 1",
             "vcpus = 1\ninitrd = 'none'",
-            "bad.toml:6: the initrd none cannot be read: No such file or directory (os error 2); name a readable file",
+            "bad.toml:6: the initrd none cannot be read: No such file or directory (os error 2); it must be a readable file",
         ),
         (
             "vcpus = 1",
@@ -293,6 +293,94 @@ fn partitions_larger_than_the_machine() {
     let mut command = folder.command("boot --payload p.elf --memory 3GiB");
     let expected = format!("--memory: {}", refused("3 GiB", "2 GiB", " leave 1250 MiB"));
     assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+}
+
+/// The hypervisor would refuse it, after it was started.
+#[test]
+fn arguments_longer_than_a_manifest() {
+    let folder = folder();
+    let long = "x".repeat(2 << 20);
+    folder.write("bad.toml", format!("{PARTITION}arguments = '{long}'\n"));
+    let expected = "bad.toml:6: `arguments` of 2097152 bytes make a manifest of 2097528, which may have 1 MiB; give \
+        the partitions shorter arguments, or fewer partitions";
+    for command in ["boot bad.toml", "compare bad.toml", "bundle bad.toml --output b"] {
+        assert_refused(folder.command(command).env("POWERVISOR_IMAGES", "images"), expected);
+    }
+    // A bundle that something else has written.
+    let mut tree = vec![0; 0x10_0004];
+    folder.command("bundle good.toml --output b").status().unwrap();
+    let bundle = std::fs::read(folder.path().join("b")).unwrap();
+    let length = u32::from_be_bytes(*bundle[4..].first_chunk().unwrap()) as usize;
+    tree[..length].copy_from_slice(&bundle[..length]);
+    tree[4..8].copy_from_slice(&0x10_0004_u32.to_be_bytes());
+    folder.write("b", tree);
+    assert_refused(
+        folder.command("boot b").env("POWERVISOR_IMAGES", "images"),
+        "b: the bundle's manifest has 1048580 bytes, which may have 1 MiB; write it again with `powervisor bundle`",
+    );
+}
+
+/// What has no end is not read, and what is too long not kept.
+#[test]
+fn files_that_are_none() {
+    let neither = "is neither a file nor a pipe; name one of these";
+    let folder = folder();
+    folder.write("zero.toml", PARTITION.replace("p.elf", "/dev/zero"));
+    folder.write("initrd.toml", format!("{PARTITION}initrd = '/dev/zero'\n"));
+    let machine = format!("[machine]\ndescription = 'folder.toml'\n{PARTITION}");
+    folder.write("machine.toml", machine);
+    std::fs::create_dir(folder.path().join("folder.toml")).unwrap();
+    let sparse = std::fs::File::create(folder.path().join("sparse")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    let long = "sparse: has more than 1 GiB, which is the limit; name a shorter file";
+    let directory = "cannot be read: Is a directory (os error 21); it must be a readable file";
+    for (arguments, expected) in [
+        ("/dev/zero", format!("/dev/zero: {neither}")),
+        ("zero.toml", format!("zero.toml:3: the payload /dev/zero {neither}")),
+        ("initrd.toml", format!("initrd.toml:6: the initrd /dev/zero {neither}")),
+        ("machine.toml", format!("folder.toml: {directory}")),
+        ("--payload /dev/zero", format!("/dev/zero: {neither}")),
+        ("--payload p.elf --initrd /dev/zero", format!("/dev/zero: {neither}")),
+        ("--kernel /dev/zero", format!("/dev/zero: {neither}")),
+        ("--kernel p.elf --machine /dev/zero", format!("/dev/zero: {neither}")),
+        ("--resume /dev/zero", format!("/dev/zero: {neither}")),
+        ("--kernel sparse", long.to_owned()),
+        ("--payload p.elf --initrd sparse", long.to_owned()),
+        (
+            "--resume sparse",
+            "sparse: has more than 64 GiB, which is the limit; name a shorter file".to_owned(),
+        ),
+    ] {
+        let mut command = folder.command(&format!("boot {arguments}"));
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+    }
+}
+
+/// A pipe is a file to a shell; one that never ends is not kept, and one that nobody writes to can be interrupted.
+#[test]
+fn pipes() {
+    let folder = folder();
+    let script = |script: &str| {
+        let mut command = Command::new("/usr/bin/timeout");
+        command.args(["--signal=KILL", "120", "bash", "-c", script]);
+        command.env("powervisor", env!("CARGO_BIN_EXE_powervisor"));
+        command.env("POWERVISOR_IMAGES", "images").current_dir(folder.path());
+        command
+    };
+    folder.write("bad.toml", PARTITION.replace("vcpus", "vcpu"));
+    let output = script("exec $powervisor boot <(cat bad.toml)").output().unwrap();
+    let said = errors(&output);
+    assert!(said.contains(":5: unknown key `vcpu`; did you mean"), "{said}");
+    let output = script("exec $powervisor boot --kernel <(cat /dev/zero)").output().unwrap();
+    let said = errors(&output);
+    assert!(
+        said.ends_with(": has more than 256 MiB, which is the limit; name a shorter file\n"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+    let lonely = "mkfifo fifo; $powervisor boot fifo & sleep 0.5; kill -TERM $!; wait $!";
+    let output = script(lonely).output().unwrap();
+    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(130), ""));
 }
 
 /// A terminal acts on nothing that comes from a name or a file.

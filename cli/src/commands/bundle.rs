@@ -8,5 +8,5 @@ use crate::partition_file::PartitionFile;
 
 pub(super) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let file = PartitionFile::read(&arguments.file)?;
-    write_file(&arguments.output, &write(&file.partitions, &file.sharing))
+    write_file(&arguments.output, &write(&file.partitions, &file.sharing)?)
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::ledger::{Ledger, difference};
 use crate::output::print_text;
 use crate::report::SCHEMA;
-use crate::toml_file::read_file;
+use crate::user_file::read_file;
 
 /// What is read of a report.
 #[derive(Deserialize)]

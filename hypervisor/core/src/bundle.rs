@@ -7,20 +7,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::schedule::WEIGHT_MAX;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT, is_name,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
+    MEMORY_BYTES, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT,
+    WEIGHT_MAX, is_name,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
-/// The longest manifest that is read.
-pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;
-/// The greatest number of vCPUs of a partition.
-pub const VCPUS_MAX: u32 = 64;
 /// Bytes of a device tree's header that tell its size.
 pub const HEADER_BYTES: u64 = 8;
 

@@ -5,14 +5,13 @@ use std::vec::Vec;
 
 use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, SEGMENTS, TIME_LIMIT,
-    VCPUS, WEIGHT,
+    VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use proptest::prelude::{any, proptest};
 
-use super::{BundleError, PartitionError, VCPUS_MAX, manifest_bytes, parse};
-use crate::schedule::WEIGHT_MAX;
+use super::{BundleError, PartitionError, manifest_bytes, parse};
 
 const FILE: u64 = 0x4_0000;
 

@@ -22,8 +22,6 @@ use alloc::vec::Vec;
 
 /// The weight of a vCPU whose partition does not say.
 pub const WEIGHT_DEFAULT: u32 = 100;
-/// The greatest weight.
-pub const WEIGHT_MAX: u32 = 10_000;
 /// The lightest vCPUs run for this part of a slice.
 pub const SLICE_PARTS: u64 = 16;
 

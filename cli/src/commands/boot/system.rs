@@ -10,7 +10,8 @@ use crate::partition_file::{PartitionFile, no_partition};
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::{System, check_memory};
-use crate::toml_file::read_file;
+use crate::toml_file::TomlFile;
+use crate::user_file::read_file;
 
 /// Memory of a partition whose user did not say.
 const DEFAULT_MEMORY: Size = Size(256 << 20);
@@ -50,7 +51,8 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
         system.check_room(place)?;
         return Ok(system);
     }
-    let PartitionFile { machine: own, sharing, partitions } = PartitionFile::read(path)?;
+    let PartitionFile { machine: own, sharing, partitions } =
+        PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?)?;
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
     let console = console(arguments, &names)?.or(sharing.console);
     let sharing = Sharing { console, ..sharing };
@@ -108,7 +110,8 @@ fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failur
     }
     Ok(Partition {
         name: "payload".to_owned(),
-        place: "--memory".to_owned(),
+        memory_place: "--memory".to_owned(),
+        arguments_place: "--append".to_owned(),
         memory_bytes: memory.0,
         vcpus: 1,
         weight: None,

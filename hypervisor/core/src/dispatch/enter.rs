@@ -1,0 +1,71 @@
+//! How a vCPU enters a hardware thread: what it finds there, and until when it may stay.
+
+use arch::interrupt::Vector;
+use arch::registers::{lpcr, msr};
+
+use crate::hal::Hal;
+use crate::interrupt::{Context, handler, save_status};
+use crate::partition::Partition;
+use crate::presentation::Presentation;
+use crate::registers::Registers;
+use crate::second_stage;
+use crate::threads::FAR;
+
+use super::Running;
+
+/// How long a vCPU runs with an interrupt pending and MSR\[EE\]=0 before it is looked at again: 50 us
+/// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
+/// mediated interrupts.
+const MEDIATION_TICKS: u64 = 25_600;
+
+impl<H: Hal> Running<'_, H> {
+    /// Decides with what and until when the vCPU runs from now on.
+    pub(super) fn prepare(&mut self, partition: &mut Partition<H>) -> u64 {
+        let (hal, now) = (self.system.hal, self.left);
+        self.forget_stale(partition);
+        let vcpu = &mut partition.vcpus[self.place.1];
+        vcpu.areas.dispatched();
+        let srr = [self.registers.pc, self.registers.msr];
+        if let Some((address, entry)) = vcpu.areas.log_entry(now, srr)
+            && second_stage::write(partition, hal, address, &entry).is_err()
+        {
+            // The log was checked when it was registered; what cannot be written is lost.
+        }
+        let presentation = &partition.vcpus[self.place.1].presentation;
+        let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
+        self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
+        now.saturating_add(self.ticks(partition, is_mediated, now))
+    }
+
+    /// How long the vCPU may run from `now` on. One whose slice is over on the way in comes out again at once.
+    fn ticks(&mut self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
+        let mut schedule = self.system.schedule.lock();
+        self.runs_on = schedule.queue.is_empty();
+        schedule.set_runs_on(self.thread, self.runs_on);
+        let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
+        let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
+        let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
+        // All of its vCPUs that run may find the same time left: together they use a slice more at most.
+        let together = partition.vcpus.len().min(schedule.threads()) as u64;
+        let piece = (self.system.policy.slice / together).max(1);
+        let limit = schedule.time_left(partition).map_or(FAR, |left| left.min(piece));
+        slice.min(timer).min(mediation).min(limit)
+    }
+}
+
+/// Gives a vCPU its pending external interrupt, if it takes one now. If it does not, LPCR\[MER\] has to
+/// be set so that it leaves when it would; that is the answer.
+fn deliver(presentation: &Presentation, registers: &mut Registers, lpcr: u64) -> bool {
+    if !presentation.is_pending() {
+        return false;
+    }
+    if registers.msr & msr::EE == 0 {
+        return true;
+    }
+    let interrupted = Context { pc: registers.pc, msr: registers.msr };
+    let to = handler(interrupted, Vector::External, lpcr);
+    registers.supervisor.srr0 = interrupted.pc;
+    registers.supervisor.srr1 = save_status(interrupted.msr, 0);
+    (registers.pc, registers.msr) = (to.pc, to.msr);
+    false
+}

@@ -1,0 +1,168 @@
+//! How a vCPU leaves a hardware thread: why, who pays for its stay, and what becomes of it then.
+
+use arch::registers::msr;
+
+use crate::hal::Hal;
+use crate::life::Pending;
+use crate::meter::Stay;
+use crate::partition::{Outcome, Partition, StopReason};
+use crate::schedule::VcpuId;
+use crate::vcpu::{Activity, Next, Sleep, Vcpu};
+
+use super::{Running, Slice};
+
+/// Why a vCPU left the processor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// Its time is over.
+    Preempted,
+    /// By what it did, what it runs with has changed, or who is ready: it goes on, or somebody else first.
+    Changed,
+    /// The same by what another hardware thread did.
+    Called,
+    /// It waits for an interrupt, with MSR\[EE\] set, or for H_PROD.
+    Ceded,
+    /// It waits for H_PROD.
+    AwaitsProd,
+    /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.
+    Conferred(Option<VcpuId>),
+    /// It stopped itself.
+    Stopped,
+    /// Its partition wants to start anew.
+    Restarted,
+    /// Its partition is over.
+    Ended(Outcome),
+}
+
+/// Who runs next on the thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Successor {
+    /// Whoever is furthest behind, the one that ran among them.
+    Anybody,
+    /// The same, but not the one that ran.
+    Another,
+    /// This one, for what is left of the slice.
+    Heir(VcpuId),
+}
+
+impl<H: Hal> Running<'_, H> {
+    /// Counts what the vCPU did since it entered.
+    pub(super) fn account(&mut self, partition: &mut Partition<H>, leave: &Leave) {
+        let vcpu = &mut partition.vcpus[self.place.1];
+        vcpu.areas.left();
+        let stay = Stay {
+            vcpu: vcpu.id,
+            payer: self.slice.payer,
+            entered: self.entered,
+            left: self.left,
+            is_interrupted: matches!(leave, Leave::Preempted | Leave::Called),
+            runs_on: self.runs_on,
+        };
+        self.system.schedule.lock().stayed(self.thread, stay);
+        for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
+            exits.hypercalls += hypercalls;
+        }
+    }
+
+    /// Decides what the vCPU does next that left; `None` if it goes on here at once.
+    pub(super) fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Next> {
+        let caller = Some(self.thread);
+        let index = self.place.1;
+        let end = |outcome| Pending::End { outcome, vcpu: index };
+        let is_out_of_time = partition.time_limit.is_some()
+            && self.system.schedule.lock().time_left(partition) == Some(0);
+        let vcpu = &mut partition.vcpus[index];
+        let id = vcpu.id;
+        match leave {
+            Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
+            _ if is_out_of_time => {
+                self.system.schedule.lock().owes(self.thread, id);
+                let outcome = Outcome::Stopped(StopReason::TimeLimit);
+                self.system.conclude(partition, end(outcome), caller);
+            }
+            Leave::Restarted => self.system.conclude(partition, Pending::Restart, caller),
+            Leave::Ceded => {
+                self.registers.msr |= msr::EE;
+                let expires = self.registers.supervisor.decrementer_expires;
+                let until = expires.wrapping_sub(self.timebase_offset);
+                // The decrementer's sign says whether it has expired, not which of two numbers is greater.
+                let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
+                let is_prodded = core::mem::take(&mut vcpu.is_prodded);
+                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
+                    return Some(Next::Sleeps(Sleep::Ceded { until }));
+                }
+            }
+            Leave::AwaitsProd => {
+                if !core::mem::take(&mut vcpu.is_prodded) {
+                    return Some(Next::Sleeps(Sleep::AwaitsProd));
+                }
+            }
+            Leave::Stopped => return Some(Next::Stops),
+            // A slice that is over is nobody's to give.
+            Leave::Conferred(_) if self.left >= self.slice.ends => {}
+            Leave::Conferred(to) => {
+                let queue = &self.system.schedule.lock().queue;
+                let heir = to.filter(|to| queue.is_ready(*to));
+                self.successor = heir.map_or(Successor::Another, Successor::Heir);
+            }
+            Leave::Preempted => partition.statistics.preempted += 1,
+            Leave::Changed | Leave::Called => {}
+        }
+        if partition.life.may_run().is_none() {
+            return Some(Next::Stops);
+        }
+        let mut schedule = self.system.schedule.lock();
+        // A timer that is due is seen to between two stays, before anybody gets a slice.
+        if schedule.timers.next().is_some_and(|time| time <= self.left) {
+            self.successor = Successor::Anybody;
+            return Some(Next::Ready);
+        }
+        let has_time = self.left < self.slice.ends;
+        let has_conferred_time = has_time && self.slice.payer != id;
+        let goes_on = self.successor == Successor::Anybody
+            && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
+        if goes_on && !has_time {
+            self.slice = Slice::of(id, &schedule, self.left);
+        }
+        (!goes_on).then_some(Next::Ready)
+    }
+
+    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here, and for the rest
+    /// of whose slice, if that is decided. One whose partition was concluded stops, whatever it left for.
+    pub(super) fn give_back(
+        mut self,
+        partition: &mut Partition<H>,
+        next: Next,
+    ) -> Option<(VcpuId, Option<Slice>)> {
+        let Self { system, thread, place, slice, .. } = self;
+        let mut successor = None;
+        system.hal.save_floating(&mut self.registers.floating);
+        system.hal.settle();
+        let vcpu = &mut partition.vcpus[place.1];
+        vcpu.registers = Some(self.registers);
+        let leave = partition.life.may_run();
+        match (next, leave) {
+            (Next::Ready, Some(leave)) => {
+                let mut schedule = system.schedule.lock();
+                let queue = &mut schedule.queue;
+                successor = match self.successor {
+                    Successor::Anybody => None,
+                    Successor::Another => queue.take(thread).map(|id| (id, None)),
+                    Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
+                };
+                schedule.start(vcpu, leave);
+            }
+            (Next::Sleeps(sleep), Some(leave)) => {
+                system.schedule.lock().sleep(vcpu, sleep, leave);
+            }
+            (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
+        }
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        if leave.is_some() && partition.vcpus.iter().all(is_stopped) {
+            let outcome = Outcome::Stopped(StopReason::AllStopped);
+            system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
+        }
+        system.finish(partition);
+        successor
+    }
+}
