@@ -16,16 +16,15 @@ use arch::interrupt::{Vector, storage};
 use arch::papr::{Hypercall, area, page, process_table};
 use arch::registers::msr;
 use hypervisor_core::console::Console;
-use hypervisor_core::dispatch::{Guest, Leave};
-use hypervisor_core::exit::{self, Action, Exit};
+use hypervisor_core::exit::{self, Action, Door, Exit};
 use hypervisor_core::fake::Fake;
-use hypervisor_core::hypercall::{Answer, answer};
+use hypervisor_core::hypercall::{Answer, Guest, answer};
 use hypervisor_core::interrupt::Context;
 use hypervisor_core::memory::Range;
-use hypervisor_core::partition::{Door, Outcome, Partition, Terminal};
+use hypervisor_core::outcome::{Leave, Outcome, StopReason};
+use hypervisor_core::partition::{Partition, Terminal};
 use hypervisor_core::registers::Registers;
 use hypervisor_core::schedule::WEIGHT_DEFAULT;
-use hypervisor_core::second_stage;
 use hypervisor_core::system::{Policy, System};
 use hypervisor_core::threads::Schedule;
 use hypervisor_core::vcpu::Vcpu;
@@ -157,8 +156,8 @@ impl Choices {
         }
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         // There may be no table left for its first page there.
-        let written = second_stage::write(guest.partition, hal, GuestRealAddress(BUFFER), &bytes);
-        written.err().map(|reason| Leave::Ended(Outcome::Stopped(reason)))
+        let written = guest.partition.memory.write(hal, GuestRealAddress(BUFFER), &bytes);
+        written.err().map(|reason| Leave::Ended(Outcome::Stopped(StopReason::Access(reason))))
     }
 
     fn exit(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>) -> Option<Leave> {
@@ -196,7 +195,7 @@ fn partition(
         let id = schedule.queue.add(WEIGHT_DEFAULT);
         partition.vcpus.push(Vcpu::new(id, Registers::started(ENTRY, 0, 0)));
     }
-    partition.start(0, schedule);
+    schedule.start_in(&mut partition, 0);
     partition
 }
 

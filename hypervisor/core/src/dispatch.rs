@@ -5,23 +5,23 @@
 //! left ([`leave`]). It goes on at once if nobody else comes before it; otherwise its registers go back to where
 //! any thread may take them from.
 
+mod calls;
 mod enter;
-mod guest;
 mod leave;
 mod translations;
 
 use alloc::boxed::Box;
 
 use crate::hal::Hal;
-use crate::load::{self, Progress};
-use crate::partition::{Outcome, Partition, StopReason};
-use crate::registers::Registers;
+use crate::load;
+use crate::outcome::{Leave, Outcome, StopReason};
+use crate::partition::Partition;
+use crate::payload::Progress;
+use crate::registers::{Floating, Registers};
 use crate::schedule::VcpuId;
 use crate::system::System;
 use crate::threads::Schedule;
 
-pub use guest::Guest;
-pub use leave::Leave;
 use leave::Successor;
 
 /// Until when a vCPU runs while others wait, and whose virtual time pays for it: its own, or that of a vCPU
@@ -56,7 +56,7 @@ pub struct Running<'a, H: Hal> {
     pub timebase_offset: u64,
     /// LPCR that it runs with.
     pub lpcr: u64,
-    /// Hypercalls, by [`Door`], since it entered.
+    /// Hypercalls, by [`Door`](crate::exit::Door), since it entered.
     pub hypercalls: [u64; 2],
     /// The time base when the guest was entered last.
     pub entered: u64,
@@ -71,10 +71,24 @@ pub struct Running<'a, H: Hal> {
     successor: Successor,
 }
 
+/// A machine that runs guests.
+pub trait Enter: Hal {
+    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
+    /// [`Running::exit`] are called for its exits. [`Running::entered`] and [`Running::left`] say then when that
+    /// was. No lock may be held.
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
+
+    /// Copies the floating-point registers out of the processor.
+    fn save_floating(&self, into: &mut Floating);
+
+    /// Copies them into the processor.
+    fn load_floating(&self, from: &Floating);
+}
+
 /// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
 /// rest of a slice that was conferred on it, and then for its own. Who is to run next here, and for the rest of
 /// whose slice, if that is decided by how it left.
-pub(crate) fn run<H: Hal>(
+pub(crate) fn run<H: Enter>(
     system: &System<'_, H>,
     thread: usize,
     place: (usize, usize),
@@ -137,7 +151,7 @@ fn claim<H: Hal>(
     Some((registers, slice))
 }
 
-impl<H: Hal> Running<'_, H> {
+impl<H: Enter> Running<'_, H> {
     /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
     fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Leave {
         let hal = self.system.hal;

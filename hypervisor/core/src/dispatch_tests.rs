@@ -10,18 +10,19 @@ use arch::address::GuestRealAddress;
 use arch::registers::{lpcr, msr};
 
 use super::Leave;
+use crate::activity::Activity;
 use crate::areas::Log;
 use crate::console::Console;
 use crate::fake::Fake;
-use crate::hal::Hal;
+use crate::hal::Windows;
 use crate::memory::Range;
-use crate::partition::{Outcome, Partition, StopReason};
+use crate::outcome::{Outcome, StopReason};
+use crate::partition::Partition;
 use crate::registers::Registers;
 use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
-use crate::second_stage;
 use crate::system::{Policy, System};
 use crate::threads::Schedule;
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::Vcpu;
 
 const SLICE: u64 = 1000;
 const PATIENCE: u64 = 1_000_000;
@@ -42,7 +43,8 @@ fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fak
             let id = schedule.queue.add(WEIGHT_DEFAULT);
             let registers = Registers::started(ENTRY, 0, 0);
             partition.vcpus.push(Vcpu::new(id, registers));
-            partition.start(partition.vcpus.len() - 1, &mut schedule);
+            let last = partition.vcpus.len() - 1;
+            schedule.start_in(&mut partition, last);
         }
         partition
     };
@@ -322,7 +324,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     hal.play(|_, _, _, _| Leave::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();
-        partition.start(vcpu, &mut system.schedule.lock());
+        system.schedule.lock().start_in(&mut partition, vcpu);
         drop(partition);
         assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
         hal.forgotten.take()
@@ -336,7 +338,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     // A vCPU leaves a core in which another one runs.
     {
         let partition = &mut *system.partitions()[0].lock();
-        partition.start(1, &mut system.schedule.lock());
+        system.schedule.lock().start_in(partition, 1);
         partition.vcpus[1].run(1, partition.life.may_run().unwrap());
     }
     assert_eq!(run(2, 0), [(1, true)]);
@@ -467,7 +469,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         turn.set(turn.get() + 1);
         let mut bytes = [0xFF; 64];
         let address = GuestRealAddress(0x8000);
-        second_stage::read(guest.partition, hal, address, &mut bytes).unwrap();
+        guest.partition.memory.read(&hal, address, &mut bytes).unwrap();
         assert_eq!(bytes, [0; 64]);
         assert_eq!(lpcr & lpcr::ILE, 0);
         assert_eq!(hal.floating.borrow().fpr, [0; 32]);
@@ -476,11 +478,11 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         if turn.get() == 3 {
             return OFF;
         }
-        second_stage::write(guest.partition, hal, address, &[7; 64]).unwrap();
+        guest.partition.memory.write(&hal, address, &[7; 64]).unwrap();
         guest.partition.lpcr |= lpcr::ILE;
         hal.floating.borrow_mut().fpr = [7; 32];
         guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
-        guest.partition.start(1, &mut guest.schedule.lock());
+        guest.schedule.lock().start_in(&mut guest.partition, 1);
         Leave::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
@@ -528,7 +530,7 @@ fn dispatches_are_logged_in_a_ring() {
         // The third entry is in the first place again: at which time, and where the vCPU went on.
         let mut entries = [0; 96];
         let address = GuestRealAddress(0x8000);
-        second_stage::read(guest.partition, hal, address, &mut entries).unwrap();
+        guest.partition.memory.read(&hal, address, &mut entries).unwrap();
         let word = |offset: usize| u64::from_be_bytes(*entries[offset..].first_chunk().unwrap());
         assert_eq!([word(16), word(32)], [14, 2]);
         assert_eq!([word(48 + 16), word(48 + 32)], [7, 1]);

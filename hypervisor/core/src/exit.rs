@@ -3,11 +3,20 @@
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, program, storage};
 
-use crate::dispatch::Leave;
+use crate::guest_memory::page_of;
 use crate::hal::{Hal, HalError};
 use crate::interrupt::{Context, handler, save_status};
-use crate::partition::{Door, Outcome, Partition, StopReason};
-use crate::second_stage;
+use crate::outcome::{AccessError, Leave, Outcome, StopReason};
+use crate::partition::Partition;
+
+/// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Door {
+    /// Translation off.
+    Real = 0,
+    /// Translation on, at 0xC000_0000_0000_4000 plus the vector.
+    Virtual = 1,
+}
 
 /// An exit, with what the processor says about its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,19 +117,24 @@ fn storage_exit<H: Hal>(
     address: GuestRealAddress,
 ) -> Result<(), StopReason> {
     // A guest's table outside of its memory is reported as such whatever the other bits say.
-    if partition.real(address, 1).is_none() {
-        return Err(StopReason::OutsideMemory(address));
+    if partition.memory.real(address, 1).is_none() {
+        return Err(StopReason::Access(AccessError::Outside(address)));
     }
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
-    if !partition.second_stage.is_mapped(address) {
-        return second_stage::fill(partition, hal, address);
+    if !partition.memory.is_mapped(address) {
+        if partition.memory.fill(hal, address).map_err(StopReason::Access)? {
+            partition.vcpus.iter_mut().for_each(|vcpu| vcpu.stale_fault = None);
+        }
+        return Ok(());
     }
     // Another vCPU was faster. Twice on the same page it is no coincidence: once mapped, it stays so.
-    let (page, _) = second_stage::page_of(address, partition.memory.bytes);
+    let (page, _) = page_of(address, partition.memory.range.bytes);
     match partition.vcpus[vcpu].stale_fault.replace(page) {
-        Some(before) if before == page => Err(StopReason::Hypervisor(HalError::MapConflict)),
+        Some(before) if before == page => {
+            Err(StopReason::Access(AccessError::Hypervisor(HalError::MapConflict)))
+        }
         _ => Ok(()),
     }
 }

@@ -14,9 +14,13 @@ use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
 use crate::calendar::DateTime;
-use crate::dispatch::{Guest, Leave, Running};
-use crate::hal::{Hal, HalError, Page, ThreadError, WINDOW_BYTES_MAX, Window, Work};
+use crate::dispatch::{Enter, Running};
+use crate::hal::{
+    HalError, Page, Platform, Tables, ThreadError, Threads, WINDOW_BYTES_MAX, Window, Windows, Work,
+};
+use crate::hypercall::Guest;
 use crate::memory::Range;
+use crate::outcome::Leave;
 use crate::partition::Partition;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
@@ -34,15 +38,15 @@ pub struct Fake {
     pub output: RefCell<Vec<u8>>,
     /// What waits on the console.
     pub input: RefCell<Vec<u8>>,
-    /// The time base. Only the tests and [`Hal::wait`] move it.
+    /// The time base. Only the tests and [`Threads::wait`] move it.
     pub timebase: Cell<u64>,
     /// The process table that was set last, with its LPID.
     pub process_table: Cell<Option<(u32, Option<TableLocation>)>>,
     /// Pages that can still be mapped, and windows pinned.
     pub tables_left: Cell<usize>,
-    /// What [`Hal::random`] answers.
+    /// What [`Platform::random`] answers.
     pub random: Cell<Option<u64>>,
-    /// What [`Hal::date_time`] answers.
+    /// What [`Platform::date_time`] answers.
     pub date_time: Cell<Option<DateTime>>,
     /// The floating-point registers of the processor.
     pub floating: RefCell<Floating>,
@@ -158,9 +162,8 @@ impl Drop for FakeWindow {
     }
 }
 
-impl Hal for Fake {
+impl Windows for Fake {
     type Window = FakeWindow;
-    type Tables = Vec<Page>;
 
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
         let end = address.checked_add(bytes).ok_or(HalError::BadRange)?;
@@ -199,19 +202,10 @@ impl Hal for Fake {
         window.vcpu = Some(vcpu);
         Ok(window)
     }
+}
 
-    fn console_write(&self, bytes: &[u8]) {
-        self.output.borrow_mut().extend_from_slice(bytes);
-    }
-
-    fn console_read(&self, into: &mut [u8]) -> usize {
-        let mut input = self.input.borrow_mut();
-        let bytes = into.len().min(input.len());
-        for (to, from) in into.iter_mut().zip(input.drain(..bytes)) {
-            *to = from;
-        }
-        bytes
-    }
+impl Tables for Fake {
+    type Tables = Vec<Page>;
 
     fn new_tables(&self, _: u32) -> Result<Vec<Page>, HalError> {
         Ok(Vec::new())
@@ -244,6 +238,75 @@ impl Hal for Fake {
         self.process_table.set(Some((lpid, table)));
     }
 
+    fn complete_invalidations(&self) {}
+
+    fn forget_translations(&self, lpid: u32) {
+        self.forgotten.borrow_mut().push((lpid, true));
+    }
+
+    fn forget_in_core(&self, lpid: u32) {
+        self.forgotten.borrow_mut().push((lpid, false));
+    }
+}
+
+impl Threads for Fake {
+    fn boot_thread(&self) -> u32 {
+        0
+    }
+
+    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
+        Err(ThreadError::TooMany)
+    }
+
+    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
+        work(0);
+    }
+
+    fn ring(&self, thread: usize) {
+        self.rung.borrow_mut().push(thread);
+    }
+
+    fn clear_doorbell(&self) {}
+
+    fn wait(&self, until: u64) {
+        self.timebase.set(self.timebase.get().max(until));
+    }
+}
+
+impl Platform for Fake {
+    fn console_write(&self, bytes: &[u8]) {
+        self.output.borrow_mut().extend_from_slice(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        let mut input = self.input.borrow_mut();
+        let bytes = into.len().min(input.len());
+        for (to, from) in into.iter_mut().zip(input.drain(..bytes)) {
+            *to = from;
+        }
+        bytes
+    }
+
+    fn timebase(&self) -> u64 {
+        self.timebase.get()
+    }
+
+    fn random(&self) -> Option<u64> {
+        self.random.get()
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        self.date_time.get()
+    }
+
+    fn mark(&self, _: Work) {}
+
+    fn power_off(&self) -> ! {
+        unreachable!("the tests do not switch the machine off");
+    }
+}
+
+impl Enter for Fake {
     /// The script finds the registers where a vCPU's are that does not run.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
         let (index, vcpu) = running.place;
@@ -270,55 +333,5 @@ impl Hal for Fake {
 
     fn load_floating(&self, from: &Floating) {
         self.floating.borrow_mut().clone_from(from);
-    }
-
-    fn timebase(&self) -> u64 {
-        self.timebase.get()
-    }
-
-    fn settle(&self) {}
-
-    fn forget_translations(&self, lpid: u32) {
-        self.forgotten.borrow_mut().push((lpid, true));
-    }
-
-    fn forget_in_core(&self, lpid: u32) {
-        self.forgotten.borrow_mut().push((lpid, false));
-    }
-
-    fn boot_thread(&self) -> u32 {
-        0
-    }
-
-    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
-        Err(ThreadError::TooMany)
-    }
-
-    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
-        work(0);
-    }
-
-    fn ring(&self, thread: usize) {
-        self.rung.borrow_mut().push(thread);
-    }
-
-    fn clear_doorbell(&self) {}
-
-    fn wait(&self, until: u64) {
-        self.timebase.set(self.timebase.get().max(until));
-    }
-
-    fn mark(&self, _: Work) {}
-
-    fn random(&self) -> Option<u64> {
-        self.random.get()
-    }
-
-    fn date_time(&self) -> Option<DateTime> {
-        self.date_time.get()
-    }
-
-    fn power_off(&self) -> ! {
-        unreachable!("the tests do not switch the machine off");
     }
 }

@@ -1,6 +1,7 @@
-//! What the hypervisor needs from the machine: the trait that `hal` implements and tests fake.
+//! What the hypervisor needs from the machine: the traits that `hal` implements and tests fake.
 //!
-//! The operations are whole ones (map a window, fill a page, enter a guest), not registers. Memory
+//! The operations are whole ones (map a window, map a page, ring a doorbell), not registers. Who needs a window asks for
+//! [`Windows`], and who needs all of it for a [`Hal`]; how a guest is entered is [`crate::dispatch::Enter`]. Memory
 //! that is not the hypervisor's own is reached through a [`Window`] only, by copying: no reference
 //! to a partition's memory ever exists, since its vCPUs may change it at any time.
 
@@ -8,8 +9,6 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
 use crate::calendar::DateTime;
-use crate::dispatch::{Leave, Running};
-use crate::registers::Floating;
 use crate::schedule::VcpuId;
 
 /// Why the machine did not do what was asked.
@@ -100,12 +99,10 @@ pub enum Work {
 /// The largest window in bytes.
 pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
 
-/// The machine under the hypervisor.
-pub trait Hal: Sized + core::fmt::Debug {
+/// Windows onto real memory.
+pub trait Windows {
     /// A mapped piece of real memory.
     type Window: Window + core::fmt::Debug;
-    /// The second stage of one partition.
-    type Tables: core::fmt::Debug;
 
     /// Maps `bytes` of real memory, at most [`WINDOW_BYTES_MAX`] counted in whole 64 KiB pages.
     ///
@@ -125,12 +122,12 @@ pub trait Hal: Sized + core::fmt::Debug {
         address: RealAddress,
         bytes: u64,
     ) -> Result<Self::Window, HalError>;
+}
 
-    /// Writes to the machine's console.
-    fn console_write(&self, bytes: &[u8]);
-
-    /// Reads what waits on the machine's console: how many bytes, without waiting.
-    fn console_read(&self, into: &mut [u8]) -> usize;
+/// Second stages, and what the processor remembers of them.
+pub trait Tables {
+    /// The second stage of one partition.
+    type Tables: core::fmt::Debug;
 
     /// An empty second stage for the partition `lpid`, known to the processor.
     ///
@@ -156,23 +153,9 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// and makes it forget what it cached of the old one.
     fn set_process_table(&self, lpid: u32, table: Option<TableLocation>);
 
-    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
-    /// [`Running::exit`] are called for its exits. [`Running::entered`] and [`Running::left`] say then when that
-    /// was. No lock may be held.
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
-
-    /// Copies the floating-point registers out of the processor.
-    fn save_floating(&self, into: &mut Floating);
-
-    /// Copies them into the processor.
-    fn load_floating(&self, from: &Floating);
-
-    /// The time base.
-    fn timebase(&self) -> u64;
-
     /// Completes what the guest that left has begun that others have to see, its invalidations, so that it
     /// can go on elsewhere.
-    fn settle(&self);
+    fn complete_invalidations(&self);
 
     /// Makes all hardware threads forget all cached translations of a partition, and waits until they have.
     fn forget_translations(&self, lpid: u32);
@@ -180,12 +163,15 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// Makes the core of this hardware thread forget what it cached of a partition that the partition can
     /// take back itself: translations by its process table.
     fn forget_in_core(&self, lpid: u32);
+}
 
+/// The hardware threads.
+pub trait Threads {
     /// Number of the hardware thread that the hypervisor was started on, as firmware knows it.
     fn boot_thread(&self) -> u32;
 
-    /// Fetches a hardware thread out of firmware. The boot thread has index 0 for [`Hal::ring`] and
-    /// [`Hal::run_on_threads`], the first that was fetched 1, and so on.
+    /// Fetches a hardware thread out of firmware. The boot thread has index 0 for [`Threads::ring`] and
+    /// [`Threads::run_on_threads`], the first that was fetched 1, and so on.
     ///
     /// # Errors
     /// Why it does not come.
@@ -203,9 +189,18 @@ pub trait Hal: Sized + core::fmt::Debug {
 
     /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
     fn wait(&self, until: u64);
+}
 
-    /// Marks what the hypervisor does from here on, by an instruction without an effect.
-    fn mark(&self, work: Work);
+/// What there is one of: console, clocks, random numbers, the switch.
+pub trait Platform {
+    /// Writes to the machine's console.
+    fn console_write(&self, bytes: &[u8]);
+
+    /// Reads what waits on the machine's console: how many bytes, without waiting.
+    fn console_read(&self, into: &mut [u8]) -> usize;
+
+    /// The time base.
+    fn timebase(&self) -> u64;
 
     /// A random number of the machine's own, if it has one now.
     fn random(&self) -> Option<u64>;
@@ -213,6 +208,14 @@ pub trait Hal: Sized + core::fmt::Debug {
     /// The machine's clock, if it has one.
     fn date_time(&self) -> Option<DateTime>;
 
+    /// Marks what the hypervisor does from here on, by an instruction without an effect.
+    fn mark(&self, work: Work);
+
     /// Switches the machine off.
     fn power_off(&self) -> !;
 }
+
+/// The machine under the hypervisor.
+pub trait Hal: Windows + Tables + Threads + Platform + Sized + core::fmt::Debug {}
+
+impl<H: Windows + Tables + Threads + Platform + Sized + core::fmt::Debug> Hal for H {}

@@ -4,6 +4,7 @@
 //! name, and every call with a name is here.
 
 mod areas;
+mod guest;
 mod interrupts;
 mod mode;
 mod page;
@@ -12,12 +13,13 @@ mod processor;
 mod rtas;
 mod terminal;
 
+pub use guest::Guest;
+
 use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
-use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
-use crate::partition::{Outcome, StopReason};
+use crate::outcome::{AccessError, Leave, Outcome, StopReason};
 
 /// What a hypercall is answered with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,10 +89,10 @@ const fn too_late() -> Answer {
 }
 
 /// The answer to a buffer that could not be used: the guest's mistake, or the end of it.
-fn refused(reason: StopReason) -> Answer {
-    match reason {
-        StopReason::OutsideMemory(_) => Answer::Status(H_PARAMETER),
-        other => Answer::end(Outcome::Stopped(other)),
+fn refused(error: AccessError) -> Answer {
+    match error {
+        AccessError::Outside(_) => Answer::Status(H_PARAMETER),
+        AccessError::Hypervisor(_) => Answer::end(Outcome::Stopped(StopReason::Access(error))),
     }
 }
 

@@ -15,19 +15,21 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, pro
 use proptest::test_runner::TestRunner;
 
 use super::{Answer, answer};
+use crate::activity::{Activity, Sleep};
 use crate::calendar::DateTime;
 use crate::console::Console;
-use crate::dispatch::{Guest, Leave};
 use crate::fake::Fake;
+use crate::hypercall::Guest;
 use crate::life::Pending;
 use crate::memory::Range;
-use crate::partition::{Outcome, Partition, Terminal};
+use crate::outcome::Leave;
+use crate::outcome::Outcome;
+use crate::partition::{Partition, Terminal};
 use crate::registers::Registers;
 use crate::schedule::WEIGHT_DEFAULT;
-use crate::second_stage;
 use crate::sync::Lock;
 use crate::threads::Schedule;
-use crate::vcpu::{Activity, Sleep, Vcpu};
+use crate::vcpu::Vcpu;
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
@@ -51,7 +53,7 @@ impl Setup {
             partition.vcpus.push(Vcpu::new(id, registers));
         }
         // The first one runs.
-        partition.start(0, &mut schedule);
+        schedule.start_in(&mut partition, 0);
         schedule.queue.take(0);
         let registers = partition.vcpus[0].run(0, partition.life.may_run().unwrap());
         partition.vcpus[0].registers = registers;
@@ -214,8 +216,7 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
 
 fn rtas_call(setup: &mut Setup, address: u64, words: &[u32]) -> Answer {
     let bytes: std::vec::Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    second_stage::write(&mut setup.partition, &setup.hal, GuestRealAddress(address), &bytes)
-        .unwrap();
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(address), &bytes).unwrap();
     setup.call(Hypercall::Rtas, [address, 0, 0, 0])
 }
 
@@ -236,7 +237,7 @@ fn rtas_reports_what_it_does_not_know() {
     assert_eq!(answer, Answer::Status(H_SUCCESS));
     let mut status = [0; 4];
     let address = GuestRealAddress(0x100 + 4 * 4);
-    second_stage::read(&mut setup.partition, &setup.hal, address, &mut status).unwrap();
+    setup.partition.memory.read(&setup.hal, address, &mut status).unwrap();
     assert_eq!(i32::from_be_bytes(status), rtas::PARAMETER);
     for words in [[rtas::POWER_OFF, 17, 1], [rtas::POWER_OFF, 2, 17]] {
         assert_eq!(rtas_call(&mut setup, 0, &words), Answer::Status(H_PARAMETER));
@@ -269,7 +270,7 @@ fn rtas_results<const N: usize>(setup: &mut Setup, words: &[u32]) -> [u32; N] {
     assert!(matches!(answer, Answer::Status(H_SUCCESS)) || answer == changed([0; 3]), "{answer:?}");
     let mut bytes = std::vec![0; 4 * N];
     let address = GuestRealAddress(0x100 + 4 * words.len() as u64);
-    second_stage::read(&mut setup.partition, &setup.hal, address, &mut bytes).unwrap();
+    setup.partition.memory.read(&setup.hal, address, &mut bytes).unwrap();
     core::array::from_fn(|index| u32::from_be_bytes(*bytes[4 * index..].first_chunk().unwrap()))
 }
 
@@ -380,8 +381,8 @@ fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
         schedule.queue.make_ready(other, None);
         schedule.queue.charge(setup.partition.vcpus[1].id, 9);
         schedule.queue.charge(setup.partition.vcpus[2].id, 8);
-        setup.partition.start(1, &mut schedule);
-        setup.partition.start(2, &mut schedule);
+        schedule.start_in(&mut setup.partition, 1);
+        schedule.start_in(&mut setup.partition, 2);
     }
     let longest = Some(setup.partition.vcpus[2].id);
     for all in [u64::MAX, 0xFFFF_FFFF] {
@@ -421,7 +422,7 @@ fn calls_that_come_too_late_are_not_carried_out() {
 /// Registers an area for `server` at `address`.
 fn registered(setup: &mut Setup, server: u64, address: u64) {
     let place = GuestRealAddress(address + 4);
-    second_stage::write(&mut setup.partition, &setup.hal, place, &640u16.to_be_bytes()).unwrap();
+    setup.partition.memory.write(&setup.hal, place, &640u16.to_be_bytes()).unwrap();
     let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
     setup.expect(Hypercall::RegisterVpa, [flags, server, address, 0], H_SUCCESS);
 }
@@ -435,7 +436,7 @@ fn areas_are_registered_in_order_and_within_a_page() {
     };
     let length = |setup: &mut Setup, address, bytes: &[u8]| {
         let address = GuestRealAddress(address + 4);
-        second_stage::write(&mut setup.partition, &setup.hal, address, bytes).unwrap();
+        setup.partition.memory.write(&setup.hal, address, bytes).unwrap();
     };
     for (function, address, status) in [
         (0, 0x1000, H_PARAMETER),
@@ -491,7 +492,7 @@ fn every_vcpu_of_many_partitions_registers_all_of_its_areas() {
             {
                 let place = GuestRealAddress(page + offset + 4);
                 let length = 96u32.to_be_bytes();
-                second_stage::write(&mut setup.partition, &setup.hal, place, &length).unwrap();
+                setup.partition.memory.write(&setup.hal, place, &length).unwrap();
                 let flags = area::FUNCTION.set(0, function);
                 let arguments = [flags, server, page + offset, 0];
                 setup.expect(Hypercall::RegisterVpa, arguments, H_SUCCESS);
@@ -545,11 +546,11 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
 fn pages_are_zeroed_and_copied() {
     let mut setup = Setup::new();
     let Setup { partition, hal, .. } = &mut setup;
-    second_stage::write(partition, hal, GuestRealAddress(0x5000), &[7; 0x3000]).unwrap();
+    partition.memory.write(&hal, GuestRealAddress(0x5000), &[7; 0x3000]).unwrap();
     let read = |setup: &mut Setup, address| {
         let mut bytes = [1; 0x1000];
         let address = GuestRealAddress(address);
-        second_stage::read(&mut setup.partition, &setup.hal, address, &mut bytes).unwrap();
+        setup.partition.memory.read(&setup.hal, address, &mut bytes).unwrap();
         bytes
     };
     for (flags, to, from) in [
@@ -617,7 +618,7 @@ fn random_arguments_do_no_harm() {
                 bytes.truncate(36);
                 let Setup { partition, hal, .. } = &mut *setup;
                 // An argument buffer that is not nonsense from its first word on.
-                second_stage::write(partition, hal, GuestRealAddress(0x1_0000), &bytes).unwrap();
+                partition.memory.write(&hal, GuestRealAddress(0x1_0000), &bytes).unwrap();
                 let [a1, a2, a3, a4, ..] = arguments;
                 let a1 = if words[2] % 2 == 0 { 0x1_0000 } else { a1 };
                 let answer = setup.call(*call, [a1, a2, a3, a4]);

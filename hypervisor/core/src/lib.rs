@@ -12,6 +12,7 @@ extern crate alloc;
 #[cfg(any(test, loom))]
 extern crate std;
 
+pub mod activity;
 pub mod areas;
 pub mod bundle;
 pub mod calendar;
@@ -24,6 +25,7 @@ pub mod exit;
 pub mod fake;
 pub mod firmware;
 pub mod flat_tree;
+pub mod guest_memory;
 pub mod guest_tree;
 pub mod hal;
 pub mod hypercall;
@@ -34,14 +36,16 @@ pub mod memory;
 pub mod meter;
 #[cfg(all(test, loom))]
 mod models;
+pub mod outcome;
 pub mod partition;
+pub mod payload;
 pub mod presentation;
 pub mod registers;
 pub mod report;
 pub mod run;
 pub mod schedule;
-pub mod second_stage;
 pub mod sync;
 pub mod system;
+pub mod thread_loop;
 pub mod threads;
 pub mod vcpu;

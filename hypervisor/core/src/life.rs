@@ -39,10 +39,9 @@
 
 use core::marker::PhantomData;
 
-use crate::hal::Hal;
-use crate::load::Progress;
-use crate::partition::Outcome;
-use crate::vcpu::{Activity, Vcpu};
+use crate::activity::Activity;
+use crate::outcome::Outcome;
+use crate::payload::Progress;
 
 /// Where a partition is in its life.
 #[derive(Debug)]
@@ -91,7 +90,7 @@ impl Ended {
 
 /// What was concluded, once all vCPUs have left.
 #[derive(Debug)]
-pub enum Settled {
+pub enum CarriedOut {
     /// The partition loads again, and runs then.
     Restart,
     /// It is over.
@@ -157,26 +156,30 @@ impl Life {
         }
     }
 
-    /// What becomes of a partition that was concluded, once none of its `vcpus` runs any more.
+    /// What becomes of a partition that was concluded, once none of its vCPUs, which do this, runs any more.
     ///
     /// # Panics
     /// If one of them could still run: nobody makes it ready without a [`MayRun`].
-    pub fn settle<H: Hal>(&mut self, vcpus: &[Vcpu<H>]) -> Option<Settled> {
+    pub fn carry_out(&mut self, vcpus: impl Iterator<Item = Activity>) -> Option<CarriedOut> {
         let State::Concluded(pending) = &self.0 else { return None };
-        if vcpus.iter().any(Vcpu::is_running) {
-            return None;
+        let mut can_run = false;
+        for activity in vcpus {
+            match activity {
+                Activity::Running { .. } => return None,
+                Activity::Stopped => {}
+                _ => can_run = true,
+            }
         }
-        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
-        assert!(vcpus.iter().all(is_stopped), "a vCPU of a partition that is concluded can run");
+        assert!(!can_run, "a vCPU of a partition that is concluded can run");
         let pending = pending.clone();
         Some(match pending {
             Pending::Restart => {
                 self.0 = State::Loads(Progress::RESTART);
-                Settled::Restart
+                CarriedOut::Restart
             }
             Pending::End { outcome, vcpu } => {
                 self.0 = State::Over(outcome);
-                Settled::End(Ended { vcpu })
+                CarriedOut::End(Ended { vcpu })
             }
         })
     }
@@ -190,10 +193,10 @@ impl Default for Life {
 
 #[cfg(test)]
 mod tests {
-    use super::{Life, Pending, Settled};
+    use super::{CarriedOut, Life, Pending};
     use crate::fake::Fake;
-    use crate::load::Progress;
-    use crate::partition::{Outcome, StopReason};
+    use crate::outcome::{Outcome, StopReason};
+    use crate::payload::Progress;
     use crate::registers::Registers;
     use crate::schedule::VcpuId;
     use crate::vcpu::Vcpu;
@@ -203,21 +206,21 @@ mod tests {
     const LIMIT: Pending =
         Pending::End { outcome: Outcome::Stopped(StopReason::TimeLimit), vcpu: 1 };
 
-    fn settle(life: &mut Life) -> Option<Settled> {
-        life.settle::<Fake>(&[])
+    fn carry_out(life: &mut Life) -> Option<CarriedOut> {
+        life.carry_out(core::iter::empty())
     }
 
     #[test]
     fn the_first_end_counts_and_comes_before_a_restart() {
         let mut life = Life::new();
-        assert!(life.may_run().is_some() && settle(&mut life).is_none());
+        assert!(life.may_run().is_some() && carry_out(&mut life).is_none());
         for pending in [Pending::Restart, OFF, LIMIT, Pending::Restart] {
             life.conclude(pending);
             assert!(life.may_run().is_none() && life.outcome().is_none());
         }
-        assert!(matches!(settle(&mut life), Some(Settled::End(ended)) if ended.vcpu() == 3));
+        assert!(matches!(carry_out(&mut life), Some(CarriedOut::End(ended)) if ended.vcpu() == 3));
         assert_eq!(life.outcome(), Some(&Outcome::PoweredOff));
-        assert!(life.may_run().is_none() && settle(&mut life).is_none(), "it ends once");
+        assert!(life.may_run().is_none() && carry_out(&mut life).is_none(), "it ends once");
     }
 
     #[test]
@@ -227,9 +230,9 @@ mod tests {
             life.loaded(Some(Progress::START));
             assert_eq!(life.progress(), None, "it does not load");
             life.conclude(Pending::Restart);
-            assert!(matches!(settle(&mut life), Some(Settled::Restart)));
+            assert!(matches!(carry_out(&mut life), Some(CarriedOut::Restart)));
             assert_eq!(life.progress(), Some(Progress::RESTART));
-            assert!(life.may_run().is_some() && settle(&mut life).is_none());
+            assert!(life.may_run().is_some() && carry_out(&mut life).is_none());
             life.loaded(Some(Progress::START));
             assert_eq!(life.progress(), Some(Progress::START));
             if is_ended {
@@ -253,9 +256,12 @@ mod tests {
         assert!(registers.is_some() && vcpu.run(1, life.may_run().unwrap()).is_none());
         life.conclude(OFF);
         let mut vcpus = [vcpu];
-        assert!(life.settle(&vcpus).is_none());
+        assert!(life.carry_out(vcpus.iter().map(Vcpu::activity)).is_none());
         vcpus[0].stop();
-        assert!(matches!(life.settle(&vcpus), Some(Settled::End(_))));
+        assert!(matches!(
+            life.carry_out(vcpus.iter().map(Vcpu::activity)),
+            Some(CarriedOut::End(_))
+        ));
     }
 
     #[test]
@@ -263,7 +269,7 @@ mod tests {
     fn what_is_over_does_not_end_again() {
         let mut life = Life::new();
         life.conclude(OFF);
-        settle(&mut life);
+        carry_out(&mut life);
         life.conclude(OFF);
     }
 
@@ -275,6 +281,6 @@ mod tests {
         let mut vcpu: Vcpu<Fake> = Vcpu::new(VcpuId(0), registers);
         vcpu.become_ready(life.may_run().unwrap());
         life.conclude(OFF);
-        life.settle(&[vcpu]);
+        life.carry_out([vcpu.activity()].into_iter());
     }
 }

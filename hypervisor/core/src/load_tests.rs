@@ -12,20 +12,22 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{LoadError, PIECE_BYTES, Payload, Progress, find_memory, load, load_piece};
+use super::{LoadError, Payload, Progress, find_memory, load, load_piece};
 use crate::bundle::{Description, Segment};
-use crate::dispatch::Leave;
+use crate::exit::Door;
 use crate::exit::{Action, Exit, handle};
 use crate::fake::Fake;
 use crate::firmware::Firmware;
+use crate::guest_memory::{LARGE_LOG2, PIECE_BYTES, Pages, SMALL_LOG2, page_of};
 use crate::guest_tree::processor_properties;
 use crate::hal::HalError;
 use crate::interrupt::Context;
 use crate::memory::Range;
-use crate::partition::{Door, Outcome, Partition, Statistics, StopReason};
+use crate::outcome::Leave;
+use crate::outcome::{AccessError, Outcome, StopReason};
+use crate::partition::Partition;
 use crate::registers::Registers;
 use crate::schedule::VcpuId;
-use crate::second_stage::{self, LARGE_LOG2, SMALL_LOG2, page_of};
 use crate::vcpu::Vcpu;
 
 const MIB: u64 = 1 << 20;
@@ -130,10 +132,10 @@ fn fill_page(
     partition: &mut Partition<Fake>,
     hal: &Fake,
     address: GuestRealAddress,
-) -> Result<(), StopReason> {
-    second_stage::fill(partition, hal, address)?;
-    while !partition.second_stage.is_mapped(address) {
-        second_stage::fill(partition, hal, address)?;
+) -> Result<(), AccessError> {
+    partition.memory.fill(hal, address)?;
+    while !partition.memory.is_mapped(address) {
+        partition.memory.fill(hal, address)?;
     }
     Ok(())
 }
@@ -148,8 +150,8 @@ fn a_gibibyte_is_one_page_once_all_of_it_is_filled() {
     partition.vcpus.push(Vcpu::new(VcpuId(0), registers));
     partition.vcpus[0].stale_fault = Some(GuestRealAddress(0));
     let pages = |partition: &Partition<Fake>| {
-        let Statistics { pages_1g, pages_2m, pages_64k, .. } = partition.statistics;
-        [pages_1g, pages_2m, pages_64k]
+        let Pages { huge, large, small } = partition.memory.pages;
+        [huge, large, small]
     };
     fill_page(&mut partition, &hal, GuestRealAddress(GIB)).unwrap();
     // In an order that jumps about.
@@ -181,7 +183,7 @@ fn memory_that_does_not_lie_right_gets_no_huge_pages() {
     for index in 0..512 {
         fill_page(&mut partition, &hal, GuestRealAddress(index * LARGE)).unwrap();
     }
-    assert_eq!((partition.statistics.pages_1g, partition.statistics.pages_2m), (0, 512));
+    assert_eq!((partition.memory.pages.huge, partition.memory.pages.large), (0, 512));
 }
 
 #[test]
@@ -209,12 +211,12 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let tree_address = 2 * MIB;
     assert_eq!(vcpu.gpr[3], tree_address);
     let mut all = vec![0; memory.bytes as usize];
-    second_stage::read(&mut partition, &hal, GuestRealAddress(0), &mut all).unwrap();
+    partition.memory.read(&hal, GuestRealAddress(0), &mut all).unwrap();
     let (first, last) = (0x1_2340, 0x1_2340 + payload.len());
     assert_eq!(all[first..last], payload);
     let rest = [&all[..first], &all[last..tree_address as usize]].concat();
     assert!(rest == vec![0; rest.len()]);
-    assert_eq!(partition.statistics, Statistics::default(), "nothing is mapped before it is used");
+    assert_eq!(partition.memory.pages, Pages::default(), "nothing is mapped before it is used");
     assert_eq!(hal.open_windows.get(), 0);
 
     let bytes = u32::from_be_bytes(all[tree_address as usize + 4..][..4].try_into().unwrap());
@@ -242,19 +244,19 @@ fn a_restart_zeroes_what_was_touched_a_piece_at_a_time() {
     let mut partition = hal.partition(memory);
     // All of one page, a piece of another one, and the last one.
     fill_page(&mut partition, &hal, GuestRealAddress(0)).unwrap();
-    second_stage::fill(&mut partition, &hal, GuestRealAddress(2 * MIB)).unwrap();
-    second_stage::write(&mut partition, &hal, GuestRealAddress(4 * MIB), &[1]).unwrap();
+    partition.memory.fill(&hal, GuestRealAddress(2 * MIB)).unwrap();
+    partition.memory.write(&hal, GuestRealAddress(4 * MIB), &[1]).unwrap();
     let is_given = |unit: usize| matches!(unit, 0..36 | 64);
     hal.memory.borrow_mut().fill(7);
     let zeroed = || {
         let memory = hal.memory.borrow();
-        let bytes = &memory[memory.len() / 4..][..partition.memory.bytes as usize];
+        let bytes = &memory[memory.len() / 4..][..partition.memory.range.bytes as usize];
         let units: Vec<bool> = bytes.chunks(UNIT).map(|unit| *unit == [0; UNIT]).collect();
         units
     };
     let (mut next, mut before) = (Some(0), 0);
     while let Some(unit) = next {
-        next = second_stage::zero_again(&partition, &hal, unit).unwrap();
+        next = partition.memory.zero_again(&hal, unit).unwrap();
         let now = zeroed().iter().filter(|unit| **unit).count();
         assert!((now - before) as u64 * UNIT as u64 <= PIECE_BYTES, "{before} to {now}");
         before = now;
@@ -315,12 +317,12 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
     let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xF000_0000_0000_1000);
     let pieces = 2 * MIB / PIECE_BYTES;
     for piece in 0..pieces {
-        assert!(!partition.second_stage.is_mapped(GuestRealAddress(0)));
+        assert!(!partition.memory.is_mapped(GuestRealAddress(0)));
         assert_eq!(handle(&mut partition, 0, &hal, Door::Real, touch), Action::Resume);
         let next = (2 * MIB + (piece + 1) * PIECE_BYTES) as usize;
         assert_eq!(hal.memory.borrow()[next], 0xA5, "one piece at a time");
     }
-    assert!(partition.second_stage.is_mapped(GuestRealAddress(0)));
+    assert!(partition.memory.is_mapped(GuestRealAddress(0)));
     let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 2 * MIB };
     assert_eq!(handle(&mut partition, 0, &hal, Door::Virtual, fetch), Action::Resume);
     // Compared as a whole: under Miri, a loop over bytes takes minutes.
@@ -336,7 +338,7 @@ fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
     let cases = [
         (
             data_exit(storage::NO_TRANSLATION, 3 * MIB),
-            StopReason::OutsideMemory(GuestRealAddress(3 * MIB)),
+            StopReason::Access(AccessError::Outside(GuestRealAddress(3 * MIB))),
         ),
         (
             data_exit(storage::PROTECTION, 0),
@@ -357,10 +359,10 @@ fn without_tables_the_partition_is_stopped() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     hal.tables_left.set(0);
-    partition.piece_bytes = 2 * MIB;
+    partition.memory.piece_bytes = 2 * MIB;
     let exit = data_exit(storage::NO_TRANSLATION, 0);
     let action = handle(&mut partition, 0, &hal, Door::Real, exit);
-    let reason = StopReason::Hypervisor(HalError::OutOfTables);
+    let reason = StopReason::Access(AccessError::Hypervisor(HalError::OutOfTables));
     assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
 }
 
@@ -394,7 +396,7 @@ proptest! {
             let address = GuestRealAddress((touch << SMALL_LOG2) + 0x123);
             let result = fill_page(&mut partition, &hal, address);
             if touch >= units {
-                prop_assert_eq!(result, Err(StopReason::OutsideMemory(address)));
+                prop_assert_eq!(result, Err(AccessError::Outside(address)));
                 continue;
             }
             let (page, log2) = page_of(address, memory.bytes);

@@ -1,21 +1,18 @@
-//! A partition: its memory, its second stage, its policy registers, its statistics and its end.
+//! A partition: its memory, its policy registers, its vCPUs and its statistics.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
-use arch::address::{GuestRealAddress, RealAddress};
-use arch::interrupt::Vector;
+use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
-use crate::hal::{Hal, HalError, Work};
+use crate::guest_memory::GuestMemory;
+use crate::hal::{Hal, HalError};
 use crate::life::Life;
-use crate::load::{LoadError, PIECE_BYTES, Payload};
 use crate::memory::Range;
+use crate::payload::Payload;
 use crate::presentation::Presentation;
 use crate::registers::Registers;
-use crate::second_stage::SecondStage;
-use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
@@ -39,10 +36,8 @@ pub struct Partition<H: Hal> {
     pub name: String,
     /// Its number to the processor, 1 and up.
     pub lpid: u32,
-    /// Its memory, contiguous.
-    pub memory: Range,
-    /// Which of it is mapped.
-    pub second_stage: SecondStage<H>,
+    /// Its memory.
+    pub memory: GuestMemory<H>,
     /// Its LPCR: the guest changes AIL, ILE and GTSE by hypercall.
     pub lpcr: u64,
     /// What is added to the machine's time base for its own. Always 0: only a partition that came from
@@ -59,9 +54,6 @@ pub struct Partition<H: Hal> {
     pub time_limit: Option<u64>,
     /// What it is loaded from.
     pub payload: Payload,
-    /// Its memory is zeroed and loaded in pieces of so many bytes, at least 64 KiB and at most a window: nobody waits for
-    /// longer than one takes.
-    pub piece_bytes: u64,
     /// Its part in the machine's console.
     pub terminal: Terminal,
     /// What it wrote since its last line end, where lines of several partitions share the console.
@@ -81,8 +73,7 @@ impl<H: Hal> Partition<H> {
         Ok(Self {
             name,
             lpid,
-            memory,
-            second_stage: SecondStage::new(hal.new_tables(lpid)?, memory),
+            memory: GuestMemory::new(hal, lpid, memory)?,
             lpcr: LPCR_AT_START,
             timebase_offset: 0,
             vcpus: Vec::new(),
@@ -90,7 +81,6 @@ impl<H: Hal> Partition<H> {
             clock_offset: 0,
             time_limit: None,
             payload: Payload::default(),
-            piece_bytes: PIECE_BYTES,
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             statistics: Statistics::default(),
@@ -98,28 +88,10 @@ impl<H: Hal> Partition<H> {
         })
     }
 
-    /// Lets vCPU `index`, which does not run now, run, unless the partition is concluded or over.
-    pub fn start(&mut self, index: usize, schedule: &mut Schedule) {
-        if let Some(leave) = self.life.may_run() {
-            schedule.start(&mut self.vcpus[index], leave);
-        }
-    }
-
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
         self.vcpus.iter().filter(|vcpu| vcpu.areas.has_area()).count()
-    }
-
-    /// Moves bytes for the partition; marked as such while it is made, before it has vCPUs.
-    pub fn fills<R>(&self, hal: &H, fill: impl FnOnce() -> R) -> R {
-        if !self.vcpus.is_empty() {
-            return fill();
-        }
-        hal.mark(Work::Fill);
-        let result = fill();
-        hal.mark(Work::Start);
-        result
     }
 
     /// The vCPU that the guest knows by this number.
@@ -138,13 +110,6 @@ impl<H: Hal> Partition<H> {
         // The first one loads the partition; what it did before is nothing to it any more.
         self.vcpus[0].registers = Some(Registers::started(GuestRealAddress(0), 0, 0).into());
     }
-
-    /// Where `address` is, if it and the `bytes` after it are the partition's memory.
-    #[must_use]
-    pub fn real(&self, address: GuestRealAddress, bytes: u64) -> Option<RealAddress> {
-        let end = address.0.checked_add(bytes)?;
-        (end <= self.memory.bytes).then(|| self.memory.start.wrapping_add(address.0))
-    }
 }
 
 /// A partition's part in the machine's console.
@@ -156,74 +121,6 @@ pub enum Terminal {
     Input,
     /// It gets the input, and what it writes goes out as it comes, a prompt for instance.
     Interactive,
-}
-
-/// How a partition ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// It switched itself off.
-    PoweredOff,
-    /// It did something that ends it.
-    Stopped(StopReason),
-}
-
-/// Why the hypervisor stopped a partition.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StopReason {
-    /// An access to guest real memory that the partition does not have.
-    OutsideMemory(GuestRealAddress),
-    /// The second stage refused an access for another reason; the status says which.
-    Storage {
-        /// HDSISR, or HSRR1's cause bits for a fetch.
-        status: u64,
-        /// From ASDR.
-        address: GuestRealAddress,
-    },
-    /// It ran for as long as it may.
-    TimeLimit,
-    /// All of its vCPUs stopped themselves.
-    AllStopped,
-    /// All of its vCPUs sleep, and nothing will wake one soon.
-    NothingToWake,
-    /// It asked to be started anew, and that failed.
-    Restart(LoadError),
-    /// An interrupt that the hypervisor does not handle.
-    Interrupt(Vector),
-    /// The hypervisor could not do its part.
-    Hypervisor(HalError),
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutsideMemory(address) => {
-                write!(f, "access to guest real address {address}, which is not its memory")
-            }
-            Self::Storage { status, address } => {
-                write!(
-                    f,
-                    "access to guest real address {address} refused with status {status:#010x}"
-                )
-            }
-            Self::TimeLimit => f.write_str("it used up its time limit"),
-            Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
-            Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),
-            Self::Restart(error) => write!(f, "it could not be started anew: {error}"),
-            Self::Interrupt(vector) => {
-                write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
-            }
-            Self::Hypervisor(error) => write!(f, "the hypervisor failed: {error}"),
-        }
-    }
-}
-
-/// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Door {
-    /// Translation off.
-    Real = 0,
-    /// Translation on, at 0xC000_0000_0000_4000 plus the vector.
-    Virtual = 1,
 }
 
 /// Exits of a partition through one door.
@@ -248,14 +145,8 @@ pub struct Exits {
 /// What a partition did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
-    /// By [`Door`].
+    /// By [`Door`](crate::exit::Door).
     pub exits: [Exits; 2],
-    /// Second-stage pages of 64 KiB.
-    pub pages_64k: u64,
-    /// Second-stage pages of 2 MiB.
-    pub pages_2m: u64,
-    /// Second-stage pages of 1 GiB.
-    pub pages_1g: u64,
     /// Ticks of the time base that its vCPUs were charged in all ([`crate::meter`]), once all is over.
     pub ran: u64,
     /// How many of them passed in its vCPUs, or in hypercalls that were answered at once.

@@ -3,9 +3,11 @@
 use core::fmt;
 
 use crate::console::Console;
+use crate::exit::Door;
 use crate::hal::Hal;
 use crate::meter::Meter;
-use crate::partition::{Door, Exits, Outcome, Partition};
+use crate::outcome::Outcome;
+use crate::partition::{Exits, Partition};
 use crate::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
@@ -85,7 +87,7 @@ pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
         Some(Outcome::Stopped(_)) => "stopped",
         None => "did not run",
     };
-    let statistics = &partition.statistics;
+    let (statistics, pages) = (&partition.statistics, &partition.memory.pages);
     console.line(
         hal,
         format_args!(
@@ -93,9 +95,9 @@ pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
             partition.name,
             Counted(&statistics.exits[Door::Virtual as usize]),
             Counted(&statistics.exits[Door::Real as usize]),
-            statistics.pages_1g,
-            statistics.pages_2m,
-            statistics.pages_64k,
+            pages.huge,
+            pages.large,
+            pages.small,
         ),
     );
 }

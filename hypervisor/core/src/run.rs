@@ -7,12 +7,14 @@ use arch::processor::Processor;
 
 use crate::bundle::Description;
 use crate::console::Console;
+use crate::dispatch::Enter;
 use crate::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::guest_tree;
-use crate::hal::{Hal, Work};
-use crate::load::{Payload, find_memory, load, read_bundle};
+use crate::hal::{Hal, Tables, Windows, Work};
+use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
 use crate::partition::{Partition, Terminal};
+use crate::payload::Payload;
 use crate::report;
 use crate::schedule::WEIGHT_DEFAULT;
 use crate::system::{Policy, System};
@@ -33,7 +35,7 @@ pub struct Boot<'a> {
 /// Makes the bundle's partitions, runs them and switches the machine off.
 pub fn run<H>(hal: H, boot: Boot<'_>) -> !
 where
-    H: Hal<Window: Send, Tables: Send> + Sync,
+    H: Enter + Windows<Window: Send> + Tables<Tables: Send> + Sync,
 {
     let console = Console::default();
     let machine = Processor::from_pvr(boot.pvr).map_or("an unknown processor", Processor::name);
@@ -63,7 +65,7 @@ impl Failure {
 
 fn run_partitions<H>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), Failure>
 where
-    H: Hal<Window: Send, Tables: Send> + Sync,
+    H: Enter + Windows<Window: Send> + Tables<Tables: Send> + Sync,
 {
     let Boot { firmware, pvr, own } = boot;
     // The only line that differs between machines that agree otherwise.
@@ -123,7 +125,8 @@ where
             let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
             partition.vcpus.push(Vcpu::new(id, registers.clone()));
         }
-        partition.start(0, &mut schedule);
+        partition.memory.is_new = false;
+        schedule.start_in(&mut partition, 0);
         partitions.push(partition);
         hal.mark(Work::Other);
     }
@@ -141,7 +144,7 @@ where
                 "partition {}: LPID {}, memory {} KiB, vCPUs {}, starts",
                 partition.name,
                 partition.lpid,
-                partition.memory.bytes >> 10,
+                partition.memory.range.bytes >> 10,
                 partition.vcpus.len(),
             ),
         );

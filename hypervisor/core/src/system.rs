@@ -1,20 +1,20 @@
-//! All partitions and all hardware threads: what each thread does until every partition is over.
+//! All partitions and all hardware threads, and how a partition is concluded.
 //!
 //! A partition is behind a lock of its own, who runs when behind the schedule's. The registers of a vCPU
 //! are moved to the thread that runs it ([`crate::dispatch`]) and back, so nobody else can touch them.
 
 use alloc::vec::Vec;
 
+use crate::activity::Activity;
 use crate::console::Console;
-use crate::dispatch;
 use crate::hal::Hal;
-use crate::life::{Ended, MayRun, Pending, Settled};
-use crate::partition::{Outcome, Partition, StopReason};
+use crate::life::{CarriedOut, Ended, Pending};
+use crate::partition::Partition;
 use crate::report;
 use crate::schedule::VcpuId;
 use crate::sync::Lock;
-use crate::threads::{Next, Schedule};
-use crate::vcpu::{Activity, Vcpu};
+use crate::threads::{Schedule, start};
+use crate::vcpu::Vcpu;
 
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,75 +99,9 @@ impl<'a, H: Hal> System<'a, H> {
         self.cores[thread]
     }
 
-    /// What hardware thread `thread` does until all partitions are over.
-    pub fn run_thread(&self, thread: usize) {
-        while self.step(thread) {}
-    }
-
     /// The partition of a vCPU, and which of its vCPUs it is.
-    fn place(&self, id: VcpuId) -> (usize, usize) {
+    pub(crate) fn place(&self, id: VcpuId) -> (usize, usize) {
         self.places[id.0 as usize]
-    }
-
-    /// One thing after another; false when all partitions are over.
-    fn step(&self, thread: usize) -> bool {
-        self.hal.clear_doorbell();
-        let now = self.wake_due(thread);
-        let mut schedule = self.schedule.lock();
-        let next = schedule.next(thread, now, self.policy.patience);
-        if !schedule.queue.is_empty() {
-            schedule.call(None, None, |thread| self.hal.ring(thread));
-        }
-        drop(schedule);
-        match next {
-            Next::Run(id) => {
-                let mut next = dispatch::run(self, thread, self.place(id), None);
-                while let Some((id, slice)) = next {
-                    self.hal.clear_doorbell();
-                    next = dispatch::run(self, thread, self.place(id), slice);
-                }
-            }
-            Next::Wait(until) => self.hal.wait(until),
-            Next::Stuck => self.stop_sleepers(),
-            Next::Over => return false,
-        }
-        true
-    }
-
-    /// Wakes the vCPUs whose decrementer has expired: the time at which none was left.
-    fn wake_due(&self, thread: usize) -> u64 {
-        let mut is_first = true;
-        loop {
-            let now = self.hal.timebase();
-            let due = self.schedule.lock().take_due(thread, now);
-            let Some(id) = due else { return now };
-            let (partition, vcpu) = self.place(id);
-            let partition = &mut *self.partitions[partition].lock();
-            let vcpu = &mut partition.vcpus[vcpu];
-            // Somebody else may have woken it meanwhile, or concluded the partition.
-            if let Some(leave) = partition.life.may_run()
-                && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
-            {
-                // This thread will run one of those that are ready.
-                if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
-                    self.schedule.lock().start(vcpu, leave);
-                } else {
-                    start(self.hal, &self.schedule, vcpu, leave);
-                }
-            }
-        }
-    }
-
-    /// Ends all partitions: their vCPUs sleep, all of them, and nothing will wake one soon.
-    fn stop_sleepers(&self) {
-        for partition in &self.partitions {
-            let mut partition = partition.lock();
-            if partition.life.outcome().is_none() {
-                let outcome = Outcome::Stopped(StopReason::NothingToWake);
-                self.conclude(&mut partition, Pending::End { outcome, vcpu: 0 }, None);
-                self.finish(&mut partition);
-            }
-        }
     }
 
     /// Lets a partition's vCPUs run no more, because of what one of them did: those that do not run stop
@@ -191,10 +125,10 @@ impl<'a, H: Hal> System<'a, H> {
 
     /// Does what was concluded, if no vCPU of the partition runs any more.
     pub(crate) fn finish(&self, partition: &mut Partition<H>) {
-        match partition.life.settle(&partition.vcpus) {
+        match partition.life.carry_out(partition.vcpus.iter().map(Vcpu::activity)) {
             None => {}
-            Some(Settled::Restart) => self.restart(partition),
-            Some(Settled::End(ended)) => self.end(partition, &ended),
+            Some(CarriedOut::Restart) => self.restart(partition),
+            Some(CarriedOut::End(ended)) => self.end(partition, &ended),
         }
     }
 
@@ -217,16 +151,4 @@ impl<'a, H: Hal> System<'a, H> {
             }
         }
     }
-}
-
-/// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
-pub(crate) fn start<H: Hal>(
-    hal: &H,
-    schedule: &Lock<Schedule>,
-    vcpu: &mut Vcpu<H>,
-    leave: MayRun<'_>,
-) -> bool {
-    let mut schedule = schedule.lock();
-    schedule.start(vcpu, leave);
-    schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }

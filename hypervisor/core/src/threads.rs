@@ -16,12 +16,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::activity::{Activity, Sleep};
 use crate::hal::Hal;
 use crate::life::{Ended, MayRun};
 use crate::meter::{Meter, Stay};
 use crate::partition::Partition;
 use crate::schedule::{RunQueue, Timers, VcpuId};
-use crate::vcpu::{Activity, Sleep, Vcpu};
+use crate::sync::Lock;
+use crate::vcpu::Vcpu;
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -116,6 +118,13 @@ impl Schedule {
     #[must_use]
     pub fn time_left<H: Hal>(&self, partition: &Partition<H>) -> Option<u64> {
         partition.time_limit.map(|limit| limit.saturating_sub(self.charged(partition)[0]))
+    }
+
+    /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.
+    pub fn start_in<H: Hal>(&mut self, partition: &mut Partition<H>, index: usize) {
+        if let Some(leave) = partition.life.may_run() {
+            self.start(&mut partition.vcpus[index], leave);
+        }
     }
 
     /// Charges what passed on `thread` up to `now`: to a vCPU, or to the hypervisor.
@@ -282,6 +291,18 @@ impl Schedule {
     }
 }
 
+/// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
+pub(crate) fn start<H: Hal>(
+    hal: &H,
+    schedule: &Lock<Schedule>,
+    vcpu: &mut Vcpu<H>,
+    leave: MayRun<'_>,
+) -> bool {
+    let mut schedule = schedule.lock();
+    schedule.start(vcpu, leave);
+    schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
+}
+
 #[cfg(test)]
 mod tests {
     use core::cell::RefCell;
@@ -289,9 +310,8 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
-    use crate::fake::Fake;
-    use crate::life::{Life, Pending, Settled};
-    use crate::partition::Outcome;
+    use crate::life::{CarriedOut, Life, Pending};
+    use crate::outcome::Outcome;
     use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
 
     const PATIENCE: u64 = 1000;
@@ -352,7 +372,9 @@ mod tests {
         schedule.queue.make_ready(id, None);
         let mut life = Life::new();
         life.conclude(Pending::End { outcome: Outcome::PoweredOff, vcpu: 0 });
-        let Some(Settled::End(ended)) = life.settle::<Fake>(&[]) else { panic!("no vCPU runs") };
+        let Some(CarriedOut::End(ended)) = life.carry_out(core::iter::empty()) else {
+            panic!("no vCPU runs")
+        };
         assert!(schedule.remove_partition(&ended));
         assert_eq!(schedule.next(0, 0, PATIENCE), Next::Over);
     }

@@ -8,7 +8,6 @@ use crate::interrupt::{Context, handler, save_status};
 use crate::partition::Partition;
 use crate::presentation::Presentation;
 use crate::registers::Registers;
-use crate::second_stage;
 use crate::threads::FAR;
 
 use super::Running;
@@ -27,7 +26,7 @@ impl<H: Hal> Running<'_, H> {
         vcpu.areas.dispatched();
         let srr = [self.registers.pc, self.registers.msr];
         if let Some((address, entry)) = vcpu.areas.log_entry(now, srr)
-            && second_stage::write(partition, hal, address, &entry).is_err()
+            && partition.memory.write(hal, address, &entry).is_err()
         {
             // The log was checked when it was registered; what cannot be written is lost.
         }

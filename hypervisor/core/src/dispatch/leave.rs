@@ -2,37 +2,15 @@
 
 use arch::registers::msr;
 
-use crate::hal::Hal;
+use crate::activity::{Activity, Next, Sleep};
 use crate::life::Pending;
 use crate::meter::Stay;
-use crate::partition::{Outcome, Partition, StopReason};
+use crate::outcome::{Leave, Outcome, StopReason};
+use crate::partition::Partition;
 use crate::schedule::VcpuId;
-use crate::vcpu::{Activity, Next, Sleep, Vcpu};
+use crate::vcpu::Vcpu;
 
-use super::{Running, Slice};
-
-/// Why a vCPU left the processor.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Leave {
-    /// Its time is over.
-    Preempted,
-    /// By what it did, what it runs with has changed, or who is ready: it goes on, or somebody else first.
-    Changed,
-    /// The same by what another hardware thread did.
-    Called,
-    /// It waits for an interrupt, with MSR\[EE\] set, or for H_PROD.
-    Ceded,
-    /// It waits for H_PROD.
-    AwaitsProd,
-    /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.
-    Conferred(Option<VcpuId>),
-    /// It stopped itself.
-    Stopped,
-    /// Its partition wants to start anew.
-    Restarted,
-    /// Its partition is over.
-    Ended(Outcome),
-}
+use super::{Enter, Running, Slice};
 
 /// Who runs next on the thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +23,7 @@ pub(super) enum Successor {
     Heir(VcpuId),
 }
 
-impl<H: Hal> Running<'_, H> {
+impl<H: Enter> Running<'_, H> {
     /// Counts what the vCPU did since it entered.
     pub(super) fn account(&mut self, partition: &mut Partition<H>, leave: &Leave) {
         let vcpu = &mut partition.vcpus[self.place.1];
@@ -137,7 +115,7 @@ impl<H: Hal> Running<'_, H> {
         let Self { system, thread, place, slice, .. } = self;
         let mut successor = None;
         system.hal.save_floating(&mut self.registers.floating);
-        system.hal.settle();
+        system.hal.complete_invalidations();
         let vcpu = &mut partition.vcpus[place.1];
         vcpu.registers = Some(self.registers);
         let leave = partition.life.may_run();

@@ -6,10 +6,9 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
-use crate::dispatch::Guest;
 use crate::hal::{Hal, HalError};
-use crate::partition::StopReason;
-use crate::second_stage;
+use crate::hypercall::Guest;
+use crate::outcome::AccessError;
 
 /// No area crosses a page of this size.
 const PAGE: u64 = 0x1000;
@@ -66,8 +65,7 @@ fn length<const N: usize, H: Hal>(
     address: GuestRealAddress,
 ) -> Result<u64, Answer> {
     let mut bytes = [0; N];
-    second_stage::read(guest.partition, guest.hal, address.wrapping_add(4), &mut bytes)
-        .map_err(refused)?;
+    guest.partition.memory.read(guest.hal, address.wrapping_add(4), &mut bytes).map_err(refused)?;
     Ok(bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
@@ -84,7 +82,7 @@ fn register_area<H: Hal>(
     if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
         return Err(Answer::Status(H_PARAMETER));
     }
-    let real = second_stage::filled(guest.partition, guest.hal, address, AREA_BYTES);
+    let real = guest.partition.memory.filled(guest.hal, address, AREA_BYTES);
     let real = real.map_err(refused)?;
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Err(Answer::Status(H_PARAMETER));
@@ -92,7 +90,7 @@ fn register_area<H: Hal>(
     vcpu.areas.clear_area();
     let window = match guest.hal.pin_window(vcpu.id, real, AREA_BYTES) {
         Err(HalError::OutOfTables) => return Err(Answer::Status(H_RESOURCE)),
-        window => window.map_err(|error| refused(StopReason::Hypervisor(error)))?,
+        window => window.map_err(|error| refused(AccessError::Hypervisor(error)))?,
     };
     let runs = vcpu.is_running();
     vcpu.areas.set_area(window, runs);
@@ -106,7 +104,7 @@ fn register_log<H: Hal>(
 ) -> Result<(), Answer> {
     let bytes = length::<4, H>(guest, address)?;
     let entries = bytes / LOG_ENTRY_BYTES;
-    if entries == 0 || guest.partition.real(address, bytes).is_none() {
+    if entries == 0 || guest.partition.memory.real(address, bytes).is_none() {
         return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {

@@ -6,8 +6,8 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::hal::{Hal, Window};
-use crate::partition::{Partition, StopReason};
-use crate::second_stage::{read, window};
+use crate::outcome::AccessError;
+use crate::partition::Partition;
 
 const PAGE_LOG2: u32 = 12;
 const KNOWN: u64 = ZERO | COPY | ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE;
@@ -26,7 +26,7 @@ pub(super) fn initialize<H: Hal>(
     }
     match initialized(partition, hal, flags, to, from) {
         Ok(()) => Answer::Status(H_SUCCESS),
-        Err(reason) => refused(reason),
+        Err(error) => refused(error),
     }
 }
 
@@ -36,12 +36,12 @@ fn initialized<H: Hal>(
     flags: u64,
     to: GuestRealAddress,
     from: GuestRealAddress,
-) -> Result<(), StopReason> {
+) -> Result<(), AccessError> {
     let mut page = [0; 1 << PAGE_LOG2];
     if flags & COPY != 0 {
-        read(partition, hal, from, &mut page)?;
+        partition.memory.read(hal, from, &mut page)?;
     }
-    let mut target = window(partition, hal, to, 1 << PAGE_LOG2)?;
+    let mut target = partition.memory.window(hal, to, 1 << PAGE_LOG2)?;
     if flags & (ZERO | COPY) != 0 {
         target.write(0, &page);
     }

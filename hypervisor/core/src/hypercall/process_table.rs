@@ -31,7 +31,8 @@ pub(super) fn register<H: Hal>(
             }
             let bytes_log2 = 12 + size as u32;
             let address = GuestRealAddress(base);
-            if !address.is_aligned(bytes_log2) || partition.real(address, 1 << bytes_log2).is_none()
+            if !address.is_aligned(bytes_log2)
+                || partition.memory.real(address, 1 << bytes_log2).is_none()
             {
                 return H_P2;
             }

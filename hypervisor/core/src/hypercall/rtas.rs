@@ -8,13 +8,12 @@ use arch::papr::rtas::{
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
+use crate::activity::Activity;
 use crate::calendar::DateTime;
-use crate::dispatch::{Guest, Leave};
 use crate::hal::Hal;
-use crate::partition::{Outcome, StopReason};
+use crate::hypercall::Guest;
+use crate::outcome::{AccessError, Leave, Outcome};
 use crate::registers::Registers;
-use crate::second_stage;
-use crate::vcpu::Activity;
 
 const WORD: u64 = 4;
 /// PAPR's limit of arguments, and of results.
@@ -37,8 +36,8 @@ const fn status(status: i32) -> Called {
 pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     let buffer = GuestRealAddress(buffer);
     let mut header = [0; 3];
-    if let Err(reason) = read_words(guest, buffer, &mut header) {
-        return refused(reason);
+    if let Err(error) = read_words(guest, buffer, &mut header) {
+        return refused(error);
     }
     let [token, arguments, results] = header;
     let (count, results) = (arguments as usize, results as usize);
@@ -46,12 +45,12 @@ pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
         return Answer::Status(H_PARAMETER);
     }
     let mut arguments = [0; WORDS_MAX];
-    if let Err(reason) = read_words(guest, buffer.wrapping_add(3 * WORD), &mut arguments[..count]) {
-        return refused(reason);
+    if let Err(error) = read_words(guest, buffer.wrapping_add(3 * WORD), &mut arguments[..count]) {
+        return refused(error);
     }
     // A result that nobody can read must not have had an effect.
     let place = buffer.wrapping_add((3 + count) as u64 * WORD);
-    if guest.partition.real(place, results as u64 * WORD).is_none() {
+    if guest.partition.memory.real(place, results as u64 * WORD).is_none() {
         return Answer::Status(H_PARAMETER);
     }
     let (words, has_changed) = match carry_out(guest, token, &arguments[..count], results) {
@@ -64,8 +63,8 @@ pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
         place.copy_from_slice(&word.to_be_bytes());
     }
     let bytes = &bytes[..results.min(words.len()) * WORD as usize];
-    match second_stage::write(guest.partition, guest.hal, place, bytes) {
-        Err(reason) => refused(reason),
+    match guest.partition.memory.write(guest.hal, place, bytes) {
+        Err(error) => refused(error),
         Ok(()) if has_changed => Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed),
         Ok(()) => Answer::Status(H_SUCCESS),
     }
@@ -75,10 +74,10 @@ fn read_words<H: Hal>(
     guest: &mut Guest<'_, H>,
     address: GuestRealAddress,
     into: &mut [u32],
-) -> Result<(), StopReason> {
+) -> Result<(), AccessError> {
     let mut bytes = [0; WORDS_MAX * WORD as usize];
     let bytes = &mut bytes[..into.len() * WORD as usize];
-    second_stage::read(guest.partition, guest.hal, address, bytes)?;
+    guest.partition.memory.read(guest.hal, address, bytes)?;
     for (word, bytes) in into.iter_mut().zip(bytes.chunks_exact(WORD as usize)) {
         *word = u32::from_be_bytes(core::array::from_fn(|index| bytes[index]));
     }

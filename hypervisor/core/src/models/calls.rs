@@ -7,11 +7,12 @@ use arch::interrupt::storage;
 use arch::papr::{Hypercall, area, rtas};
 
 use super::machine::Machine;
-use crate::dispatch::{Leave, Running};
+use crate::dispatch::Running;
+use crate::exit::Door;
 use crate::exit::{Action, Exit};
 use crate::hypercall::Answer;
-use crate::partition::{Door, Partition};
-use crate::second_stage;
+use crate::outcome::Leave;
+use crate::partition::Partition;
 
 /// Bytes of a partition's memory: one page.
 pub(super) const MEMORY_BYTES: u64 = 0x1_0000;
@@ -44,7 +45,7 @@ pub(super) fn write_buffers(hal: &Machine, partition: &mut Partition<Machine>) {
     ];
     let mut write = |address, words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        second_stage::write(partition, hal, address, &bytes).expect("it is its memory");
+        partition.memory.write(&hal, address, &bytes).expect("it is its memory");
     };
     for (buffer, words) in buffers {
         write(GuestRealAddress(buffer as u64), words);

@@ -7,9 +7,10 @@ use arch::registers::lpcr;
 use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, touch, turn};
 use super::machine::Machine;
 use super::orders::Model;
-use crate::dispatch::{Leave, Running};
-use crate::partition::{Outcome, StopReason};
-use crate::vcpu::Activity;
+use crate::activity::Activity;
+use crate::dispatch::Running;
+use crate::outcome::Leave;
+use crate::outcome::{Outcome, StopReason};
 
 type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
 

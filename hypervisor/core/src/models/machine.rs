@@ -9,16 +9,17 @@ use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use loom::sync::{Condvar, Mutex};
 
+use crate::activity::Activity;
 use crate::calendar::DateTime;
-use crate::dispatch::{Leave, Running};
+use crate::dispatch::{Enter, Running};
+use crate::exit::Door;
 use crate::exit::{Action, Exit};
 use crate::fake::{Fake, FakeWindow};
-use crate::hal::{Hal, HalError, Page, ThreadError, Work};
-use crate::partition::Door;
+use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::outcome::Leave;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
 use crate::threads::FAR;
-use crate::vcpu::Activity;
 
 loom::thread_local! {
     /// Which hardware thread this is.
@@ -89,36 +90,8 @@ impl Machine {
     }
 }
 
-impl Hal for Machine {
+impl Windows for Machine {
     type Window = FakeWindow;
-    type Tables = Vec<Page>;
-
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
-        running.entered = self.timebase();
-        let leave = (self.program)(running, until);
-        running.left = self.timebase();
-        // Nobody else has made anything of it meanwhile.
-        let (partition, vcpu) = running.place;
-        let partition = running.system.partitions()[partition].lock();
-        let activity = partition.vcpus[vcpu].activity();
-        assert_eq!(activity, Activity::Running { thread: running.thread });
-        assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");
-        leave
-    }
-
-    fn ring(&self, thread: usize) {
-        let Doorbell { is_rung, rings } = &self.doorbells[thread];
-        *is_rung.lock().expect("no thread has failed") = true;
-        rings.notify_one();
-    }
-
-    fn clear_doorbell(&self) {
-        *self.own_doorbell().is_rung.lock().expect("no thread has failed") = false;
-    }
-
-    fn wait(&self, until: u64) {
-        self.stay(until);
-    }
 
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
         self.fake.map_window(address, bytes)
@@ -132,14 +105,10 @@ impl Hal for Machine {
     ) -> Result<FakeWindow, HalError> {
         self.fake.pin_window(vcpu, address, bytes)
     }
+}
 
-    fn console_write(&self, bytes: &[u8]) {
-        self.fake.console_write(bytes);
-    }
-
-    fn console_read(&self, into: &mut [u8]) -> usize {
-        self.fake.console_read(into)
-    }
+impl Tables for Machine {
+    type Tables = Vec<Page>;
 
     fn new_tables(&self, lpid: u32) -> Result<Vec<Page>, HalError> {
         self.fake.new_tables(lpid)
@@ -157,15 +126,7 @@ impl Hal for Machine {
         self.fake.set_process_table(lpid, table);
     }
 
-    fn save_floating(&self, _: &mut Floating) {}
-
-    fn load_floating(&self, _: &Floating) {}
-
-    fn timebase(&self) -> u64 {
-        self.fake.timebase()
-    }
-
-    fn settle(&self) {}
+    fn complete_invalidations(&self) {}
 
     fn forget_translations(&self, lpid: u32) {
         self.fake.forget_translations(lpid);
@@ -174,7 +135,9 @@ impl Hal for Machine {
     fn forget_in_core(&self, lpid: u32) {
         self.fake.forget_in_core(lpid);
     }
+}
 
+impl Threads for Machine {
     fn boot_thread(&self) -> u32 {
         0
     }
@@ -187,7 +150,33 @@ impl Hal for Machine {
         unreachable!("the models have threads of their own");
     }
 
-    fn mark(&self, _: Work) {}
+    fn ring(&self, thread: usize) {
+        let Doorbell { is_rung, rings } = &self.doorbells[thread];
+        *is_rung.lock().expect("no thread has failed") = true;
+        rings.notify_one();
+    }
+
+    fn clear_doorbell(&self) {
+        *self.own_doorbell().is_rung.lock().expect("no thread has failed") = false;
+    }
+
+    fn wait(&self, until: u64) {
+        self.stay(until);
+    }
+}
+
+impl Platform for Machine {
+    fn console_write(&self, bytes: &[u8]) {
+        self.fake.console_write(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        self.fake.console_read(into)
+    }
+
+    fn timebase(&self) -> u64 {
+        self.fake.timebase()
+    }
 
     fn random(&self) -> Option<u64> {
         None
@@ -197,7 +186,28 @@ impl Hal for Machine {
         None
     }
 
+    fn mark(&self, _: Work) {}
+
     fn power_off(&self) -> ! {
         unreachable!("the models do not switch the machine off");
     }
+}
+
+impl Enter for Machine {
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+        running.entered = self.timebase();
+        let leave = (self.program)(running, until);
+        running.left = self.timebase();
+        // Nobody else has made anything of it meanwhile.
+        let (partition, vcpu) = running.place;
+        let partition = running.system.partitions()[partition].lock();
+        let activity = partition.vcpus[vcpu].activity();
+        assert_eq!(activity, Activity::Running { thread: running.thread });
+        assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");
+        leave
+    }
+
+    fn save_floating(&self, _: &mut Floating) {}
+
+    fn load_floating(&self, _: &Floating) {}
 }

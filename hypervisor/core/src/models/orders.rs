@@ -9,14 +9,16 @@ use loom::thread::spawn;
 
 use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
 use super::machine::{Machine, Program, set_index};
+use crate::activity::Activity;
 use crate::console::Console;
 use crate::memory::Range;
-use crate::partition::{Outcome, Partition};
+use crate::outcome::Outcome;
+use crate::partition::Partition;
 use crate::registers::Registers;
 use crate::schedule::WEIGHT_DEFAULT;
 use crate::system::{Policy, System};
 use crate::threads::{FAR, Schedule};
-use crate::vcpu::{Activity, Vcpu};
+use crate::vcpu::Vcpu;
 
 /// A slice never ends, so that nobody is saved by it.
 const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000 };
@@ -78,7 +80,7 @@ impl Model {
                 let id = schedule.queue.add(WEIGHT_DEFAULT);
                 partition.vcpus.push(Vcpu::new(id, registers()));
                 partition.vcpus[vcpu].presentation.set_cppr(0xFF);
-                partition.start(vcpu, &mut schedule);
+                schedule.start_in(&mut partition, vcpu);
             }
             partition
         };

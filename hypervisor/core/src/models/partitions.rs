@@ -7,8 +7,8 @@ use arch::registers::lpcr;
 use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
-use crate::dispatch::Leave;
-use crate::partition::{Outcome, StopReason};
+use crate::outcome::Leave;
+use crate::outcome::{Outcome, StopReason};
 
 const OVER: Leave = Leave::Ended(Outcome::PoweredOff);
 

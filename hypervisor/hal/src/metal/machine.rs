@@ -8,9 +8,10 @@ use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
-use hypervisor_core::dispatch::{Leave, Running};
-use hypervisor_core::hal::{Hal, HalError, Page, ThreadError, Work};
+use hypervisor_core::dispatch::{Enter, Running};
+use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::memory::Range;
+use hypervisor_core::outcome::Leave;
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
 use hypervisor_core::schedule::VcpuId;
 
@@ -106,9 +107,8 @@ impl hypervisor_core::hal::Window for Window {
 /// Times that `darn` is asked before it is believed to have no number.
 const RANDOM_TRIES: u32 = 10;
 
-impl Hal for Machine {
+impl Windows for Machine {
     type Window = Window;
-    type Tables = Tables;
 
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Window, HalError> {
         map::map_window(&self.0, address, bytes).map(Window)
@@ -122,14 +122,10 @@ impl Hal for Machine {
     ) -> Result<Window, HalError> {
         map::pin_window(&self.0, vcpu, address, bytes).map(Window)
     }
+}
 
-    fn console_write(&self, bytes: &[u8]) {
-        opal::console_write(bytes);
-    }
-
-    fn console_read(&self, into: &mut [u8]) -> usize {
-        opal::console_read(into)
-    }
+impl Tables for Machine {
+    type Tables = Tables;
 
     fn new_tables(&self, lpid: u32) -> Result<Tables, HalError> {
         if lpid == 0 || lpid >= map::lpids() {
@@ -165,6 +161,91 @@ impl Hal for Machine {
         map::set_process_table(lpid, table.map_or(0, TableLocation::to_doubleword));
     }
 
+    fn complete_invalidations(&self) {
+        registers::settle();
+    }
+
+    fn forget_translations(&self, lpid: u32) {
+        invalidate(Scope::Partition(lpid));
+    }
+
+    fn forget_in_core(&self, lpid: u32) {
+        registers::invalidate_in_core(lpid);
+    }
+}
+
+impl Threads for Machine {
+    fn boot_thread(&self) -> u32 {
+        threads::boot_thread()
+    }
+
+    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError> {
+        threads::fetch(server)
+    }
+
+    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
+        threads::run(work);
+    }
+
+    fn ring(&self, thread: usize) {
+        threads::ring(thread);
+    }
+
+    fn clear_doorbell(&self) {
+        threads::clear_doorbell();
+    }
+
+    fn wait(&self, until: u64) {
+        threads::wait(until);
+    }
+}
+
+impl Platform for Machine {
+    fn console_write(&self, bytes: &[u8]) {
+        opal::console_write(bytes);
+    }
+
+    fn console_read(&self, into: &mut [u8]) -> usize {
+        opal::console_read(into)
+    }
+
+    fn timebase(&self) -> u64 {
+        read::<{ spr::TB }>()
+    }
+
+    fn random(&self) -> Option<u64> {
+        (0..RANDOM_TRIES).find_map(|_| {
+            let number: u64;
+            // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
+            unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
+            (number != u64::MAX).then_some(number)
+        })
+    }
+
+    fn date_time(&self) -> Option<DateTime> {
+        let (date, time) = opal::clock()?;
+        DateTime::from_digits(date, time)
+    }
+
+    fn mark(&self, work: Work) {
+        // SAFETY: traps that never trap.
+        unsafe {
+            match work {
+                Work::Start => {
+                    asm!(".long {}", const Mark::Begin(Region::PARTITION_START).word().0)
+                }
+                Work::Fill => asm!(".long {}", const Mark::Begin(Region::PARTITION_FILL).word().0),
+                Work::Other => asm!(".long {}", const Mark::End(Region::PARTITION_START).word().0),
+            }
+        }
+    }
+
+    fn power_off(&self) -> ! {
+        opal::power_off()
+    }
+}
+
+impl Enter for Machine {
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
         let registers: *mut Registers = &raw mut *running.registers;
         let (lpid, lpcr, offset) = (running.lpid, running.lpcr, running.timebase_offset);
@@ -211,77 +292,6 @@ impl Hal for Machine {
     fn load_floating(&self, from: &Floating) {
         // SAFETY: the hypervisor uses no floating point.
         unsafe { hal_load_floating(from) };
-    }
-
-    fn timebase(&self) -> u64 {
-        read::<{ spr::TB }>()
-    }
-
-    fn settle(&self) {
-        registers::settle();
-    }
-
-    fn forget_translations(&self, lpid: u32) {
-        invalidate(Scope::Partition(lpid));
-    }
-
-    fn forget_in_core(&self, lpid: u32) {
-        registers::invalidate_in_core(lpid);
-    }
-
-    fn boot_thread(&self) -> u32 {
-        threads::boot_thread()
-    }
-
-    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError> {
-        threads::fetch(server)
-    }
-
-    fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
-        threads::run(work);
-    }
-
-    fn ring(&self, thread: usize) {
-        threads::ring(thread);
-    }
-
-    fn clear_doorbell(&self) {
-        threads::clear_doorbell();
-    }
-
-    fn wait(&self, until: u64) {
-        threads::wait(until);
-    }
-
-    fn mark(&self, work: Work) {
-        // SAFETY: traps that never trap.
-        unsafe {
-            match work {
-                Work::Start => {
-                    asm!(".long {}", const Mark::Begin(Region::PARTITION_START).word().0)
-                }
-                Work::Fill => asm!(".long {}", const Mark::Begin(Region::PARTITION_FILL).word().0),
-                Work::Other => asm!(".long {}", const Mark::End(Region::PARTITION_START).word().0),
-            }
-        }
-    }
-
-    fn random(&self) -> Option<u64> {
-        (0..RANDOM_TRIES).find_map(|_| {
-            let number: u64;
-            // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
-            unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
-            (number != u64::MAX).then_some(number)
-        })
-    }
-
-    fn date_time(&self) -> Option<DateTime> {
-        let (date, time) = opal::clock()?;
-        DateTime::from_digits(date, time)
-    }
-
-    fn power_off(&self) -> ! {
-        opal::power_off()
     }
 }
 

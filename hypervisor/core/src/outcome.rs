@@ -1,0 +1,130 @@
+//! How things end: an access to a partition's memory, its loading, a vCPU's stay, and the partition itself.
+
+use core::fmt;
+
+use arch::address::GuestRealAddress;
+use arch::interrupt::Vector;
+
+use crate::hal::HalError;
+use crate::schedule::VcpuId;
+
+/// Why bytes of a partition's memory were not given, read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessError {
+    /// They are not its memory: the guest's mistake.
+    Outside(GuestRealAddress),
+    /// The hypervisor could not do its part.
+    Hypervisor(HalError),
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outside(address) => {
+                write!(f, "access to guest real address {address}, which is not its memory")
+            }
+            Self::Hypervisor(error) => write!(f, "the hypervisor failed: {error}"),
+        }
+    }
+}
+
+/// Why a partition could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadError {
+    /// There is no free memory of this size.
+    NoMemory(u64),
+    /// The device tree does not fit between the payload and the end of the memory.
+    NoRoomForTree,
+    /// A window or a table is missing.
+    Hal(HalError),
+    /// The copy was refused.
+    Copy(AccessError),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMemory(bytes) => write!(f, "no {bytes:#x} bytes of free memory"),
+            Self::NoRoomForTree => f.write_str("no room for the device tree above the payload"),
+            Self::Hal(error) => error.fmt(f),
+            Self::Copy(error) => error.fmt(f),
+        }
+    }
+}
+
+/// How a partition ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It switched itself off.
+    PoweredOff,
+    /// It did something that ends it.
+    Stopped(StopReason),
+}
+
+/// Why the hypervisor stopped a partition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// An access to its memory, by itself or for it, was not possible.
+    Access(AccessError),
+    /// The second stage refused an access for another reason; the status says which.
+    Storage {
+        /// HDSISR, or HSRR1's cause bits for a fetch.
+        status: u64,
+        /// From ASDR.
+        address: GuestRealAddress,
+    },
+    /// It ran for as long as it may.
+    TimeLimit,
+    /// All of its vCPUs stopped themselves.
+    AllStopped,
+    /// All of its vCPUs sleep, and nothing will wake one soon.
+    NothingToWake,
+    /// It asked to be started anew, and that failed.
+    Restart(LoadError),
+    /// An interrupt that the hypervisor does not handle.
+    Interrupt(Vector),
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Access(error) => error.fmt(f),
+            Self::Storage { status, address } => {
+                write!(
+                    f,
+                    "access to guest real address {address} refused with status {status:#010x}"
+                )
+            }
+            Self::TimeLimit => f.write_str("it used up its time limit"),
+            Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
+            Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),
+            Self::Restart(error) => write!(f, "it could not be started anew: {error}"),
+            Self::Interrupt(vector) => {
+                write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
+            }
+        }
+    }
+}
+
+/// Why a vCPU left the processor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// Its time is over.
+    Preempted,
+    /// By what it did, what it runs with has changed, or who is ready: it goes on, or somebody else first.
+    Changed,
+    /// The same by what another hardware thread did.
+    Called,
+    /// It waits for an interrupt, with MSR\[EE\] set, or for H_PROD.
+    Ceded,
+    /// It waits for H_PROD.
+    AwaitsProd,
+    /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.
+    Conferred(Option<VcpuId>),
+    /// It stopped itself.
+    Stopped,
+    /// Its partition wants to start anew.
+    Restarted,
+    /// Its partition is over.
+    Ended(Outcome),
+}

@@ -1,0 +1,76 @@
+//! What each hardware thread does until every partition is over.
+
+use crate::activity::Activity;
+use crate::dispatch::{self, Enter};
+use crate::life::Pending;
+use crate::outcome::{Outcome, StopReason};
+use crate::system::System;
+use crate::threads::{Next, start};
+
+impl<H: Enter> System<'_, H> {
+    /// What hardware thread `thread` does until all partitions are over.
+    pub fn run_thread(&self, thread: usize) {
+        while self.step(thread) {}
+    }
+
+    /// One thing after another; false when all partitions are over.
+    fn step(&self, thread: usize) -> bool {
+        self.hal.clear_doorbell();
+        let now = self.wake_due(thread);
+        let mut schedule = self.schedule.lock();
+        let next = schedule.next(thread, now, self.policy.patience);
+        if !schedule.queue.is_empty() {
+            schedule.call(None, None, |thread| self.hal.ring(thread));
+        }
+        drop(schedule);
+        match next {
+            Next::Run(id) => {
+                let mut next = dispatch::run(self, thread, self.place(id), None);
+                while let Some((id, slice)) = next {
+                    self.hal.clear_doorbell();
+                    next = dispatch::run(self, thread, self.place(id), slice);
+                }
+            }
+            Next::Wait(until) => self.hal.wait(until),
+            Next::Stuck => self.stop_sleepers(),
+            Next::Over => return false,
+        }
+        true
+    }
+
+    /// Wakes the vCPUs whose decrementer has expired: the time at which none was left.
+    fn wake_due(&self, thread: usize) -> u64 {
+        let mut is_first = true;
+        loop {
+            let now = self.hal.timebase();
+            let due = self.schedule.lock().take_due(thread, now);
+            let Some(id) = due else { return now };
+            let (partition, vcpu) = self.place(id);
+            let partition = &mut *self.partitions()[partition].lock();
+            let vcpu = &mut partition.vcpus[vcpu];
+            // Somebody else may have woken it meanwhile, or concluded the partition.
+            if let Some(leave) = partition.life.may_run()
+                && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
+            {
+                // This thread will run one of those that are ready.
+                if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
+                    self.schedule.lock().start(vcpu, leave);
+                } else {
+                    start(self.hal, &self.schedule, vcpu, leave);
+                }
+            }
+        }
+    }
+
+    /// Ends all partitions: their vCPUs sleep, all of them, and nothing will wake one soon.
+    fn stop_sleepers(&self) {
+        for partition in self.partitions() {
+            let mut partition = partition.lock();
+            if partition.life.outcome().is_none() {
+                let outcome = Outcome::Stopped(StopReason::NothingToWake);
+                self.conclude(&mut partition, Pending::End { outcome, vcpu: 0 }, None);
+                self.finish(&mut partition);
+            }
+        }
+    }
+}
