@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use simulator::ledger::Cause;
 
-use crate::experiment::Per;
-use crate::report::Figure;
+use crate::metric::{Figure, Per};
 
 /// What was checked of one variant.
 #[derive(Serialize, Clone, PartialEq, Debug, Default)]

@@ -13,7 +13,7 @@ use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
-use crate::metric::metrics;
+use crate::metric::{Per, metrics};
 use crate::partition_file::{read_machine, read_payload};
 use crate::size::Size;
 use crate::system::System;
@@ -105,18 +105,6 @@ pub struct Published {
     pub what: String,
     /// Who published it.
     pub source: String,
-}
-
-/// What counts are divided by.
-#[derive(Deserialize, serde::Serialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Per {
-    /// By the hypercalls that the guest made in the region.
-    Hypercall,
-    /// By the instructions completed in the region.
-    Instruction,
-    /// By nothing: the hypervisor marks a region of its own for a partition. Counted, not timed.
-    Partition,
 }
 
 /// An experiment, read and checked.

@@ -1,8 +1,58 @@
 //! The figures that an experiment has: by what its counts are divided, and what is counted.
 
+use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
-use crate::experiment::Per;
+/// What counts are divided by.
+#[derive(Deserialize, Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// By the hypercalls that the guest made in the region.
+    Hypercall,
+    /// By the instructions completed in the region.
+    Instruction,
+    /// By nothing: the hypervisor marks a region of its own for a partition. Counted, not timed.
+    Partition,
+}
+
+/// A figure, an integer where it is one.
+#[derive(Serialize, Clone, Copy, PartialEq, Debug)]
+#[serde(untagged)]
+pub enum Figure {
+    /// Exact.
+    Integer(u64),
+    /// Rounded as `f64` does.
+    Real(f64),
+}
+
+impl Figure {
+    /// `count / per`; `per` must not be 0.
+    #[must_use]
+    pub fn ratio(count: u64, per: u64) -> Self {
+        if count.is_multiple_of(per) {
+            Self::Integer(count / per)
+        } else {
+            Self::Real(count as f64 / per as f64)
+        }
+    }
+
+    /// As a number that can be computed with.
+    #[must_use]
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
+
+    #[must_use]
+    pub fn text(self) -> String {
+        match self {
+            Self::Integer(value) => value.to_string(),
+            Self::Real(value) => format!("{value:.4}"),
+        }
+    }
+}
 
 /// What was measured in a region.
 #[derive(Clone, PartialEq, Debug, Default)]

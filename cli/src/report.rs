@@ -9,9 +9,9 @@ use serde::Serialize;
 use simulator::description::Description;
 
 use crate::checks::{Checks, causes_text};
-use crate::experiment::{Experiment, Per, Published, Variant};
+use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
-use crate::metric::{Interval, Measured, metrics};
+use crate::metric::{Figure, Interval, Measured, Per, metrics};
 
 /// The version of the JSON's form.
 pub const SCHEMA: u32 = 1;
@@ -63,44 +63,6 @@ pub struct Row {
     thread: Option<u32>,
     region: String,
     published: Vec<Published>,
-}
-
-/// A figure, an integer where it is one.
-#[derive(Serialize, Clone, Copy, PartialEq, Debug)]
-#[serde(untagged)]
-pub enum Figure {
-    /// Exact.
-    Integer(u64),
-    /// Rounded as `f64` does.
-    Real(f64),
-}
-
-impl Figure {
-    /// `count / per`; `per` must not be 0.
-    #[must_use]
-    pub fn ratio(count: u64, per: u64) -> Self {
-        if count.is_multiple_of(per) {
-            Self::Integer(count / per)
-        } else {
-            Self::Real(count as f64 / per as f64)
-        }
-    }
-
-    /// As a number that can be computed with.
-    #[must_use]
-    pub fn number(self) -> f64 {
-        match self {
-            Self::Integer(value) => value as f64,
-            Self::Real(value) => value,
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Self::Integer(value) => value.to_string(),
-            Self::Real(value) => format!("{value:.4}"),
-        }
-    }
 }
 
 impl Report {

@@ -17,10 +17,10 @@ use crate::images::Images;
 use crate::ledger::Ledger;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
+use crate::metric::Figure;
 use crate::metric::{Interval, Measured};
 use crate::on_simulator::{self, SLICE};
 use crate::progress::Progress;
-use crate::report::Figure;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 

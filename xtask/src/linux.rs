@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::nightly::Outcome;
+use crate::outcome::Outcome;
 use crate::run::build;
 use crate::workspace::{Workspace, run};
 use cpio::{Archive, CHARACTER_DEVICE, FOLDER, PROGRAM};

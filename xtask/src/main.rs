@@ -11,6 +11,7 @@ mod linux;
 mod loom;
 mod mutants;
 mod nightly;
+mod outcome;
 mod run;
 mod sanitize;
 mod setup;

@@ -12,20 +12,12 @@ use anyhow::{Result, bail};
 
 use crate::check::check;
 use crate::images::images;
+use crate::outcome::Outcome;
 use crate::workspace::{Workspace, output};
 use crate::{fuzz, linux, loom, mutants, sanitize, test};
 
 /// Involuntary switches between threads in loom's models.
 const SWITCHES: u32 = 3;
-
-/// How a step ended that did not fail.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It passed, with these figures.
-    Passed(String),
-    /// It was not run, for this reason.
-    Skipped(String),
-}
 
 /// A step's name, and what it does.
 type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);

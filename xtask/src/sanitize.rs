@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::nightly::Outcome;
+use crate::outcome::Outcome;
 use crate::toolchain::host;
 use crate::workspace::{Workspace, output, run};
 

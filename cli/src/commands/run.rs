@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::{Format, RunArguments};
 use crate::checks::Checks;
-use crate::experiment::{Experiment, Per};
+use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::ledger::export;
 use crate::machine_file::MachineFile;
 use crate::metric::Measured;
+use crate::metric::Per;
 use crate::output::{check_place, print_text, write_file};
 use crate::report::Report;
 use crate::trial::{Outcome, Trial};

@@ -1,33 +1,23 @@
 //! From `boot.S` to the image's main: translation on, a heap, the device tree.
 
-use core::arch::asm;
-
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
 use arch::processor::Processor;
-use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, msr};
+
 use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
 
+use super::host_state::{set_up_thread, translation_on};
 use super::machine::Machine;
 use super::map::{self, Mapping};
 use super::memory::{HEAP_BYTES, start_heap};
-use super::per_cpu::{HOST_MSR, per_cpu};
-use super::registers::{Scope, invalidate, isync, read, spr, write};
+use super::per_cpu::per_cpu;
+use super::registers::{Scope, invalidate, read, spr};
 use super::{Boot, opal, threads};
 use crate::radix::PAGE_2M;
 use crate::windows::Own;
-
-/// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
-/// from the interrupt controller, and no hypervisor decrementer.
-pub(super) const HOST_LPCR: u64 =
-    lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
-
-/// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
-const FACILITIES: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;
@@ -71,42 +61,6 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
     let own = Own::new([image, heap, tree]);
     hal_hypervisor_main(Machine::new(own), Boot { firmware, pvr, own: [image, heap] })
-}
-
-/// Sets the registers of this thread up that stay as they are.
-///
-/// # Safety
-/// `ptcr` names tables that map the running image at its address; translation is off.
-pub(super) unsafe fn set_up_thread(ptcr: u64) {
-    // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
-    unsafe {
-        write::<{ spr::PTCR }>(ptcr);
-        write::<{ spr::LPIDR }>(0);
-        write::<{ spr::PIDR }>(0);
-        write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(FACILITIES);
-        write::<{ spr::AMOR }>(u64::MAX);
-        write::<{ spr::AMR }>(0);
-        write::<{ spr::IAMR }>(0);
-    }
-    isync();
-}
-
-/// # Safety
-/// Behind [`set_up_thread`].
-pub(super) unsafe fn translation_on() {
-    // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
-    unsafe {
-        asm!(
-            ".long {slbia}",
-            "isync",
-            "mtmsrd {msr}",
-            "isync",
-            slbia = const 31 << 26 | 7 << 21 | 498 << 1,   // slbia IH=7: lookaside only
-            msr = in(reg) HOST_MSR,
-        );
-    }
-    debug_assert!(HOST_MSR & msr::EE == 0);
 }
 
 const EMPTY: Range = Range::new(0, 0);

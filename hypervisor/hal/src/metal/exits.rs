@@ -23,7 +23,7 @@ const HSRR: u64 = 2;
 unsafe fn running() -> &'static mut Running<'static, Machine> {
     // SAFETY: `enter_guest` has stored the pointer, is still running and does not use its borrow
     // until it is returned to.
-    unsafe { &mut *(*per_cpu()).guest }
+    unsafe { &mut *(*per_cpu()).guest.cast::<Running<'static, Machine>>() }
 }
 
 /// r3 and r4 at the return to `vectors.S`.

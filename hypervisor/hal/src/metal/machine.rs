@@ -47,7 +47,7 @@ impl Machine {
 
 /// A partition's second stage.
 #[derive(Debug)]
-pub struct Tables(Tree);
+pub struct SecondStage(Tree);
 
 /// A piece of real memory, mapped while this lives.
 #[derive(Debug)]
@@ -125,9 +125,9 @@ impl Windows for Machine {
 }
 
 impl Tables for Machine {
-    type Tables = Tables;
+    type Tables = SecondStage;
 
-    fn new_tables(&self, lpid: u32) -> Result<Tables, HalError> {
+    fn new_tables(&self, lpid: u32) -> Result<SecondStage, HalError> {
         if lpid == 0 || lpid >= map::lpids() {
             return Err(HalError::OutOfTables);
         }
@@ -135,17 +135,17 @@ impl Tables for Machine {
         // SAFETY: trees are never given back, and `map_page` lets nothing of the hypervisor's into this one.
         unsafe { map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0) };
         invalidate(Scope::Partition(lpid));
-        Ok(Tables(tree))
+        Ok(SecondStage(tree))
     }
 
-    fn map_page(&self, tables: &mut Tables, page: Page) -> Result<(), HalError> {
+    fn map_page(&self, tables: &mut SecondStage, page: Page) -> Result<(), HalError> {
         self.refuse_own(page)?;
         tables.0.map(&mut HeapTables, page.guest.0, page.bytes_log2, leaf(page))?;
         ptesync();
         Ok(())
     }
 
-    fn merge_pages(&self, lpid: u32, tables: &mut Tables, page: Page) -> Result<(), HalError> {
+    fn merge_pages(&self, lpid: u32, tables: &mut SecondStage, page: Page) -> Result<(), HalError> {
         self.refuse_own(page)?;
         let address = page.guest.0;
         let table = tables.0.take_table(&mut HeapTables, address).ok_or(HalError::MapConflict)?;

@@ -5,6 +5,7 @@
 
 mod boot;
 mod exits;
+mod host_state;
 mod machine;
 mod map;
 mod memory;
@@ -20,7 +21,7 @@ use core::mem::offset_of;
 use arch::papr::status::H_PRIVILEGE;
 use hypervisor_core::registers::{Floating, Registers};
 
-pub use machine::{Machine, Tables, Window};
+pub use machine::{Machine, SecondStage, Window};
 use per_cpu::PerCpu;
 use registers::spr;
 

@@ -2,18 +2,17 @@
 //!
 //! They lie in the image, so the vectors reach it with translation off at the same address.
 
+use core::ffi::c_void;
+
 use arch::registers::msr;
-use hypervisor_core::dispatch::Running;
 use hypervisor_core::registers::Registers;
 
 use super::Single;
-use super::machine::Machine;
+use super::host_state::HOST_MSR;
 use super::registers::{read, spr};
-use super::threads::THREADS_MAX;
 
-/// MSR of the hypervisor once translation is on.
-pub(super) const HOST_MSR: u64 =
-    msr::SF | msr::HV | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;
+/// Hardware threads that there is room for: each has a per-CPU area in the image.
+pub(super) const THREADS_MAX: usize = 64;
 
 /// What the assembly keeps.
 #[repr(C)]
@@ -32,8 +31,8 @@ pub(super) struct PerCpu {
     pub(super) not_a_guest_kernel: u64,
     /// The vCPU that runs.
     pub(super) vcpu: *mut Registers,
-    /// The same with all that it needs; null between.
-    pub(super) guest: *mut Running<'static, Machine>,
+    /// The same with all that it needs, a `Running`; null between.
+    pub(super) guest: *mut c_void,
     /// Hypercalls by door, since the guest was entered.
     pub(super) hypercalls: [u64; 2],
     /// OPAL's base, its r2.

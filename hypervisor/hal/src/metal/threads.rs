@@ -15,14 +15,12 @@ use hypervisor_core::doorbell::{Doorbell, wait_until};
 use hypervisor_core::hal::ThreadError;
 
 use super::Single;
-use super::boot::{HOST_LPCR, set_up_thread, translation_on};
+use super::host_state::{HOST_LPCR, set_up_thread, translation_on};
 use super::memory::real_of;
 use super::opal;
-use super::per_cpu::{area, per_cpu};
+use super::per_cpu::{THREADS_MAX, area, per_cpu};
 use super::registers::{isync, ptesync, read, spr, write};
 
-/// Hardware threads that there is room for: each has a per-CPU area in the image.
-pub(super) const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 0x1_0000;
 /// Ticks that a thread may take from OPAL_START_CPU to here: a second of a 512 MHz time base.
 const ARRIVAL_TICKS: u64 = 512_000_000;

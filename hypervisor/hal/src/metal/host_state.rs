@@ -1,0 +1,56 @@
+//! The registers of the hypervisor's own: what they hold while no partition runs.
+
+use core::arch::asm;
+
+use arch::registers::hfscr::Facility;
+use arch::registers::{lpcr, msr};
+
+use super::registers::{isync, spr, write};
+
+/// MSR of the hypervisor once translation is on.
+pub(super) const HOST_MSR: u64 =
+    msr::SF | msr::HV | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;
+
+/// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
+/// from the interrupt controller, and no hypervisor decrementer.
+pub(super) const HOST_LPCR: u64 =
+    lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+/// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
+const FACILITIES: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
+
+/// Sets the registers of this thread up that stay as they are.
+///
+/// # Safety
+/// `ptcr` names tables that map the running image at its address; translation is off.
+pub(super) unsafe fn set_up_thread(ptcr: u64) {
+    // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
+    unsafe {
+        write::<{ spr::PTCR }>(ptcr);
+        write::<{ spr::LPIDR }>(0);
+        write::<{ spr::PIDR }>(0);
+        write::<{ spr::LPCR }>(HOST_LPCR);
+        write::<{ spr::HFSCR }>(FACILITIES);
+        write::<{ spr::AMOR }>(u64::MAX);
+        write::<{ spr::AMR }>(0);
+        write::<{ spr::IAMR }>(0);
+    }
+    isync();
+}
+
+/// # Safety
+/// Behind [`set_up_thread`].
+pub(super) unsafe fn translation_on() {
+    // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
+    unsafe {
+        asm!(
+            ".long {slbia}",
+            "isync",
+            "mtmsrd {msr}",
+            "isync",
+            slbia = const 31 << 26 | 7 << 21 | 498 << 1,   // slbia IH=7: lookaside only
+            msr = in(reg) HOST_MSR,
+        );
+    }
+    debug_assert!(HOST_MSR & msr::EE == 0);
+}
