@@ -45,6 +45,7 @@ impl Figure {
         }
     }
 
+    /// As tables show it.
     #[must_use]
     pub fn text(self) -> String {
         match self {

@@ -1,5 +1,6 @@
 //! What must hold of the source text, whatever the tests say.
 
+mod circles;
 mod citations;
 mod folders;
 mod layers;
@@ -18,6 +19,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let tree = text::Tree::read(&workspace.root)?;
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
+    complaints.extend(circles::check(&tree)?);
     if !complaints.is_empty() {
         bail!("the house is not in order\n  {}", complaints.join("\n  "));
     }
