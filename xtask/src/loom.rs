@@ -1,5 +1,5 @@
 //! The hypervisor's hand-overs between hardware threads, in every order: loom runs the models of
-//! `hypervisor/core/src/models.rs`.
+//! `hypervisor/core/src/models/mod.rs`.
 
 use anyhow::Result;
 use clap::Args;

@@ -3,11 +3,12 @@
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, program, storage};
 
+use crate::guest_memory::AccessError;
 use crate::guest_memory::page_of;
 use crate::hal::{Hal, HalError};
-use crate::interrupt::{Context, handler, save_status};
-use crate::outcome::{AccessError, Leave, Outcome, StopReason};
+use crate::interrupts::handler::{Context, handler, save_status};
 use crate::partition::Partition;
+use crate::partition::outcome::{Leave, Outcome, StopReason};
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,10 +20,10 @@ use crate::hal::{
 };
 use crate::hypercall::Guest;
 use crate::memory::Range;
-use crate::outcome::Leave;
 use crate::partition::Partition;
-use crate::registers::Floating;
-use crate::schedule::VcpuId;
+use crate::partition::outcome::Leave;
+use crate::scheduling::queue::VcpuId;
+use crate::vcpu::registers::Floating;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]

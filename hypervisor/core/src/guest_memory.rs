@@ -2,7 +2,7 @@
 //!
 //! Memory is given on demand, zeroed through a window before the partition sees it. A page has 2 MiB where the
 //! aligned 2 MiB lie wholly in the partition's memory, 64 KiB in the rest. Guest real and real addresses are congruent
-//! modulo 2 MiB, since [`crate::load`] aligns.
+//! modulo 2 MiB, since [`crate::partition::load`] aligns.
 //!
 //! To zero is the work that takes long, so it is done in pieces of [`GuestMemory::piece_bytes`] at most. An exit does one:
 //! the vCPU goes on, by way of its slice's end if that has come, faults again and does the next, until the page is
@@ -13,12 +13,32 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::hal::{Hal, HalError, Page, Window, Work};
 use crate::memory::Range;
-use crate::outcome::AccessError;
+
+/// Why bytes of a partition's memory were not given, read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessError {
+    /// They are not its memory: the guest's mistake.
+    Outside(GuestRealAddress),
+    /// The hypervisor could not do its part.
+    Hypervisor(HalError),
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outside(address) => {
+                write!(f, "access to guest real address {address}, which is not its memory")
+            }
+            Self::Hypervisor(error) => write!(f, "the hypervisor failed: {error}"),
+        }
+    }
+}
 
 /// The small page size, as a power of two.
 pub const SMALL_LOG2: u32 = 16;

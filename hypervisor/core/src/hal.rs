@@ -9,7 +9,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
 use crate::calendar::DateTime;
-use crate::schedule::VcpuId;
+use crate::scheduling::queue::VcpuId;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

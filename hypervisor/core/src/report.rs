@@ -5,10 +5,10 @@ use core::fmt;
 use crate::console::Console;
 use crate::exit::Door;
 use crate::hal::Hal;
-use crate::meter::Meter;
-use crate::outcome::Outcome;
+use crate::partition::outcome::Outcome;
 use crate::partition::{Exits, Partition};
-use crate::registers::Registers;
+use crate::scheduling::meter::Meter;
+use crate::vcpu::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
 pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: usize) {

@@ -5,20 +5,20 @@ use core::fmt;
 
 use arch::processor::Processor;
 
-use crate::bundle::Description;
+use crate::boot::bundle::Description;
+use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::console::Console;
 use crate::dispatch::Enter;
-use crate::firmware::{Firmware, FirmwareError, HardwareThread};
-use crate::guest_tree;
 use crate::hal::{Hal, Tables, Windows, Work};
-use crate::load::{find_memory, load, read_bundle};
 use crate::memory::Range;
+use crate::partition::guest_tree;
+use crate::partition::load::{find_memory, load, read_bundle};
+use crate::partition::payload::Payload;
 use crate::partition::{Partition, Terminal};
-use crate::payload::Payload;
 use crate::report;
-use crate::schedule::WEIGHT_DEFAULT;
+use crate::scheduling::queue::WEIGHT_DEFAULT;
+use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
-use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
 
 /// What the hal knows when it hands over.

@@ -5,16 +5,16 @@
 
 use alloc::vec::Vec;
 
-use crate::activity::Activity;
 use crate::console::Console;
 use crate::hal::Hal;
-use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::Partition;
+use crate::partition::life::{CarriedOut, Ended, Pending};
 use crate::report;
-use crate::schedule::VcpuId;
+use crate::scheduling::queue::VcpuId;
+use crate::scheduling::schedule::{Schedule, start};
 use crate::sync::Lock;
-use crate::threads::{Schedule, start};
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::Activity;
 
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,11 @@
 //! What each hardware thread does until every partition is over.
 
-use crate::activity::Activity;
 use crate::dispatch::{self, Enter};
-use crate::life::Pending;
-use crate::outcome::{Outcome, StopReason};
+use crate::partition::life::Pending;
+use crate::partition::outcome::{Outcome, StopReason};
+use crate::scheduling::schedule::{Next, start};
 use crate::system::System;
-use crate::threads::{Next, start};
+use crate::vcpu::activity::Activity;
 
 impl<H: Enter> System<'_, H> {
     /// What hardware thread `thread` does until all partitions are over.

@@ -4,11 +4,11 @@ use arch::interrupt::Vector;
 use arch::registers::{lpcr, msr};
 
 use crate::hal::Hal;
-use crate::interrupt::{Context, handler, save_status};
+use crate::interrupts::handler::{Context, handler, save_status};
+use crate::interrupts::presentation::Presentation;
 use crate::partition::Partition;
-use crate::presentation::Presentation;
-use crate::registers::Registers;
-use crate::threads::FAR;
+use crate::scheduling::schedule::FAR;
+use crate::vcpu::registers::Registers;
 
 use super::Running;
 

@@ -2,13 +2,13 @@
 
 use arch::registers::msr;
 
-use crate::activity::{Activity, Next, Sleep};
-use crate::life::Pending;
-use crate::meter::Stay;
-use crate::outcome::{Leave, Outcome, StopReason};
 use crate::partition::Partition;
-use crate::schedule::VcpuId;
+use crate::partition::life::Pending;
+use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::scheduling::meter::Stay;
+use crate::scheduling::queue::VcpuId;
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::{Activity, Next, Sleep};
 
 use super::{Enter, Running, Slice};
 

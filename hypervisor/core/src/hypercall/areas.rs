@@ -5,10 +5,10 @@ use arch::papr::area::{self, FUNCTION};
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 
 use super::{Answer, refused};
-use crate::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::guest_memory::AccessError;
 use crate::hal::{Hal, HalError};
 use crate::hypercall::Guest;
-use crate::outcome::AccessError;
+use crate::vcpu::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
 
 /// No area crosses a page of this size.
 const PAGE: u64 = 0x1000;

@@ -1,11 +1,11 @@
 //! Who calls: a vCPU that runs, its partition, and what is shared by all.
 
-use crate::activity::Activity;
 use crate::console::Console;
 use crate::hal::Hal;
 use crate::partition::Partition;
+use crate::scheduling::schedule::{Schedule, start};
 use crate::sync::Lock;
-use crate::threads::{Schedule, start};
+use crate::vcpu::activity::Activity;
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
-use crate::activity::Activity;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::outcome::Leave;
-use crate::presentation::Presentation;
+use crate::interrupts::presentation::Presentation;
+use crate::partition::outcome::Leave;
+use crate::vcpu::activity::Activity;
 
 pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
     let xirr = own(guest).accept();

@@ -5,8 +5,8 @@ use arch::papr::page::{COPY, ICACHE_INVALIDATE, ICACHE_SYNCHRONIZE, ZERO};
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
+use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Window};
-use crate::outcome::AccessError;
 use crate::partition::Partition;
 
 const PAGE_LOG2: u32 = 12;

@@ -3,10 +3,10 @@
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
-use crate::activity::Activity;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::outcome::Leave;
+use crate::partition::outcome::Leave;
+use crate::vcpu::activity::Activity;
 
 /// Waits for an interrupt or a prod, with MSR\[EE\] set. The dispatcher does all of it.
 pub(super) const fn cede() -> Answer {

@@ -8,12 +8,13 @@ use arch::papr::rtas::{
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
-use crate::activity::Activity;
 use crate::calendar::DateTime;
+use crate::guest_memory::AccessError;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::outcome::{AccessError, Leave, Outcome};
-use crate::registers::Registers;
+use crate::partition::outcome::{Leave, Outcome};
+use crate::vcpu::activity::Activity;
+use crate::vcpu::registers::Registers;
 
 const WORD: u64 = 4;
 /// PAPR's limit of arguments, and of results.

@@ -4,8 +4,8 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
 use crate::console::Console;
-use crate::guest_tree::TERMINAL;
 use crate::hal::Hal;
+use crate::partition::guest_tree::TERMINAL;
 use crate::partition::{Partition, Terminal};
 
 const CHARACTERS_MAX: usize = 16;

@@ -11,8 +11,8 @@ use crate::dispatch::Running;
 use crate::exit::Door;
 use crate::exit::{Action, Exit};
 use crate::hypercall::Answer;
-use crate::outcome::Leave;
 use crate::partition::Partition;
+use crate::partition::outcome::Leave;
 
 /// Bytes of a partition's memory: one page.
 pub(super) const MEMORY_BYTES: u64 = 0x1_0000;

@@ -6,8 +6,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{spawn, yield_now};
 use std::vec::Vec;
 
-use crate::crew::Crew;
-use crate::doorbell::{Doorbell, wait_until};
+use crate::scheduling::crew::Crew;
+use crate::scheduling::doorbell::{Doorbell, wait_until};
 use crate::sync::{First, Place};
 
 /// Waits as a thread does that cannot `stop`.

@@ -1,4 +1,4 @@
-//! Pairs of transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that two hardware threads
+//! Pairs of transitions in the life of a partition and its vCPUs (the tables of [`crate::partition::life`]) that two hardware threads
 //! make at a time: an end and a restart beside each other, themselves, and all else that a vCPU can do or suffer.
 
 use arch::papr::{Hypercall, mode};
@@ -7,10 +7,10 @@ use arch::registers::lpcr;
 use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, touch, turn};
 use super::machine::Machine;
 use super::orders::Model;
-use crate::activity::Activity;
 use crate::dispatch::Running;
-use crate::outcome::Leave;
-use crate::outcome::{Outcome, StopReason};
+use crate::partition::outcome::Leave;
+use crate::partition::outcome::{Outcome, StopReason};
+use crate::vcpu::activity::Activity;
 
 type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
 

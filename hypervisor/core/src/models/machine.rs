@@ -9,17 +9,17 @@ use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use loom::sync::{Condvar, Mutex};
 
-use crate::activity::Activity;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::exit::Door;
 use crate::exit::{Action, Exit};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
-use crate::outcome::Leave;
-use crate::registers::Floating;
-use crate::schedule::VcpuId;
-use crate::threads::FAR;
+use crate::partition::outcome::Leave;
+use crate::scheduling::queue::VcpuId;
+use crate::scheduling::schedule::FAR;
+use crate::vcpu::activity::Activity;
+use crate::vcpu::registers::Floating;
 
 loom::thread_local! {
     /// Which hardware thread this is.

@@ -9,16 +9,16 @@ use loom::thread::spawn;
 
 use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
 use super::machine::{Machine, Program, set_index};
-use crate::activity::Activity;
 use crate::console::Console;
 use crate::memory::Range;
-use crate::outcome::Outcome;
 use crate::partition::Partition;
-use crate::registers::Registers;
-use crate::schedule::WEIGHT_DEFAULT;
+use crate::partition::outcome::Outcome;
+use crate::scheduling::queue::WEIGHT_DEFAULT;
+use crate::scheduling::schedule::{FAR, Schedule};
 use crate::system::{Policy, System};
-use crate::threads::{FAR, Schedule};
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::Activity;
+use crate::vcpu::registers::Registers;
 
 /// A slice never ends, so that nobody is saved by it.
 const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000 };

@@ -7,8 +7,8 @@ use arch::registers::lpcr;
 use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
-use crate::outcome::Leave;
-use crate::outcome::{Outcome, StopReason};
+use crate::partition::outcome::Leave;
+use crate::partition::outcome::{Outcome, StopReason};
 
 const OVER: Leave = Leave::Ended(Outcome::PoweredOff);
 

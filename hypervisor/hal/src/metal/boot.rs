@@ -4,8 +4,8 @@ use arch::address::RealAddress;
 use arch::opal::{reinit, status};
 use arch::processor::Processor;
 
-use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
-use hypervisor_core::firmware::Firmware;
+use hypervisor_core::boot::bundle::{HEADER_BYTES, manifest_bytes};
+use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
 

@@ -7,7 +7,7 @@ use arch::papr::status::H_FUNCTION;
 use hypervisor_core::dispatch::Running;
 use hypervisor_core::exit::{Action, Door, Exit};
 use hypervisor_core::hypercall::Answer;
-use hypervisor_core::interrupt::Context;
+use hypervisor_core::interrupts::handler::Context;
 
 use super::machine::Machine;
 use super::per_cpu::per_cpu;

@@ -11,9 +11,9 @@ use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::memory::Range;
-use hypervisor_core::outcome::Leave;
-use hypervisor_core::registers::{Floating, Registers, Supervisor};
-use hypervisor_core::schedule::VcpuId;
+use hypervisor_core::partition::outcome::Leave;
+use hypervisor_core::scheduling::queue::VcpuId;
+use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 
 use super::map::{self, Mapping};
 use super::memory::{BLOCK, HeapTables, zero_blocks};

@@ -6,7 +6,7 @@ use arch::address::RealAddress;
 use arch::radix::{PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
-use hypervisor_core::schedule::VcpuId;
+use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::sync::Lock;
 
 use super::Single;

@@ -19,7 +19,7 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 
 use arch::papr::status::H_PRIVILEGE;
-use hypervisor_core::registers::{Floating, Registers};
+use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage, Window};
 use per_cpu::PerCpu;

@@ -5,7 +5,7 @@
 use core::ffi::c_void;
 
 use arch::registers::msr;
-use hypervisor_core::registers::Registers;
+use hypervisor_core::vcpu::registers::Registers;
 
 use super::Single;
 use super::host_state::HOST_MSR;

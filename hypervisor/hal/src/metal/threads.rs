@@ -10,9 +10,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use arch::opal::status;
 use arch::registers::lpcr;
-use hypervisor_core::crew::Crew;
-use hypervisor_core::doorbell::{Doorbell, wait_until};
 use hypervisor_core::hal::ThreadError;
+use hypervisor_core::scheduling::crew::Crew;
+use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 
 use super::Single;
 use super::host_state::{HOST_LPCR, set_up_thread, translation_on};

@@ -13,14 +13,14 @@ mod translations;
 use alloc::boxed::Box;
 
 use crate::hal::Hal;
-use crate::load;
-use crate::outcome::{Leave, Outcome, StopReason};
 use crate::partition::Partition;
-use crate::payload::Progress;
-use crate::registers::{Floating, Registers};
-use crate::schedule::VcpuId;
+use crate::partition::load;
+use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::payload::Progress;
+use crate::scheduling::queue::VcpuId;
+use crate::scheduling::schedule::Schedule;
 use crate::system::System;
-use crate::threads::Schedule;
+use crate::vcpu::registers::{Floating, Registers};
 
 use leave::Successor;
 
@@ -175,5 +175,4 @@ impl<H: Enter> Running<'_, H> {
 }
 
 #[cfg(test)]
-#[path = "dispatch_tests.rs"]
 mod tests;

@@ -10,19 +10,19 @@ use arch::address::GuestRealAddress;
 use arch::registers::{lpcr, msr};
 
 use super::Leave;
-use crate::activity::Activity;
-use crate::areas::Log;
 use crate::console::Console;
 use crate::fake::Fake;
 use crate::hal::Windows;
 use crate::memory::Range;
-use crate::outcome::{Outcome, StopReason};
 use crate::partition::Partition;
-use crate::registers::Registers;
-use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
+use crate::partition::outcome::{Outcome, StopReason};
+use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
+use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
-use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::Activity;
+use crate::vcpu::areas::Log;
+use crate::vcpu::registers::Registers;
 
 const SLICE: u64 = 1000;
 const PATIENCE: u64 = 1_000_000;

@@ -16,14 +16,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::activity::{Activity, Sleep};
 use crate::hal::Hal;
-use crate::life::{Ended, MayRun};
-use crate::meter::{Meter, Stay};
 use crate::partition::Partition;
-use crate::schedule::{RunQueue, Timers, VcpuId};
+use crate::partition::life::{Ended, MayRun};
+use crate::scheduling::meter::{Meter, Stay};
+use crate::scheduling::queue::{RunQueue, Timers, VcpuId};
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::{Activity, Sleep};
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -310,9 +310,9 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
-    use crate::life::{CarriedOut, Life, Pending};
-    use crate::outcome::Outcome;
-    use crate::schedule::{VcpuId, WEIGHT_DEFAULT};
+    use crate::partition::life::{CarriedOut, Life, Pending};
+    use crate::partition::outcome::Outcome;
+    use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
 
     const PATIENCE: u64 = 1000;
 

@@ -1,18 +1,22 @@
 //! A vCPU: its registers while it does not run, whether it can run, and what waits for it.
 //!
-//! What it does changes here only, and but for the end of it with the partition's leave: see [`crate::life`].
+//! What it does changes here only, and but for the end of it with the partition's leave: see [`crate::partition::life`].
+
+pub mod activity;
+pub mod areas;
+pub mod registers;
 
 use alloc::boxed::Box;
 
 use arch::address::GuestRealAddress;
 
-use crate::activity::{Activity, Sleep};
-use crate::areas::Areas;
 use crate::hal::Hal;
-use crate::life::MayRun;
-use crate::presentation::Presentation;
-use crate::registers::Registers;
-use crate::schedule::VcpuId;
+use crate::interrupts::presentation::Presentation;
+use crate::partition::life::MayRun;
+use crate::scheduling::queue::VcpuId;
+use crate::vcpu::activity::{Activity, Sleep};
+use crate::vcpu::areas::Areas;
+use crate::vcpu::registers::Registers;
 
 /// A vCPU of a partition.
 #[derive(Debug)]

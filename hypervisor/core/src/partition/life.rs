@@ -8,7 +8,7 @@
 //! | concluded | the same with anything else | as it was: the first end counts |
 //! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out, the vCPU leaves |
 //! | concluded: restart | none of its vCPUs runs any more | loads: its first vCPU is ready, and does the work in place of its own |
-//! | loads | a piece of the work is done ([`crate::load`]) | loads; runs after the last one |
+//! | loads | a piece of the work is done ([`crate::partition::load`]) | loads; runs after the last one |
 //! | loads | a piece fails, or its time limit | concluded: end |
 //! | concluded: end | none of its vCPUs runs any more | over |
 //! | over | nothing can | |
@@ -39,9 +39,9 @@
 
 use core::marker::PhantomData;
 
-use crate::activity::Activity;
-use crate::outcome::Outcome;
-use crate::payload::Progress;
+use crate::partition::outcome::Outcome;
+use crate::partition::payload::Progress;
+use crate::vcpu::activity::Activity;
 
 /// Where a partition is in its life.
 #[derive(Debug)]
@@ -195,11 +195,11 @@ impl Default for Life {
 mod tests {
     use super::{CarriedOut, Life, Pending};
     use crate::fake::Fake;
-    use crate::outcome::{Outcome, StopReason};
-    use crate::payload::Progress;
-    use crate::registers::Registers;
-    use crate::schedule::VcpuId;
+    use crate::partition::outcome::{Outcome, StopReason};
+    use crate::partition::payload::Progress;
+    use crate::scheduling::queue::VcpuId;
     use crate::vcpu::Vcpu;
+    use crate::vcpu::registers::Registers;
     use arch::address::GuestRealAddress;
 
     const OFF: Pending = Pending::End { outcome: Outcome::PoweredOff, vcpu: 3 };

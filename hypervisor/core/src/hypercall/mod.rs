@@ -18,8 +18,9 @@ pub use guest::Guest;
 use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
+use crate::guest_memory::AccessError;
 use crate::hal::Hal;
-use crate::outcome::{AccessError, Leave, Outcome, StopReason};
+use crate::partition::outcome::{Leave, Outcome, StopReason};
 
 /// What a hypercall is answered with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,5 +108,4 @@ fn entered_anew<H: Hal>(guest: &Guest<'_, H>, status: i64, before: u64) -> Answe
 }
 
 #[cfg(test)]
-#[path = "hypercall_tests.rs"]
 mod tests;

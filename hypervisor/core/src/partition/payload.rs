@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
-use crate::bundle::{Description, Segment};
+use crate::boot::bundle::{Description, Segment};
 use crate::guest_memory::SMALL_LOG2;
-use crate::guest_tree;
-use crate::outcome::LoadError;
+use crate::partition::guest_tree;
+use crate::partition::outcome::LoadError;
 
 /// What a partition is loaded from: a file's segments, and its device tree.
 #[derive(Debug, Default)]

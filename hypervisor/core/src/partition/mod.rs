@@ -1,5 +1,11 @@
 //! A partition: its memory, its policy registers, its vCPUs and its statistics.
 
+pub mod guest_tree;
+pub mod life;
+pub mod load;
+pub mod outcome;
+pub mod payload;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,12 +14,12 @@ use arch::registers::lpcr;
 
 use crate::guest_memory::GuestMemory;
 use crate::hal::{Hal, HalError};
-use crate::life::Life;
+use crate::interrupts::presentation::Presentation;
 use crate::memory::Range;
-use crate::payload::Payload;
-use crate::presentation::Presentation;
-use crate::registers::Registers;
+use crate::partition::life::Life;
+use crate::partition::payload::Payload;
 use crate::vcpu::Vcpu;
+use crate::vcpu::registers::Registers;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
 /// decrementer, no external interrupts of the hypervisor while it runs itself, and the host's prefetch
@@ -147,7 +153,7 @@ pub struct Exits {
 pub struct Statistics {
     /// By [`Door`](crate::exit::Door).
     pub exits: [Exits; 2],
-    /// Ticks of the time base that its vCPUs were charged in all ([`crate::meter`]), once all is over.
+    /// Ticks of the time base that its vCPUs were charged in all ([`crate::scheduling::meter`]), once all is over.
     pub ran: u64,
     /// How many of them passed in its vCPUs, or in hypercalls that were answered at once.
     pub inside: u64,

@@ -1,7 +1,7 @@
 //! The bundle's manifest: which partitions to make, checked before anything is made.
 //!
 //! The format is in [`arch::bundle`]. The manifest comes from outside, so every number in it is
-//! checked here against the file and against the others; [`crate::load`] then only copies.
+//! checked here against the file and against the others; [`crate::partition::load`] then only copies.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -382,5 +382,4 @@ fn segments(
 }
 
 #[cfg(test)]
-#[path = "bundle_tests.rs"]
 mod tests;

@@ -10,9 +10,9 @@
 //! | the rest: the start, the end, a wait that ended for nothing | the hypervisor itself |
 //!
 //! So whoever makes others leave and come back pays for that as well, and who is always ready loses nothing by it
-//! but the moment. [`crate::threads::Schedule`] charges; this is the account of one thread.
+//! but the moment. [`crate::scheduling::schedule::Schedule`] charges; this is the account of one thread.
 
-use crate::schedule::VcpuId;
+use crate::scheduling::queue::VcpuId;
 
 /// How long before an exit was seen the guest was interrupted: the way from the interrupt to the first look at the
 /// time, an eighth of a microsecond of a 512 MHz time base. It belongs to who interrupted it.

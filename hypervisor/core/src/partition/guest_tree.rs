@@ -12,7 +12,7 @@ use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
-use crate::flat_tree::FlatTree;
+use crate::boot::flat_tree::FlatTree;
 
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;

@@ -356,5 +356,4 @@ impl Timers {
 }
 
 #[cfg(test)]
-#[path = "schedule_tests.rs"]
 mod tests;

@@ -1,17 +1,17 @@
 //! A partition's birth: memory is found, payload and device tree are copied in through windows, in pieces that nobody
 //! has to wait for long for. Before the first partition runs they follow each other; when one starts anew, its first
-//! vCPU does them ([`crate::life`]).
+//! vCPU does them ([`crate::partition::life`]).
 
 use arch::address::GuestRealAddress;
 
-use crate::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
+use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
 use crate::guest_memory::{GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2};
 use crate::hal::{Hal, HalError, Window, Windows};
 use crate::memory::{Range, find_free};
-use crate::outcome::LoadError;
 use crate::partition::Partition;
-use crate::payload::{Payload, Progress};
-use crate::registers::Registers;
+use crate::partition::outcome::LoadError;
+use crate::partition::payload::{Payload, Progress};
+use crate::vcpu::registers::Registers;
 
 /// Reads the manifest of the bundle that lies at `file`.
 ///
@@ -134,5 +134,4 @@ fn copy<H: Hal>(
 }
 
 #[cfg(test)]
-#[path = "load_tests.rs"]
 mod tests;

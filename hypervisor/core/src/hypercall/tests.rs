@@ -15,21 +15,21 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, pro
 use proptest::test_runner::TestRunner;
 
 use super::{Answer, answer};
-use crate::activity::{Activity, Sleep};
 use crate::calendar::DateTime;
 use crate::console::Console;
 use crate::fake::Fake;
 use crate::hypercall::Guest;
-use crate::life::Pending;
 use crate::memory::Range;
-use crate::outcome::Leave;
-use crate::outcome::Outcome;
+use crate::partition::life::Pending;
+use crate::partition::outcome::Leave;
+use crate::partition::outcome::Outcome;
 use crate::partition::{Partition, Terminal};
-use crate::registers::Registers;
-use crate::schedule::WEIGHT_DEFAULT;
+use crate::scheduling::queue::WEIGHT_DEFAULT;
+use crate::scheduling::schedule::Schedule;
 use crate::sync::Lock;
-use crate::threads::Schedule;
 use crate::vcpu::Vcpu;
+use crate::vcpu::activity::{Activity, Sleep};
+use crate::vcpu::registers::Registers;
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);

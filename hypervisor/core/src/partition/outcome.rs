@@ -5,28 +5,9 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::interrupt::Vector;
 
+use crate::guest_memory::AccessError;
 use crate::hal::HalError;
-use crate::schedule::VcpuId;
-
-/// Why bytes of a partition's memory were not given, read or written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AccessError {
-    /// They are not its memory: the guest's mistake.
-    Outside(GuestRealAddress),
-    /// The hypervisor could not do its part.
-    Hypervisor(HalError),
-}
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Outside(address) => {
-                write!(f, "access to guest real address {address}, which is not its memory")
-            }
-            Self::Hypervisor(error) => write!(f, "the hypervisor failed: {error}"),
-        }
-    }
-}
+use crate::scheduling::queue::VcpuId;
 
 /// Why a partition could not be made.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,0 +1,5 @@
+//! What firmware's device tree and the bundle say.
+
+pub mod bundle;
+pub mod firmware;
+pub mod flat_tree;

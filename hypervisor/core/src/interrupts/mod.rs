@@ -1,0 +1,4 @@
+//! Interrupts of guests: how one is taken, and which external ones wait.
+
+pub mod handler;
+pub mod presentation;
