@@ -225,15 +225,16 @@ fn of_two_that_start_a_vcpu_one_does() {
 /// A hardware thread has taken the first vCPU from the queue when another one lets the partition start anew, which makes
 /// that vCPU ready again.
 #[test]
-fn a_vcpu_that_was_taken_when_its_partition_started_anew_is_not_in_the_queue_twice() {
-    ONE.try_with(|running, until| {
+fn a_vcpu_that_was_taken_when_its_partition_started_anew_runs_and_is_not_ready() {
+    const THREE: Model = Model { switches: Some(3), ..Model::of(2, &[2]) };
+    THREE.try_with(|running, until| {
         let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
         match (running.place.1, turn(running)) {
             (0, _) if is_new => OFF,
-            (0, 0) => Leave::Conferred(None),
+            (0, 0) => Leave::AwaitsProd,
             (0, _) => Machine::compute(running, until),
-            (1, _) => restart(running),
-            _ => stop_self(running),
+            (_, 0) => call(running, Hypercall::Prod, [0; 3]).unwrap_or(Leave::Changed),
+            _ => restart(running),
         }
     });
 }

@@ -18,7 +18,7 @@ use crate::partition::Door;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
 use crate::threads::FAR;
-use crate::vcpu::Activity;
+use crate::vcpu::{Activity, Vcpu};
 
 loom::thread_local! {
     /// Which hardware thread this is.
@@ -100,6 +100,11 @@ impl Hal for Machine {
         // Nobody else has made anything of it meanwhile.
         let (partition, vcpu) = running.place;
         let partition = running.system.partitions()[partition].lock();
+        let Vcpu { id, .. } = partition.vcpus[vcpu];
+        assert!(
+            !running.system.schedule.lock().queue.is_ready(id),
+            "it runs, and another thread may take it"
+        );
         let activity = partition.vcpus[vcpu].activity();
         assert_eq!(activity, Activity::Running { thread: running.thread });
         assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");
