@@ -49,7 +49,8 @@ pub fn print_error(bytes: &[u8]) {
 /// Writes a file that is there whole or not at all: beside its place first, then moved to it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut file = place_for(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
+    // As a file without a name, of which the user knows nothing, and a complaint need not.
+    let written = file.as_file_mut().write_all(bytes).and_then(|()| file.as_file().sync_all());
     let moved = written.and_then(|()| file.persist(path).map_err(|error| error.error));
     moved.map(drop).map_err(|error| full(&path.display().to_string(), &error))
 }

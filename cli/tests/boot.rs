@@ -6,7 +6,7 @@
 mod support;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Write as _, pipe};
 use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -185,6 +185,21 @@ fn an_interrupt_saves_the_machine_and_it_goes_on() {
     assert_eq!(output.stdout, b"echo> ");
     let (rest, _) = well(boot_and_type(&folder, "--resume half", "", &[b"exit\n"]));
     assert_eq!(rest, "");
+}
+
+/// Who asked for a saved machine gets it, though nobody reads what it shows any more.
+#[test]
+fn a_machine_that_nobody_reads_is_saved_all_the_same() {
+    let folder = Folder::new();
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    let mut command = folder.command(&format!("boot {} --save half", example("hello")));
+    let output = command.stdin(Stdio::null()).stdout(writer).output().unwrap();
+    let (_, said) = well(output);
+    assert!(said.starts_with("powervisor: not read any more after "), "{said}");
+    assert!(said.contains("; saved to half at step "), "{said}");
+    let (rest, _) = well(boot(&folder, "--resume half"));
+    assert!(rest.ends_with("powervisor: all partitions have ended\n"), "{rest}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::{changed_system, system_of};
 
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
-pub const MODES: [(&str, &str); 24] = [
+pub const MODES: [(&str, &str); 29] = [
     ("wild-load", "stopped: access to guest real address"),
     ("wild-store", "stopped: access to guest real address"),
     ("wild-fetch", "stopped: access to guest real address"),
@@ -27,6 +27,11 @@ pub const MODES: [(&str, &str); 24] = [
     ("restart", "stopped: it used up its time limit"),
     ("registers", "[misbehave] misbehave: refused"),
     ("restart-storm", "stopped: it used up its time limit"),
+    ("touch-storm", "stopped: it used up its time limit"),
+    ("areas", "stopped: it used up its time limit"),
+    ("clocks", "stopped: it used up its time limit"),
+    ("numbers", "[misbehave] misbehave: 0 numbers without a call answered otherwise"),
+    ("set-mode", "stopped: it used up its time limit"),
     ("outlive", "powervisor: summary: partition misbehave: powered off"),
     ("outlive-restart", "stopped: it used up its time limit"),
     ("confer", "stopped: it used up its time limit"),

@@ -23,6 +23,8 @@ pub struct Contest {
     pub time_us: u64,
     /// What the other partition gets as its arguments.
     pub arguments: String,
+    /// Its memory in MiB.
+    pub memory_mib: u64,
     /// Its number of vCPUs.
     pub vcpus: u64,
     /// The weight of each.
@@ -46,6 +48,7 @@ impl Contest {
             weight: 100,
             time_us: 3000,
             arguments: format!("mode={mode} calls=1000000"),
+            memory_mib: 16,
             vcpus,
             other_weight: 100,
             time_limit_us: None,
@@ -65,7 +68,8 @@ impl Contest {
     /// The system. Each victim is told its share.
     #[must_use]
     pub fn system(&self) -> System {
-        let Self { victims, weight, time_us, arguments, vcpus, other_weight, .. } = self;
+        let Self { victims, weight, time_us, arguments, memory_mib, vcpus, other_weight, .. } =
+            self;
         let share = self.claim.unwrap_or_else(|| self.share());
         let victim = |number| {
             format!(
@@ -78,7 +82,7 @@ impl Contest {
             self.time_limit_us.map_or(String::new(), |limit| format!("time_limit_us = {limit}\n"));
         let system = system_of(&format!(
             "slice_us = {SLICE_US}\n{victims}\
-             [[partition]]\nname = \"misbehave\"\npayload = \"misbehave\"\nmemory = \"16 MiB\"\n\
+             [[partition]]\nname = \"misbehave\"\npayload = \"misbehave\"\nmemory = \"{memory_mib} MiB\"\n\
              vcpus = {vcpus}\nweight = {other_weight}\narguments = \"{arguments}\"\n{limit}"
         ));
         on_threads(system, self.topology)

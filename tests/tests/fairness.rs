@@ -66,6 +66,21 @@ fn who_ran_alone_is_not_kept_waiting_for_it() {
     assert!(measured[0].longest_gap_ns < 3 * SLICE_US * 1000, "{measured:?}");
 }
 
+/// However much memory is zeroed for each restart or for those who touch it, nobody waits for longer than a slice of
+/// each that is ready, and half of one.
+#[test]
+fn much_memory_keeps_nobody_waiting() {
+    for (mode, memory_mib, ready) in
+        [("restart-storm", 32, 1), ("restart-storm", 64, 1), ("touch-storm", 64, 2)]
+    {
+        let contest = Contest { memory_mib, time_us: 20_000, ..Contest::against(mode, [1, 1, 1]) };
+        let measured = check(&contest);
+        println!("{mode}, {memory_mib} MiB: {measured:?}");
+        let is_short = measured[0].longest_gap_ns < (2 * ready + 1) * SLICE_US * 1000 / 2;
+        assert!(is_short, "{mode}, {memory_mib} MiB: {measured:?}");
+    }
+}
+
 #[test]
 fn a_share_that_nobody_can_have_is_found() {
     let contest = Contest { claim: Some(9000), ..Contest::against("loop", [1, 1, 1]) };

@@ -3,6 +3,7 @@
 use crate::misbehavior::store;
 use arch::bits::Field;
 use arch::interrupt::Vector;
+use arch::papr::status::H_FUNCTION;
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
 use rt::random::Numbers;
 
@@ -78,6 +79,44 @@ fn both(work: fn(u32)) {
 
 fn call(call: Hypercall, arguments: [u64; 4]) {
     rt::hypercall(call as u64, arguments);
+}
+
+/// Every number of PAPR's calls and of the private ones, and the neighbours of each, with arguments of all kinds: one
+/// that has no name here is answered with H_FUNCTION, and changes no register that it may not.
+pub(crate) fn numbers(_: rt::Partition) {
+    const ODD: [u64; 6] = [0, 1, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, u64::MAX, 0x0123_4567_89AB_CDEF];
+    let mut numbers = Numbers::new(4);
+    let mut wrong = 0;
+    for number in (0..0x800).chain(0xEF00..0xF200).chain(0x1_0000..0x1_0010) {
+        if Hypercall::from_number(number).is_some() {
+            continue;
+        }
+        let arguments = core::array::from_fn(|_| ODD[numbers.below(6) as usize]);
+        let (status, outputs) = rt::hypercall_outputs(number, arguments);
+        if status != H_FUNCTION || outputs != [0; 3] {
+            wrong += 1;
+        }
+    }
+    rt::println!("misbehave: {wrong} numbers without a call answered otherwise");
+}
+
+/// H_SET_MODE of every resource, with flags and values that it has and that it has not. Interrupts are in the other
+/// endianness for a moment, in which none is taken.
+pub(crate) fn set_mode(_: rt::Partition) {
+    both(|vcpu| {
+        let mut numbers = Numbers::new(5 + u64::from(vcpu));
+        loop {
+            let resource = numbers.below(8);
+            let value = |numbers: &mut Numbers| match numbers.below(4) {
+                0 => numbers.next(),
+                1 => 1 << numbers.below(64),
+                _ => 0,
+            };
+            let flags = if numbers.below(2) == 0 { numbers.below(5) } else { value(&mut numbers) };
+            let values = [value(&mut numbers), value(&mut numbers)];
+            call(Hypercall::SetMode, [flags, resource, values[0], values[1]]);
+        }
+    });
 }
 
 /// The hypercall that the argument `call=N` names by its place among all, without end, with arguments that let it do

@@ -28,6 +28,22 @@ pub(crate) fn restart_storm(partition: rt::Partition) {
     restart();
 }
 
+/// Touches all of its memory, on two vCPUs from either end, and then goes on with that.
+pub(crate) fn touch_storm(partition: rt::Partition) {
+    assert_eq!(
+        rt::start_vcpu(1, |_| loop {
+            core::hint::spin_loop();
+        }),
+        0,
+        "start-cpu"
+    );
+    loop {
+        for address in partition.free_memory().step_by(0x1_0000) {
+            crate::misbehavior::store(address, 1);
+        }
+    }
+}
+
 /// Switches itself off while two vCPUs start others without end, each of which switches it off again.
 pub(crate) fn outlive(partition: rt::Partition) {
     beside_starts(&partition, |_| start_without_end(|_| rt::power_off()));

@@ -6,7 +6,11 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
+mod areas;
+#[cfg(target_os = "none")]
 mod calls;
+#[cfg(target_os = "none")]
+mod clocks;
 #[cfg(target_os = "none")]
 mod life;
 
@@ -28,12 +32,12 @@ mod payload {
     use crate::misbehavior::{
         execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
     };
-    use crate::{calls, life};
+    use crate::{areas, calls, clocks, life};
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 26] = [
+    const MODES: [(&str, fn(rt::Partition)); 31] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -51,6 +55,11 @@ mod payload {
         ("tree", tree),
         ("restart", |_| life::restart()), // ends by its time limit
         ("restart-storm", life::restart_storm), // ends by its time limit
+        ("touch-storm", life::touch_storm), // ends by its time limit
+        ("areas", areas::areas),          // ends by its time limit
+        ("clocks", clocks::clocks),       // ends by its time limit
+        ("numbers", calls::numbers),
+        ("set-mode", calls::set_mode), // ends by its time limit
         ("outlive", life::outlive),
         ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.

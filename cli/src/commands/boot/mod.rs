@@ -110,7 +110,10 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     let before = session.instructions();
     let ending = session.run(arguments);
     session.keep_input(arguments)?;
-    let ending = ending?;
+    let ending = match ending {
+        Err(Failure::ClosedPipe) if arguments.save.is_some() => Ending::Unread,
+        ending => ending?,
+    };
     let after = session.summary(before, started);
     let after = format!("{after}{}{}", session.keep(&ending, arguments)?, session.ledger());
     let end = match &ending {
@@ -118,6 +121,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
         Ending::Paused => "paused".to_owned(),
         Ending::AtMark(mark) => format!("at mark {mark}"),
         Ending::Interrupted => "interrupted".to_owned(),
+        Ending::Unread => "not read any more".to_owned(),
     };
     say(format_args!("{end} {after}"));
     let numbers = session.numbers();
@@ -127,6 +131,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
         Ending::Paused | Ending::AtMark(_) => Ok(()),
         Ending::Interrupted => Err(Failure::Interrupted),
+        Ending::Unread => Err(Failure::ClosedPipe),
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) enum Ending {
     AtMark(Until),
     /// The user interrupted.
     Interrupted,
+    /// Nobody reads the console any more.
+    Unread,
 }
 
 impl Session {

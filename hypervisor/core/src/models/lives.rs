@@ -1,10 +1,10 @@
-//! Pairs of transitions in the life of a partition and its vCPUs (the tables of [`crate::partition::life`]) that two hardware threads
-//! make at a time: an end and a restart beside each other, themselves, and all else that a vCPU can do or suffer.
+//! Transitions in the life of a partition and its vCPUs (the tables of [`crate::partition::life`]) that take more than one hold of a
+//! lock, beside others of two hardware threads. [`super::pairs`] has all calls beside all conclusions.
 
-use arch::papr::{Hypercall, mode};
+use arch::papr::Hypercall;
 use arch::registers::lpcr;
 
-use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, touch, turn};
+use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, turn};
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
@@ -12,28 +12,28 @@ use crate::partition::outcome::Leave;
 use crate::partition::outcome::{Outcome, StopReason};
 use crate::vcpu::activity::Activity;
 
-type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
+pub(super) type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
 
 const OFF: Leave = Leave::Ended(Outcome::PoweredOff);
-const LIMIT: Outcome = Outcome::Stopped(StopReason::TimeLimit);
-const ALL_STOPPED: Outcome = Outcome::Stopped(StopReason::AllStopped);
+pub(super) const LIMIT: Outcome = Outcome::Stopped(StopReason::TimeLimit);
+pub(super) const ALL_STOPPED: Outcome = Outcome::Stopped(StopReason::AllStopped);
 
-fn power_off(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn power_off(running: Vcpu<'_, '_>) -> Leave {
     rtas(running, Buffer::PowerOff).expect("it does not return")
 }
 
-fn restart(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn restart(running: Vcpu<'_, '_>) -> Leave {
     rtas(running, Buffer::Restart).expect("it does not return")
 }
 
-fn stop_self(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn stop_self(running: Vcpu<'_, '_>) -> Leave {
     rtas(running, Buffer::StopSelf).expect("it does not return")
 }
 
 /// vCPU 0 ends its partition, by what `end` does; vCPU 1 does `other`, and then whatever it is let do until it is
 /// called back; vCPU 2 stops itself first, and ends the partition again if it is started. Beside them there is a
 /// partition that sleeps for a while: whether it still runs then is what a wrong count would show.
-fn beside_the_end(
+pub(super) fn beside_the_end(
     running: Vcpu<'_, '_>,
     until: u64,
     end: fn(Vcpu<'_, '_>) -> Leave,
@@ -47,7 +47,10 @@ fn beside_the_end(
             OFF
         };
     }
+    let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
     match running.place.1 {
+        // The buffers are gone with everything else.
+        0 if is_new => OFF,
         0 => end(running),
         1 => other(running).unwrap_or_else(|| Machine::compute(running, until)),
         _ if is_started(running) => power_off(running),
@@ -56,7 +59,7 @@ fn beside_the_end(
 }
 
 /// The same with a restart, after which the first vCPU finds itself alone, and everything as it was at first.
-fn beside_the_restart(
+pub(super) fn beside_the_restart(
     running: Vcpu<'_, '_>,
     until: u64,
     other: fn(Vcpu<'_, '_>) -> Option<Leave>,
@@ -84,26 +87,12 @@ fn beside_the_restart(
 }
 
 const TWO: Model = Model::of(2, &[3, 1]);
-const ONE: Model = Model::of(2, &[3]);
+pub(super) const ONE: Model = Model::of(2, &[3]);
 
 #[test]
 fn a_vcpu_that_is_started_while_its_partition_ends_does_not_run() {
     TWO.try_with(|running, until| {
         beside_the_end(running, until, power_off, |running| rtas(running, Buffer::Start))
-    });
-}
-
-#[test]
-fn a_vcpu_that_is_started_while_its_partition_starts_anew_does_not_run() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| rtas(running, Buffer::Start))
-    });
-}
-
-#[test]
-fn an_area_that_is_registered_while_its_partition_ends_is_not_kept() {
-    TWO.try_with(|running, until| {
-        beside_the_end(running, until, power_off, |running| register_area(running, 2))
     });
 }
 
@@ -114,62 +103,6 @@ fn areas_and_logs_of_a_stopped_vcpu_do_not_outlive_a_restart() {
             register_area(running, 2).or_else(|| register_log(running, 2))
         })
     });
-}
-
-#[test]
-fn areas_of_who_asked_for_the_restart_do_not_outlive_it() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| register_area(running, 0))
-    });
-}
-
-#[test]
-fn a_vcpu_that_is_prodded_while_its_partition_starts_anew_does_not_know_it_after() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| call(running, Hypercall::Prod, [0; 3]))
-    });
-}
-
-#[test]
-fn an_interrupt_does_not_outlive_a_restart() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| call(running, Hypercall::Ipi, [0, 5, 0]))
-    });
-}
-
-#[test]
-fn a_mode_does_not_outlive_a_restart() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| {
-            call(running, Hypercall::SetMode, [1, mode::ENDIANNESS, 0])
-        })
-    });
-}
-
-#[test]
-fn a_fault_beside_a_restart_or_an_end_does_no_harm() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| touch(running, 0x8000))
-    });
-    TWO.try_with(|running, until| {
-        beside_the_end(running, until, power_off, |running| touch(running, 0x8000))
-    });
-}
-
-#[test]
-fn a_vcpu_stops_itself_while_its_partition_ends_or_starts_anew() {
-    ONE.try_with(|running, until| {
-        beside_the_restart(running, until, |running| Some(stop_self(running)))
-    });
-    ONE.try_with(|running, until| {
-        beside_the_end(running, until, power_off, |running| Some(stop_self(running)))
-    });
-}
-
-#[test]
-fn a_vcpu_falls_asleep_while_its_partition_starts_anew() {
-    ONE.try_with(|running, until| beside_the_restart(running, until, |_| Some(Leave::Ceded)));
-    ONE.try_with(|running, until| beside_the_restart(running, until, |_| Some(Leave::AwaitsProd)));
 }
 
 /// vCPU 0 ends the partition or lets it start anew, vCPU 1 wakes vCPU 2, which sleeps.
@@ -227,16 +160,6 @@ fn a_vcpu_wakes_by_its_timer_while_its_partition_ends_or_starts_anew() {
 }
 
 #[test]
-fn a_partition_that_ends_while_it_starts_anew_is_over_once() {
-    ONE.try_with(|running, until| beside_the_restart(running, until, |r| Some(power_off(r))));
-}
-
-#[test]
-fn two_vcpus_that_restart_their_partition_at_a_time_do_so_once_or_one_after_the_other() {
-    ONE.try_with(|running, until| beside_the_restart(running, until, |r| Some(restart(r))));
-}
-
-#[test]
 fn a_partition_is_loaded_again_beside_one_that_sleeps() {
     const BESIDE: Model = Model::of(2, &[2, 1]);
     BESIDE.try_with(|running, until| {
@@ -287,5 +210,47 @@ fn a_vcpu_that_stops_itself_is_started_again_or_its_partition_is_over() {
         _ if is_started(running) => power_off(running),
         (1, 0) => rtas(running, Buffer::Start).unwrap_or(Leave::Changed),
         _ => stop_self(running),
+    });
+}
+
+#[test]
+fn of_two_that_start_a_vcpu_one_does() {
+    const STOPPED: Model = Model { ends: &[Outcome::PoweredOff, ALL_STOPPED], ..ONE };
+    STOPPED.try_with(|running, _| match (running.place.1, turn(running)) {
+        _ if is_started(running) => power_off(running),
+        (0 | 1, 0) => rtas(running, Buffer::Start).unwrap_or(Leave::Changed),
+        _ => stop_self(running),
+    });
+}
+
+/// A hardware thread has taken the first vCPU from the queue when another one lets the partition start anew, which makes
+/// that vCPU ready again.
+#[test]
+fn a_vcpu_that_was_taken_when_its_partition_started_anew_runs_and_is_not_ready() {
+    const THREE: Model = Model { switches: Some(3), ..Model::of(2, &[2]) };
+    THREE.try_with(|running, until| {
+        let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
+        match (running.place.1, turn(running)) {
+            (0, _) if is_new => OFF,
+            (0, 0) => Leave::AwaitsProd,
+            (0, _) => Machine::compute(running, until),
+            (_, 0) => call(running, Hypercall::Prod, [0; 3]).unwrap_or(Leave::Changed),
+            _ => restart(running),
+        }
+    });
+}
+
+/// Between a thread's finding that nothing will happen and the end of all partitions, another thread's timer comes.
+#[test]
+fn a_sleeper_that_wakes_after_all_was_given_up_runs_no_more_or_ends_in_good_order() {
+    const NOTHING: Outcome = Outcome::Stopped(StopReason::NothingToWake);
+    const LATE: Model = Model { ends: &[Outcome::PoweredOff, NOTHING], ..Model::of(2, &[1, 1]) };
+    LATE.try_with(|running, _| match turn(running) {
+        0 => {
+            // Longer than the patience of the models.
+            running.registers.supervisor.decrementer_expires = 3_000_000;
+            Leave::Ceded
+        }
+        _ => OFF,
     });
 }

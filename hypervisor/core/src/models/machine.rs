@@ -18,6 +18,7 @@ use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows
 use crate::partition::outcome::Leave;
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::FAR;
+use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Floating;
 
@@ -201,6 +202,11 @@ impl Enter for Machine {
         // Nobody else has made anything of it meanwhile.
         let (partition, vcpu) = running.place;
         let partition = running.system.partitions()[partition].lock();
+        let Vcpu { id, .. } = partition.vcpus[vcpu];
+        assert!(
+            !running.system.schedule.lock().queue.is_ready(id),
+            "it runs, and another thread may take it"
+        );
         let activity = partition.vcpus[vcpu].activity();
         assert_eq!(activity, Activity::Running { thread: running.thread });
         assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");

@@ -6,11 +6,12 @@
 //! a time, and what the tests assert are found. `docs/decisions/0006-hand-overs.md` says what is covered.
 //!
 //! [`hand_overs`] tries the parts, [`partitions`] whole partitions on two hardware threads of [`machine`], and
-//! [`lives`] what may become of a partition while something else does.
+//! [`lives`] and [`pairs`] what may become of a partition while something else does.
 
 mod calls;
 mod hand_overs;
 mod lives;
 mod machine;
 mod orders;
+mod pairs;
 mod partitions;

@@ -43,20 +43,22 @@ pub(super) struct Model {
     pub(super) ends: &'static [Outcome],
     /// How long each may run.
     pub(super) time_limit: Option<u64>,
+    /// Involuntary switches between threads, if not as many as the run is to try.
+    pub(super) switches: Option<usize>,
 }
 
 impl Model {
     /// Partitions without a limit that switch themselves off.
     pub(super) const fn of(threads: usize, vcpus: &'static [usize]) -> Self {
-        Self { threads, vcpus, ends: &[Outcome::PoweredOff], time_limit: None }
+        Self { threads, vcpus, ends: &[Outcome::PoweredOff], time_limit: None, switches: None }
     }
 
     /// Runs it in every order with as many involuntary switches between threads as `POWERVISOR_SWITCHES` says, or
-    /// two. All partitions end, once, as they should, and nothing is left of them.
+    /// two, unless it has a number of its own. All partitions end, once, as they should, and nothing is left of them.
     pub(super) fn try_with(self, program: Program) {
-        let switches = std::env::var("POWERVISOR_SWITCHES").ok();
-        let switches =
-            switches.map_or(2, |text| text.parse().expect("the variable holds a number"));
+        let wanted = std::env::var("POWERVISOR_SWITCHES").ok();
+        let wanted = wanted.map(|text| text.parse::<usize>().expect("the variable holds a number"));
+        let switches = self.switches.or(wanted).unwrap_or(2);
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(switches);
         model.max_branches = 5000;
@@ -64,7 +66,7 @@ impl Model {
     }
 
     fn run(self, program: Program) {
-        let Self { threads, vcpus, ends, time_limit } = self;
+        let Self { threads, vcpus, ends, time_limit, .. } = self;
         // Loom's threads borrow nothing.
         let bytes = MEMORY_BYTES * vcpus.len() as u64;
         let hal: &_ = Box::leak(Box::new(Machine::new(threads, bytes as usize, program)));

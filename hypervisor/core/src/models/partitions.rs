@@ -7,6 +7,7 @@ use arch::registers::lpcr;
 use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
+use crate::dispatch::Running;
 use crate::partition::outcome::Leave;
 use crate::partition::outcome::{Outcome, StopReason};
 
@@ -155,4 +156,27 @@ fn sleepers_that_nothing_will_wake_are_stopped_once() {
     const ENDS: &[Outcome] = &[Outcome::Stopped(StopReason::NothingToWake)];
     const STUCK: Model = Model { ends: ENDS, ..Model::of(2, &[2, 1]) };
     STUCK.try_with(|_, _| Leave::Ceded);
+}
+
+/// Each gives the other the rest of its slice, while that one runs, sleeps or stops.
+#[test]
+fn a_slice_is_given_to_one_that_is_ready_or_to_nobody() {
+    fn confer_to(running: &mut Running<'_, Machine>, server: u64) -> Leave {
+        call(running, Hypercall::Confer, [server, 0, 0]).unwrap_or(Leave::Changed)
+    }
+    Model::of(2, &[3]).try_with(|running, _| match (running.place.1, turn(running)) {
+        (0, 0) => confer_to(running, 2),
+        (1, 0) => confer_to(running, 2),
+        (2, 0) => confer_to(running, 0),
+        (0, _) => OVER,
+        _ => Leave::Stopped,
+    });
+    Model::of(2, &[3]).try_with(|running, _| match (running.place.1, turn(running)) {
+        (0, 0) => confer_to(running, 1),
+        (0, _) => OVER,
+        (1, 0) => Leave::Ceded,
+        (2, 0) => call(running, Hypercall::Prod, [1, 0, 0]).unwrap_or(Leave::Changed),
+        (2, 1) => confer_to(running, u64::MAX),
+        _ => Leave::Stopped,
+    });
 }

@@ -32,16 +32,19 @@ pub fn read_bundle<H: Windows>(
     bundle::parse(&manifest, file.bytes).map_err(Ok)
 }
 
-/// Memory for a partition: in `memory`, clear of what is `taken`, and aligned so that its second stage can use large
-/// pages.
+/// Memory for a partition: in `memory`, clear of what is `taken`, and aligned as the largest page that its second stage
+/// maps in it. Only a page of 1 GiB is done without, where there is no such place.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
 pub fn find_memory(memory: &[Range], taken: &[Range], bytes: u64) -> Result<Range, LoadError> {
     let find = |log2| find_free(memory.iter().copied(), || taken.iter().copied(), bytes, log2);
-    let fits = |log2: &u32| bytes >> log2 != 0;
-    let large = [HUGE_LOG2, LARGE_LOG2].into_iter().filter(fits);
-    large.chain([SMALL_LOG2]).find_map(find).ok_or(LoadError::NoMemory(bytes))
+    let alignments: &[u32] = match bytes {
+        _ if bytes >> HUGE_LOG2 != 0 => &[HUGE_LOG2, LARGE_LOG2],
+        _ if bytes >> LARGE_LOG2 != 0 => &[LARGE_LOG2],
+        _ => &[SMALL_LOG2],
+    };
+    alignments.iter().copied().find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
 
 /// Bytes that are copied through the hypervisor's own memory at a time.

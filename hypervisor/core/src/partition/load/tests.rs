@@ -128,6 +128,18 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
     assert_eq!(find(2 * GIB, 2 * GIB), Err(LoadError::NoMemory(2 * GIB)));
 }
 
+/// A second stage maps 2 MiB where guest real and real addresses are congruent, so memory that has whole 2 MiB and lies
+/// between two of their boundaries is none.
+#[test]
+fn memory_with_large_pages_is_aligned_to_them_or_there_is_none() {
+    let memory = [Range::new(FILE, 4 * MIB)];
+    let find = |bytes| find_memory(&memory, &[], bytes).map(|range| range.start.0);
+    assert_eq!(find(2 * MIB), Ok(2 * MIB));
+    assert_eq!(find(2 * MIB + FILE), Ok(2 * MIB));
+    assert_eq!(find(4 * MIB), Err(LoadError::NoMemory(4 * MIB)));
+    assert_eq!(find(MIB), Ok(FILE));
+}
+
 /// Maps a page, in pieces.
 fn fill_page(
     partition: &mut Partition<Fake>,

@@ -35,6 +35,8 @@ struct Member {
     /// Ticks that it runs when others wait, at most.
     slice: u64,
     virtual_time: u64,
+    /// Of a tick of virtual time, how many parts of the weight it has used besides: short stays add up.
+    parts: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
     /// How much of that passed outside of the hypervisor, or in a hypercall that it answered at once.
@@ -43,6 +45,19 @@ struct Member {
     queue: Option<usize>,
     /// The queue that it was in last.
     home: usize,
+}
+
+impl Member {
+    /// How far so many more ticks move its virtual time.
+    fn virtual_ticks(&mut self, ticks: u64) -> u64 {
+        if self.weight == WEIGHT_DEFAULT {
+            return ticks;
+        }
+        let weight = u64::from(self.weight);
+        let scaled = ticks.saturating_mul(u64::from(WEIGHT_DEFAULT)).saturating_add(self.parts);
+        self.parts = scaled % weight;
+        scaled / weight
+    }
 }
 
 /// A ready vCPU, behind its virtual time.
@@ -137,8 +152,16 @@ impl RunQueue {
         let id = VcpuId(u32::try_from(self.members.len()).expect("fewer than 2^32 vCPUs"));
         let home = self.homeless();
         let weight = weight.max(1);
-        let member =
-            Member { weight, slice: 0, virtual_time: 0, charged: 0, inside: 0, queue: None, home };
+        let member = Member {
+            weight,
+            slice: 0,
+            virtual_time: 0,
+            parts: 0,
+            charged: 0,
+            inside: 0,
+            queue: None,
+            home,
+        };
         self.members.push(member);
         id
     }
@@ -285,7 +308,7 @@ impl RunQueue {
         let is_ready = self.take_this(id);
         let member = &mut self.members[id.0 as usize];
         member.charged += ticks;
-        let after = member.virtual_time.saturating_add(virtual_ticks(ticks, member.weight));
+        let after = member.virtual_time.saturating_add(member.virtual_ticks(ticks));
         member.virtual_time = after.min(farthest.max(member.virtual_time));
         if is_ready {
             self.insert(id);
@@ -357,3 +380,6 @@ impl Timers {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod bound_tests;
