@@ -112,3 +112,32 @@ floating_operands:
     floating_chain fsqrts_chain, 200, 16, fsqrts %f2, %f2
     floating_chain fsqrt_chain, 200, 16, fsqrt %f2, %f2
 
+    # Quotients and roots that do not wait for each other, as fast as their units take them.
+    .macro floating_throughput name, operation, operands:vararg
+    case \name, 200, 16
+    address_of %r3, floating_operands
+    lfd %f1, 0(%r3)
+    lfd %f2, 8(%r3)
+    measured
+    .rept 2
+    .irp register, 3, 4, 5, 6, 7, 8, 9, 10
+    \operation %f\register, \operands
+    .endr
+    .endr
+    end_case
+    .endm
+    floating_throughput fdivs_throughput, fdivs, %f1, %f2
+    floating_throughput fdiv_throughput, fdiv, %f1, %f2
+    floating_throughput fsqrts_throughput, fsqrts, %f1
+    floating_throughput fsqrt_throughput, fsqrt, %f1
+
+    case divd_throughput, 200, 16
+    li %r3, -3
+    li %r4, 1
+    measured
+    .rept 2
+    .irp register, 5, 6, 7, 8, 9, 10, 11, 12
+    divd %r\register, %r3, %r4
+    .endr
+    .endr
+    end_case

@@ -1,6 +1,6 @@
 # case.S: how a case is written.
 #
-#     case name, iterations=1000, operations=64, role=0
+#     case name, iterations=1000, operations=64, role=common_role
 #         ... set-up, run before each of the two passes ...
 #     measured
 #         ... the body, executed `iterations` times; `operations` is how many things of interest one has ...
@@ -15,6 +15,7 @@
     .set MARK_BEGIN, 0x08004000
     .set MARK_END, 0x08004800
     .set next_case, 1
+    .set common_role, 0                 # of the cases that say none
 
     .set LPCR, 318
     .set SCRATCH, 0x04000000            # real address of 320 MiB that nobody uses under OPAL
@@ -36,7 +37,7 @@ description_start:
     addi \register, \register, (\label - .Lhere\@)@l
     .endm
 
-    .macro case name, iterations=1000, operations=64, role=0
+    .macro case name, iterations=1000, operations=64, role=common_role
     .section .calibration, "a"
     .long next_case, \iterations, \operations, \name - .
     .asciz "\name"

@@ -149,6 +149,32 @@
     eight_times cr_through_gpr
     end_case_counted
 
+    # Additions: two chains of four, sixteen that wait for nothing, and record forms, read and unread.
+
+    flags_case two_chains
+    .rept 4
+    add %r5, %r5, %r4
+    add %r6, %r6, %r4
+    .endr
+    end_case_counted
+
+    flags_case sixteen_independent_adds
+    eight_independent_adds
+    eight_independent_adds
+    end_case_counted
+
+    flags_case record_chain
+    eight_times add. %r5, %r5, %r4
+    end_case_counted
+
+    .macro record_and_isel
+    add. %r5, %r3, %r4
+    isel %r3, %r4, %r5, 2
+    .endm
+    flags_case record_and_isel_chain
+    eight_times record_and_isel
+    end_case_counted
+
     # Barriers beside four dependent additions.
 
     .macro four_additions

@@ -252,3 +252,25 @@ interpreted:
     ld %r7, 16(%r9)                     # code 1: the end of the program
     addi %r12, %r12, 2
     end_case_by_gpr
+
+# Loops of loops.S, as they are there.
+    .set common_role, ROLE_BESIDE
+
+    slots_case beside_table_step
+    ld %r5, 0(%r3)
+    ld %r6, 8(%r3)
+    ld %r7, 16(%r3)
+    table_step
+    std %r5, 0(%r3)
+    std %r6, 8(%r3)
+    std %r7, 16(%r3)
+    end_case_counted
+
+    interpreter beside_bctr_random, 3, 0, 0
+    interpreter beside_bctr_period, 3, 1, 0
+
+    two_callers beside_callers, call_by_bl beside_callers
+    addi %r8, %r8, 1
+    blr
+
+    .set common_role, 0

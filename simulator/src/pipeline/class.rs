@@ -1,4 +1,4 @@
-//! Classes of instructions: what a class occupies, how long its result takes, what it waits for.
+//! Classes of instructions: how long the result of one takes, and what it waits for.
 //!
 //! `classes` is the table from instruction to class. Latencies are parameters.
 
@@ -54,7 +54,7 @@ pub enum Class {
     VectorLogical,
     /// Simple vector arithmetic, vector comparisons.
     VectorSimple,
-    /// Vector permutation.
+    /// Vector permutation, sums of decimal integers, comparisons of quad precision.
     VectorPermute,
     /// Vector floating point.
     VectorFloating,
@@ -66,9 +66,9 @@ pub enum Class {
     VectorDivide,
     /// Ciphers, hashes and carry-less products.
     Crypto,
-    /// Quad precision, and decimal integers.
+    /// Sums and conversions of quad precision.
     Quad,
-    #[expect(missing_docs, reason = "named for the instructions")]
+    /// Products of quad precision, and conversions of decimal integers.
     QuadMultiply,
     #[expect(missing_docs, reason = "named for the instructions")]
     QuadDivide,
@@ -144,42 +144,7 @@ pub enum Class {
     Leave,
 }
 
-/// Which units of a core an operation occupies for a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Port {
-    /// None.
-    None,
-    /// An execution slice.
-    Slice,
-    /// An address generator.
-    Address,
-    /// The branch unit.
-    Branch,
-}
-
 impl Class {
-    /// The unit that it occupies.
-    #[must_use]
-    pub fn port(self) -> Port {
-        match self {
-            Self::Nothing
-            | Self::Leave
-            | Self::Isync
-            | Self::Hwsync
-            | Self::Lwsync
-            | Self::Ptesync
-            | Self::Eieio
-            | Self::Tlbsync
-            | Self::Return
-            | Self::VectoredCall => Port::None,
-            Self::Branch => Port::Branch,
-            _ if self.is_access() || matches!(self, Self::Tlbie | Self::Tlbiel | Self::Touch) => {
-                Port::Address
-            }
-            _ => Port::Slice,
-        }
-    }
-
     /// Whether it has to do with renamed registers only.
     #[must_use]
     pub fn is_plain(self) -> bool {
@@ -246,7 +211,7 @@ impl Class {
         self.is_load() || self.is_store()
     }
 
-    /// Whether it executes only when everything before it has completed: it cannot be undone, or it is
+    /// Whether it is dispatched only when everything before it has completed: it cannot be undone, or it is
     /// there to wait.
     #[must_use]
     pub fn waits_to_be_next(self) -> bool {
@@ -260,9 +225,6 @@ impl Class {
                 | Self::TimeBaseRead
                 | Self::MsrEnable
                 | Self::MsrWrite
-                | Self::Hwsync
-                | Self::Lwsync
-                | Self::Ptesync
                 | Self::Eieio
                 | Self::Tlbsync
                 | Self::Tlbie
@@ -481,7 +443,7 @@ classes! {
         Vcmpgtuw Vcmpgtud Vcmpgtsb Vcmpgtsh Vcmpgtsw Vcmpgtsd Vcmpneb Vcmpneh Vcmpnew Vcmpnezb
         Vcmpnezh Vcmpnezw Vclzb Vclzh Vclzw Vclzd Vpopcntb Vpopcnth Vpopcntw Vpopcntd Vclzlsbb
         Vctzlsbb Vprtybw Vprtybd Vprtybq Vctzb Vctzh Vctzw Vctzd Vmaxfp Vminfp Vcmpeqfp
-        Vcmpgefp Vcmpgtfp Vcmpbfp;
+        Vcmpgefp Vcmpgtfp Vcmpbfp Vshasigmaw Vshasigmad;
     VectorPermute: Vperm Xxpermdi Xxsldwi Xxmrghw Xxmrglw Xxspltw Xxspltib Xxextractuw
         Xxinsertw Xxperm Xxpermr Xxbrh Xxbrw Xxbrd Xxbrq Xscvdpspn Xscvspdpn Xsiexpqp Xsxexpqp
         Xsxsigqp Lvsl Lvsr Vpkuhum Vpkuwum Vpkudum Vpkuhus Vpkuwus Vpkudus Vpkshus Vpkswus
@@ -489,7 +451,9 @@ classes! {
         Vupkhpx Vupklpx Vmrghb Vmrghh Vmrghw Vmrglb Vmrglh Vmrglw Vmrgew Vmrgow Vspltb Vsplth
         Vspltw Vspltisb Vspltish Vspltisw Vpermr Vpermxor Vsldoi Vextractub Vextractuh
         Vextractuw Vextractd Vinsertb Vinserth Vinsertw Vinsertd Vextublx Vextuhlx Vextuwlx
-        Vextubrx Vextuhrx Vextuwrx Vsl Vslo Vsr Vsro Vslv Vsrv Vgbbd Vbpermq Vbpermd;
+        Vextubrx Vextuhrx Vextuwrx Vsl Vslo Vsr Vsro Vslv Vsrv Vgbbd Vbpermq Vbpermd Xscmpoqp
+        Xscmpuqp Xscmpexpqp Xststdcqp Vmul10uq Vmul10cuq Vmul10euq Vmul10ecuq Bcdadd Bcdsub
+        Bcdcpsgn Bcdus Bcdutrunc Bcds Bcdtrunc Bcdctz Bcdctn Bcdcfz Bcdcfn Bcdsetsgn;
     VectorFloating: Xvcvhpsp Xvcvsphp Xvadddp Xvaddsp Xvsubdp Xvsubsp Xvmuldp Xvmulsp Xvredp
         Xvresp Xvrsqrtedp Xvrsqrtesp Xvtdivdp Xvtdivsp Xvtsqrtdp Xvtsqrtsp Xvmaddadp Xvmaddmdp
         Xvmsubadp Xvmsubmdp Xvnmaddadp Xvnmaddmdp Xvnmsubadp Xvnmsubmdp Xvmaddasp Xvmaddmsp
@@ -501,11 +465,9 @@ classes! {
         Vctuxs Vctsxs;
     VectorDivide: Xvdivdp Xvsqrtdp;
     VectorDivideSingle: Xvdivsp Xvsqrtsp;
-    Quad: Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xscmpoqp Xscmpuqp Xscmpexpqp Xststdcqp Xscvqpdp
-        Xscvqpuwz Xscvudqp Xscvqpswz Xscvsdqp Xscvqpudz Xscvdpqp Xscvqpsdz Xscvqpdpo Xsrqpi
-        Xsrqpix Xsrqpxp Vmul10uq Vmul10cuq Vmul10euq Vmul10ecuq Bcdadd Bcdsub Bcdcpsgn Bcdus
-        Bcdutrunc Bcds Bcdsr Bcdtrunc Bcdctsq Bcdcfsq Bcdctz Bcdctn Bcdcfz Bcdcfn Bcdsetsgn;
-    QuadMultiply: Xsmulqp Xsmulqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo
+    Quad: Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xscvqpdp Xscvqpuwz Xscvudqp Xscvqpswz Xscvsdqp
+        Xscvqpudz Xscvdpqp Xscvqpsdz Xscvqpdpo Xsrqpi Xsrqpix Xsrqpxp Bcdsr;
+    QuadMultiply: Bcdctsq Bcdcfsq Xsmulqp Xsmulqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo
         Xsnmsubqp Xsnmsubqpo;
     QuadDivide: Xsdivqp Xsdivqpo Xssqrtqp Xssqrtqpo;
     VectorMove: Mfvsrd Mtvsrd Mfvsrwz Mtvsrwa Mtvsrwz Mfvsrld Mtvsrws Mtvsrdd Xsiexpdp Xsxexpdp
@@ -514,8 +476,7 @@ classes! {
         Vmulosb Vmulosh Vmulosw Vmuluwm Vmhaddshs Vmhraddshs Vmladduhm Vmsumubm Vmsummbm
         Vmsumuhm Vmsumuhs Vmsumshm Vmsumshs Vmsumudm Vsumsws Vsum2sws Vsum4ubs Vsum4sbs
         Vsum4shs;
-    Crypto: Vcipher Vcipherlast Vncipher Vncipherlast Vsbox Vshasigmaw Vshasigmad Vpmsumb
-        Vpmsumh Vpmsumw Vpmsumd;
+    Crypto: Vcipher Vcipherlast Vncipher Vncipherlast Vsbox Vpmsumb Vpmsumh Vpmsumw Vpmsumd;
     VectorStatus: Mfvscr Mtvscr;
     Branch: B Bc Bclr Bcctr Bctar;
     Load: Lbz Lbzu Lbzx Lbzux Lhz Lhzu Lhzx Lhzux Lwz Lwzu Lwzx Lwzux Ld Ldu Ldx Ldux Lq Lhbrx

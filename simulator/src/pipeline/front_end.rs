@@ -64,18 +64,19 @@ impl FrontEnd {
         self.next = Ready::new(there.at() + 1, Cause::DispatchWidth);
     }
 
-    /// A taken branch was predicted, whose target is found in `latency` cycles.
-    pub fn taken(&mut self, latency: u64, free: CauseSet) {
+    /// The next block is another than the one behind, which is found in `latency` cycles. The block at hand was
+    /// dispatched at `dispatched`.
+    pub fn taken(&mut self, latency: u64, dispatched: u64, free: CauseSet) {
         let at = self.current.at() + free.cost(Cause::FetchTaken, latency);
-        self.leave(Ready::new(at, Cause::FetchTaken));
+        self.redirect(Ready::new(at, Cause::FetchTaken), dispatched);
     }
 
-    /// What was fetched is of no use: the next instruction is fetched when `next` says.
-    pub fn redirect(&mut self, next: Ready) {
-        self.leave(next);
-    }
-
-    fn leave(&mut self, next: Ready) {
+    /// The next instruction is fetched when `next` says, whatever was fetched before. The block at hand was dispatched
+    /// at `dispatched`.
+    pub fn redirect(&mut self, next: Ready, dispatched: u64) {
+        if self.block != NO_BLOCK {
+            self.buffer.push(Ready::new(dispatched, Cause::DispatchWidth));
+        }
         self.next = next;
         self.block = NO_BLOCK;
     }

@@ -13,9 +13,9 @@
 //! | [`stages`] | one thread: fetch, dispatch, issue, completion |
 //! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
-//! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queue; what the threads of a core share |
+//! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queues; what the threads of a core share |
 //! | [`fabric`] | what all cores share |
-//! | [`ports`], [`forward`] | units by cycle; stores that have not drained |
+//! | [`units`], [`ports`], [`forward`] | what an operation occupies; units by cycle; stores that have not drained |
 //! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
 //! | [`parameters`] | what it all costs |
 
@@ -36,6 +36,7 @@ pub mod ready;
 pub mod registers;
 pub mod sharing;
 pub mod stages;
+pub mod units;
 
 use arch::bits::Field;
 use arch::registers::spr::Spr;
@@ -309,7 +310,8 @@ impl Timing {
         if operation.orders_threads {
             place = place.max(now);
         }
-        context.core.members[context.member].place = place;
+        let member = &mut context.core.members[context.member];
+        (member.place, member.units) = (place, operation.units);
         if context.core.next_member() != context.member {
             return false;
         }

@@ -3,10 +3,11 @@
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::{Spr, SprRow};
 
-use super::class::{Class, Port, class};
+use super::class::{Class, class};
 use super::parameters::Parameters;
 use super::predictor::Kind;
 use super::registers::{Effects, Registers, UNREAD, UNWRITTEN, Walk};
+use super::units::{Engine, Units, engine};
 use crate::ledger::{Cause, CauseSet};
 
 /// An instruction as the pipeline sees it.
@@ -20,8 +21,10 @@ pub struct Operation {
     pub sources: Walk<3>,
     /// Those that it writes.
     pub targets: Walk<2>,
-    /// The unit that it occupies.
-    pub port: Port,
+    /// The units that it takes when it issues.
+    pub units: Units,
+    /// The unit that it goes on to, and for how many cycles no other can begin there.
+    pub engine: Option<(Engine, u64)>,
     /// From issue to result, beyond an access to memory.
     pub latency: u64,
     /// Why the result takes so long.
@@ -38,7 +41,7 @@ pub struct Operation {
     pub branch: Option<Kind>,
     /// Whether it is a branch that leaves a return address.
     pub is_call: bool,
-    /// Whether it executes only when everything before it has completed.
+    /// Whether it is dispatched only when everything before it has completed.
     pub waits_to_be_next: bool,
     /// Whether other threads must have come as far in time first.
     pub orders_threads: bool,
@@ -64,7 +67,8 @@ impl Operation {
             effects,
             sources: Walk::new(effects.sources, UNREAD),
             targets: Walk::new(effects.targets, UNWRITTEN),
-            port: class.port(),
+            units: Units::of(mnemonic, class, effects),
+            engine: engine(class, parameters),
             latency: free.cost(class.cause(), latency(class, word, parameters)),
             cause: class.cause(),
             is_plain: class.is_plain(),
@@ -105,7 +109,7 @@ fn operations(mnemonic: Option<Mnemonic>, word: Word, class: Class, effects: Eff
         Some(M::Lq | M::Stq | M::Lqarx | M::Stqcx | M::Lfdp | M::Lfdpx | M::Stfdp | M::Stfdpx) => 2,
         _ => {
             let update = u64::from(!effects.base.is_empty());
-            1 + update + u64::from(class == Class::LoadAlgebraic)
+            1 + update + u64::from(matches!(class, Class::LoadAlgebraic | Class::LoadSingle))
         }
     }
 }

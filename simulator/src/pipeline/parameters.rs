@@ -16,8 +16,12 @@ parameters! {
         dispatch_width_pair: "operations",
         /// Operations in flight with one thread; half of it with two, a quarter with four.
         window: "operations",
-        /// Operations that were dispatched and have not issued, of all threads.
+        /// Operations other than branches that were dispatched and have not issued, of all threads.
         issue_queue: "operations",
+        /// How many threads share a part of it in SMT4.
+        issue_queue_threads: "threads",
+        /// Branches that were dispatched and have not issued, of all threads.
+        branch_queue: "operations",
         /// Bytes of an aligned block of instructions, which is fetched in a cycle.
         fetch_block: "bytes",
         /// Bytes of an aligned block of data: a load that crosses its end takes longer.
@@ -28,12 +32,30 @@ parameters! {
         slices: "operations",
         /// Address generators.
         address_generators: "operations",
+        /// Slices, with their address generators and queues, that a pair of threads has in SMT4.
+        slices_pair: "operations",
         /// Branch units.
         branch_units: "operations",
         /// Fixed-point dividers.
         dividers: "operations",
         /// How long a divider is busy with one quotient.
         divider_busy: "cycles",
+        /// How long a slice begins no other floating-point quotient or root after `fdivs`.
+        floating_divide_single_busy: "cycles",
+        /// The same after `fdiv`.
+        floating_divide_busy: "cycles",
+        /// The same after `fsqrts`.
+        floating_root_single_busy: "cycles",
+        /// The same after `fsqrt`.
+        floating_root_busy: "cycles",
+        /// The same of a superslice after a vector's quotient or root.
+        vector_divide_busy: "cycles",
+        /// How long the decimal unit begins nothing else after a decimal floating-point operation.
+        decimal_busy: "cycles",
+        /// The same after a quad-precision product.
+        quad_multiply_busy: "cycles",
+        /// The same after a quad-precision quotient or root.
+        quad_divide_busy: "cycles",
         /// Loads in flight, divided like the window.
         load_queue: "operations",
         /// Stores that have not drained, divided like the window.
@@ -128,9 +150,9 @@ parameters! {
         vector_divide: "cycles",
         /// Ciphers, hashes and carry-less products.
         crypto: "cycles",
-        /// Quad precision, and decimal integers.
+        /// Quad-precision sums and conversions.
         quad: "cycles",
-        /// Quad-precision product.
+        /// Quad-precision product, and conversions of decimal integers.
         quad_multiply: "cycles",
         /// Quad-precision quotient and root.
         quad_divide: "cycles",
@@ -260,11 +282,14 @@ impl CoreParameters {
             ("dispatch_width_pair", self.dispatch_width_pair, 1..=16),
             ("window", self.window, 32..=4096),
             ("issue_queue", self.issue_queue, 8..=4096),
+            ("issue_queue_threads", self.issue_queue_threads, 1..=4),
+            ("branch_queue", self.branch_queue, 1..=4096),
+            ("slices_pair", self.slices_pair, 2..=16),
             ("instruction_buffer", self.instruction_buffer, 32..=4096),
-            ("slices", self.slices, 1..=16),
-            ("address_generators", self.address_generators, 1..=16),
-            ("branch_units", self.branch_units, 1..=16),
-            ("dividers", self.dividers, 1..=16),
+            ("slices", self.slices, 2..=16),
+            ("address_generators", self.address_generators, 2..=16),
+            ("branch_units", self.branch_units, 1..=15),
+            ("dividers", self.dividers, 2..=16),
             ("load_queue", self.load_queue, 4..=4096),
             ("store_queue", self.store_queue, 4..=4096),
             ("miss_queue", self.miss_queue, 1..=256),

@@ -1,67 +1,82 @@
 //! The units of a core, cycle by cycle: how many of each kind are taken.
 //!
-//! Instructions come in program order and may issue far ahead of those that come later, so the table
-//! covers a stretch of cycles around now, and an operation takes the first cycle with a free unit.
+//! Instructions come in program order and may issue far ahead of those that come later, so the tables
+//! cover a stretch of cycles around now, and an operation takes the first cycle with free units.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::class::Port;
 use super::parameters::CoreParameters;
+use super::units::{Engine, Units};
 
-/// Cycles that the table tells apart.
+/// Cycles that a table tells apart.
 const CYCLES: usize = 1024;
+const CYCLES_LOG2: u32 = CYCLES.ilog2();
 
-/// Kinds of units.
-const KINDS: usize = 3;
+/// Kinds of units that a table has room for.
+const KINDS: usize = 6;
 
-/// What is taken of a core's units.
+/// Bits in which units are counted.
+const COUNT_BITS: u32 = 4;
+const COUNT: u64 = (1 << COUNT_BITS) - 1;
+const COUNTS_BITS: u32 = COUNT_BITS * KINDS as u32;
+
+/// What is taken of units of several kinds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Ports {
-    /// By cycle, modulo the table's length: the cycle, and below it what is taken of each kind.
-    taken: Vec<[u64; KINDS]>,
+struct Table {
+    /// By cycle modulo the table's length: the cycle by that length, and below it what is taken of each kind.
+    taken: Box<[u64]>,
     /// A stretch of cycles, by kind, in which nothing is free: from and to.
     full: [(u64, u64); KINDS],
     units: [u64; KINDS],
-    /// The cycle at which each divider is free again.
-    dividers: Vec<u64>,
 }
 
-/// Bits below the cycle number.
-const COUNT_BITS: u32 = 8;
-
-impl Ports {
-    /// The units of a core.
-    #[must_use]
-    pub fn new(parameters: &CoreParameters) -> Self {
-        let units = [parameters.slices, parameters.address_generators, parameters.branch_units];
-        Self {
-            taken: vec![[0; KINDS]; CYCLES],
-            full: [(0, 0); KINDS],
-            units: units.map(|units| units.clamp(1, (1 << COUNT_BITS) - 1)),
-            dividers: vec![0; parameters.dividers.max(1) as usize],
-        }
+impl Table {
+    fn new(units: [u64; KINDS]) -> Self {
+        let units = units.map(|units| units.min(COUNT));
+        Self { taken: vec![0; CYCLES].into(), full: [(0, 0); KINDS], units }
     }
 
-    /// Takes a unit of the kind at the first cycle from `at` on that has one, and gives that cycle.
+    /// What is taken at `cycle`.
     #[inline]
-    pub fn take(&mut self, port: Port, at: u64) -> u64 {
-        let kind = match port {
-            Port::None => return at,
-            Port::Slice => 0,
-            Port::Address => 1,
-            Port::Branch => 2,
+    fn at(&mut self, cycle: u64) -> &mut u64 {
+        let taken = &mut self.taken[cycle as usize % CYCLES];
+        let lap = cycle >> CYCLES_LOG2;
+        if *taken >> COUNTS_BITS != lap {
+            *taken = lap << COUNTS_BITS;
+        }
+        taken
+    }
+
+    /// How many of a kind are free at `cycle`.
+    #[inline]
+    fn free(&mut self, kind: usize, cycle: u64) -> u64 {
+        let taken = *self.at(cycle) >> (COUNT_BITS * kind as u32) & COUNT;
+        self.units[kind] - taken
+    }
+
+    /// Takes `count` units of one of `kinds`, or all that it has, at the first cycle from `at` on that has them, and
+    /// for `busy` cycles from then on. Gives that cycle.
+    #[inline]
+    fn take(&mut self, kinds: Range<usize>, count: u64, busy: u64, at: u64) -> u64 {
+        let first = |kind: usize| {
+            let (from, to) = self.full[kind];
+            if (from..to).contains(&at) { to } else { at }
         };
-        let (from, to) = self.full[kind];
-        let mut cycle = if (from..to).contains(&at) { to } else { at };
+        let mut cycle = kinds.clone().map(first).min().unwrap_or(at);
         loop {
-            let taken = &mut self.taken[cycle as usize % CYCLES][kind];
-            let count = if *taken >> COUNT_BITS == cycle { *taken & 0xFF } else { 0 };
-            if count < self.units[kind] {
-                *taken = cycle << COUNT_BITS | (count + 1);
-                if count + 1 == self.units[kind] {
-                    self.fill(kind, cycle);
+            for kind in kinds.clone() {
+                let count = count.min(self.units[kind]);
+                if (cycle..cycle + busy).all(|cycle| self.free(kind, cycle) >= count) {
+                    for cycle in cycle..cycle + busy {
+                        *self.at(cycle) += count << (COUNT_BITS * kind as u32);
+                        if self.free(kind, cycle) == 0 {
+                            self.fill(kind, cycle);
+                        }
+                    }
+                    return cycle;
                 }
-                return cycle;
             }
             cycle += 1;
         }
@@ -76,34 +91,136 @@ impl Ports {
             *full = (cycle, cycle + 1);
         }
     }
+}
 
-    /// Takes a divider for `busy` cycles at the first cycle from `at` on that has one.
-    pub fn take_divider(&mut self, at: u64, busy: u64) -> u64 {
-        let divider = self.dividers.iter_mut().min().expect("a core has a divider");
-        let cycle = at.max(*divider);
-        *divider = cycle + busy;
-        cycle
+/// What is taken of a core's units.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ports {
+    issue: Table,
+    engines: Table,
+}
+
+/// Kinds of units that issue and fetch take, those of the second superslice behind those of the first.
+const SLICES: usize = 0;
+const ADDRESSES: usize = 2;
+const BRANCH: usize = 4;
+const FETCH: usize = 5;
+
+/// Kinds of units that are gone on to.
+const FIXED: usize = 0;
+const FLOATING: usize = 2;
+const DECIMAL: usize = 4;
+const CRYPTO: usize = 5;
+
+impl Ports {
+    /// The units of a core.
+    #[must_use]
+    pub fn new(parameters: &CoreParameters) -> Self {
+        let halves = |units: u64| [units.div_ceil(2), units / 2];
+        let [first, second] = halves(parameters.slices);
+        let [first_address, second_address] = halves(parameters.address_generators);
+        let [first_divider, second_divider] = halves(parameters.dividers);
+        let branch = parameters.branch_units;
+        Self {
+            issue: Table::new([first, second, first_address, second_address, branch, 1]),
+            engines: Table::new([first_divider, second_divider, first, second, 1, 1]),
+        }
+    }
+
+    /// Issues an operation at the first cycle from `at` on that has what it takes, and gives that cycle. `superslice`
+    /// is the one that its thread has, `None` if it has both.
+    #[inline]
+    pub fn issue(
+        &mut self,
+        units: Units,
+        engine: Option<(Engine, u64)>,
+        superslice: Option<usize>,
+        at: u64,
+    ) -> u64 {
+        let of = |first: usize| match superslice {
+            None => first..first + 2,
+            Some(superslice) => first + superslice..first + superslice + 1,
+        };
+        let Units { slices, addresses, branch } = units;
+        let mut cycle = at;
+        if addresses > 0 {
+            cycle = self.issue.take(of(ADDRESSES), addresses.into(), 1, cycle);
+        }
+        if slices > 0 {
+            cycle = self.issue.take(of(SLICES), slices.into(), 1, cycle);
+        }
+        if branch {
+            cycle = self.issue.take(BRANCH..BRANCH + 1, 1, 1, cycle);
+        }
+        let Some((engine, busy)) = engine else { return cycle };
+        let (kinds, count) = match engine {
+            Engine::FixedDivide => (of(FIXED), 1),
+            Engine::FloatingDivide => (of(FLOATING), 1),
+            Engine::VectorDivide => (of(FLOATING), 2),
+            Engine::Decimal => (DECIMAL..DECIMAL + 1, 1),
+            Engine::Crypto => (CRYPTO..CRYPTO + 1, 1),
+        };
+        self.engines.take(kinds, count, busy, cycle)
+    }
+
+    /// Fetches a block at the first cycle from `at` on at which nobody else does, and gives that cycle.
+    #[inline]
+    pub fn fetch(&mut self, at: u64) -> u64 {
+        self.issue.take(FETCH..FETCH + 1, 1, 1, at)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CoreParameters, Port, Ports};
+    use super::{CoreParameters, Engine, Ports, Units};
 
-    #[test]
-    fn units_are_taken_once() {
-        let parameters = CoreParameters {
+    const SLICE: Units = Units { slices: 1, addresses: 0, branch: false };
+    const SUPERSLICE: Units = Units { slices: 2, addresses: 0, branch: false };
+    const BRANCH: Units = Units { slices: 0, addresses: 0, branch: true };
+
+    fn ports() -> Ports {
+        Ports::new(&CoreParameters {
             slices: 4,
             address_generators: 4,
             branch_units: 1,
             dividers: 2,
             ..CoreParameters::default()
-        };
-        let mut ports = Ports::new(&parameters);
-        let slices: Vec<u64> = (0..9).map(|_| ports.take(Port::Slice, 10)).collect();
+        })
+    }
+
+    #[test]
+    fn units_are_taken_once() {
+        let mut ports = ports();
+        let mut issue = |units, at| ports.issue(units, None, None, at);
+        let slices: Vec<u64> = (0..9).map(|_| issue(SLICE, 10)).collect();
         assert_eq!(slices, [10, 10, 10, 10, 11, 11, 11, 11, 12]);
-        assert_eq!([ports.take(Port::Branch, 10), ports.take(Port::Branch, 9)], [10, 9]);
-        assert_eq!(ports.take(Port::Slice, 5), 5);
-        assert_eq!([1, 2, 3].map(|_| ports.take_divider(10, 8)), [10, 10, 18]);
+        assert_eq!([issue(BRANCH, 10), issue(BRANCH, 9)], [10, 9]);
+        assert_eq!(issue(SLICE, 5), 5);
+        // At cycle 12 one superslice has lost a slice.
+        let wide: Vec<u64> = (0..4).map(|_| issue(SUPERSLICE, 10)).collect();
+        assert_eq!(wide, [12, 13, 13, 14]);
+        assert_eq!([ports.fetch(7), ports.fetch(7)], [7, 8]);
+    }
+
+    #[test]
+    fn a_superslice_of_ones_own_has_half_of_the_units() {
+        let mut ports = ports();
+        let first: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(0), 10)).collect();
+        let second: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(1), 10)).collect();
+        assert_eq!([first, second], [[10, 10, 11], [10, 10, 11]]);
+    }
+
+    #[test]
+    fn a_divider_is_busy_until_it_is_done() {
+        let mut ports = ports();
+        let mut divide = |engine, busy, at| ports.issue(SLICE, Some((engine, busy)), None, at);
+        assert_eq!([1, 2, 3].map(|_| divide(Engine::FixedDivide, 8, 10)), [10, 10, 18]);
+        let roots = [1, 2, 3, 4, 5].map(|_| divide(Engine::FloatingDivide, 10, 100));
+        assert_eq!(roots, [100, 100, 100, 100, 110]);
+        let vectors = [1, 2, 3].map(|_| divide(Engine::VectorDivide, 8, 200));
+        assert_eq!(vectors, [200, 200, 208]);
+        // What comes earlier is not held up by what begins later.
+        assert_eq!(divide(Engine::Decimal, 12, 320), 320);
+        assert_eq!([divide(Engine::Decimal, 12, 300), divide(Engine::Decimal, 1, 312)], [300, 312]);
     }
 }

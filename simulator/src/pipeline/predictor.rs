@@ -37,6 +37,19 @@ pub struct Tables {
     /// Global from 2 on.
     selector: Vec<u8>,
     targets: Vec<u64>,
+    /// Whether a branch was taken when it was last executed.
+    last: Vec<bool>,
+}
+
+/// What was foreseen of a branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Prediction {
+    /// Something else.
+    Wrong,
+    /// The right thing, which is not what the branch did before.
+    Right,
+    /// The right thing, and the branch did the same before.
+    AsLast,
 }
 
 /// What a thread knows of its branches.
@@ -62,6 +75,7 @@ impl Tables {
             global: vec![1; directions],
             selector: vec![1; directions],
             targets: vec![0; parameters.indirect_entries as usize],
+            last: vec![false; directions],
         }
     }
 }
@@ -88,7 +102,7 @@ impl History {
 }
 
 impl Tables {
-    /// Predicts a branch and learns what it did. True if the prediction was right.
+    /// Predicts a branch and learns what it did.
     pub fn predict(
         &mut self,
         history: &mut History,
@@ -97,7 +111,7 @@ impl Tables {
         taken_to: Option<u64>,
         is_call: bool,
         stack_entries: usize,
-    ) -> bool {
+    ) -> Prediction {
         let is_conditional = match kind {
             Kind::Direct => false,
             Kind::Conditional => true,
@@ -118,7 +132,13 @@ impl Tables {
         if is_call {
             history.push(address.wrapping_add(4), stack_entries);
         }
-        direction_is_right && target_is_right
+        let index = (address >> 2) as usize % self.last.len();
+        let last = std::mem::replace(&mut self.last[index], taken_to.is_some());
+        match direction_is_right && target_is_right {
+            false => Prediction::Wrong,
+            true if last == taken_to.is_some() => Prediction::AsLast,
+            true => Prediction::Right,
+        }
     }
 
     fn direction(&mut self, history: &mut History, address: u64, is_taken: bool) -> bool {
@@ -146,7 +166,7 @@ impl Tables {
 
 #[cfg(test)]
 mod tests {
-    use super::{CoreParameters, History, Kind, Tables};
+    use super::{CoreParameters, History, Kind, Prediction, Tables};
 
     fn tables() -> Tables {
         let entries = CoreParameters {
@@ -160,7 +180,10 @@ mod tests {
     fn misses(kind: Kind, outcomes: impl Iterator<Item = Option<u64>>) -> usize {
         let (mut tables, mut history) = (tables(), History::default());
         outcomes
-            .filter(|&taken| !tables.predict(&mut history, kind, 0x100, taken, false, 64))
+            .filter(|&taken| {
+                let predicted = tables.predict(&mut history, kind, 0x100, taken, false, 64);
+                predicted == Prediction::Wrong
+            })
             .count()
     }
 
@@ -186,7 +209,7 @@ mod tests {
         let returns = Kind::Return { is_conditional: false };
         let right = (0..6).rev().filter(|depth| {
             let target = Some(0x100 * depth + 4);
-            tables.predict(&mut history, returns, 0x9000, target, false, 4)
+            tables.predict(&mut history, returns, 0x9000, target, false, 4) != Prediction::Wrong
         });
         assert_eq!(right.count(), 4);
     }

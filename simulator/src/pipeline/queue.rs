@@ -1,12 +1,15 @@
-//! The issue queue of a core: an operation holds an entry from its dispatch until it issues.
+//! The issue queues of a core: an operation holds an entry from its dispatch until it issues.
 //!
-//! Threads share it and nothing divides it, so one whose operations wait for each other can hold nearly all of it.
+//! Branches have a queue of their own. Threads share the other, all of it or in SMT4 a part, and nothing divides what
+//! they share, so one whose operations wait for each other can hold nearly all of it.
 //! Whoever comes next takes an entry that became free; [`sharing`](super::sharing) says who that is. Operations are
 //! dispatched in order of time, so entries are given back by a clock that only goes on.
 
 use serde::{Deserialize, Serialize};
 
+use super::parameters::CoreParameters;
 use super::ready::Ready;
+use super::units::Units;
 use crate::ledger::Cause;
 
 /// Cycles that the clock's face tells apart; a power of two. What issues later waits beside it.
@@ -19,6 +22,55 @@ struct Freed {
     /// The last of them: when and why it issues, for its own thread, and which that is.
     issued: Ready,
     member: usize,
+}
+
+/// The issue queues of a core.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Queues {
+    /// Of all slices, and the parts of it where it is divided.
+    slices: [Queue; 5],
+    branches: Queue,
+}
+
+impl Queues {
+    /// Empty queues.
+    #[must_use]
+    pub fn new(parameters: &CoreParameters) -> Self {
+        let all = Queue::new(parameters.issue_queue);
+        let part = || Queue::new(parameters.issue_queue * parameters.issue_queue_threads / 4);
+        let branches = Queue::new(parameters.branch_queue);
+        Self { slices: [all, part(), part(), part(), part()], branches }
+    }
+
+    /// The queue of an operation that takes `units`, where its thread has `part` of that of the slices, or all of it.
+    #[inline]
+    pub fn of(&mut self, units: Units, part: Option<usize>) -> &mut Queue {
+        if units.branch {
+            &mut self.branches
+        } else {
+            &mut self.slices[part.map_or(0, |part| 1 + part)]
+        }
+    }
+
+    /// Finds out of every queue until when it is full.
+    #[inline]
+    pub fn look(&mut self) {
+        self.slices.iter_mut().for_each(|queue| _ = queue.full_until());
+        self.branches.full_until();
+    }
+
+    /// The cycle before which nobody has an entry of the queue of [`of`](Self::of), as it was found last.
+    #[inline]
+    #[must_use]
+    pub fn was_full_until(&self, units: Units, part: Option<usize>) -> u64 {
+        if units.is_none() {
+            0
+        } else if units.branch {
+            self.branches.full_until
+        } else {
+            self.slices[part.map_or(0, |part| 1 + part)].full_until
+        }
+    }
 }
 
 /// An issue queue.
@@ -107,13 +159,6 @@ impl Queue {
             self.full = self.tick();
             self.full_until = self.now;
         }
-        self.full_until
-    }
-
-    /// The same, as it was found last.
-    #[inline]
-    #[must_use]
-    pub fn was_full_until(&self) -> u64 {
         self.full_until
     }
 

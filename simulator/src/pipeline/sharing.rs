@@ -12,7 +12,8 @@ use super::dispatch::{PARTS, Share};
 use super::parameters::{CoreParameters, Parameters};
 use super::ports::Ports;
 use super::predictor::Tables;
-use super::queue::Queue;
+use super::queue::Queues;
+use super::units::Units;
 use crate::ledger::{Cause, CauseSet};
 
 /// The priority of a thread that only polls.
@@ -31,6 +32,8 @@ pub struct Member {
     priority: u64,
     /// The cycle before which its next operation cannot be dispatched, whatever its siblings do.
     pub place: u64,
+    /// What that operation takes of the units, and so which issue queue it waits for.
+    pub units: Units,
     /// Operations that it has had, divided by its weight.
     had: u64,
     /// The number of its last operation among those of the core.
@@ -45,7 +48,7 @@ pub struct Core {
     /// Branch prediction.
     pub tables: Tables,
     /// Operations that wait to issue.
-    pub queue: Queue,
+    pub queues: Queues,
     /// Line of each load miss that is outstanding, and until when.
     misses: Vec<(u64, u64)>,
     /// Its threads.
@@ -61,6 +64,10 @@ pub struct Core {
     divisor: u64,
     /// Whether several threads run.
     is_shared: bool,
+    /// Whether each pair of threads has a superslice in SMT4.
+    is_divisible: bool,
+    /// How many threads share a part of the issue queue in SMT4.
+    queue_threads: usize,
 }
 
 impl Core {
@@ -70,7 +77,9 @@ impl Core {
         Self {
             ports: Ports::new(&parameters.core),
             tables: Tables::new(&parameters.core),
-            queue: Queue::new(parameters.core.issue_queue),
+            queues: Queues::new(&parameters.core),
+            is_divisible: parameters.core.slices_pair < parameters.core.slices,
+            queue_threads: parameters.core.issue_queue_threads.clamp(1, 4) as usize,
             misses: vec![(u64::MAX, 0); parameters.core.miss_queue.max(1) as usize],
             members: vec![Member::default(); threads],
             slots: vec![0; threads.div_ceil(2)],
@@ -126,6 +135,21 @@ impl Core {
         if self.divisor < 4 { 0 } else { member / 2 }
     }
 
+    /// The superslice that thread `member` has, `None` if it has all of them.
+    #[inline]
+    #[must_use]
+    pub fn superslice(&self, member: usize) -> Option<usize> {
+        (self.is_divisible && self.divisor >= 4).then_some(member / 2 % 2)
+    }
+
+    /// The part of the issue queue that thread `member` has, `None` if it shares all of it.
+    #[inline]
+    #[must_use]
+    pub fn part(&self, member: usize) -> Option<usize> {
+        let is_divided = self.divisor >= 4 && self.queue_threads < 4;
+        is_divided.then_some(member % 4 / self.queue_threads)
+    }
+
     /// The slots that thread `member` shares with others.
     #[inline]
     pub fn slots(&mut self, member: usize) -> &mut u64 {
@@ -139,7 +163,9 @@ impl Core {
     #[must_use]
     pub fn place(&self, member: usize) -> u64 {
         let slot = self.slots[self.lane(member)] / PARTS;
-        self.members[member].place.max(slot).max(self.queue.was_full_until())
+        let of = &self.members[member];
+        let queue = self.queues.was_full_until(of.units, self.part(member));
+        of.place.max(slot).max(queue)
     }
 
     /// Of the threads that run, the one that goes on.
@@ -147,7 +173,7 @@ impl Core {
     #[must_use]
     pub fn next_member(&mut self) -> usize {
         // Brings up to date what `place` asks for.
-        self.queue.full_until();
+        self.queues.look();
         let of = |index: usize| {
             let member = &self.members[index];
             (self.place(index), member.had.max(self.had), member.last)
@@ -156,14 +182,20 @@ impl Core {
         running.min_by_key(|&index| of(index)).unwrap_or(0)
     }
 
-    /// Thread `member` dispatched so many operations beside others.
+    /// Thread `member` dispatched so many operations at cycle `at` beside others. One that could have by then, but for
+    /// what it shares, keeps its claim.
     #[inline]
-    pub fn served(&mut self, member: usize, operations: u64, parameters: &CoreParameters) {
+    pub fn served(&mut self, member: usize, at: u64, operations: u64, parameters: &CoreParameters) {
         self.operations += 1;
+        let waits = |&(index, other): &(usize, &Member)| {
+            index != member && other.is_running && other.place <= at
+        };
+        let others = self.members.iter().enumerate().filter(waits);
+        let claim = others.map(|(_, other)| other.had).min().unwrap_or(u64::MAX);
         let member = &mut self.members[member];
         let weight = weight(member, parameters);
-        self.had = self.had.max(member.had);
-        member.had = self.had + OPERATION / weight * operations;
+        self.had = self.had.max(member.had.min(claim));
+        member.had = self.had.max(member.had) + OPERATION / weight * operations;
         member.last = self.operations;
     }
 

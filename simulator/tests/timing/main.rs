@@ -5,6 +5,7 @@
 //! | `measure` | how a program's cycles are taken |
 //! | `figures` | the model beside published figures of POWER9 |
 //! | `promises` | every cycle is charged once; stopping, saving and observing change nothing; free causes |
+//! | `throughput` | what units there are, by independent operations |
 //! | `threads` | several threads of a core, and several cores |
 
 #[path = "../support/mod.rs"]
@@ -14,3 +15,4 @@ mod figures;
 mod measure;
 mod promises;
 mod threads;
+mod throughput;

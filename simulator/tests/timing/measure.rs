@@ -77,9 +77,13 @@ pub(crate) fn between_marks(machine: &mut Machine) -> u64 {
 
 /// Cycles of a round of a loop around `body`, once it is warm.
 pub(crate) fn round(body: impl Fn(Program) -> Program) -> f64 {
+    round_after(|program| program, body)
+}
+
+fn round_after(begin: impl Fn(Program) -> Program, body: impl Fn(Program) -> Program) -> f64 {
     const ROUNDS: u64 = 200;
     let run = |rounds| {
-        let program = Program::default().set(9, DATA).op(M::Std, &[9, 0, 9]);
+        let program = begin(Program::default()).set(9, DATA).op(M::Std, &[9, 0, 9]);
         program.mark().rounds(rounds, &body).mark().cycles() as f64
     };
     (run(2 * ROUNDS) - run(ROUNDS)) / ROUNDS as f64
@@ -87,7 +91,15 @@ pub(crate) fn round(body: impl Fn(Program) -> Program) -> f64 {
 
 /// Cycles of `body`, of which many follow each other.
 pub(crate) fn each(body: impl Fn(Program, usize) -> Program) -> f64 {
+    each_after(|program| program, body)
+}
+
+/// The same in the state that `begin` leaves.
+pub(crate) fn each_after(
+    begin: impl Fn(Program) -> Program,
+    body: impl Fn(Program, usize) -> Program,
+) -> f64 {
     const COUNT: usize = 60;
-    let run = |count| round(|program| program.many(count, &body));
+    let run = |count| round_after(&begin, |program| program.many(count, &body));
     (run(2 * COUNT) - run(COUNT)) / COUNT as f64
 }

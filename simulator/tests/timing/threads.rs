@@ -81,6 +81,23 @@ fn a_sibling_of_low_priority_takes_less() {
     assert!(very_low <= low && low < equal, "{very_low}, {low}, {equal}");
 }
 
+/// What waits before it is dispatched holds no entry of the issue queue: registers that are not renamed.
+#[test]
+fn a_sibling_that_reads_or_writes_special_registers_is_no_dearer_than_one_that_adds() {
+    let spin_on = |mnemonic, operands: &'static [i64]| {
+        let others =
+            move |p: Program| p.many(8, |p, _| p.op(mnemonic, operands)).op(M::B, &[-32, 0, 0]);
+        between_marks(&mut boot(1, 2, work, others)) as f64
+    };
+    let adds = between_marks(&mut boot(1, 2, work, spin)) as f64;
+    for (mnemonic, operands) in
+        [(M::Mfspr, &[10, 272]), (M::Mtspr, &[272, 4]), (M::Mfspr, &[10, 268])]
+    {
+        let beside = spin_on(mnemonic, operands);
+        assert!(beside < adds, "{}: {beside} cycles, {adds} beside additions", mnemonic.row().name);
+    }
+}
+
 /// Threads that increment one counter, each a hundred times.
 fn counters(cores: u32, threads: u32) -> Machine {
     let increment = |p: Program| {

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Context;
 use super::chain::Chain;
-use super::class::{Class, Port};
+use super::class::Class;
 use super::dispatch::{Dispatch, Dispatched, PARTS, Share};
 use super::forward::Forwarding;
 use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
-use super::predictor::{self, History};
+use super::predictor::{self, History, Prediction};
 use super::ready::Ready;
 use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
 use crate::cache::{Kind, LINE_LOG2};
@@ -122,16 +122,17 @@ impl Pipeline {
         let dispatched = self.dispatch(context, executed);
         let bound = Ready::new(dispatched.at, Cause::DispatchWidth);
         let bound = bound.later(self.operands(context, executed));
-        let mut issued = context.core.ports.take(operation.port, bound.at());
-        if is_divide(operation.class) {
-            let busy = free.cost(Cause::IssuePort, context.parameters.core.divider_busy);
-            issued = context.core.ports.take_divider(issued, busy);
-        }
-        let issued = free.cost(Cause::IssuePort, issued).max(bound.at());
-        let issued = self.chain.step(bound, issued, Cause::IssuePort, account);
-        if operation.port != Port::None {
+        let mut issued = bound;
+        if !operation.units.is_none() {
+            let member = context.member;
+            let superslice = context.core.superslice(member);
+            let Operation { units, engine, .. } = *operation;
+            let at = context.core.ports.issue(units, engine, superslice, bound.at());
+            let at = free.cost(Cause::IssuePort, at).max(bound.at());
+            issued = self.chain.step(bound, at, Cause::IssuePort, account);
             let entries = operation.operations.min(context.parameters.core.cracked);
-            context.core.queue.take(context.member, dispatched.at, entries, issued);
+            let part = context.core.part(member);
+            context.core.queues.of(units, part).take(member, dispatched.at, entries, issued);
         }
         let finished = self.execute(context, executed, issued);
         if finished.at() > self.completed.at() {
@@ -158,7 +159,8 @@ impl Pipeline {
     pub fn place(&mut self, context: &Context<'_>, operation: &Operation) -> u64 {
         self.share(context);
         let held = self.held(operation, context.thread.cia);
-        held.at().max(self.dispatch.own_slot())
+        let special = self.special_hold(context, operation).map_or(0, |(_, at, _)| at);
+        held.at().max(special).max(self.dispatch.own_slot())
     }
 
     /// Dispatches an instruction.
@@ -167,9 +169,13 @@ impl Pipeline {
         let Context { free, member, .. } = *context;
         self.share(context);
         let mut held = self.held(operation, executed.address);
-        if operation.port != Port::None && !free.contains(Cause::DispatchQueue) {
+        if let Some((from, at, cause)) = self.special_hold(context, operation) {
+            held = held.later(self.chain.step(from, at, cause, account));
+        }
+        if !operation.units.is_none() && !free.contains(Cause::DispatchQueue) {
             let at = held.at().max(self.dispatch.own_slot());
-            held = held.later(context.core.queue.room(member, at));
+            let part = context.core.part(member);
+            held = held.later(context.core.queues.of(operation.units, part).room(member, at));
         }
         let parameters = &context.parameters.core;
         let reason = context.core.reason(member);
@@ -183,7 +189,7 @@ impl Pipeline {
         let dispatched =
             self.dispatch.dispatch(operation, held, slots, &self.share, parameters, free);
         if is_shared {
-            context.core.served(member, operation.operations, parameters);
+            context.core.served(member, dispatched.at, operation.operations, parameters);
         }
         if dispatched.at > self.chain.charged() {
             self.charge(context.charges, dispatched, reason, account);
@@ -251,6 +257,10 @@ impl Pipeline {
         let address = context.thread.cia;
         let mut there = self.front.begin(self.dispatch.last(), self.share.blocks);
         let line = (offset >> LINE_LOG2) as u64;
+        if context.core.is_shared() {
+            let at = context.core.ports.fetch(there.at());
+            there = Ready::new(at, Cause::DispatchShare).later(there);
+        }
         if line != self.line {
             self.line = line;
             let translated = context.translate(address, Access::Fetch, there.at(), owner);
@@ -385,28 +395,33 @@ impl Pipeline {
         let entries = (parameters.core.link_stack / self.share.divisor) as usize;
         let tables = &mut context.core.tables;
         let history = &mut self.history;
-        let is_right = tables.predict(history, kind, address, taken_to, operation.is_call, entries);
-        if !is_right && !free.contains(Cause::FetchMispredict) {
-            let at = issued.at() + parameters.core.mispredict;
+        let predicted =
+            tables.predict(history, kind, address, taken_to, operation.is_call, entries);
+        let core = &parameters.core;
+        let dispatched = self.dispatch.last();
+        // The branch target cache helps a thread that has the core for itself, and says what was last.
+        let has_targets = self.share.divisor == 1;
+        if predicted == Prediction::Wrong && !free.contains(Cause::FetchMispredict) {
+            let at = issued.at() + core.mispredict;
             let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
-            self.front.redirect(refilled);
+            self.front.redirect(refilled, dispatched);
         } else if taken_to.is_some() {
-            let core = &parameters.core;
-            // The branch target cache helps a thread that has the core for itself.
             let latency = match kind {
                 predictor::Kind::Return { .. } => core.taken_return,
                 predictor::Kind::Indirect { .. } => core.taken_branch_shared,
-                _ if self.share.divisor == 1 => core.taken_branch,
+                _ if has_targets && predicted == Prediction::AsLast => core.taken_branch,
                 _ => core.taken_branch_shared,
             };
-            self.front.taken(latency, free);
+            self.front.taken(latency, dispatched, free);
+        } else if has_targets && predicted == Prediction::Right {
+            self.front.taken(core.taken_branch_shared, dispatched, free);
         }
     }
 
     /// Everything behind the last completed instruction is fetched anew.
     fn flush(&mut self) {
         self.dispatch.drain(self.completed.at());
-        self.front.redirect(self.completed);
+        self.front.redirect(self.completed, self.dispatch.last());
         self.hold = self.hold.later(self.completed);
         self.is_context_altered = false;
     }
@@ -421,8 +436,4 @@ impl Pipeline {
         }
         self.flush();
     }
-}
-
-fn is_divide(class: Class) -> bool {
-    matches!(class, Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended)
 }

@@ -2,15 +2,42 @@
 
 use super::super::context::Context;
 use super::super::ready::Ready;
-use super::{Executed, Pipeline};
+use super::{Executed, Operation, Pipeline};
 use crate::cache::LINE_LOG2;
 use crate::ledger::Cause;
 use crate::pipeline::class::Class;
 
 impl Pipeline {
+    /// What holds the dispatch of an instruction that has to do with registers that are not renamed: since when, until
+    /// when, and why.
+    #[inline]
+    pub(super) fn special_hold(
+        &self,
+        context: &Context<'_>,
+        operation: &Operation,
+    ) -> Option<(Ready, u64, Cause)> {
+        let (unit, board) = match operation.class {
+            Class::SprRead => (Some(Cause::SprRead), Some(Cause::SprScoreboard)),
+            Class::MsrRead => (None, Some(Cause::SprMsr)),
+            // Time is read when everything before has had its effect on it.
+            Class::TimeBaseRead => (None, Some(Cause::SprScoreboard)),
+            Class::SprWrite => (Some(Cause::SprWrite), None),
+            _ => return None,
+        };
+        let is_dear = |cause: &Cause| !context.free.contains(*cause);
+        let unit =
+            unit.filter(is_dear).map(|cause| (self.special_unit, self.special_unit.at(), cause));
+        let is_written = self.scoreboard != Ready::default();
+        let board = board.filter(is_dear).filter(|_| is_written).map(|cause| {
+            let at = self.scoreboard.at() + context.parameters.special.scoreboard;
+            (self.scoreboard, at, cause)
+        });
+        [unit, board].into_iter().flatten().max_by_key(|(_, at, _)| *at)
+    }
+
     /// What an instruction waits for besides its renamed operands, which are `ready`.
     pub(super) fn special_constraints(
-        &mut self,
+        &self,
         context: &Context<'_>,
         executed: &Executed<'_>,
         mut ready: Ready,
@@ -22,42 +49,20 @@ impl Pipeline {
             }
         };
         match executed.operation.class {
-            Class::SprRead => {
-                wait(self.special_unit, Cause::SprRead);
-                ready = self.written(context, executed, ready, Cause::SprScoreboard);
-            }
-            Class::MsrRead => ready = self.written(context, executed, ready, Cause::SprMsr),
-            // Time is read when everything before has had its effect on it.
-            Class::TimeBaseRead => {
-                ready = self.written(context, executed, ready, Cause::SprScoreboard);
-            }
-            Class::SprWrite => wait(self.special_unit, Cause::SprWrite),
+            // What is behind them goes on, and waits where it accesses memory.
+            Class::Lwsync => ready = ready.later(self.completed),
             Class::Hwsync | Class::Ptesync | Class::Eieio => {
                 wait(self.drained, Cause::StoreDrain);
                 if executed.operation.class == Class::Ptesync {
                     wait(self.broadcast, Cause::TlbInvalidate);
                 }
+                ready = ready.later(self.completed);
             }
             Class::Tlbsync | Class::Tlbie => wait(self.broadcast, Cause::TlbInvalidate),
             class if class.is_access() => ready = ready.later(self.order),
             _ => {}
         }
         ready
-    }
-
-    /// When a read of a register can begin that is not renamed, for all that was written before.
-    fn written(
-        &mut self,
-        context: &Context<'_>,
-        executed: &Executed<'_>,
-        ready: Ready,
-        cause: Cause,
-    ) -> Ready {
-        let at = self.scoreboard.at() + context.parameters.special.scoreboard;
-        if self.scoreboard == Ready::default() || at <= ready.at() || context.free.contains(cause) {
-            return ready;
-        }
-        self.chain.step(self.scoreboard, at, cause, executed.account)
     }
 
     /// What an instruction leaves besides renamed registers.
