@@ -186,6 +186,7 @@ pub fn read_payload(
         let shown = path.display().to_string();
         let wrong = |why| {
             let text = match why {
+                Unreadable::Interrupted => return Failure::Interrupted,
                 Unreadable::Host(_) => format!(
                     "the payload {shown} cannot be read; name a file or one of ours: {}",
                     GUESTS.join(", ")
@@ -209,7 +210,10 @@ pub fn read_payload(
         let path = file.resolve(name.get_ref());
         let wrong = |text: String| file.complain(name.span(), text);
         let shown = path.display().to_string();
-        let bytes = bytes_of(&path).map_err(|why| wrong(format!("the initrd {shown} {why}")))?;
+        let bytes = bytes_of(&path).map_err(|why| match why {
+            Unreadable::Interrupted => Failure::Interrupted,
+            why => wrong(format!("the initrd {shown} {why}")),
+        })?;
         payload.add_initrd(bytes).map_err(|error| wrong(format!("{shown}: {error}")))?;
         check_fits(&payload, &shown)?;
     }

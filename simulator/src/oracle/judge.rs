@@ -9,8 +9,8 @@ use super::register::Register;
 use crate::interrupt::STATUS_BITS;
 
 /// Ticks of the time base by which two readings of the time may disagree: the hypervisor reads the time
-/// and a timer one after the other, and threads are up to a quantum of 1000 cycles apart.
-const SKEW_TICKS: u64 = 128;
+/// and a timer one after the other, and threads are up to a quantum of 1000 cycles apart, which is 136 ticks.
+const SKEW_TICKS: u64 = 160;
 /// More instructions than a thread completes in a tick: 8 cycles of up to 6 instructions.
 const INSTRUCTIONS_PER_TICK: u64 = 48;
 
