@@ -55,30 +55,43 @@ impl Table {
         self.units[kind] - taken
     }
 
-    /// Takes `count` units of one of `kinds`, or all that it has, at the first cycle from `at` on that has them. Gives
-    /// that cycle.
+    /// Takes `count` units of one of `kinds`, or all that it has, at `cycle`, if they are free.
+    #[inline]
+    fn try_take(&mut self, kinds: Range<usize>, count: u64, cycle: u64) -> bool {
+        let entry = &mut self.taken[cycle as usize % CYCLES];
+        let lap = cycle >> CYCLES_LOG2;
+        let taken = if *entry >> COUNTS_BITS == lap { *entry } else { lap << COUNTS_BITS };
+        for kind in kinds {
+            let (shift, units) = (COUNT_BITS * kind as u32, self.units[kind]);
+            let count = count.min(units);
+            let after = (taken >> shift & COUNT) + count;
+            if after <= units {
+                *entry = taken + (count << shift);
+                if after == units {
+                    self.fill(kind, cycle);
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The same at the first cycle from `at` on at which they are. Gives that cycle.
     #[inline]
     fn take(&mut self, kinds: Range<usize>, count: u64, at: u64) -> u64 {
+        if self.try_take(kinds.clone(), count, at) { at } else { self.find(kinds, count, at) }
+    }
+
+    fn find(&mut self, kinds: Range<usize>, count: u64, at: u64) -> u64 {
         let first = |kind: usize| {
             let (from, to) = self.full[kind];
             if (from..to).contains(&at) { to } else { at }
         };
         let mut cycle = kinds.clone().map(first).min().unwrap_or(at);
-        loop {
-            let taken = *self.at(cycle);
-            for kind in kinds.clone() {
-                let (shift, units) = (COUNT_BITS * kind as u32, self.units[kind]);
-                let (before, count) = (taken >> shift & COUNT, count.min(units));
-                if before + count <= units {
-                    *self.at(cycle) = taken + (count << shift);
-                    if before + count == units {
-                        self.fill(kind, cycle);
-                    }
-                    return cycle;
-                }
-            }
+        while !self.try_take(kinds.clone(), count, cycle) {
             cycle += 1;
         }
+        cycle
     }
 
     /// The same for `busy` cycles from then on.
