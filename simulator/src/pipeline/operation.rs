@@ -24,7 +24,7 @@ pub struct Operation {
     /// The units that it takes when it issues.
     pub units: Units,
     /// The unit that it goes on to, and for how many cycles no other can begin there.
-    pub engine: Option<(Engine, u64)>,
+    pub engine: Option<(Engine, u16)>,
     /// From issue to result, beyond an access to memory.
     pub latency: u64,
     /// Why the result takes so long.

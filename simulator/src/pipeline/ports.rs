@@ -50,35 +50,64 @@ impl Table {
     }
 
     /// How many of a kind are free at `cycle`.
-    #[inline]
     fn free(&mut self, kind: usize, cycle: u64) -> u64 {
         let taken = *self.at(cycle) >> (COUNT_BITS * kind as u32) & COUNT;
         self.units[kind] - taken
     }
 
-    /// Takes `count` units of one of `kinds`, or all that it has, at the first cycle from `at` on that has them, and
-    /// for `busy` cycles from then on. Gives that cycle.
+    /// Takes `count` units of one of `kinds`, or all that it has, at `cycle`, if they are free.
     #[inline]
-    fn take(&mut self, kinds: Range<usize>, count: u64, busy: u64, at: u64) -> u64 {
+    fn try_take(&mut self, kinds: Range<usize>, count: u64, cycle: u64) -> bool {
+        let entry = &mut self.taken[cycle as usize % CYCLES];
+        let lap = cycle >> CYCLES_LOG2;
+        let taken = if *entry >> COUNTS_BITS == lap { *entry } else { lap << COUNTS_BITS };
+        for kind in kinds {
+            let (shift, units) = (COUNT_BITS * kind as u32, self.units[kind]);
+            let count = count.min(units);
+            let after = (taken >> shift & COUNT) + count;
+            if after <= units {
+                *entry = taken + (count << shift);
+                if after == units {
+                    self.fill(kind, cycle);
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The same at the first cycle from `at` on at which they are. Gives that cycle.
+    #[inline]
+    fn take(&mut self, kinds: Range<usize>, count: u64, at: u64) -> u64 {
+        if self.try_take(kinds.clone(), count, at) { at } else { self.find(kinds, count, at) }
+    }
+
+    fn find(&mut self, kinds: Range<usize>, count: u64, at: u64) -> u64 {
         let first = |kind: usize| {
             let (from, to) = self.full[kind];
             if (from..to).contains(&at) { to } else { at }
         };
         let mut cycle = kinds.clone().map(first).min().unwrap_or(at);
+        while !self.try_take(kinds.clone(), count, cycle) {
+            cycle += 1;
+        }
+        cycle
+    }
+
+    /// The same for `busy` cycles from then on.
+    fn take_for(&mut self, kinds: Range<usize>, count: u64, busy: u64, at: u64) -> u64 {
+        let mut begin = at;
         loop {
             for kind in kinds.clone() {
                 let count = count.min(self.units[kind]);
-                if (cycle..cycle + busy).all(|cycle| self.free(kind, cycle) >= count) {
-                    for cycle in cycle..cycle + busy {
+                if (begin..begin + busy).all(|cycle| self.free(kind, cycle) >= count) {
+                    for cycle in begin..begin + busy {
                         *self.at(cycle) += count << (COUNT_BITS * kind as u32);
-                        if self.free(kind, cycle) == 0 {
-                            self.fill(kind, cycle);
-                        }
                     }
-                    return cycle;
+                    return begin;
                 }
             }
-            cycle += 1;
+            begin += 1;
         }
     }
 
@@ -133,7 +162,7 @@ impl Ports {
     pub fn issue(
         &mut self,
         units: Units,
-        engine: Option<(Engine, u64)>,
+        engine: Option<(Engine, u16)>,
         superslice: Option<usize>,
         at: u64,
     ) -> u64 {
@@ -144,13 +173,13 @@ impl Ports {
         let Units { slices, addresses, branch } = units;
         let mut cycle = at;
         if addresses > 0 {
-            cycle = self.issue.take(of(ADDRESSES), addresses.into(), 1, cycle);
+            cycle = self.issue.take(of(ADDRESSES), addresses.into(), cycle);
         }
         if slices > 0 {
-            cycle = self.issue.take(of(SLICES), slices.into(), 1, cycle);
+            cycle = self.issue.take(of(SLICES), slices.into(), cycle);
         }
         if branch {
-            cycle = self.issue.take(BRANCH..BRANCH + 1, 1, 1, cycle);
+            cycle = self.issue.take(BRANCH..BRANCH + 1, 1, cycle);
         }
         let Some((engine, busy)) = engine else { return cycle };
         let (kinds, count) = match engine {
@@ -160,13 +189,13 @@ impl Ports {
             Engine::Decimal => (DECIMAL..DECIMAL + 1, 1),
             Engine::Crypto => (CRYPTO..CRYPTO + 1, 1),
         };
-        self.engines.take(kinds, count, busy, cycle)
+        self.engines.take_for(kinds, count, busy.into(), cycle)
     }
 
     /// Fetches a block at the first cycle from `at` on at which nobody else does, and gives that cycle.
     #[inline]
     pub fn fetch(&mut self, at: u64) -> u64 {
-        self.issue.take(FETCH..FETCH + 1, 1, 1, at)
+        self.issue.take(FETCH..FETCH + 1, 1, at)
     }
 }
 

@@ -119,11 +119,14 @@ fn is_wide(mnemonic: Option<Mnemonic>, class: Class) -> bool {
     }
 }
 
+/// The most cycles that a unit can be busy for.
+const MOST_BUSY: u64 = 512;
+
 /// Which unit an instruction goes on to, and for how many cycles no other can begin there.
 #[must_use]
-pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u64)> {
+pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u16)> {
     let core = &parameters.core;
-    Some(match class {
+    let (engine, busy) = match class {
         Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended => {
             (Engine::FixedDivide, core.divider_busy)
         }
@@ -140,5 +143,6 @@ pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u64)> {
         Class::QuadDivide => (Engine::Decimal, core.quad_divide_busy),
         Class::Crypto => (Engine::Crypto, 1),
         _ => return None,
-    })
+    };
+    Some((engine, busy.min(MOST_BUSY) as u16))
 }

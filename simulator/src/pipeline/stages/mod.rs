@@ -74,6 +74,9 @@ pub struct Pipeline {
     /// The thread's share of the core, and of which version of what it depends on.
     share: Share,
     share_version: u64,
+    /// The superslice and the part of the issue queue that are its own; `None` if it has all.
+    superslice: Option<usize>,
+    part: Option<usize>,
 }
 
 /// No line.
@@ -105,6 +108,8 @@ impl Pipeline {
             line: NONE,
             share: Share::whole(&parameters.core, 1),
             share_version: 0,
+            superslice: None,
+            part: None,
         }
     }
 
@@ -125,14 +130,12 @@ impl Pipeline {
         let mut issued = bound;
         if !operation.units.is_none() {
             let member = context.member;
-            let superslice = context.core.superslice(member);
             let Operation { units, engine, .. } = *operation;
-            let at = context.core.ports.issue(units, engine, superslice, bound.at());
+            let at = context.core.ports.issue(units, engine, self.superslice, bound.at());
             let at = free.cost(Cause::IssuePort, at).max(bound.at());
             issued = self.chain.step(bound, at, Cause::IssuePort, account);
             let entries = operation.operations.min(context.parameters.core.cracked);
-            let part = context.core.part(member);
-            context.core.queues.of(units, part).take(member, dispatched.at, entries, issued);
+            context.core.queues.of(units, self.part).take(member, dispatched.at, entries, issued);
         }
         let finished = self.execute(context, executed, issued);
         if finished.at() > self.completed.at() {
@@ -169,13 +172,15 @@ impl Pipeline {
         let Context { free, member, .. } = *context;
         self.share(context);
         let mut held = self.held(operation, executed.address);
-        if let Some((from, at, cause)) = self.special_hold(context, operation) {
-            held = held.later(self.chain.step(from, at, cause, account));
+        if !operation.is_plain {
+            if let Some((from, at, cause)) = self.special_hold(context, operation) {
+                held = held.later(self.chain.step(from, at, cause, account));
+            }
         }
         if !operation.units.is_none() && !free.contains(Cause::DispatchQueue) {
             let at = held.at().max(self.dispatch.own_slot());
-            let part = context.core.part(member);
-            held = held.later(context.core.queues.of(operation.units, part).room(member, at));
+            let queue = context.core.queues.of(operation.units, self.part);
+            held = held.later(queue.room(member, at));
         }
         let parameters = &context.parameters.core;
         let reason = context.core.reason(member);
@@ -235,6 +240,8 @@ impl Pipeline {
             self.share_version = context.core.version();
             let parameters = &context.parameters.core;
             self.share = context.core.share(context.member, parameters, context.free);
+            self.superslice = context.core.superslice(context.member);
+            self.part = context.core.part(context.member);
         }
     }
 
