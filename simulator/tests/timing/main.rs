@@ -5,12 +5,14 @@
 //! | `measure` | how a program's cycles are taken |
 //! | `figures` | the model beside published figures of POWER9 |
 //! | `promises` | every cycle is charged once; stopping, saving and observing change nothing; free causes |
+//! | `lines` | lines that several threads want |
 //! | `threads` | several threads of a core, and several cores |
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod figures;
+mod lines;
 mod measure;
 mod promises;
 mod threads;

@@ -31,7 +31,11 @@ impl Pipeline {
         let translated = self.chain.step(issued, translated.at(), translated.reason(), account);
         let begin = translated.at();
         let mut loaded = translated;
-        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
+        let found = if context.is_overwritten(access.offset) {
+            Found::Nothing
+        } else {
+            self.forwarding.find(access.offset, access.bytes as usize, begin)
+        };
         match found {
             Found::Forwarded(data) | Found::Merged(data) => {
                 let from = translated.later(data);
