@@ -145,7 +145,7 @@ fn ping_pong(hierarchy: &mut Hierarchy, one: usize, other: usize) -> u64 {
         for core in [one, other] {
             assert!(round == 0 || hierarchy.wanders(7));
             for kind in [Kind::Load, Kind::Store] {
-                at = hierarchy.access(&request(core, 7, kind, at)).ready;
+                at = hierarchy.access_beside(&request(core, 7, kind, at)).ready;
             }
         }
     }
@@ -166,13 +166,13 @@ fn a_line_that_two_cores_write_wanders() {
 #[test]
 fn a_line_wanders_once_it_has_gone_over_to_another_core() {
     let mut hierarchy = machine(1, 4);
-    hierarchy.access(&request(0, 7, Kind::Store, 0));
-    hierarchy.access(&request(0, 7, Kind::Load, 1000));
+    hierarchy.access_beside(&request(0, 7, Kind::Store, 0));
+    hierarchy.access_beside(&request(0, 7, Kind::Load, 1000));
     assert!(!hierarchy.wanders(7), "only one core has it");
-    hierarchy.access(&request(2, 7, Kind::Load, 2000));
+    hierarchy.access_beside(&request(2, 7, Kind::Load, 2000));
     assert!(hierarchy.wanders(7), "another reads what the first wrote");
     for core in 0..4 {
-        hierarchy.access(&request(core, 8, Kind::Load, 3000));
+        hierarchy.access_beside(&request(core, 8, Kind::Load, 3000));
     }
     assert!(!hierarchy.wanders(8), "nobody writes it");
 }

@@ -49,6 +49,8 @@ pub struct Exchange {
     kept: Box<[(u64, u64)]>,
     /// How long, cycles.
     keep: u64,
+    /// Who comes so many cycles behind the last writer reserves the line before that does again.
+    gives_way: u64,
     /// By thread, what it waits for.
     requests: Box<[Option<Request>]>,
     /// By thread, when its last store to a line that wanders has drained.
@@ -58,9 +60,10 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The lines of a machine of so many threads, whose cores keep a line that they reserved for `keep` cycles.
+    /// The lines of a machine of so many threads, whose cores keep a line that they reserved for `keep` cycles, and
+    /// where the last writer gives way to those who come so many cycles behind it.
     #[must_use]
-    pub fn new(threads: usize, keep: u64) -> Self {
+    pub fn new(threads: usize, keep: u64, gives_way: u64) -> Self {
         let nothing = Wanderer { line: u64::MAX, writer: 0, drained: 0 };
         Self {
             known: vec![nothing; KNOWN].into(),
@@ -68,6 +71,7 @@ impl Exchange {
             over: BTreeMap::new(),
             kept: vec![(u64::MAX, 0); threads].into(),
             keep,
+            gives_way,
             requests: vec![None; threads].into(),
             drained: vec![0; threads].into(),
             served: 0,
@@ -169,9 +173,13 @@ impl Exchange {
         std::mem::replace(&mut self.kept[thread], (u64::MAX, 0)).0 != u64::MAX
     }
 
-    /// `thread`, which has come to cycle `at`, wants `line`: gives the cycle at which its turn comes at the earliest.
-    pub fn request(&mut self, thread: usize, line: u64, at: u64) -> u64 {
-        let since = at.max(self.drained[thread]);
+    /// `thread`, which has come to cycle `at`, wants `line`, perhaps to reserve it: gives the cycle at which its turn
+    /// comes at the earliest.
+    pub fn request(&mut self, thread: usize, line: u64, reserves: bool, at: u64) -> u64 {
+        let known = self.known[line as usize % KNOWN];
+        let is_last = known.line == line && known.writer == thread;
+        let way = if reserves && is_last { self.gives_way } else { 0 };
+        let since = at.max(self.drained[thread] + way);
         self.requests[thread] = Some(Request { line, at, since });
         self.turn(thread).unwrap_or(at)
     }
@@ -193,7 +201,7 @@ impl Exchange {
         };
         let before = self.requests.iter().enumerate().filter(|request| is_before(*request));
         let before = before.count() as u64;
-        Some(self.begin(line, at).max(self.kept_until(thread, line)) + before)
+        Some(self.begin(line, since).max(self.kept_until(thread, line)) + before)
     }
 
     /// `thread` waits no more; it was served if it did.
@@ -204,10 +212,14 @@ impl Exchange {
         }
     }
 
-    /// The place of `thread` among those that come at once: the one behind the one that was served last is first.
-    #[inline]
+    /// The thread that was served last.
     #[must_use]
-    pub fn rotation(&self, thread: usize) -> usize {
+    pub fn served(&self) -> usize {
+        self.served
+    }
+
+    /// The place of `thread` among those that come at once: the one behind the one that was served last is first.
+    fn rotation(&self, thread: usize) -> usize {
         let threads = self.requests.len();
         (thread + threads - self.served - 1) % threads
     }
@@ -219,7 +231,7 @@ mod tests {
 
     #[test]
     fn transfers_of_a_line_follow_each_other() {
-        let mut exchange = Exchange::new(2, 50);
+        let mut exchange = Exchange::new(2, 50, 0);
         assert_eq!(exchange.begin(7, 100), 100);
         exchange.transfer(7, 150);
         assert_eq!([exchange.begin(7, 100), exchange.begin(7, 200)], [150, 200]);
@@ -228,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_is_long_over_is_forgotten() {
-        let mut exchange = Exchange::new(2, 50);
+        let mut exchange = Exchange::new(2, 50, 0);
         for line in 0..=TRANSFERS as u64 {
             exchange.transfer(line, line * LONG_AGO);
         }
@@ -237,7 +249,7 @@ mod tests {
 
     #[test]
     fn lines_that_wander_are_known_until_their_place_is_taken() {
-        let mut exchange = Exchange::new(2, 50);
+        let mut exchange = Exchange::new(2, 50, 0);
         exchange.write(0, 5, 10);
         exchange.read(0, 5);
         assert!(!exchange.wanders(5), "one thread alone uses it");
@@ -249,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_store_is_seen_when_it_has_drained_but_by_its_own_thread() {
-        let mut exchange = Exchange::new(2, 50);
+        let mut exchange = Exchange::new(2, 50, 0);
         exchange.note(5);
         exchange.write(0, 5, 100);
         assert_eq!([exchange.admit(0, 5, 60), exchange.admit(1, 5, 60)], [60, 100]);
@@ -257,27 +269,32 @@ mod tests {
 
     #[test]
     fn requests_are_served_in_the_order_in_which_they_came() {
-        let mut exchange = Exchange::new(4, 50);
+        let mut exchange = Exchange::new(4, 50, 20);
         exchange.note(5);
         exchange.transfer(5, 100);
-        assert_eq!(exchange.request(3, 5, 20), 100);
-        assert_eq!(exchange.request(1, 5, 10), 100);
+        assert_eq!(exchange.request(3, 5, false, 20), 100);
+        assert_eq!(exchange.request(1, 5, false, 10), 100);
         assert_eq!(exchange.turn(3), Some(101));
         // Of two that came at once the one behind the one that was served last, which is thread 0.
-        assert_eq!(exchange.request(2, 5, 10), 101);
+        assert_eq!(exchange.request(2, 5, false, 10), 101);
         assert_eq!(exchange.turn(3), Some(102));
         exchange.leave(1, true);
         assert_eq!([exchange.turn(2), exchange.turn(1)], [Some(100), None]);
         // A thread whose own store is on its way comes behind it.
         exchange.write(1, 5, 100);
-        assert_eq!(exchange.request(1, 5, 15), 102);
+        assert_eq!(exchange.request(1, 5, false, 15), 102);
+        // And to reserve it again it gives way to those who come a little later.
+        assert_eq!(exchange.request(1, 5, true, 15), 122);
     }
 
     #[test]
     fn a_line_that_is_reserved_is_kept_for_so_long() {
-        let mut exchange = Exchange::new(2, 50);
+        let mut exchange = Exchange::new(2, 50, 0);
         exchange.keep(0, 5, 100);
-        assert_eq!([exchange.request(0, 5, 110), exchange.request(1, 5, 110)], [110, 150]);
+        assert_eq!(
+            [exchange.request(0, 5, false, 110), exchange.request(1, 5, false, 110)],
+            [110, 150]
+        );
         assert!(exchange.give_up(0) && !exchange.give_up(0));
         exchange.leave(0, true);
         assert_eq!(exchange.turn(1), Some(110));

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Cause, Owner};
 
-pub use hierarchy::Hierarchy;
+pub use hierarchy::{Hierarchy, Wish};
 pub use translation::{TranslationRequest, Translations};
 
 /// log2 of the bytes of a line, at every level.

@@ -43,7 +43,7 @@ use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::translation::{TranslationMisses, Translations};
-use crate::cache::{CacheMisses, Hierarchy, LINE_LOG2};
+use crate::cache::{CacheMisses, Hierarchy, LINE_LOG2, Wish};
 use crate::description::Description;
 use crate::description::timing::Bound;
 use crate::interrupt::Taken;
@@ -320,11 +320,16 @@ impl Timing {
         let mut now = thread.time.cycles();
         let line = self.line_met(thread, operation);
         if let Some(line) = line {
-            if operation.class == Class::LoadReserve && self.gives_up(index) {
+            let wish = match operation.class {
+                Class::LoadReserve => Wish::Reserve,
+                Class::Atomic => Wish::Write,
+                class if class.is_load() => Wish::Read,
+                _ => Wish::Write,
+            };
+            if wish == Wish::Reserve && self.gives_up(index) {
                 return false;
             }
-            let only_reads = operation.class.is_load() && !operation.orders_threads;
-            now = self.memory.request(index, line, only_reads, now);
+            now = self.memory.request(index, line, wish, now);
         }
         let is_ordered = operation.orders_threads || line.is_some();
         let (pipeline, context) = self.parts(thread, shared);
@@ -351,10 +356,13 @@ impl Timing {
         !is_over
     }
 
-    /// The place of thread `index` among those that are at the same cycle: they take turns.
+    /// The place of the core of thread `index` among those that are at the same cycle: they take turns. Which of its
+    /// threads goes on is the core's own affair; were it looked at here, two cores could wait for each other.
     #[must_use]
     pub fn rotation(&self, index: usize) -> usize {
-        self.memory.rotation(index)
+        let cores = self.cores.len();
+        let core = |thread: usize| thread / self.threads_per_core;
+        (core(index) + cores - core(self.memory.served()) - 1) % cores
     }
 
     /// Thread `index` keeps the line no more that it had reserved. Whether others come first now, who waited for it.

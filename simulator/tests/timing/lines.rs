@@ -120,7 +120,7 @@ fn rounds(topology: Topology, work: [Work; 2], quantum: u64, cycles: u64) -> Vec
     counts(&machine).iter().zip(before).map(|(now, before)| (now - before) as f64 * scale).collect()
 }
 
-const CYCLES: u64 = 400_000;
+const CYCLES: u64 = 200_000;
 
 /// Cycles in which one round of any thread is done.
 fn cost(topology: Topology, work: [Work; 2]) -> f64 {
@@ -156,7 +156,7 @@ fn readers_of_a_line_in_a_storm_fetch_it_one_after_the_other() {
         let elapsed = threads.iter().map(|thread| timing.elapsed(thread)).max().unwrap();
         // A line of another pair takes 35 ns at least.
         println!("{topology:?}: {fetches} in {elapsed}");
-        assert!(fetches > 50 && fetches * 133 < elapsed + 2000, "{fetches} in {elapsed}");
+        assert!(fetches > 20 && fetches * 133 < elapsed + 2000, "{fetches} in {elapsed}");
     }
 }
 
@@ -219,7 +219,7 @@ fn at_random(mut program: Program, seed: u64) -> Program {
 #[test]
 fn programs_at_random_come_to_an_end() {
     for topology in [[1, 1, 2], [1, 1, 4], [1, 2, 1], [1, 4, 1], [1, 2, 2], [2, 1, 1], [2, 2, 2]] {
-        for seed in 0..12 {
+        for seed in 0..6 {
             let work = |number: u64| move |p| at_random(p, 2 * seed + number).op(M::B, &[0, 0, 0]);
             let mut machine = boot_on(topology, work(0), work(1));
             machine.start_timing(Settings::default());

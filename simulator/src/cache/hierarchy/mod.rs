@@ -46,6 +46,17 @@ struct Core {
     fetches_ahead: bool,
 }
 
+/// What a thread wants of a line that wanders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wish {
+    /// To read it.
+    Read,
+    /// To reserve it.
+    Reserve,
+    /// To write it.
+    Write,
+}
+
 /// The caches and memories of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hierarchy {
@@ -108,7 +119,11 @@ impl Hierarchy {
             homes: homes.collect(),
             latencies: Latencies::new(&cache, &memory, clock, free),
             prefetch,
-            exchange: Exchange::new(description.core_of_threads().len(), cache.reservation_kept),
+            exchange: Exchange::new(
+                description.core_of_threads().len(),
+                cache.reservation_kept,
+                cache.writer_gives_way,
+            ),
         }
     }
 
@@ -162,23 +177,23 @@ impl Hierarchy {
         self.exchange.is_overwritten(thread, line)
     }
 
-    /// When the turn of `thread` comes at a line that wanders, which it comes to at cycle `at`. Who `only_reads` and
-    /// has a copy does not have to ask for it.
+    /// When the turn of `thread` comes at a line that wanders, which it comes to at cycle `at` for what `wish` says. Who
+    /// only reads and has a copy does not have to ask for it.
     #[must_use]
-    pub fn request(&mut self, thread: usize, line: u64, only_reads: bool, at: u64) -> u64 {
+    pub fn request(&mut self, thread: usize, line: u64, wish: Wish, at: u64) -> u64 {
         let core = self.core_of[thread];
-        if only_reads && self.cores[core].data.find(line).is_some() {
+        if wish == Wish::Read && self.cores[core].data.find(line).is_some() {
             self.exchange.leave(thread, false);
             at
         } else {
-            self.exchange.request(thread, line, at)
+            self.exchange.request(thread, line, wish == Wish::Reserve, at)
         }
     }
 
-    /// The place of `thread` among those that come at the same cycle.
+    /// The thread whose request for a line was answered last.
     #[must_use]
-    pub fn rotation(&self, thread: usize) -> usize {
-        self.exchange.rotation(thread)
+    pub fn served(&self) -> usize {
+        self.exchange.served()
     }
 
     /// Who waits for which line, and who keeps one.
