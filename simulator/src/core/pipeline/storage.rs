@@ -55,7 +55,9 @@ impl Pipeline {
         for (line, address) in lines(access) {
             let answer = context.access(Kind::Load, line, address, begin, owner);
             let is_hit = answer.reason().cause() == Cause::LoadL1;
-            let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
+            let is_awaited = context.has_others && context.memory.wanders(line);
+            let wait =
+                if is_hit { 0 } else { context.core.miss(line, begin, answer.at(), is_awaited) };
             let wait = free.cost(Cause::QueueMiss, wait);
             let at = answer.at() + wait + crossing;
             if at > loaded.at() {
