@@ -143,11 +143,10 @@ fn ping_pong(hierarchy: &mut Hierarchy, one: usize, other: usize) -> u64 {
     for round in 0..10 {
         begin = at;
         for core in [one, other] {
-            assert!(round == 0 || hierarchy.is_contended(core, 7));
+            assert!(round == 0 || hierarchy.wanders(7));
             for kind in [Kind::Load, Kind::Store] {
-                at = hierarchy.access(&request(core, 7, kind, at)).ready;
+                at = hierarchy.access_beside(&request(core, 7, kind, at)).ready;
             }
-            assert!(!hierarchy.is_contended(core, 7));
         }
     }
     (at - begin) / 2
@@ -165,19 +164,32 @@ fn a_line_that_two_cores_write_wanders() {
 }
 
 #[test]
-fn a_line_is_contended_until_somebody_has_read_it() {
+fn a_line_wanders_once_it_has_gone_over_to_another_core() {
     let mut hierarchy = machine(1, 4);
-    hierarchy.access(&request(0, 7, Kind::Store, 0));
-    assert_eq!([0, 1, 2].map(|core| hierarchy.is_contended(core, 7)), [false, true, true]);
-    hierarchy.access(&request(2, 7, Kind::Load, 1000));
-    assert_eq!([0, 1, 2].map(|core| hierarchy.is_contended(core, 7)), [false; 3]);
-    hierarchy.access(&request(0, 7, Kind::Store, 2000));
-    hierarchy.access(&request(1, 7, Kind::Load, 3000));
-    // Out of the reader's L1.
-    for way in 1..9 {
-        hierarchy.access(&request(1, 7 + 32 * way, Kind::Load, 4000));
+    hierarchy.access_beside(&request(0, 7, Kind::Store, 0));
+    hierarchy.access_beside(&request(0, 7, Kind::Load, 1000));
+    assert!(!hierarchy.wanders(7), "only one core has it");
+    hierarchy.access_beside(&request(2, 7, Kind::Load, 2000));
+    assert!(hierarchy.wanders(7), "another reads what the first wrote");
+    for core in 0..4 {
+        hierarchy.access_beside(&request(core, 8, Kind::Load, 3000));
     }
-    assert!(!hierarchy.is_contended(1, 7));
+    assert!(!hierarchy.wanders(8), "nobody writes it");
+}
+
+#[test]
+fn transfers_of_a_line_never_overlap() {
+    for kind in [Kind::Load, Kind::Store] {
+        let mut hierarchy = machine(1, 16);
+        hierarchy.access(&request(0, 7, Kind::Store, 0));
+        // One core of each other pair wants it at once.
+        let ready: Vec<u64> =
+            (1..8).map(|pair| hierarchy.access(&request(2 * pair, 7, kind, 1000)).ready).collect();
+        // Changed or not, the line is on its way for 35 ns at least.
+        for (before, after) in ready.iter().zip(&ready[1..]) {
+            assert!(after - before >= 133, "{kind:?}: {ready:?}");
+        }
+    }
 }
 
 #[test]
@@ -186,7 +198,8 @@ fn a_line_goes_on_when_it_has_come() {
     assert_eq!(hierarchy.access(&request(0, 7, Kind::Store, 0)).ready, 258);
     assert_eq!(hierarchy.access(&request(2, 7, Kind::Load, 10)).ready, 258 + 285);
     assert_eq!(hierarchy.access(&request(0, 7, Kind::Store, 2000)).ready, 2000 + 114);
-    assert_eq!(hierarchy.access(&request(1, 7, Kind::Load, 2010)).ready, 2000 + 114);
+    // Only then it goes over to the other core of the pair.
+    assert_eq!(hierarchy.access(&request(1, 7, Kind::Load, 2010)).ready, 2000 + 114 + 16);
 }
 
 #[test]

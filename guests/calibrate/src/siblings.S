@@ -117,10 +117,10 @@ snooze:
 answer:
     load_constant %r3, SCRATCH
     li %r5, 0
-1:  lwz %r4, 0(%r3)
+1:  lwarx %r4, 0, %r3
     cmpwi %r4, 1
     bne 1b
-    stw %r5, 0(%r3)
+    stwcx. %r5, 0, %r3
     b 1b
 
     # One page of PID 0 everywhere: tlbie r5, r6 with RIC=0, PRS=1, R=1, and the wait for it.
@@ -160,15 +160,16 @@ invalidate:
     cmpdi %cr1, %r3, 0
     end_case_by_gpr
 
-    # A line that goes to the other thread and comes back.
+    # A line that goes to the other thread and comes back: each compares and swaps until the other one has.
     case ping_pong, 500, 2, ROLE_PING_PONG
     load_constant %r3, SCRATCH
     li %r5, 1
     measured
-1:  lwz %r4, 0(%r3)
+1:  lwarx %r4, 0, %r3
     cmpwi %r4, 0
     bne 1b
-    stw %r5, 0(%r3)
+    stwcx. %r5, 0, %r3
+    bne 1b
     end_case
 
 # What PARM-M measured beside threads that spin; its eight independent adds are `busy_thread`. Each has its loop's addi,

@@ -5,6 +5,7 @@
 //! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
 //! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
 //! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
+//! | [`exchange`] | lines that threads pass to each other, one transfer after the other |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
 //! | [`prefetch`] | streams of loads, and the lines to fetch ahead of them |
 //! | [`translation`] | ERATs, TLBs and table walks |
@@ -16,6 +17,7 @@
 pub mod array;
 pub mod calendar;
 pub mod displaced;
+pub mod exchange;
 pub mod hierarchy;
 pub mod latency;
 pub mod line;
@@ -27,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Cause, Owner};
 
-pub use hierarchy::Hierarchy;
+pub use hierarchy::{Hierarchy, Wish};
 pub use translation::{TranslationRequest, Translations};
 
 /// log2 of the bytes of a line, at every level.

@@ -43,6 +43,10 @@ parameters! {
         store_latency: "cycles",
         /// Until other pairs have given up a line whose data is not needed of them.
         claim_latency: "ns",
+        /// How long a core that has reserved a line gives it to nobody, if its store conditional does not come before.
+        reservation_kept: "cycles",
+        /// Who asks for a line so long after a thread has written it gets it before that thread reserves it again.
+        writer_gives_way: "cycles",
     }
 }
 

@@ -92,16 +92,19 @@ impl Machine {
             let at = next_at(thread)?;
             Some(if thread.activity == Activity::Running { timing.place(thread) } else { at })
         };
-        let waiting = |thread: &Thread| Some((place(thread)?, thread.index));
-        let (_, thread) = threads.iter().filter_map(waiting).min()?;
+        // Those at the same place take turns.
+        let waiting =
+            |thread: &Thread| Some((place(thread)?, timing.rotation(thread.index), thread.index));
+        let (_, _, thread) = threads.iter().filter_map(waiting).min()?;
         let core = threads[thread].core;
         // Threads of one core take turns inside it.
         let is_other = |other: &&Thread| {
             other.index != thread && (other.core != core || other.activity != Activity::Running)
         };
-        let others = threads.iter().filter(is_other).filter_map(place).min().unwrap_or(u64::MAX);
+        let others = threads.iter().filter(is_other).filter_map(waiting).min();
+        let (others, _, other) = others.unwrap_or((u64::MAX, 0, thread));
         let until = others.saturating_add(timing.settings().quantum);
-        timing.turn = Some(Turn { thread, until, others });
+        timing.turn = Some(Turn { thread, until, others, other });
         Some(thread)
     }
 
@@ -274,13 +277,15 @@ impl Run<'_> {
         observer: &mut O,
     ) -> Leave {
         let is_shared = self.timing.is_shared(self.thread.index);
+        let has_others = self.timing.has_others(self.thread.index);
         for (index, op) in self.block.ops.iter().enumerate().skip(*place) {
             *place = index;
             let Self { thread, shared, timing, block, timed } = self;
             let operation = &timed.operations[index];
             timing.fetch(thread, shared, block.offset(index), timed.owner());
-            if (is_shared || operation.orders_threads) && !timing.goes_on(thread, shared, operation)
-            {
+            let asks =
+                is_shared || operation.orders_threads || has_others && operation.operand.is_some();
+            if asks && !timing.goes_on(thread, shared, operation) {
                 return Leave::Turn;
             }
             thread.accesses.clear();

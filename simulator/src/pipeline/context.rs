@@ -7,9 +7,10 @@ use super::parameters::Parameters;
 use super::ready::{Ready, Reason};
 use super::sharing::Core;
 use crate::cache::translation::{TranslationRequest, Translations};
-use crate::cache::{Answer, Hierarchy, Kind, Request};
+use crate::cache::{Answer, Hierarchy, Kind, LINE_LOG2, Request};
 use crate::ledger::{CauseSet, Charges, Owner};
 use crate::mmu::{Access, path};
+use crate::state::memory::Offset;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 
@@ -36,17 +37,29 @@ pub struct Context<'a> {
     pub translations: &'a mut Translations,
     /// The account.
     pub charges: &'a mut Charges,
-    /// An access met a line that another core had: others come first before the thread goes on.
-    pub is_contended: bool,
+    /// Whether other threads of the machine run.
+    pub has_others: bool,
 }
 
 impl Context<'_> {
     /// When a line is there for an access that begins at cycle `at`.
     #[inline]
     pub fn access(&mut self, kind: Kind, line: u64, address: u64, at: u64, owner: Owner) -> Ready {
-        self.is_contended |= self.memory.is_contended(self.thread.core, line);
-        let thread = self.thread.index;
-        ready(self.memory.access(&Request { thread, line, address, kind, at, owner }))
+        let request = Request { thread: self.thread.index, line, address, kind, at, owner };
+        let is_data = matches!(kind, Kind::Load | Kind::Store | Kind::Zero);
+        if self.has_others && is_data {
+            ready(self.memory.access_beside(&request))
+        } else {
+            ready(self.memory.access(&request))
+        }
+    }
+
+    /// Whether another thread stored into the line of `offset` after the thread itself: what the thread's own queue
+    /// has of it is in the cache by then.
+    #[inline]
+    pub fn is_overwritten(&self, offset: Offset) -> bool {
+        self.has_others
+            && self.memory.is_overwritten(self.thread.index, (offset >> LINE_LOG2) as u64)
     }
 
     /// When `address` is translated for an access that begins at cycle `at`.

@@ -44,14 +44,16 @@ use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::translation::{TranslationMisses, Translations};
-use crate::cache::{CacheMisses, Hierarchy};
+use crate::cache::{CacheMisses, Hierarchy, LINE_LOG2, Wish};
 use crate::description::Description;
 use crate::interrupt::Taken;
 use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
 use crate::quantity::Bound;
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
+use crate::state::thread::accesses::Accesses;
 use crate::state::thread::{Activity, Thread};
+use class::Class;
 use context::Context;
 use fabric::Fabric;
 use operation::Operation;
@@ -99,6 +101,8 @@ pub struct Turn {
     pub until: u64,
     /// The cycle of the other thread that is furthest behind; what orders threads waits for it.
     pub others: u64,
+    /// That thread.
+    pub other: usize,
 }
 
 /// The timing model's state, in timing mode.
@@ -119,12 +123,22 @@ pub struct Timing {
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
+    /// By thread and lower bits, the effective lines at which it met others, and where they lie.
+    met: Box<[(u64, u64)]>,
     /// Whose turn it is.
     pub turn: Option<Turn>,
 }
 
 /// The firmware's entry word and the return behind it.
 const FIRMWARE_BYTES: u64 = 8;
+
+/// Places at which a thread met others that are remembered; a power of two.
+const LINES_MET: usize = 64;
+
+/// Where the effective line is in [`Timing::met`].
+fn met(thread: &Thread, line: u64) -> usize {
+    thread.index * LINES_MET + line as usize % LINES_MET
+}
 
 /// Program priority in PPR.
 const PRIORITY: Field = Field::new(11, 13);
@@ -162,6 +176,7 @@ impl Timing {
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
+            met: vec![(u64::MAX, 0); threads.len() * LINES_MET].into(),
             turn: None,
             parameters,
         };
@@ -235,6 +250,7 @@ impl Timing {
         thread: &'a Thread,
         shared: &'a Shared,
     ) -> (&'a mut Pipeline, Context<'a>) {
+        let has_others = self.has_others(thread.index);
         let threads = self.threads_per_core;
         let context = Context {
             thread,
@@ -247,7 +263,7 @@ impl Timing {
             memory: &mut self.memory,
             translations: &mut self.translations,
             charges: &mut self.charges,
-            is_contended: false,
+            has_others,
         };
         (&mut self.pipelines[thread.index], context)
     }
@@ -282,8 +298,11 @@ impl Timing {
         let (pipeline, mut context) = self.parts(thread, shared);
         context.core.set_priority(context.member, PRIORITY.get(thread.spr(Spr::Ppr)));
         let cycle = pipeline.complete(&mut context, executed);
-        if context.is_contended {
-            self.turn = None;
+        if self.has_others(thread.index) {
+            self.meet_others(thread, executed.accesses);
+            if executed.operation.class == Class::StoreConditional {
+                self.gives_up(thread.index);
+            }
         }
         for (core, invalidation) in executed.accesses.invalidations() {
             self.translations.invalidate(*core, invalidation);
@@ -294,33 +313,99 @@ impl Timing {
     /// Whether `thread` goes on with `operation`, which it has fetched, or another thread comes first: in a core
     /// that several threads share the one whose operation can be dispatched first, and the one that is furthest
     /// behind before it executes what orders threads. To be asked before each instruction where several threads
-    /// share the core, and elsewhere before those that order threads.
+    /// share the core, and elsewhere before those that order threads or access memory.
     #[inline]
     pub fn goes_on(&mut self, thread: &Thread, shared: &Shared, operation: &Operation) -> bool {
         let Some(turn) = self.turn else { return false };
-        let now = thread.time.cycles();
-        let (pipeline, context) = self.parts(thread, shared);
-        if !context.core.is_shared() {
-            if now > turn.others {
-                self.turn = None;
+        let index = thread.index;
+        let mut now = thread.time.cycles();
+        let line = self.line_met(thread, operation);
+        if let Some(line) = line {
+            let wish = match operation.class {
+                Class::LoadReserve => Wish::Reserve,
+                Class::Atomic => Wish::Write,
+                class if class.is_load() => Wish::Read,
+                _ => Wish::Write,
+            };
+            if wish == Wish::Reserve && self.gives_up(index) {
+                return false;
             }
-            return now <= turn.others;
+            now = self.memory.request(index, line, wish, now);
         }
-        let mut place = pipeline.place(&context, operation);
-        if operation.orders_threads {
-            place = place.max(now);
-        }
-        let member = &mut context.core.members[context.member];
-        (member.place, member.units) = (place, operation.units);
-        if context.core.next_member() != context.member {
-            return false;
-        }
-        let place = context.core.place(context.member);
-        let is_over = place >= turn.until || operation.orders_threads && place > turn.others;
+        let is_ordered = operation.orders_threads || line.is_some();
+        let (pipeline, context) = self.parts(thread, shared);
+        let is_shared = context.core.is_shared();
+        let own = if is_shared { pipeline.place(&context, operation) } else { now };
+        let member = context.member;
+        let next = &mut context.core.members[member];
+        next.place = if is_ordered { own.max(now) } else { own };
+        next.units = operation.units;
+        let place = if is_shared {
+            if context.core.next_member() != member {
+                return false;
+            }
+            context.core.place(member)
+        } else {
+            now
+        };
+        let is_over = place >= turn.until
+            || is_ordered
+                && (place, self.rotation(index)) > (turn.others, self.rotation(turn.other));
         if is_over {
             self.turn = None;
+        } else {
+            self.memory.exchange().leave(index, true);
         }
         !is_over
+    }
+
+    /// The place of the core of thread `index` among those that are at the same cycle: they take turns. Which of its
+    /// threads goes on is the core's own affair; were it looked at here, two cores could wait for each other.
+    #[must_use]
+    pub fn rotation(&self, index: usize) -> usize {
+        let cores = self.cores.len();
+        let core = |thread: usize| thread / self.threads_per_core;
+        (core(index) + cores - core(self.memory.served()) - 1) % cores
+    }
+
+    /// Thread `index` keeps the line no more that it had reserved. Whether others come first now, who waited for it.
+    fn gives_up(&mut self, index: usize) -> bool {
+        let exchange = self.memory.exchange();
+        if !exchange.give_up(index) {
+            return false;
+        }
+        let mut has_waiting = false;
+        for (number, core) in self.cores.iter_mut().enumerate() {
+            for (member, waiting) in core.members.iter_mut().enumerate() {
+                if let Some(turn) = exchange.turn(number * self.threads_per_core + member) {
+                    waiting.place = waiting.place.min(turn);
+                    has_waiting = true;
+                }
+            }
+        }
+        if has_waiting {
+            self.turn = None;
+        }
+        has_waiting
+    }
+
+    /// The line that `operation` accesses, if `thread` met others there.
+    #[inline]
+    fn line_met(&self, thread: &Thread, operation: &Operation) -> Option<u64> {
+        let address = operation.operand?.address(thread) >> LINE_LOG2;
+        let (known, line) = self.met[met(thread, address)];
+        (known == address).then_some(line)
+    }
+
+    /// Remembers where `thread` accessed a line that goes from core to core.
+    fn meet_others(&mut self, thread: &Thread, accesses: &Accesses) {
+        for access in accesses.list() {
+            let line = (access.offset >> LINE_LOG2) as u64;
+            if self.memory.wanders(line) {
+                let address = access.address >> LINE_LOG2;
+                self.met[met(thread, address)] = (address, line);
+            }
+        }
     }
 
     /// Whether several threads of the core of thread `index` run.
@@ -347,8 +432,16 @@ impl Timing {
         if core.is_shared() {
             core.place(thread.index % self.threads_per_core)
         } else {
-            thread.time.cycles()
+            let place = core.members[thread.index % self.threads_per_core].place;
+            thread.time.cycles().max(place)
         }
+    }
+
+    /// Whether other threads run, in its core or in another, beside thread `index`, whose turn it is.
+    #[inline]
+    #[must_use]
+    pub fn has_others(&self, index: usize) -> bool {
+        self.is_shared(index) || self.turn.is_some_and(|turn| turn.others != u64::MAX)
     }
 
     /// `thread` took an interrupt.

@@ -9,6 +9,7 @@ use super::predictor::Kind;
 use super::registers::{Effects, Registers, UNREAD, UNWRITTEN, Walk};
 use super::units::{Engine, Units, engine};
 use crate::ledger::{Cause, CauseSet};
+use crate::state::thread::Thread;
 
 /// An instruction as the pipeline sees it.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +46,52 @@ pub struct Operation {
     pub waits_to_be_next: bool,
     /// Whether other threads must have come as far in time first.
     pub orders_threads: bool,
+    /// Where it accesses memory, if it does.
+    pub operand: Option<Operand>,
     /// Whether a later `isync` has to wait for it.
     pub alters_context: bool,
+}
+
+/// The operand in memory of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// RA, or 0 for none.
+    base: u8,
+    /// RB, where it has one.
+    index: Option<u8>,
+    displacement: i16,
+}
+
+impl Operand {
+    fn of(word: Word) -> Self {
+        /// Opcodes of the forms with a displacement: DQ, DS, and D for the others.
+        const DQ: [u32; 2] = [56, 61];
+        const DS: [u32; 3] = [57, 58, 62];
+        /// X forms.
+        const INDEXED: u32 = 31;
+        let opcode = word.0 >> 26;
+        let displacement = match opcode {
+            INDEXED => 0,
+            opcode if DQ.contains(&opcode) => word.dq(),
+            opcode if DS.contains(&opcode) => word.ds(),
+            _ => word.d(),
+        };
+        Self {
+            base: word.ra() as u8,
+            index: (opcode == INDEXED).then_some(word.rb() as u8),
+            displacement: displacement as i16,
+        }
+    }
+
+    /// Its effective address, before `thread` executes the instruction.
+    #[inline]
+    #[must_use]
+    pub fn address(self, thread: &Thread) -> u64 {
+        let base = thread.gpr_or_zero(usize::from(self.base));
+        let index = self.index.map_or(0, |index| thread.gpr[usize::from(index)]);
+        let address = base.wrapping_add(index).wrapping_add_signed(self.displacement.into());
+        thread.effective(address).0
+    }
 }
 
 impl Operation {
@@ -79,6 +124,7 @@ impl Operation {
             is_call: class == Class::Branch && word.lk() && word != NEXT_ADDRESS,
             waits_to_be_next: class.waits_to_be_next(),
             orders_threads: class.orders_threads(),
+            operand: class.is_access().then(|| Operand::of(word)),
             alters_context: alters_context(mnemonic, word, class),
         }
     }

@@ -200,13 +200,13 @@ impl Core {
     }
 
     /// Lets a miss of `line` at cycle `at` that would be `ready` wait for its turn, and says how long it
-    /// has to.
-    pub fn miss(&mut self, line: u64, at: u64, ready: u64) -> u64 {
+    /// has to. Where the line `is_awaited` from another thread, both waits pass side by side.
+    pub fn miss(&mut self, line: u64, at: u64, ready: u64, is_awaited: bool) -> u64 {
         if self.misses.contains(&(line, ready)) {
             return 0;
         }
         let first = self.misses.iter_mut().min_by_key(|miss| miss.1).expect("there is an entry");
-        let wait = first.1.saturating_sub(at);
+        let wait = first.1.saturating_sub(if is_awaited { ready } else { at });
         *first = (line, ready + wait);
         wait
     }

@@ -20,11 +20,21 @@ fn boot(
     main: impl Fn(Program) -> Program,
     others: impl Fn(Program) -> Program,
 ) -> Machine {
-    let count = cores * threads_per_core;
-    // The PIRs of a core's threads are the core's number times four and more.
-    let pirs =
-        (0..cores).flat_map(|core| (0..threads_per_core).map(move |thread| 4 * core + thread));
-    let pirs: Vec<u64> = pirs.map(u64::from).take(count as usize).collect();
+    boot_on([1, cores, threads_per_core], main, others)
+}
+
+/// The same with so many chips, cores of each and threads of each.
+pub(crate) fn boot_on(
+    [chips, cores, threads_per_core]: [u32; 3],
+    main: impl Fn(Program) -> Program,
+    others: impl Fn(Program) -> Program,
+) -> Machine {
+    // Threads of a core have PIRs that follow each other, cores four of them, chips 256.
+    let pirs = (0..chips).flat_map(|chip| {
+        (0..cores)
+            .flat_map(move |core| (0..threads_per_core).map(move |t| 256 * chip + 4 * core + t))
+    });
+    let pirs: Vec<u64> = pirs.map(u64::from).collect();
     let start = |address: u64| {
         let program = Program::default();
         let program = pirs[1..]
@@ -36,10 +46,9 @@ fn boot(
     let address = KERNEL + start(KERNEL).forever().0.len() as u64;
     let program = others(start(address).forever().set(9, DATA)).forever();
     let mut machine = program.boot(|description| {
-        let text = include_str!("../../../machines/power9.toml")
-            .replace("cores_per_chip = 1", &format!("cores_per_chip = {cores}"))
-            .replace("threads_per_core = 1", &format!("threads_per_core = {threads_per_core}"));
-        *description = Description::from_toml(&text).unwrap();
+        let text = include_str!("../../../machines/power9.toml");
+        *description = Description::from_toml(text).unwrap();
+        description.set_topology(chips, cores, threads_per_core).unwrap();
     });
     machine.start_timing(Settings::default());
     machine

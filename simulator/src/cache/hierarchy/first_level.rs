@@ -107,10 +107,14 @@ impl Hierarchy {
                 entry.writer = core as u16;
                 let others = entry.above & !own;
                 entry.above &= own;
-                let ready = entry.ready.max(at + self.latencies.of(Kind::Store, Level::L2));
+                let own_ready = entry.ready;
+                let cycles = self.latencies.of(Kind::Store, Level::L2);
                 if others == 0 {
+                    let ready = own_ready.max(at + cycles);
                     return Answer { ready, cause, is_refill: false };
                 }
+                let ready = own_ready.max(self.exchange.begin(line, at) + cycles);
+                self.exchange.transfer(line, ready);
                 self.take_above(pair, line, others, Some(side));
                 (ready, false)
             }

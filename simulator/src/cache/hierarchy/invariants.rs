@@ -84,8 +84,6 @@ proptest! {
                     let request = Request { thread, line, address, kind, at, owner };
                     let answer = hierarchy.access(&request);
                     prop_assert!(answer.ready >= at);
-                    let is_write = matches!(kind, Kind::Store | Kind::Zero);
-                    prop_assert!(!is_write || !hierarchy.is_contended(thread, line));
                 }
                 Step::Flush(line) => {
                     hierarchy.flush(line, at);

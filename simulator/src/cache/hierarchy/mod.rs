@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use self::pair::Pair;
 use super::array::Array;
 use super::calendar::Calendar;
+use super::exchange::Exchange;
 use super::latency::Latencies;
-use super::line::{Line, NOBODY};
+use super::line::Line;
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
@@ -45,6 +46,17 @@ struct Core {
     fetches_ahead: bool,
 }
 
+/// What a thread wants of a line that wanders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wish {
+    /// To read it.
+    Read,
+    /// To reserve it.
+    Reserve,
+    /// To write it.
+    Write,
+}
+
 /// The caches and memories of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hierarchy {
@@ -58,6 +70,7 @@ pub struct Hierarchy {
     homes: Vec<(u64, u64, usize)>,
     latencies: Latencies,
     prefetch: PrefetchParameters,
+    exchange: Exchange,
     /// By thread.
     misses: Vec<CacheMisses>,
 }
@@ -106,6 +119,11 @@ impl Hierarchy {
             homes: homes.collect(),
             latencies: Latencies::new(&cache, &memory, clock, free),
             prefetch,
+            exchange: Exchange::new(
+                description.core_of_threads().len(),
+                cache.reservation_kept,
+                cache.writer_gives_way,
+            ),
         }
     }
 
@@ -131,29 +149,56 @@ impl Hierarchy {
         self.cores[core].fetches_ahead = fetches_ahead;
     }
 
-    /// Whether `core` would get `line` from a core that wrote it: the order of the two matters.
+    /// Makes an access of a thread beside others: it waits for what they stored, and they for what it stores.
+    #[inline]
+    pub fn access_beside(&mut self, request: &Request) -> Answer {
+        let Request { thread, line, kind, .. } = *request;
+        let at = self.exchange.admit(thread, line, request.at);
+        let answer = self.access(&Request { at, ..*request });
+        match kind {
+            Kind::Load => self.exchange.read(thread, line),
+            Kind::Store | Kind::Zero => self.exchange.write(thread, line, answer.ready),
+            Kind::Fetch | Kind::Walk => {}
+        }
+        answer
+    }
+
+    /// Whether threads pass `line` to each other by writing it: the order of accesses to it matters.
     #[inline]
     #[must_use]
-    pub fn is_contended(&self, core: usize, line: u64) -> bool {
-        if self.cores.len() == 1 {
-            return false;
+    pub fn wanders(&self, line: u64) -> bool {
+        self.exchange.wanders(line)
+    }
+
+    /// Whether another thread than `thread` stored last into `line`, which wanders.
+    #[inline]
+    #[must_use]
+    pub fn is_overwritten(&self, thread: usize, line: u64) -> bool {
+        self.exchange.is_overwritten(thread, line)
+    }
+
+    /// When the turn of `thread` comes at a line that wanders, which it comes to at cycle `at` for what `wish` says. Who
+    /// only reads and has a copy does not have to ask for it.
+    #[must_use]
+    pub fn request(&mut self, thread: usize, line: u64, wish: Wish, at: u64) -> u64 {
+        let core = self.core_of[thread];
+        if wish == Wish::Read && self.cores[core].data.find(line).is_some() {
+            self.exchange.leave(thread, false);
+            at
+        } else {
+            self.exchange.request(thread, line, wish == Wish::Reserve, at)
         }
-        let own = &self.cores[core];
-        if own.data.find(line).is_some() {
-            // A store of another core would have taken it away.
-            return false;
-        }
-        let is_others = |pair: usize, entry: &Line| {
-            if pair == own.pair {
-                entry.writer != NOBODY && entry.writer != core as u16
-            } else {
-                entry.is_exclusive && entry.is_dirty
-            }
-        };
-        self.pairs.iter().enumerate().any(|(pair, caches)| {
-            let entry = caches.l2.find(line).or_else(|| caches.l3.find(line));
-            entry.is_some_and(|entry| is_others(pair, entry))
-        })
+    }
+
+    /// The thread whose request for a line was answered last.
+    #[must_use]
+    pub fn served(&self) -> usize {
+        self.exchange.served()
+    }
+
+    /// Who waits for which line, and who keeps one.
+    pub fn exchange(&mut self) -> &mut Exchange {
+        &mut self.exchange
     }
 
     /// Writes `line` back and takes it out of every cache, as `dcbf` does, from cycle `at` on. Returns

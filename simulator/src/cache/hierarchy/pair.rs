@@ -96,21 +96,27 @@ impl Hierarchy {
     /// Brings a line into the L2 of `pair`, from wherever it is. `None` if patience ends; then nothing has
     /// changed.
     pub(super) fn bring(&mut self, pair: usize, want: &Want) -> Option<Arrival> {
-        let Want { line, kind, at, side, .. } = *want;
+        let Want { line, kind, side, .. } = *want;
         let latencies = &self.latencies;
         let caches = &mut self.pairs[pair];
-        let pass = |port: &mut Calendar, level| {
+        let pass = |port: &mut Calendar, level, at| {
             let begin = port.reserve(at, u64::MAX).unwrap_or(at);
             at + latencies.wait(kind, level, begin - at) + latencies.of(kind, level)
         };
         if let Some(entry) = caches.l2.touch(line, side) {
             let found = *entry;
             want.note_use(entry);
-            let soonest = pass(&mut caches.l2_port, Level::L2);
+            // The other core of the pair wrote it: it goes over to this one.
+            let goes_over = found.writer != NOBODY && found.writer != want.core;
+            let at = if goes_over { self.exchange.begin(line, want.at) } else { want.at };
+            let soonest = pass(&mut caches.l2_port, Level::L2, at);
+            if goes_over {
+                self.exchange.transfer(line, soonest);
+            }
             return Some(self.own(pair, want, &found, found.arrive(soonest, Level::L2, false)));
         }
         if let Some(found) = caches.l3.remove(line) {
-            let soonest = pass(&mut caches.l3_port, Level::L3);
+            let soonest = pass(&mut caches.l3_port, Level::L3, want.at);
             let is_lost = caches.l2.take_loss(line, side);
             let arrival = found.arrive(soonest, Level::L3, is_lost);
             let arrival = self.own(pair, want, &found, arrival);
@@ -133,7 +139,9 @@ impl Hierarchy {
             return arrival;
         }
         self.take_from_others(pair, want.line, want.side);
-        let alone = want.at.max(found.ready) + self.latencies.claim();
+        let begin = self.exchange.begin(want.line, want.at.max(found.ready));
+        let alone = begin + self.latencies.claim();
+        self.exchange.transfer(want.line, alone);
         Arrival { ready: arrival.ready.max(alone), ..arrival }
     }
 

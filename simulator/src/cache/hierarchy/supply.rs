@@ -2,7 +2,7 @@
 //!
 //! There is no directory: the tags of all pairs are looked through, as the fabric's snoopers do. A pair
 //! that changed a line supplies it, from whichever chip; otherwise a pair of the same chip; otherwise the
-//! memory. Transfers between chips take time but no bandwidth.
+//! memory. Transfers between chips take time but no bandwidth; those of one line follow each other.
 
 use super::Hierarchy;
 use super::pair::{Pair, Want};
@@ -54,8 +54,10 @@ impl Hierarchy {
                     (true, false) => Level::ChipModified,
                 };
                 // A line on its way to the other pair goes on from there.
-                let begin = at.max(holder.ready);
-                Line::new(level, begin + self.latencies.of(kind, level))
+                let begin = self.exchange.begin(line, at.max(holder.ready));
+                let ready = begin + self.latencies.of(kind, level);
+                self.exchange.transfer(line, ready);
+                Line::new(level, ready)
             }
             None => self.read_memory(chip, want)?,
         };

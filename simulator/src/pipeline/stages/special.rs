@@ -112,8 +112,12 @@ impl Pipeline {
                     self.drained = self.drained.later(flushed);
                 }
             }
-            Class::StoreConditional | Class::Atomic => {
-                self.order = finished;
+            Class::StoreConditional | Class::Atomic => self.order = finished,
+            Class::LoadReserve if context.has_others => {
+                for access in executed.accesses.list() {
+                    let line = (access.offset >> LINE_LOG2) as u64;
+                    context.memory.exchange().keep(context.thread.index, line, finished.at());
+                }
             }
             _ => {}
         }

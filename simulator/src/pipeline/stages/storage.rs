@@ -31,7 +31,11 @@ impl Pipeline {
         let translated = self.chain.step(issued, translated.at(), translated.reason(), account);
         let begin = translated.at();
         let mut loaded = translated;
-        let found = self.forwarding.find(access.offset, access.bytes as usize, begin);
+        let found = if context.is_overwritten(access.offset) {
+            Found::Nothing
+        } else {
+            self.forwarding.find(access.offset, access.bytes as usize, begin)
+        };
         match found {
             Found::Forwarded(data) | Found::Merged(data) => {
                 let from = translated.later(data);
@@ -51,7 +55,9 @@ impl Pipeline {
         for (line, address) in lines(access) {
             let answer = context.access(Kind::Load, line, address, begin, owner);
             let is_hit = answer.reason().cause() == Cause::LoadL1;
-            let wait = if is_hit { 0 } else { context.core.miss(line, begin, answer.at()) };
+            let is_awaited = context.has_others && context.memory.wanders(line);
+            let wait =
+                if is_hit { 0 } else { context.core.miss(line, begin, answer.at(), is_awaited) };
             let wait = free.cost(Cause::QueueMiss, wait);
             let at = answer.at() + wait + crossing;
             if at > loaded.at() {
