@@ -13,7 +13,7 @@ use crate::ledger::Clock;
 use crate::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::mmu::tlb::Tlb;
 use crate::mmu::walk_cache::WalkCache;
-use crate::power_saving::PowerSaving;
+use crate::power_saving::{PowerSaving, Reached};
 use crate::thread::{Reservation, Thread};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`docs/facts/power9-memory.md#line`).
@@ -30,8 +30,8 @@ pub struct Core {
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
     pub timebase_offset: u64,
-    /// The level that its threads sleep at together; 0 while one of them does not sleep.
-    pub power_saving_level: u64,
+    /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
+    pub reached: Reached,
     /// Translations.
     pub tlb: Tlb,
     /// Tables on the way to translations.
@@ -46,7 +46,7 @@ impl Core {
             chip,
             spr: [0; Spr::COUNT],
             timebase_offset: 0,
-            power_saving_level: 0,
+            reached: Reached::default(),
             tlb: Tlb::default(),
             walk_cache: WalkCache::default(),
         }
