@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         Task::Build => images::images(&workspace).and_then(|()| run::build(&workspace).map(drop)),
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
-        Task::Linux(arguments) => linux::linux(&workspace, arguments),
+        Task::Linux(arguments) => linux::linux(&workspace, &arguments),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::check::check;
 use crate::images::images;
+use crate::linux;
 use crate::loom::{self, loom};
 use crate::workspace::{Workspace, run};
 
@@ -23,7 +24,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     check(workspace)?;
     loom(workspace, loom::Arguments::default())?;
-    tests(workspace, None)
+    tests(workspace, None)?;
+    linux::test(workspace)
 }
 
 /// All tests, with many more random cases: how many of what.

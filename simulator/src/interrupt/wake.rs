@@ -16,6 +16,7 @@ use arch::registers::{lpcr, msr, psscr};
 use super::decrementers::{decrementer, hypervisor_exception_at, negative_at};
 use super::{Taken, has_monitor_alert, is_enabled, needs_maintenance, take};
 use crate::power_saving::{SelfRestore, lose_thread_state};
+use crate::state::power_saving::Reached;
 use crate::state::shared::Shared;
 use crate::state::thread::trap::Interrupt;
 use crate::state::thread::{Activity, Thread};
@@ -177,8 +178,8 @@ impl Timer {
                 ends.then(|| hypervisor_exception_at(thread, shared)).flatten()
             }
         };
-        let level = shared.cores[thread.core].power_saving_level;
+        let Reached { level, since } = shared.cores[thread.core].reached;
         let stands_still = level >= shared.power_saving.time_base_stops_from;
-        due.filter(|&cycle| !stands_still || cycle <= thread.reached.since)
+        due.filter(|&cycle| !stands_still || cycle <= since)
     }
 }

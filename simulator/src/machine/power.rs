@@ -31,13 +31,11 @@ pub(super) fn settle(threads: &mut [Thread], shared: &mut Shared) {
             Activity::Running | Activity::Waiting | Activity::InFirmware => 0,
         });
         let together = levels.min().filter(|&level| level >= shared.power_saving.core_from);
-        shared.cores[siblings[0].core].power_saving_level = together.unwrap_or(0);
         let since = siblings.iter().map(|thread| thread.time.cycles()).max().unwrap_or(0);
+        let core = together.map(|level| Reached { level, since });
+        shared.cores[siblings[0].core].reached = core.unwrap_or_default();
         for thread in siblings.iter_mut().filter(|thread| is_stopped(thread)) {
-            let now = match together {
-                Some(level) => Reached { level, since },
-                None => alone(thread, shared),
-            };
+            let now = core.unwrap_or_else(|| alone(thread, shared));
             if now.level > thread.reached.level {
                 thread.reached = now;
             }
@@ -66,23 +64,25 @@ pub(super) fn wake(state: &mut State, index: usize) -> Option<Taken> {
             thread.reached = alone(thread, shared);
         }
     }
-    let Reached { level, since } = threads[index].reached;
-    let mut siblings = threads.iter().filter(|thread| thread.core == number);
-    let first = siblings.clone().map(|thread| thread.index).min().unwrap_or(index);
-    let is_first_awake = siblings.all(is_stopped);
     let rules = &shared.power_saving;
     let core = &mut shared.cores[number];
-    if is_first_awake && level >= rules.hypervisor_lost_from {
+    // What the core loses is lost at its own level, which may be shallower than what the thread reached before a
+    // sibling woke and stopped again.
+    let Reached { level, since } = std::mem::take(&mut core.reached);
+    let has_slept = since <= woken;
+    if has_slept && level >= rules.hypervisor_lost_from {
+        let siblings = threads.iter().filter(|thread| thread.core == number);
+        let first = siblings.map(|thread| thread.index).min().unwrap_or(index);
         rules.lose_core_state(core, first, shared.processor, &platform.self_restore);
     }
-    if is_first_awake && level >= rules.time_base_stops_from {
+    if has_slept && level >= rules.time_base_stops_from {
         let slept = shared.clock.ticks(woken) - shared.clock.ticks(since);
         core.timebase_offset = core.timebase_offset.wrapping_sub(slept);
     }
-    core.power_saving_level = 0;
     if level >= rules.core_from {
         // Timers of siblings run again.
         shared.call_attention();
     }
+    let level = threads[index].reached.level;
     interrupt::wake::wake(&mut threads[index], shared, reason, level, &platform.self_restore)
 }

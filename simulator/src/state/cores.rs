@@ -4,6 +4,7 @@ use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
+use crate::state::power_saving::Reached;
 use crate::state::tlb::Tlb;
 use crate::state::walk_cache::WalkCache;
 
@@ -18,8 +19,8 @@ pub struct Core {
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
     pub timebase_offset: u64,
-    /// The level that its threads sleep at together; 0 while one of them does not sleep.
-    pub power_saving_level: u64,
+    /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
+    pub reached: Reached,
     /// Translations.
     pub tlb: Tlb,
     /// Tables on the way to translations.
@@ -34,7 +35,7 @@ impl Core {
             chip,
             spr: [0; Spr::COUNT],
             timebase_offset: 0,
-            power_saving_level: 0,
+            reached: Reached::default(),
             tlb: Tlb::default(),
             walk_cache: WalkCache::default(),
         }

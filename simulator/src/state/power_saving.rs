@@ -23,7 +23,8 @@ pub struct PowerSaving {
     pub restorable: Vec<u16>,
 }
 
-/// The deepest level that a waiting thread has reached, and the cycle at which it did.
+/// The level that a waiting thread or a sleeping core has reached, and the cycle at which it did. A thread's is the
+/// deepest since it stopped: its core may have been awake in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Reached {
     /// The level, as PSSCR\[PLS\] reports it.

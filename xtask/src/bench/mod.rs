@@ -26,7 +26,7 @@ use crate::workspace::Workspace;
 const ROUNDS: usize = 5;
 
 /// The machines, and how many times as much QEMU does: it translates, and its start takes seconds.
-const MACHINES: [(&str, u64); 2] = [("simulator", 1), ("qemu", 8)];
+const MACHINES: [(&str, u64); 2] = [("simulator", 1), ("qemu", 40)];
 
 /// Work of which a payload does as much as its argument says.
 struct Work {

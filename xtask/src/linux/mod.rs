@@ -1,168 +1,149 @@
-//! `cargo xtask linux`: a kernel and a shell that none of us wrote, for our machine.
+//! `cargo xtask linux`: kernels and a shell that none of us wrote, for our machine.
 //!
 //! Debian's package client fetches and checks them, with its own state in target/linux: the system's
 //! architecture and its lists stay as they are. Nothing of them is committed.
 
 mod boot;
 mod cpio;
+mod initramfs;
+mod packages;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::outcome::Outcome;
 use crate::run::build;
-use crate::workspace::{Workspace, run};
-use cpio::{Archive, CHARACTER_DEVICE, FOLDER, PROGRAM};
+use crate::workspace::Workspace;
+use boot::{COMMANDS, TORTURE, Trial};
+use packages::Client;
 
-const ARCHITECTURE: &str = "ppc64el";
-/// Depends on the kernel of the release.
-const KERNEL: &str = "linux-image-powerpc64le";
-const SHELL: &str = "busybox-static";
-/// Where Debian's own sources are named.
-const SOURCES: [&str; 2] = ["/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"];
+/// The shell of the initramfs, and what a C program needs to become one of its programs.
+const USER_PACKAGES: [&str; 3] = ["busybox-static", "libc6-dev", "linux-libc-dev"];
+/// The suite whose shell and library they are.
+const USER_SUITE: &str = "bookworm";
+/// Topologies with 1, 8 and 32 threads.
+const TOPOLOGIES: [&str; 3] = ["1x1x1", "1x2x4", "2x4x4"];
 
-/// What the kernel starts: a shell on the console, and power-off behind it.
-const INIT: &str = "#!/bin/busybox sh
-/bin/busybox --install -s /bin
-export PATH=/bin
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
-uname -a
-sh
-poweroff -f
-";
+/// A kernel of Debian's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Kernel {
+    /// Of Debian 12, with pages of 64K.
+    #[value(name = "6.1")]
+    Bookworm,
+    /// Of Debian 13, with pages of 4K.
+    #[value(name = "6.12")]
+    Trixie,
+    /// Of Debian 13, with pages of 64K.
+    #[value(name = "6.12-64k")]
+    TrixieLargePages,
+}
+
+impl Kernel {
+    const ALL: [Self; 3] = [Self::Bookworm, Self::Trixie, Self::TrixieLargePages];
+
+    /// Its suite, and the package that depends on the newest of its kind.
+    fn place(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Bookworm => ("bookworm", "linux-image-powerpc64le"),
+            Self::Trixie => ("trixie", "linux-image-powerpc64le"),
+            Self::TrixieLargePages => ("trixie", "linux-image-powerpc64le-64k"),
+        }
+    }
+}
 
 /// What to do with them.
-#[derive(clap::Args, Clone, Copy, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Arguments {
     /// Boot them on our machine and on QEMU, type a few commands into each, and compare the answers.
     #[arg(long)]
     boot: bool,
+    /// Run the torture set instead of a few commands.
+    #[arg(long, requires = "boot")]
+    torture: bool,
+    /// Boot in timing mode.
+    #[arg(long, requires = "boot")]
+    timing: bool,
+    /// Which kernel.
+    #[arg(long, value_enum, default_value = "6.1")]
+    kernel: Kernel,
+    /// Chips, cores of each and threads of each core, such as 1x2x4; without it one, eight and 32 threads in turn.
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    topology: Option<String>,
+}
+
+/// Where a kernel and the initramfs are.
+struct Fetched {
+    image: PathBuf,
+    initramfs: PathBuf,
 }
 
 /// Fetches kernel and shell, makes an initramfs of the shell, and boots them if asked to.
-pub(crate) fn linux(workspace: &Workspace, arguments: Arguments) -> Result<()> {
-    let (image, initramfs) = fetch(workspace)?;
-    if arguments.boot {
-        build(workspace)?;
-        println!("{}", boot::boot(workspace, &image, &initramfs)?);
+pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let fetched = fetch(workspace, arguments.kernel)?;
+    if !arguments.boot {
+        println!("target/release/powervisor boot --kernel {} \\", fetched.image.display());
+        println!("    --initrd {} --append console=hvc0", fetched.initramfs.display());
         return Ok(());
     }
-    println!("target/release/powervisor boot --kernel {} \\", image.display());
-    println!("    --initrd {} --append console=hvc0", initramfs.display());
+    build(workspace)?;
+    let commands = if arguments.torture { &TORTURE[..] } else { &COMMANDS[..] };
+    let topologies = match &arguments.topology {
+        Some(topology) => vec![topology.as_str()],
+        None => TOPOLOGIES.to_vec(),
+    };
+    let is_timed = arguments.timing;
+    let trials = topologies.into_iter().map(|topology| Trial { topology, is_timed, commands });
+    println!("{}", boot::boot(workspace, &fetched, &trials.collect::<Vec<_>>())?);
     Ok(())
 }
 
-/// As a step of the nightly run: skipped where the packages cannot be reached.
-pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
-    match fetch(workspace) {
-        Err(error) => Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}"))),
-        Ok((image, initramfs)) => {
+/// One boot to the shell and power-off, as `make test` makes it; skipped where the packages cannot be reached.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let trial = Trial { topology: TOPOLOGIES[0], is_timed: false, commands: &COMMANDS };
+    match fetch(workspace, Kernel::Bookworm) {
+        Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
+        Ok(fetched) => {
             build(workspace)?;
-            boot::boot(workspace, &image, &initramfs).map(Outcome::Passed)
+            println!("Linux: {}", boot::boot(workspace, &fetched, &[trial])?);
         }
     }
+    Ok(())
 }
 
-/// Fetches; the kernel and the initramfs.
-fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
-    let client = Client::new(workspace.target.join("linux"))?;
-    // Some of the lists may be missing while others are enough.
-    let is_updated = client.command("apt-get").arg("update").status()?.success();
-    let kernel = client.kernel().with_context(|| {
-        let hint = if is_updated { "" } else { "; `apt-get update` failed, see above" };
-        format!("the package client finds no {KERNEL} for {ARCHITECTURE}{hint}")
-    })?;
-    let packages = client.folder.join("packages");
-    fs::create_dir_all(&packages)?;
-    for old in fs::read_dir(&packages)? {
-        fs::remove_file(old?.path())?;
-    }
-    let mut command = client.command("apt-get");
-    run(command.args(["download", &kernel, SHELL]).current_dir(&packages))?;
-    let files = client.folder.join("files");
-    if files.exists() {
-        fs::remove_dir_all(&files)?;
-    }
-    let mut names = Vec::new();
-    for package in fs::read_dir(&packages)? {
-        let package = package?;
-        run(Command::new("dpkg-deb").arg("-x").arg(package.path()).arg(&files))?;
-        names.push(package.file_name().to_string_lossy().replace("%3a", ":"));
-    }
-    let kernel = kernel.trim_start_matches("linux-image-");
-    let image = files.join("boot").join(format!("vmlinux-{kernel}"));
-    let initramfs = client.folder.join("initramfs");
-    fs::write(&initramfs, archive(&files)?)?;
-    names.sort();
-    println!("{}\n", names.join("\n"));
-    Ok((image, initramfs))
-}
-
-fn archive(files: &Path) -> Result<Vec<u8>> {
-    let places = ["bin/busybox", "usr/bin/busybox"].map(|place| files.join(place));
-    let place = places.iter().find(|place| place.is_file());
-    let shell = fs::read(place.context("the package has no busybox")?)?;
-    let mut archive = Archive::default();
-    for folder in ["bin", "dev", "proc", "sys", "tmp"] {
-        archive.add(folder, FOLDER, (0, 0), &[]);
-    }
-    archive.add("dev/console", CHARACTER_DEVICE, (5, 1), &[]);
-    archive.add("bin/busybox", PROGRAM, (0, 0), &shell);
-    archive.add("init", PROGRAM, (0, 0), INIT.as_bytes());
-    Ok(archive.finish())
-}
-
-/// The package client with a state of its own.
-struct Client {
-    folder: PathBuf,
-    options: Vec<String>,
-}
-
-impl Client {
-    fn new(folder: PathBuf) -> Result<Self> {
-        let Some(sources) = SOURCES.into_iter().find(|file| Path::new(file).is_file()) else {
-            bail!("neither {} nor {} is there: the task needs Debian", SOURCES[0], SOURCES[1]);
+/// As a step of the nightly run: every kernel with one, eight and 32 threads, the torture set, and timing mode;
+/// skipped where the packages cannot be reached.
+pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
+    let mut figures = Vec::new();
+    for kernel in Kernel::ALL {
+        let fetched = match fetch(workspace, kernel) {
+            Ok(fetched) => fetched,
+            Err(error) => {
+                return Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}")));
+            }
         };
-        let state = folder.join("apt");
-        fs::create_dir_all(state.join("lists/partial"))?;
-        fs::create_dir_all(state.join("cache/archives/partial"))?;
-        // Nothing is installed, as far as this client knows.
-        fs::write(state.join("status"), "")?;
-        let state = state.display();
-        let options = vec![
-            format!("Dir::State={state}"),
-            format!("Dir::State::Lists={state}/lists"),
-            format!("Dir::State::status={state}/status"),
-            format!("Dir::Cache={state}/cache"),
-            format!("Dir::Etc::sourcelist={sources}"),
-            "Dir::Etc::sourceparts=-".to_owned(),
-            format!("APT::Architecture={ARCHITECTURE}"),
-            format!("APT::Architectures={ARCHITECTURE}"),
-            // The folder need not be open to apt's own user.
-            "APT::Sandbox::User=root".to_owned(),
-            "Acquire::Languages=none".to_owned(),
-        ];
-        Ok(Self { folder, options })
+        build(workspace)?;
+        let trial = |topology| Trial { topology, is_timed: false, commands: &COMMANDS };
+        let timed = Trial { is_timed: true, ..trial(TOPOLOGIES[1]) };
+        let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
+        figures.push(boot::boot(workspace, &fetched, &trials)?);
+        let torture = TOPOLOGIES.map(|topology| Trial { commands: &TORTURE, ..trial(topology) });
+        figures.push(boot::boot(workspace, &fetched, &torture)?);
     }
+    Ok(Outcome::Passed(figures.join("; ")))
+}
 
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        for option in &self.options {
-            command.args(["-o", option]);
-        }
-        command
-    }
-
-    /// The name of the newest kernel's package.
-    fn kernel(&self) -> Result<String> {
-        let output = self.command("apt-cache").args(["depends", "--important", KERNEL]).output()?;
-        let text = String::from_utf8(output.stdout)?;
-        let depends = text.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
-        depends.map(str::to_owned).context("it depends on nothing")
-    }
+/// Fetches `kernel`, the shell and what its programs are made of.
+fn fetch(workspace: &Workspace, kernel: Kernel) -> Result<Fetched> {
+    let folder = workspace.target.join("linux");
+    let (suite, package) = kernel.place();
+    let client = Client::new(&folder, suite)?;
+    let package = client.newest(package)?;
+    let files = client.fetch(package.trim_start_matches("linux-"), &[&package])?;
+    let version = package.trim_start_matches("linux-image-");
+    let image = files.join("boot").join(format!("vmlinux-{version}"));
+    let user = Client::new(&folder, USER_SUITE)?.fetch("user", &USER_PACKAGES)?;
+    let initramfs = folder.join("initramfs");
+    initramfs::write(&user, &initramfs).context("making the initramfs")?;
+    Ok(Fetched { image, initramfs })
 }

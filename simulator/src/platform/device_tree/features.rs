@@ -2,10 +2,8 @@
 //!
 //! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
 //! what the machine models; POWER9 has these besides, and an operating system that is told of them would
-//! use them: `vector-crypto`, `vector-v3`, `vector-scalar-v3`,
-//! `vector-binary128`, `vector-binary16`, `decimal-integer-v3`, `branch-history-rolling-buffer`, `event-based-branch`,
-//! `event-based-branch-v3`, `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`,
-//! `tm-suspend-hypervisor-assist`.
+//! use them: `branch-history-rolling-buffer`, `event-based-branch`, `event-based-branch-v3`,
+//! `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`, `tm-suspend-hypervisor-assist`.
 
 use super::{FIRST_FEATURE_HANDLE, Node};
 
@@ -80,6 +78,7 @@ const FEATURES: &[Feature] = &[
         ..plain("vector", BASE, ALL)
     },
     Feature { capability: Some(7), on: &["vector"], ..plain("vector-scalar", BASE, ALL) },
+    Feature { capability: Some(57), on: &["vector"], ..free("vector-crypto", BASE, ALL) },
     free("quadword-load-store", BASE, ALL),
     free("decimal-integer", BASE, ALL),
     Feature {
@@ -121,11 +120,20 @@ const FEATURES: &[Feature] = &[
     Feature { on: &["timer-facilities"], ..free("timer-facilities-v3", V3, PRIVILEGED) },
     Feature { capability: Some(53), ..free("random-number-generator", V3, ALL) },
     free("fixed-point-v3", V3, ALL),
+    Feature { on: &["fixed-point-v3", "decimal-integer"], ..free("decimal-integer-v3", V3, ALL) },
     Feature { on: &["floating-point"], ..free("floating-point-v3", V3, ALL) },
     Feature {
         on: &["floating-point-v3", "decimal-floating-point"],
         ..free("decimal-floating-point-v3", V3, ALL)
     },
+    Feature { on: &["vector"], ..free("vector-v3", V3, ALL) },
+    Feature { on: &["vector-v3", "vector-scalar"], ..free("vector-scalar-v3", V3, ALL) },
+    Feature {
+        capability: Some(54),
+        on: &["vector-scalar-v3"],
+        ..free("vector-binary128", V3, ALL)
+    },
+    Feature { on: &["vector-v3"], ..free("vector-binary16", V3, ALL) },
     free("atomic-memory-operations", V3, ALL),
 ];
 
@@ -181,6 +189,8 @@ mod tests {
         assert_eq!(of("floating-point", "usable-privilege"), [7]);
         assert_eq!(of("system-call-vectored", "usable-privilege"), [3]);
         assert_eq!(of("hypervisor", "usable-privilege"), [4]);
+        assert_eq!(of("vector-binary128", "hwcap-bit-nr"), [54]);
+        assert_eq!(of("vector-crypto", "dependencies"), of("vector", "phandle"));
         assert_eq!(of("mmu-radix", "isa"), [3000]);
         assert_eq!(of("floating-point-v3", "dependencies"), of("floating-point", "phandle"));
         assert_ne!(of("floating-point", "phandle"), of("floating-point-v3", "phandle"));
@@ -188,9 +198,7 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in
-            ["vector-crypto", "vector-v3", "copy", "mmu-hash", "performance", "event", "tm-"]
-        {
+        for missing in ["copy", "mmu-hash", "performance", "event", "tm-"] {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
         }
     }

@@ -1,0 +1,130 @@
+//! Debian's package client with a state of its own, for another architecture and any suite.
+//!
+//! It checks the signature of a suite's lists and the sum of each package, as it does for the system.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{output, run};
+
+const ARCHITECTURE: &str = "ppc64el";
+/// Where Debian's own sources are named.
+const SYSTEM_SOURCES: [&str; 2] =
+    ["/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"];
+/// Debian's keys, in the package debian-archive-keyring.
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// The package client for a suite.
+pub(super) struct Client {
+    folder: PathBuf,
+    suite: String,
+    options: Vec<String>,
+    /// Whether all lists are up to date.
+    is_updated: bool,
+}
+
+impl Client {
+    /// Its state is in a folder of `folder` with the suite's name.
+    pub(super) fn new(folder: &Path, suite: &str) -> Result<Self> {
+        let folder = folder.join(suite);
+        let state = folder.join("apt");
+        fs::create_dir_all(state.join("lists/partial"))?;
+        fs::create_dir_all(state.join("cache/archives/partial"))?;
+        // Nothing is installed, as far as this client knows.
+        fs::write(state.join("status"), "")?;
+        let list = format!("deb [signed-by={KEYS}] {} {suite} main\n", mirror()?);
+        fs::write(state.join("sources.list"), list)?;
+        let state = state.display();
+        let options = vec![
+            format!("Dir::State={state}"),
+            format!("Dir::State::Lists={state}/lists"),
+            format!("Dir::State::status={state}/status"),
+            format!("Dir::Cache={state}/cache"),
+            format!("Dir::Etc::sourcelist={state}/sources.list"),
+            "Dir::Etc::sourceparts=-".to_owned(),
+            format!("APT::Architecture={ARCHITECTURE}"),
+            format!("APT::Architectures={ARCHITECTURE}"),
+            // The folder need not be open to apt's own user.
+            "APT::Sandbox::User=root".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+        ];
+        let mut client = Self { folder, suite: suite.to_owned(), options, is_updated: false };
+        // Old lists may be enough.
+        client.is_updated = client.command("apt-get").args(["-q", "update"]).status()?.success();
+        Ok(client)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for option in &self.options {
+            command.args(["-o", option]);
+        }
+        command
+    }
+
+    /// What the package `name` depends on: the newest of its kind.
+    pub(super) fn newest(&self, name: &str) -> Result<String> {
+        let text = output(self.command("apt-cache").args(["depends", "--important", name]));
+        let text = text.unwrap_or_default();
+        let depends = text.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
+        let hint = if self.is_updated { "" } else { "; `apt-get update` failed, see above" };
+        depends.map(str::to_owned).with_context(|| {
+            format!("the package client finds no {name} for {ARCHITECTURE} in {}{hint}", self.suite)
+        })
+    }
+
+    /// Downloads packages that are not there yet and unpacks them into the folder `name`; its path.
+    pub(super) fn fetch(&self, name: &str, packages: &[&str]) -> Result<PathBuf> {
+        let archives = self.folder.join("packages").join(name);
+        fs::create_dir_all(&archives)?;
+        let mut command = self.command("apt-get");
+        let uris = output(command.args(["-q", "download", "--print-uris"]).args(packages))
+            .with_context(|| format!("the package client finds none of {}", packages.join(", ")))?;
+        // A line has the place, the file's name, its size and its sum.
+        let wanted: Vec<_> = uris.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+        for old in fs::read_dir(&archives)? {
+            let old = old?;
+            if !wanted.iter().any(|name| old.file_name() == **name) {
+                fs::remove_file(old.path())?;
+            }
+        }
+        let mut command = self.command("apt-get");
+        run(command.args(["-q", "download"]).args(packages).current_dir(&archives))?;
+        let files = self.folder.join(name);
+        if files.exists() {
+            fs::remove_dir_all(&files)?;
+        }
+        for archive in wanted {
+            run(Command::new("dpkg-deb").arg("-x").arg(archives.join(archive)).arg(&files))?;
+            println!("{}", archive.replace("%3a", ":"));
+        }
+        for modules in ["lib/modules", "usr/lib/modules"] {
+            if files.join(modules).exists() {
+                fs::remove_dir_all(files.join(modules))?;
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// Where the system gets its own packages from.
+fn mirror() -> Result<String> {
+    let texts = SYSTEM_SOURCES.into_iter().filter_map(|file| fs::read_to_string(file).ok());
+    let words = texts.flat_map(|text| {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines
+            .flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    });
+    match words.into_iter().find(|word| word.starts_with("http")) {
+        Some(mirror) => Ok(mirror),
+        None => bail!(
+            "neither {} nor {} names a mirror: the task needs Debian",
+            SYSTEM_SOURCES[0],
+            SYSTEM_SOURCES[1]
+        ),
+    }
+}
