@@ -36,7 +36,7 @@ pub mod thread;
 pub mod trace;
 
 pub use description::{Description, DescriptionError};
-pub use machine::{Boot, Machine, Report, RunState, SnapshotError};
+pub use machine::{Boot, Machine, Place, Report, RunState, SnapshotError};
 pub use oracle::Oracle;
 pub use platform::console::Input;
 pub use platform::kernel::BootError;
