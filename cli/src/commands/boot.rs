@@ -1,5 +1,6 @@
 //! `powervisor boot`: boots partitions or a bare image, console to standard output.
 
+mod awaited;
 mod calls;
 mod explained;
 mod programs;

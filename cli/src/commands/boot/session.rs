@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use simulator::core::Settings;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
+use super::awaited::Awaited;
 use super::calls::{Calls, What};
 use super::explained::{Explained, check_folder};
 use super::programs;
@@ -53,32 +54,6 @@ pub(super) struct Session {
     awaited: Option<Awaited>,
     /// A panic of a bare kernel, until the user knows of it.
     panic: Option<Awaited>,
-}
-
-/// A text that the console may show.
-struct Awaited {
-    text: String,
-    /// As much of the console's end as the text may begin in.
-    seen: Vec<u8>,
-}
-
-impl Awaited {
-    fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), seen: Vec::new() }
-    }
-
-    /// Whether the text is there, with the next `bytes`.
-    fn comes(&mut self, bytes: &[u8]) -> bool {
-        self.seen.extend(bytes);
-        let is_there = memmem(&self.seen, self.text.as_bytes());
-        let kept = self.seen.len().saturating_sub(self.text.len());
-        self.seen.drain(..kept);
-        is_there
-    }
-}
-
-fn memmem(text: &[u8], wanted: &[u8]) -> bool {
-    text.windows(wanted.len().max(1)).any(|window| window == wanted)
 }
 
 /// Who types on the console.
