@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use simulator::pipeline::LONGEST_QUANTUM;
@@ -10,7 +11,7 @@ use crate::failure::EXIT_STATUS_HELP;
 use crate::ledger::difference::By;
 use crate::size::Size;
 use crate::topology::Topology;
-use crate::until::Until;
+use crate::until::{Part, Until};
 
 /// A hypervisor for POWER and the POWER9 machine it runs on.
 #[derive(Parser, Debug)]
@@ -37,6 +38,10 @@ Examples:
       a line for each exit, and what each partition did
   powervisor boot examples/hello.toml --timing
       the same in timing mode: how many cycles, who spent them and why
+  powervisor boot --kernel vmlinux --symbols kallsyms --timing --explain
+      a kernel bare on the machine: in which of its functions the cycles went, and why
+  powervisor boot --resume prompt --symbols kallsyms --timing --warm-up 5000000 --region ksys_read --explain
+      the same of the calls of one function, from a machine that --save wrote
   powervisor boot examples/shared.toml --steps 1000000 --save half
       a run to here; powervisor boot --resume half goes on
   powervisor boot examples/null-hypercall.toml --until 0x4000 --save begun
@@ -165,21 +170,44 @@ pub struct BootArguments {
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<PathBuf>,
     /// At the end, write what each partition did to standard error: a table, or the line of JSON that docs/json.md
-    /// describes. The hypervisor counts, and tells it when all partitions are over.
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text", conflicts_with = "kernel")]
+    /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and tells it when all
+    /// partitions are over.
+    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
     pub statistics: Option<Format>,
     /// Run in timing mode; at the end, write the cycles, and who spent them and why, to standard error. A
-    /// machine that was saved so goes on so by itself.
-    #[arg(long, conflicts_with = "resume")]
+    /// machine that was saved so goes on so by itself; one that was not begins with empty caches.
+    #[arg(long)]
     pub timing: bool,
+    /// In timing mode, leave the first steps out of the ledger, until caches and predictors have filled.
+    #[arg(long, value_name = "N")]
+    pub warm_up: Option<u64>,
+    /// In timing mode, write where the cycles went to standard error: who, in which function, at which instruction,
+    /// and why; of the whole run, or of the --region.
+    #[arg(long)]
+    pub explain: bool,
+    /// In timing mode, keep the ledger of a part of the run too: of a function's calls, from its entry to its return,
+    /// or of what lies between two marks, by the first of them, such as 0x4000. PARTITION:FUNCTION where two programs
+    /// have it.
+    #[arg(long, value_name = "FUNCTION|MARK")]
+    pub region: Option<Part>,
+    /// In timing mode, write folded stacks, a flame graph and the line of JSON of --statistics into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The symbols of the kernel, or of a partition's program: an ELF file with a symbol table, a System.map, or
+    /// /proc/kallsyms. May be given for each partition.
+    #[arg(long, value_name = "[PARTITION=]FILE")]
+    pub symbols: Vec<String>,
     /// Stop after this many steps: instructions completed and interrupts taken. Nothing else ends a guest that spins, or
     /// that polls for input when standard input, or the log, has ended; of the latter one line tells.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop behind the first mark `tdi 0,r0,MARK` that is executed: 0x4000 and more for the begin of a region, 0x4800
-    /// and more for its end.
-    #[arg(long, value_name = "MARK")]
+    /// and more for its end; or before the first instruction of a function is executed, such as `panic` of Linux.
+    #[arg(long, value_name = "MARK|FUNCTION")]
     pub until: Option<Until>,
+    /// Stop when the console has shown this text, 65,536 steps later at most: a prompt, or 'Kernel panic'.
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub until_console: Option<String>,
     /// Write the machine to this file when the run stops before its end: by --steps, --until or Ctrl-C.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -277,14 +305,15 @@ mod tests {
             "boot a.toml --initrd b",
             "boot a.toml --resume b",
             "boot --resume a --seed 2",
-            "boot --resume a --timing",
             "boot --resume a --memory 64MiB",
             "boot --kernel a --console b",
-            "boot --kernel a --statistics",
             "boot a.toml --trace-file b",
             "boot a.toml --trace everything",
             "boot a.toml --steps few",
             "boot a.toml --until 0x48",
+            "boot a.toml --region 0x4800",
+            "boot a.toml --until-console=",
+            "boot a.toml --warm-up soon",
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",

@@ -23,6 +23,8 @@ pub struct Run<'a> {
     pub names: &'a [String],
     /// The lines of the console, as far as they are kept.
     pub lines: &'a [String],
+    /// Where the cycles went, by the names of keys; empty without timing.
+    pub timed: Map<String, Value>,
 }
 
 /// What one partition did.
@@ -122,7 +124,7 @@ pub fn text(run: &Run<'_>) -> String {
 }
 
 /// One line of JSON: `{"schema": 1, "end", "steps", "instructions", "simulated_ns", "partitions": [{"name", "outcome",
-/// "counts": {...}}]}`.
+/// "counts": {...}}]}`, and what is known of a run with timing.
 #[must_use]
 pub fn json(run: &Run<'_>) -> String {
     let partition = |partition: &Partition| {
@@ -133,7 +135,7 @@ pub fn json(run: &Run<'_>) -> String {
     };
     let partitions: Vec<Value> = partitions(run).iter().map(partition).collect();
     let number = |index: usize| run.machine.map(|numbers| numbers[index]);
-    let whole = json!({
+    let mut whole = json!({
         "schema": 1,
         "end": run.end,
         "steps": number(0),
@@ -141,6 +143,9 @@ pub fn json(run: &Run<'_>) -> String {
         "simulated_ns": number(2),
         "partitions": partitions,
     });
+    if let Value::Object(whole) = &mut whole {
+        whole.extend(run.timed.clone());
+    }
     whole.to_string() + "\n"
 }
 
@@ -159,7 +164,8 @@ mod tests {
         let lines: Vec<String> = console.lines().map(str::to_owned).collect();
         let names = ["a".to_owned(), "b".to_owned()];
         let end = "powered off".to_owned();
-        read(&Run { end, machine: Some([3, 2, 1]), names: &names, lines: &lines })
+        let timed = [("ledger".to_owned(), serde_json::json!({}))].into_iter().collect();
+        read(&Run { end, machine: Some([3, 2, 1]), names: &names, lines: &lines, timed })
     }
 
     fn value(console: &str) -> serde_json::Value {
@@ -184,6 +190,7 @@ mod tests {
         let value = value(LAST);
         assert_eq!((&value["schema"], &value["end"]), (&1.into(), &"powered off".into()));
         assert_eq!((&value["steps"], &value["simulated_ns"]), (&3.into(), &1.into()));
+        assert!(value["ledger"].is_object());
         assert_eq!(value["partitions"][0]["outcome"], "powered off");
         assert_eq!(value["partitions"][1]["counts"]["real_door_data_storage"], 5);
         assert_eq!(value["partitions"][0]["counts"]["time_ran_us"], 12);

@@ -73,6 +73,7 @@ impl<'a> Trial<'a> {
     ) -> Result<Self, Failure> {
         let names = Names {
             host: Program::of_elf(&Images::find()?.hypervisor()?),
+            is_bare: false,
             partitions: [(1, (experiment.name.clone(), experiment.program.clone()))].into(),
         };
         let system = experiment.system(variant, seed)?;

@@ -1,7 +1,8 @@
 //! The ledger of a timed run, with names: who spent the cycles, in which function, at which instruction, and
 //! why.
 //!
-//! The simulator charges addresses; [`names`] knows the programs behind them. [`explain`] prints a ledger
+//! The simulator charges addresses; [`names`] knows the programs behind them, [`symbols`] reads those that a program's
+//! file has not. [`explain`] prints a ledger
 //! top-down, [`difference`] compares two, [`export`] and [`spans`] with [`trace_events`] write files for other
 //! tools.
 
@@ -10,6 +11,7 @@ pub mod explain;
 pub mod export;
 pub mod names;
 pub mod spans;
+pub mod symbols;
 pub mod trace_events;
 
 use std::collections::BTreeMap;
@@ -31,7 +33,8 @@ pub struct Ledger {
 /// One line.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub struct Charge {
-    /// Who: `partition NAME`, `hypervisor: INTERRUPT of NAME`, `hypervisor`, `firmware` or `idle`.
+    /// Who: `partition NAME`, `hypervisor: INTERRUPT of NAME`, `hypervisor`, `firmware` or `idle`; of a kernel that runs
+    /// bare `kernel` and `programs`.
     pub owner: String,
     /// The function, or where the address lies if no symbol tells.
     pub function: String,

@@ -42,8 +42,24 @@ pub struct Charges {
     /// Owner and address of each account.
     accounts: Vec<(Owner, u64)>,
     threads: Vec<ThreadCharges>,
+    /// What somebody watches beside the whole. No part of the state.
+    #[serde(skip)]
+    region: Region,
     #[serde(skip)]
     index: Index,
+}
+
+/// What was charged to each thread while the region was open there.
+#[derive(Clone, Debug, Default)]
+struct Region {
+    is_open: Vec<bool>,
+    threads: Vec<ThreadCharges>,
+}
+
+impl PartialEq for Region {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What one hardware thread was charged.
@@ -108,6 +124,26 @@ impl Charges {
             self.threads.resize_with(thread + 1, ThreadCharges::default);
         }
         self.threads[thread].charge(account.0 as usize, cause, is_refill, cycles);
+        if self.region.is_open.get(thread) == Some(&true) {
+            self.region.threads[thread].charge(account.0 as usize, cause, is_refill, cycles);
+        }
+    }
+
+    /// Whether what `thread` is charged with from now on belongs to the region too.
+    pub fn set_region(&mut self, thread: usize, is_open: bool) {
+        let Region { is_open: open, threads } = &mut self.region;
+        if open.len() <= thread {
+            open.resize(thread + 1, false);
+            threads.resize_with(thread + 1, ThreadCharges::default);
+        }
+        open[thread] = is_open;
+    }
+
+    /// What was charged while the region was open.
+    #[must_use]
+    pub fn of_region(&self) -> Self {
+        let (accounts, threads) = (self.accounts.clone(), self.region.threads.clone());
+        Self { accounts, threads, region: Region::default(), index: Index::default() }
     }
 
     /// Cycles charged to thread `thread` in all.
@@ -136,6 +172,7 @@ impl Charges {
     /// Forgets all charges; accounts stay valid.
     pub fn clear(&mut self) {
         self.threads.clear();
+        self.region.threads.iter_mut().for_each(|charges| *charges = ThreadCharges::default());
     }
 
     /// Checks that what was charged to `thread` is `elapsed`, to the cycle.

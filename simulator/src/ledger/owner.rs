@@ -22,6 +22,8 @@ pub enum Owner {
     },
     /// The hypervisor, or a bare-metal kernel, on its own account.
     Host,
+    /// A program of a kernel that runs bare on the machine (MSR\[HV\]=1, MSR\[PR\]=1).
+    Program,
     /// Firmware.
     Firmware,
     /// Nobody: the thread waits in `stop` or in firmware.
@@ -40,7 +42,7 @@ impl Owner {
     pub fn side(self) -> Side {
         match self {
             Self::Partition { lpid } => Some(lpid),
-            Self::Serving { .. } | Self::Host | Self::Firmware | Self::Idle => None,
+            Self::Serving { .. } | Self::Host | Self::Program | Self::Firmware | Self::Idle => None,
         }
     }
 }

@@ -22,6 +22,8 @@ pub(super) enum Leave {
     Trap,
     /// In timing mode: other threads come first.
     Turn,
+    /// The run ends before what is next.
+    Place,
 }
 
 /// The number of the decoded block that the thread executes next.

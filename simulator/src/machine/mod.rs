@@ -6,6 +6,7 @@
 //! it does.
 
 mod execution;
+mod places;
 mod power;
 mod report;
 mod run;
@@ -14,17 +15,19 @@ pub mod state;
 mod step;
 mod timed;
 
+pub use places::Place;
 pub use report::Report;
 pub use run::RunState;
 pub use snapshot::SnapshotError;
 
-use arch::address::RealAddress;
+use arch::address::{EffectiveAddress, RealAddress};
 use arch::marker::Mark;
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
 use crate::description::Description;
 use crate::machine::state::State;
+use crate::mmu::{self, Access};
 use crate::pipeline::block::TimedBlocks;
 use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
@@ -33,6 +36,7 @@ use crate::state::cores::Core;
 use crate::state::memory::Memory;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
+use places::Places;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.
 pub const QUANTUM_CYCLES: u64 = 1000;
@@ -54,21 +58,39 @@ pub struct Machine {
     state: State,
     blocks: Blocks,
     operations: TimedBlocks,
-    /// Behind which mark a run ends, and whether one was passed.
-    stop_at: Option<Mark>,
-    is_at_mark: bool,
+    /// Behind which marks a run ends, and which was passed, by which thread.
+    stop_at: Vec<Mark>,
+    at_mark: Option<(usize, Mark)>,
+    places: Places,
 }
 
 impl Machine {
     /// A machine in this state.
     fn of(state: State) -> Self {
         let (blocks, operations) = (Blocks::default(), TimedBlocks::default());
-        Self { state, blocks, operations, stop_at: None, is_at_mark: false }
+        let (stop_at, places) = (Vec::new(), Places::default());
+        Self { state, blocks, operations, stop_at, at_mark: None, places }
     }
 
-    /// Ends each run behind `mark`, with [`RunState::AtMark`]; it is no part of the machine's state.
-    pub fn stop_at(&mut self, mark: Option<Mark>) {
-        self.stop_at = mark;
+    /// Ends each run behind one of these marks, with [`RunState::AtMark`]; they are no part of the machine's state.
+    pub fn stop_at(&mut self, marks: Vec<Mark>) {
+        self.stop_at = marks;
+    }
+
+    /// Ends each run before a thread executes what lies at one of these places, with [`RunState::AtPlace`]; they are
+    /// no part of the machine's state.
+    pub fn stop_before(&mut self, places: Vec<Place>) {
+        self.places.set(places);
+    }
+
+    /// The four bytes that thread `index` would fetch from effective address `address` in its state of now, without side
+    /// effects; `None` where it has no translation or no memory answers.
+    #[must_use]
+    pub fn code_at(&self, index: usize, address: u64) -> Option<[u8; 4]> {
+        let State { threads, shared, .. } = &self.state;
+        let thread = threads.get(index)?;
+        let real = mmu::look(thread, shared, EffectiveAddress(address & !3), Access::Fetch)?;
+        Some(shared.memory.read(shared.memory.locate(real)?))
     }
 
     /// A machine after power-on, every thread inside firmware.

@@ -1,6 +1,7 @@
 //! The run loop: from block to block, slice to slice.
 
 use arch::interrupt::Vector;
+use arch::marker::Mark;
 use arch::opal::token;
 
 use super::execution::{Leave, execute, find_block, next_at};
@@ -19,8 +20,18 @@ use crate::trace::Observer;
 pub enum RunState {
     /// The asked-for steps are done; the machine can go on.
     Running,
-    /// The mark that [`Machine::stop_at`] named was passed; the machine can go on.
-    AtMark,
+    /// A mark that [`Machine::stop_at`] named was passed; the machine can go on.
+    AtMark {
+        /// By which thread.
+        thread: usize,
+        /// Which one.
+        mark: Mark,
+    },
+    /// A thread is about to execute what lies at a place that [`Machine::stop_before`] named; the machine can go on.
+    AtPlace {
+        /// Which thread.
+        thread: usize,
+    },
     /// The payload switched the machine off.
     PoweredOff,
     /// The payload asked for a reboot.
@@ -51,8 +62,11 @@ impl Machine {
                 Power::Rebooting => return RunState::Rebooted,
                 Power::On | Power::GoingOff => {}
             }
-            if std::mem::take(&mut self.is_at_mark) {
-                return RunState::AtMark;
+            if let Some((thread, mark)) = self.at_mark.take() {
+                return RunState::AtMark { thread, mark };
+            }
+            if let Some(thread) = self.places.take_reached() {
+                return RunState::AtPlace { thread };
             }
             let now = self.state.steps();
             if now >= target {
@@ -153,8 +167,10 @@ impl Machine {
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
-            for mark in shared.take_marks() {
-                self.is_at_mark |= self.stop_at == Some(mark);
+            for (thread, mark) in shared.take_marks() {
+                if self.stop_at.contains(&mark) {
+                    self.at_mark = Some((thread, mark));
+                }
                 self.pass_mark(mark);
             }
             if let Some(timing) = &mut self.state.timing {
@@ -198,6 +214,9 @@ impl Machine {
             self.enter(index, observer)?;
             let thread = &mut self.state.threads[index];
             if step::is_traced(thread) {
+                if self.places.reach(thread) {
+                    return Ok(());
+                }
                 match self.step(index, observer)? {
                     Leave::Trap if self.trap(index, observer)? => return Ok(()),
                     _ => continue,
@@ -205,6 +224,7 @@ impl Machine {
             }
             let deadline = end.min(interrupt::decrementers::next_timer(thread, &self.state.shared));
             match self.blocks(index, deadline, observer) {
+                Leave::Place => return Ok(()),
                 Leave::Trap if self.trap(index, observer)? => return Ok(()),
                 _ => {}
             }
@@ -257,10 +277,13 @@ impl Machine {
             debug_assert!(!shared.has_stale_code(), "a store into code synchronizes");
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
+            if self.places.reach(thread) {
+                return Leave::Place;
+            }
             let Ok(number) = find_block(thread, shared, &mut self.blocks, mode) else {
                 return Leave::Trap;
             };
-            let allowed = deadline - thread.time.cycles();
+            let allowed = self.places.room(thread, deadline - thread.time.cycles());
             let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
             if leave != Leave::Straight || thread.time.cycles() >= deadline {
                 return leave;

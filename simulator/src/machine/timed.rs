@@ -66,6 +66,25 @@ impl Machine {
         }
     }
 
+    /// From here on what `thread` is charged with belongs to the region too. Where a thread is not in timing mode there
+    /// is no account.
+    pub fn open_region(&mut self, thread: usize) {
+        self.set_region(thread, true);
+    }
+
+    /// From here on what `thread` is charged with does not belong to the region.
+    pub fn close_region(&mut self, thread: usize) {
+        self.set_region(thread, false);
+    }
+
+    fn set_region(&mut self, thread: usize, is_open: bool) {
+        let State { threads, timing, .. } = &mut self.state;
+        if let Some(timing) = timing {
+            timing.look(threads);
+            timing.set_region(thread, is_open);
+        }
+    }
+
     /// A thread passed `mark`.
     pub(super) fn pass_mark(&mut self, mark: Mark) {
         for (_, plan) in self.state.plans.clone().into_iter().filter(|(at, _)| *at == mark) {
@@ -132,6 +151,9 @@ impl Machine {
                 let State { threads, shared, .. } = &mut self.state;
                 let thread = &mut threads[index];
                 if step::is_traced(thread) {
+                    if self.places.reach(thread) {
+                        return Ok(());
+                    }
                     match self.step(index, observer).map_err(|reason| (index, reason))? {
                         Leave::Turn => index = self.next_of_core(index),
                         Leave::Trap => {
@@ -160,6 +182,7 @@ impl Machine {
             let Some(entered) = &mut siblings[place] else { unreachable!("it was entered above") };
             match self.timed_blocks(index, entered, limit, observer) {
                 Leave::Turn => index = self.next_of_core(index),
+                Leave::Place => return Ok(()),
                 Leave::Straight => siblings[place] = None,
                 Leave::Synchronize => siblings = Default::default(),
                 Leave::Trap => {
@@ -208,6 +231,11 @@ impl Machine {
             let thread = &mut threads[index];
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
+            if self.places.reach(thread) {
+                return Leave::Place;
+            }
+            let steps = thread.steps();
+            let limit = steps + self.places.room(thread, stretch.limit - steps);
             let (number, mut place) = match entered.block.take() {
                 Some(block) => block,
                 None => match find_block(thread, shared, &mut self.blocks, stretch.mode) {
@@ -215,7 +243,8 @@ impl Machine {
                     Err(_) => return Leave::Trap,
                 },
             };
-            let leave = self.timed_block(index, number, &mut place, stretch, observer);
+            let part = Stretch { limit, ..stretch };
+            let leave = self.timed_block(index, number, &mut place, part, observer);
             if leave == Leave::Turn {
                 let is_inside = place < self.blocks.get(number).ops.len();
                 entered.block = is_inside.then_some((number, place));

@@ -234,6 +234,13 @@ impl Timing {
         self.started = threads.iter().map(|thread| thread.time.cycles()).collect();
     }
 
+    /// Whether what `thread` is charged with from its last completion on belongs to the region too. What passed before
+    /// is charged now, which changes no time.
+    pub fn set_region(&mut self, thread: usize, is_open: bool) {
+        self.pipelines[thread].settle(&mut self.charges);
+        self.charges.set_region(thread, is_open);
+    }
+
     /// Checks that every cycle of every thread was charged once.
     ///
     /// # Panics
@@ -288,6 +295,8 @@ impl Timing {
             *owner = Owner::Host;
         } else if thread.nia.wrapping_sub(self.firmware) < FIRMWARE_BYTES {
             return Owner::Firmware;
+        } else if thread.is_problem() {
+            return Owner::Program;
         }
         *owner
     }

@@ -69,7 +69,7 @@ pub struct Shared {
     /// Something happened that may wake a waiting thread.
     attention: bool,
     /// Marks passed since the machine last looked.
-    marks: Vec<Mark>,
+    marks: Vec<(usize, Mark)>,
     /// Reserved granules by thread index, as the threads hold them.
     reservations: Vec<Option<usize>>,
     /// Frames with decoded instructions that were stored into since the machine last looked.
@@ -203,14 +203,14 @@ impl Shared {
         self.attention = true;
     }
 
-    /// A thread passes a mark: the machine looks before it goes on.
-    pub fn pass_mark(&mut self, mark: Mark) {
-        self.marks.push(mark);
+    /// Thread `index` passes a mark: the machine looks before it goes on.
+    pub fn pass_mark(&mut self, index: usize, mark: Mark) {
+        self.marks.push((index, mark));
         self.attention = true;
     }
 
-    /// The marks passed since this was last asked.
-    pub fn take_marks(&mut self) -> Vec<Mark> {
+    /// The marks passed since this was last asked, each with its thread.
+    pub fn take_marks(&mut self) -> Vec<(usize, Mark)> {
         std::mem::take(&mut self.marks)
     }
 

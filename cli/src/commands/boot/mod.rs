@@ -1,11 +1,13 @@
 //! `powervisor boot`: boots partitions or a bare image, console to standard output.
 
+mod awaited;
+mod calls;
+mod explained;
+mod programs;
 mod session;
 mod system;
 
 use std::time::Instant;
-
-use simulator::pipeline::Settings;
 
 use crate::arguments::{BootArguments, Format, On};
 use crate::bundle;
@@ -13,27 +15,31 @@ use crate::console::{FirmwareFilter, check_partitions, payload_lines};
 use crate::failure::Failure;
 use crate::on_qemu;
 use crate::on_simulator;
-use crate::output::{input, print_figures, say};
+use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
 use crate::statistics::{self, Run};
 use crate::system::{Exit, System};
+use explained::Explained;
 use session::{Ending, Session};
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
+    if arguments.kernel.is_some() && arguments.statistics == Some(Format::Text) {
+        let text =
+            "a bare kernel has no partitions that a table could have; write `--statistics json`";
+        return Err(Failure::input("--statistics", text));
+    }
     match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
             let (machine, surroundings) = saved::resume(path)?;
-            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)
+            on_our_machine(Session::new(machine, surroundings, arguments, None)?, arguments)
         }
         (None, On::Simulator) => {
             let system = system::system(arguments)?;
-            let mut machine = on_simulator::start(&system)?;
-            if arguments.timing {
-                machine.start_timing(Settings::default());
-            }
+            let machine = on_simulator::start(&system)?;
             let surroundings = surroundings(&system, arguments);
-            on_our_machine(Session::new(machine, surroundings, arguments)?, arguments)
+            let session = Session::new(machine, surroundings, arguments, Some(&system.kernel))?;
+            on_our_machine(session, arguments)
         }
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
@@ -50,11 +56,20 @@ fn conclude(
     arguments: &BootArguments,
     end: String,
     machine: Option<[u64; 3]>,
+    explained: Option<&Explained>,
 ) -> Result<(), Failure> {
     let is_over = end == Exit::PoweredOff.to_string();
     let lines = payload_lines(surroundings.screen.tail());
     let names = &surroundings.consoles.partitions;
-    let run = Run { end, machine, names, lines: &lines };
+    let timed = explained.map(Explained::json).unwrap_or_default();
+    let run = Run { end, machine, names, lines: &lines, timed };
+    if let (Some(folder), Some(explained)) = (&arguments.out, explained) {
+        explained.write(folder)?;
+        write_whole(&explained::json_file(folder), statistics::json(&run).as_bytes())?;
+    }
+    if let (Some(explained), true) = (explained, arguments.explain) {
+        print_figures(&explained.text())?;
+    }
     match arguments.statistics {
         None => (),
         Some(Format::Text) => print_figures(&statistics::text(&run))?,
@@ -93,6 +108,12 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
         ("--until", arguments.until.is_some()),
         ("--trace", arguments.trace.is_some()),
         ("--timing", arguments.timing),
+        ("--warm-up", arguments.warm_up.is_some()),
+        ("--explain", arguments.explain),
+        ("--region", arguments.region.is_some()),
+        ("--out", arguments.out.is_some()),
+        ("--symbols", !arguments.symbols.is_empty()),
+        ("--until-console", arguments.until_console.is_some()),
         ("--log-input", arguments.log_input.is_some()),
         ("--replay-input", arguments.replay_input.is_some()),
     ];
@@ -115,21 +136,24 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
         ending => ending?,
     };
     let after = session.summary(before, started);
-    let after = format!("{after}{}{}", session.keep(&ending, arguments)?, session.ledger());
+    let explained = session.explained(arguments);
+    let ledger = explained.as_ref().map(Explained::summary).unwrap_or_default();
+    let after = format!("{after}{}{ledger}", session.keep(&ending, arguments)?);
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
         Ending::Paused => "paused".to_owned(),
-        Ending::AtMark(mark) => format!("at mark {mark}"),
+        Ending::At(until) => format!("at {until}"),
+        Ending::Shown(text) => format!("at console text {text:?}"),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::Unread => "not read any more".to_owned(),
     };
     say(format_args!("{end} {after}"));
     let numbers = session.numbers();
     let surroundings = session.into_surroundings();
-    conclude(&surroundings, arguments, end, Some(numbers))?;
+    conclude(&surroundings, arguments, end, Some(numbers), explained.as_ref())?;
     match ending {
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
-        Ending::Paused | Ending::AtMark(_) => Ok(()),
+        Ending::Paused | Ending::At(_) | Ending::Shown(_) => Ok(()),
         Ending::Interrupted => Err(Failure::Interrupted),
         Ending::Unread => Err(Failure::ClosedPipe),
     }
@@ -154,6 +178,6 @@ fn on_qemu(
         Ok(exit) => exit.to_string(),
     };
     say(format_args!("{end} on QEMU after {:.3} s", started.elapsed().as_secs_f64()));
-    conclude(&surroundings, arguments, end, None)?;
+    conclude(&surroundings, arguments, end, None, None)?;
     require_good_end(&ended?, &surroundings)
 }

@@ -4,24 +4,32 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use simulator::{Input, Machine, NoObserver, Observer, RunState};
+use simulator::pipeline::Settings;
+use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
+use super::awaited::Awaited;
+use super::calls::{Calls, What};
+use super::explained::{Explained, check_folder};
+use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::input_log;
 use crate::interruption;
-use crate::ledger::names::{Names, Program};
-use crate::ledger::{Ledger, explain};
+use crate::ledger::names::Names;
 use crate::on_simulator::{SLICE, exit_of};
 use crate::output::{check_place, input, say};
 use crate::progress::Speed;
 use crate::saved::{self, Surroundings};
 use crate::system::Exit;
 use crate::trace::Trace;
-use crate::until::Until;
+use crate::until::{Part, Until};
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;
+/// Steps between two looks for a text on the console.
+const CONSOLE_SLICE: u64 = 1 << 16;
+/// What Linux says last when it has panicked and does not reboot.
+const PANIC: &str = "---[ end Kernel panic";
 /// How long a wait for a person may keep an interruption waiting.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -36,6 +44,16 @@ pub(super) struct Session {
     /// that it is asked for again.
     in_vain: Option<u64>,
     has_ended: bool,
+    names: Names,
+    /// The first step that the ledger has, while it is not reached.
+    begins_at: Option<u64>,
+    region: Option<Calls>,
+    /// Where --until stops.
+    until: Vec<Place>,
+    /// The text of --until-console.
+    awaited: Option<Awaited>,
+    /// A panic of a bare kernel, until the user knows of it.
+    panic: Option<Awaited>,
 }
 
 /// Who types on the console.
@@ -52,8 +70,10 @@ pub(super) enum Ending {
     Over(Exit),
     /// The asked-for steps are done.
     Paused,
-    /// The asked-for mark was passed.
-    AtMark(Until),
+    /// The asked-for mark was passed, or the function is next.
+    At(Until),
+    /// The console showed the asked-for text.
+    Shown(String),
     /// The user interrupted.
     Interrupted,
     /// Nobody reads the console any more.
@@ -62,14 +82,37 @@ pub(super) enum Ending {
 
 impl Session {
     pub(super) fn new(
-        machine: Machine,
+        mut machine: Machine,
         surroundings: Surroundings,
         arguments: &BootArguments,
+        kernel: Option<&[u8]>,
     ) -> Result<Self, Failure> {
         // A run may take long; what cannot be kept is said before it.
         for path in [&arguments.save, &arguments.log_input].into_iter().flatten() {
             check_place(path)?;
         }
+        arguments.out.as_deref().map_or(Ok(()), check_folder)?;
+        if arguments.timing {
+            if machine.charges().is_some() {
+                let text =
+                    "the saved machine is in timing mode and goes on so by itself; leave it out";
+                return Err(Failure::input("--timing", text));
+            }
+            machine.start_timing(Settings::default());
+        }
+        require_timing(&machine, arguments)?;
+        let names = programs::names(arguments, &surroundings, kernel)?;
+        let until = match &arguments.until {
+            Some(Until::Function(name)) => programs::places(&names, &machine, "--until", name)?,
+            Some(Until::Mark(_)) | None => Vec::new(),
+        };
+        let what = match &arguments.region {
+            None => None,
+            Some(Part::Marked(region)) => Some(What::Marked(*region)),
+            Some(Part::Function(name)) => {
+                Some(What::Function(programs::places(&names, &machine, "--region", name)?))
+            }
+        };
         let typist = match &arguments.replay_input {
             None => Typist::Person(input()),
             Some(path) => {
@@ -86,7 +129,20 @@ impl Session {
         };
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
-        Ok(Self { machine, surroundings, typist, limit, in_vain: None, has_ended: false })
+        Ok(Self {
+            machine,
+            typist,
+            limit,
+            in_vain: None,
+            has_ended: false,
+            names,
+            begins_at: arguments.warm_up.map(|steps| now.saturating_add(steps)),
+            region: what.map(Calls::new),
+            until,
+            awaited: arguments.until_console.as_deref().map(Awaited::new),
+            panic: (!surroundings.has_hypervisor).then(|| Awaited::new(PANIC)),
+            surroundings,
+        })
     }
 
     pub(super) fn instructions(&self) -> u64 {
@@ -106,16 +162,11 @@ impl Session {
         format!("after {instructions} instructions, {seconds:.6} s simulated, {mips:.1} MIPS")
     }
 
-    /// More lines about a run in timing mode: how many cycles have passed, who spent them and why.
-    pub(super) fn ledger(&self) -> String {
-        let Some(charges) = self.machine.charges() else { return String::new() };
-        let partitions = (1..).zip(&self.surroundings.consoles.partitions);
-        let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), Program::default())));
-        let names = Names { partitions: partitions.collect(), ..Names::default() };
-        let threads = &self.machine.state().threads;
-        let latest = threads.iter().map(|thread| thread.time_now().cycles()).max().unwrap_or(0);
-        let ledger = explain::by_owner(&Ledger::new(&charges, &names));
-        format!("\n{latest} cycles, hardware threads: {}\n{}", threads.len(), ledger.trim_end())
+    /// What a run in timing mode says of its cycles.
+    pub(super) fn explained(&self, arguments: &BootArguments) -> Option<Explained> {
+        let region = arguments.region.as_ref().zip(self.region.as_ref());
+        let region = region.map(|(part, calls)| (part.to_string(), calls.found));
+        Explained::new(&self.machine, &self.names, arguments.warm_up, region)
     }
 
     /// Runs to an end, observed as the arguments say.
@@ -123,7 +174,7 @@ impl Session {
         let clock = self.machine.state().shared.clock;
         let (path, partitions) =
             (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);
-        let until = arguments.until;
+        let until = arguments.until.as_ref();
         match arguments.trace {
             None => self.run_observed(&mut NoObserver, |_| Ok(()), until),
             Some(Traced::Exits) => {
@@ -141,33 +192,98 @@ impl Session {
         &mut self,
         observer: &mut O,
         flush: impl Fn(&mut O) -> Result<(), Failure>,
-        mark: Option<Until>,
+        wanted: Option<&Until>,
     ) -> Result<Ending, Failure> {
-        self.machine.stop_at(mark.map(|Until(mark)| mark));
-        let mut slice = SLICE;
+        self.set_stops(wanted);
+        let longest = if self.awaited.is_some() { CONSOLE_SLICE } else { SLICE };
+        let mut slice = longest;
         loop {
             let now = self.machine.state().steps();
             if now >= self.limit {
                 return Ok(Ending::Paused);
             }
-            let until = self.type_in(now)?.min(self.limit);
+            if self.begins_at.is_some_and(|begin| now >= begin) {
+                self.begins_at = None;
+                self.machine.clear_charges();
+                self.set_stops(wanted);
+            }
+            let until = self.type_in(now)?.min(self.limit).min(self.begins_at.unwrap_or(u64::MAX));
             let (started, simulated) = (Instant::now(), self.machine.simulated_seconds());
             let end = self.machine.run(slice.min(until - now), observer);
             flush(observer)?;
-            self.surroundings.screen.show(&self.machine.take_console_output())?;
+            let output = self.machine.take_console_output();
+            self.surroundings.screen.show(&output)?;
             self.tell_of_the_end_of_input();
-            if let (RunState::AtMark, Some(mark)) = (&end, mark) {
-                return Ok(Ending::AtMark(mark));
+            self.tell_of_a_panic(&output);
+            if self.has_stopped(&end, wanted)
+                && let Some(wanted) = wanted
+            {
+                return Ok(Ending::At(wanted.clone()));
             }
+            if let Some(awaited) = &mut self.awaited
+                && awaited.comes(&output)
+            {
+                return Ok(Ending::Shown(awaited.text.clone()));
+            }
+            let is_at_stop = matches!(end, RunState::AtMark { .. } | RunState::AtPlace { .. });
             if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
-            let passed = Duration::from_secs_f64(self.machine.simulated_seconds() - simulated);
-            let ahead = passed.saturating_sub(started.elapsed());
-            slice = if self.wait_for_typing(ahead) { IDLE_SLICE } else { SLICE };
             if interruption::check().is_err() {
                 return Ok(Ending::Interrupted);
             }
+            if is_at_stop {
+                continue;
+            }
+            let passed = Duration::from_secs_f64(self.machine.simulated_seconds() - simulated);
+            let ahead = passed.saturating_sub(started.elapsed());
+            slice = if self.wait_for_typing(ahead) { IDLE_SLICE } else { longest };
+        }
+    }
+
+    /// Lets the machine stop where somebody wants to look.
+    fn set_stops(&mut self, wanted: Option<&Until>) {
+        let region = self.region.as_ref().filter(|_| self.begins_at.is_none());
+        let mut marks = region.map(Calls::marks).unwrap_or_default();
+        if let Some(Until::Mark(mark)) = wanted {
+            marks.push(*mark);
+        }
+        let of_region = region.map(Calls::places).unwrap_or_default();
+        self.machine.stop_at(marks);
+        self.machine.stop_before(self.until.iter().copied().chain(of_region).collect());
+    }
+
+    /// Lets the region know of where the machine stopped; whether it is what was `wanted`.
+    fn has_stopped(&mut self, end: &RunState, wanted: Option<&Until>) -> bool {
+        let region = self.region.as_mut().filter(|_| self.begins_at.is_none());
+        match *end {
+            RunState::AtMark { thread, mark } => {
+                if let Some(region) = region {
+                    region.pass(&mut self.machine, thread, mark);
+                }
+                wanted == Some(&Until::Mark(mark))
+            }
+            RunState::AtPlace { thread } => {
+                let at = &self.machine.state().threads[thread];
+                let is_wanted = self.until.iter().any(|place| place.is_at(at));
+                if let Some(region) = region {
+                    region.come(&mut self.machine, thread);
+                }
+                self.set_stops(wanted);
+                is_wanted
+            }
+            _ => false,
+        }
+    }
+
+    /// Says once that a bare kernel panicked: Linux then spins, and no run of it ends by itself.
+    fn tell_of_a_panic(&mut self, output: &[u8]) {
+        if self.panic.as_mut().is_some_and(|panic| panic.comes(output)) {
+            self.panic = None;
+            say(
+                "the kernel has panicked and may spin for ever; the run goes on: end it with Ctrl-C, or run with \
+                 `--until-console 'Kernel panic'`, --steps, or `--append panic=-1` for a reboot",
+            );
         }
     }
 
@@ -266,8 +382,14 @@ impl Session {
         {
             said = format!("; {} pieces of the logged input were not reached", log.len());
         }
-        if let (Ending::Over(_), Some(mark)) = (ending, arguments.until) {
-            said = format!("{said}; mark {mark} was not reached");
+        if let (Ending::Over(_), Some(until)) = (ending, &arguments.until) {
+            said = format!("{said}; {until} was not reached");
+        }
+        if let (Ending::Over(_), Some(text)) = (ending, &arguments.until_console) {
+            said = format!("{said}; the console did not show {text:?}");
+        }
+        if self.begins_at.is_some() {
+            said = format!("{said}; the run ended within its warm-up, and the ledger is of that");
         }
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {
@@ -280,5 +402,21 @@ impl Session {
 
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
+    }
+}
+
+/// Fails where something of the ledger is asked for and there is none.
+fn require_timing(machine: &Machine, arguments: &BootArguments) -> Result<(), Failure> {
+    let asked = [
+        ("--explain", arguments.explain),
+        ("--region", arguments.region.is_some()),
+        ("--out", arguments.out.is_some()),
+        ("--warm-up", arguments.warm_up.is_some()),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        Some((option, _)) if machine.charges().is_none() => {
+            Err(Failure::input(option, "cycles pass in timing mode only; add --timing"))
+        }
+        _ => Ok(()),
     }
 }

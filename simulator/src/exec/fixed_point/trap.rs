@@ -29,8 +29,9 @@ pub(super) fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
 }
 
 /// The machine may want to do something at a mark.
-fn mark(_: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
-    shared.pass_mark(Mark::from_word(i).expect("the handler was chosen for a mark"));
+fn mark(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    let mark = Mark::from_word(i).expect("the handler was chosen for a mark");
+    shared.pass_mark(thread.index, mark);
     Ok(Flow::Synchronize)
 }
 

@@ -1,0 +1,188 @@
+//! What a run in timing mode says of its cycles: text, JSON, and files for other tools.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use arch::registers::hid0;
+use arch::registers::spr::Spr;
+use serde_json::{Map, Value, json};
+use simulator::Machine;
+use simulator::ledger::Owner;
+
+use super::calls::Found;
+use crate::failure::Failure;
+use crate::ledger::names::Names;
+use crate::ledger::{Ledger, explain, export};
+use crate::output::{check_place, write_file};
+
+/// The ledger of the whole run has this name.
+const WHOLE: &str = "boot";
+
+/// What is known of a timed run.
+pub(super) struct Explained {
+    /// Steps in timing mode before the ledger began.
+    pub(super) warm_up: Option<u64>,
+    whole: Ledger,
+    region: Option<(String, Found, Ledger)>,
+    /// The cycle of the thread that is furthest, and hardware threads.
+    latest: u64,
+    threads: usize,
+    about: Map<String, Value>,
+}
+
+impl Explained {
+    /// Of `machine`, if it is or was in timing mode; of its region, what it is and what was found.
+    pub(super) fn new(
+        machine: &Machine,
+        names: &Names,
+        warm_up: Option<u64>,
+        region: Option<(String, Found)>,
+    ) -> Option<Self> {
+        let charges = machine.charges()?;
+        let mut names = names.clone();
+        note_memory(machine, &mut names);
+        let state = machine.state();
+        let latest = state.threads.iter().map(|thread| thread.time_now().cycles()).max();
+        let description = &state.description;
+        let quantum = machine.timing().map(|timing| timing.settings().quantum);
+        let about = json!({
+            "experiment": WHOLE,
+            "machine": description.name(),
+            "config_hash": description.config_hash(),
+            "parameters_lock": description.timing().checksum(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": state.seed,
+            "quantum": quantum,
+        });
+        let Value::Object(about) = about else { return None };
+        Some(Self {
+            warm_up,
+            whole: Ledger::new(&charges, &names),
+            region: region
+                .map(|(name, found)| (name, found, Ledger::new(&charges.of_region(), &names))),
+            latest: latest.unwrap_or(0),
+            threads: state.threads.len(),
+            about,
+        })
+    }
+
+    /// How many cycles, who spent them and why: a few lines.
+    pub(super) fn summary(&self) -> String {
+        let Self { latest, threads, .. } = self;
+        let owners = explain::by_owner(&self.whole);
+        format!(
+            "\n{latest} cycles, hardware threads: {threads}{}\n{}",
+            self.left_out(),
+            owners.trim_end()
+        )
+    }
+
+    fn left_out(&self) -> String {
+        self.warm_up.map_or_else(String::new, |steps| {
+            format!("; the ledger leaves out {steps} steps of warm-up")
+        })
+    }
+
+    /// Where the cycles of the region went, or those of the run.
+    pub(super) fn text(&self) -> String {
+        let Some((name, found, ledger)) = &self.region else {
+            let text = explain::explain(&self.whole, 1, WHOLE, &[]);
+            return format!("\nwhere the cycles went{}\n\n{text}", self.left_out());
+        };
+        let Found { calls, returned, moved, inner, least, most, sum } = *found;
+        let mut text = format!("\nregion {name}: entered {calls} times, left {returned} times");
+        if returned > 0 {
+            let mean = sum as f64 / returned as f64;
+            let _ = write!(text, ", {mean:.2} cycles each, {least} to {most}");
+        }
+        text.push_str(&self.left_out());
+        text.push('\n');
+        if inner > 0 {
+            let _ = writeln!(
+                text,
+                "{inner} entries of a thread that was in it (recursion, or another task while the caller slept) are \
+                 part of the outer"
+            );
+        }
+        if moved > 0 {
+            let _ = writeln!(
+                text,
+                "{moved} were left by another thread than had entered it: what that one did is not part of it"
+            );
+        }
+        let left = calls - returned - moved;
+        if left > 0 {
+            let _ =
+                writeln!(text, "{left} were not left at the end: they are part of it up to there");
+        }
+        let _ = write!(text, "\n{}", explain::explain(ledger, calls, "entry", &[]));
+        text
+    }
+
+    /// What the line of JSON has of it.
+    pub(super) fn json(&self) -> Map<String, Value> {
+        let mut keys = self.about.clone();
+        let mut ledger = Map::from_iter([(WHOLE.to_owned(), json!(self.whole))]);
+        keys.insert("warm_up_steps".to_owned(), json!(self.warm_up));
+        if let Some((name, found, of_region)) = &self.region {
+            ledger.insert(name.clone(), json!(of_region));
+            let Found { calls, returned, moved, inner, least, most, sum } = *found;
+            let region = json!({
+                "name": name, "entered": calls, "left": returned, "moved": moved, "inner": inner,
+                "cycles_least": least, "cycles_most": most, "cycles_sum": sum,
+            });
+            keys.insert("region".to_owned(), region);
+        }
+        keys.insert("ledger".to_owned(), Value::Object(ledger));
+        keys
+    }
+
+    /// Writes stacks and flame graph of the run, and of its region, into `folder`.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let region = self.region.iter().map(|(name, _, ledger)| (name.as_str(), ledger));
+        for (name, ledger) in [(WHOLE, &self.whole)].into_iter().chain(region) {
+            write_file(&file(folder, name, "folded"), export::folded(ledger).as_bytes())?;
+            if ledger.elapsed_thread_cycles > 0 {
+                let graph = export::flame_graph(ledger, &format!("{name}: cycles"))
+                    .map_err(|error| Failure::Run(error.to_string()))?;
+                write_file(&file(folder, name, "svg"), &graph)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the line of JSON lies in `folder`.
+pub(super) fn json_file(folder: &Path) -> PathBuf {
+    file(folder, WHOLE, "json")
+}
+
+/// Fails if nothing could be written into `folder`, which is made.
+pub(super) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let text = format!("cannot be made: {error}; name a folder that can be written");
+        Failure::input(folder.display(), text)
+    })?;
+    check_place(&json_file(folder))
+}
+
+/// A name with nothing in it that a path would take for its own.
+fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
+    let name: String = name
+        .chars()
+        .map(|letter| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' })
+        .collect();
+    folder.join(format!("{name}.{ending}"))
+}
+
+/// Notes what lies in memory where a bare kernel was charged: it patches itself, and its file may not be known.
+fn note_memory(machine: &Machine, names: &mut Names) {
+    let Some(charges) = machine.charges().filter(|_| names.is_bare) else { return };
+    let addresses =
+        charges.lines().filter(|line| line.owner == Owner::Host).map(|line| line.address);
+    let found = |address| Some((address, machine.code_at(0, address)?));
+    let code: BTreeMap<u64, [u8; 4]> = addresses.filter_map(found).collect();
+    let hid0 = machine.state().shared.cores[0].spr(Spr::Hid0);
+    names.host.found(code, hid0 & hid0::POWER9_HILE == 0);
+}

@@ -1,0 +1,134 @@
+//! The programs of a boot by name: whose symbols are known, and what a function's name means.
+
+use std::path::Path;
+
+use simulator::{Machine, Place};
+
+use super::calls::entries;
+use crate::arguments::BootArguments;
+use crate::failure::Failure;
+use crate::images::Images;
+use crate::ledger::names::{Names, Program};
+use crate::ledger::symbols;
+use crate::saved::Surroundings;
+use crate::toml_file::suggest;
+
+/// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
+pub(super) fn names(
+    arguments: &BootArguments,
+    surroundings: &Surroundings,
+    kernel: Option<&[u8]>,
+) -> Result<Names, Failure> {
+    let is_bare = !surroundings.has_hypervisor;
+    let host = match kernel {
+        Some(kernel) => Program::of_elf(kernel),
+        // Of a hypervisor that was saved the image is the one at hand; there may be none.
+        None if is_bare => Program::default(),
+        None => Images::find()
+            .and_then(|images| images.hypervisor())
+            .map_or_else(|_| Program::default(), |image| Program::of_elf(&image)),
+    };
+    let partitions = (1..).zip(&surroundings.consoles.partitions);
+    let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), Program::default())));
+    let mut names = Names { host, is_bare, partitions: partitions.collect() };
+    for text in &arguments.symbols {
+        add(&mut names, text)?;
+    }
+    Ok(names)
+}
+
+/// Adds the symbols of one `[PARTITION=]FILE`.
+fn add(names: &mut Names, text: &str) -> Result<(), Failure> {
+    if names.is_bare {
+        let host = std::mem::take(&mut names.host);
+        names.host = host.with_symbols_of(symbols::read(Path::new(text))?);
+        return Ok(());
+    }
+    let known =
+        names.partitions.values().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let count = names.partitions.len();
+    let (wanted, file) = match text.split_once('=') {
+        Some((partition, file)) => (Some(partition), file),
+        None if count == 1 => (None, text),
+        None => {
+            let text = format!("says no partition; write PARTITION=FILE, with one of {known}");
+            return Err(Failure::input("--symbols", text));
+        }
+    };
+    let is_meant = |name: &String| wanted.is_none_or(|wanted| wanted == name);
+    let Some((_, program)) = names.partitions.values_mut().find(|(name, _)| is_meant(name)) else {
+        let wanted = wanted.unwrap_or_default();
+        let text = format!("there is no partition `{wanted}`; name one of {known}");
+        return Err(Failure::input("--symbols", text));
+    };
+    *program = symbols::read(Path::new(file))?;
+    Ok(())
+}
+
+/// Where the function begins that `wanted` names, an argument of `option`.
+pub(super) fn places(
+    names: &Names,
+    machine: &Machine,
+    option: &str,
+    wanted: &str,
+) -> Result<Vec<Place>, Failure> {
+    let host = [(None, "hypervisor", &names.host)].into_iter();
+    let partitions = names.partitions.iter();
+    let programs: Vec<(Option<u32>, &str, &Program)> = host
+        .chain(partitions.map(|(lpid, (name, program))| (Some(*lpid), name.as_str(), program)))
+        .collect();
+    let of_program = |(lpid, _, program): &(Option<u32>, &str, &Program), function: &str| {
+        let is_second = |address| {
+            let word = program.word(address).map(|word| word.0);
+            let in_memory = || machine.code_at(0, address | LINEAR).map(u32::from_le_bytes);
+            word.or_else(in_memory).is_none_or(sets_up_contents)
+        };
+        entries(*lpid, &program.addresses_of(function), is_second)
+    };
+    if let Some((program, function)) = wanted.split_once(':')
+        && let Some(program) = programs.iter().find(|(_, name, _)| *name == program)
+        && !function.starts_with(':')
+    {
+        let found = of_program(program, function);
+        return if found.is_empty() {
+            Err(unknown(option, function, &[*program]))
+        } else {
+            Ok(found)
+        };
+    }
+    let found: Vec<_> = programs
+        .iter()
+        .filter(|(_, _, program)| !program.addresses_of(wanted).is_empty())
+        .collect();
+    match found[..] {
+        [] => Err(unknown(option, wanted, &programs)),
+        [program] => Ok(of_program(program, wanted)),
+        [(_, one, _), (_, other, _), ..] => {
+            let text = format!(
+                "`{wanted}` is a function of {one} and of {other}; write {one}:{wanted} or {other}:{wanted}"
+            );
+            Err(Failure::input(option, text))
+        }
+    }
+}
+
+/// Where kernels have real memory, one byte after the other.
+const LINEAR: u64 = 0xC << 60;
+
+/// Whether the word is the first of two that set up r2, behind which callers may enter too.
+fn sets_up_contents(word: u32) -> bool {
+    // `addis r2,r12,X` and `lis r2,X`
+    matches!(word >> 16, 0x3C4C | 0x3C40)
+}
+
+fn unknown(option: &str, function: &str, programs: &[(Option<u32>, &str, &Program)]) -> Failure {
+    let functions = || programs.iter().flat_map(|(_, _, program)| program.functions());
+    if functions().next().is_none() {
+        let text = format!("no symbols are known to find `{function}` by; give them by --symbols");
+        return Failure::input(option, text);
+    }
+    let near = suggest(function, functions());
+    let near =
+        if near.starts_with("did") { near } else { "see the symbols for their names".to_owned() };
+    Failure::input(option, format!("there is no function `{function}`; {near}"))
+}
