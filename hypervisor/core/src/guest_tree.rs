@@ -17,6 +17,10 @@ use crate::flat_tree::FlatTree;
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
 
+/// What the whole is: ours, and for programs that look for the name, a machine with PAPR's calls as QEMU's
+/// `pseries` is one.
+const COMPATIBLE: &[&str] = &["powervisor,partition", "qemu,pseries"];
+
 /// What is copied from firmware's processor node where it is there.
 const PROCESSOR_PROPERTIES: &[&str] = &[
     "64-bit",
@@ -130,7 +134,7 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     let mut tree = FlatTree::with_capacity(USUAL_BYTES + vcpus + content.bootargs.len());
     tree.add("#address-cells", &2u32);
     tree.add("#size-cells", &2u32);
-    tree.add("compatible", "powervisor,partition");
+    tree.add("compatible", COMPATIBLE);
     tree.add("device_type", "chrp");
     tree.add("model", "PowerVisor partition");
     chosen(&mut tree, content);
