@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     vcpus: Option<u32>,
     /// End a run after so many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     timeout: u64,
 }
 
@@ -84,14 +84,19 @@ pub(crate) struct Build {
 impl Build {
     fn open(folder: &Path) -> Result<Self> {
         let what = format!("{} is no build of kvm-unit-tests", folder.display());
-        let wanted = "configure it with --arch=ppc64 and run make (`cargo xtask kvm-unit-tests --help`)";
+        let wanted =
+            "configure it with --arch=ppc64 and run make (`cargo xtask kvm-unit-tests --help`)";
         let folder = folder.canonicalize().with_context(|| format!("{what}: {wanted}"))?;
         let settings = fs::read_to_string(folder.join("config.mak"));
         let settings = settings.with_context(|| format!("{what}: no config.mak; {wanted}"))?;
         let settings: BTreeMap<&str, &str> =
             settings.lines().filter_map(|line| line.split_once('=')).collect();
         let setting = |key: &str| settings.get(key).copied().unwrap_or_default();
-        ensure!(setting("ARCH") == "ppc64", "{what} for ppc64 but for `{}`; {wanted}", setting("ARCH"));
+        ensure!(
+            setting("ARCH") == "ppc64",
+            "{what} for ppc64 but for `{}`; {wanted}",
+            setting("ARCH")
+        );
         let endian = match setting("ENDIAN") {
             "little" => Endian::Little,
             "big" => Endian::Big,

@@ -59,8 +59,9 @@ impl Test {
             return Ok(text);
         }
         // The file is a shell's: its own runner has a shell expand it too.
-        let mut shell = Command::new("bash");
-        output(shell.arg("-c").arg(format!("printf %s \"{}\"", text.replace('"', "\\\""))))
+        let script = format!("cat <<END\n{text}\nEND\n");
+        let expanded = output(Command::new("bash").arg("-c").arg(script))?;
+        Ok(expanded.trim_end_matches('\n').to_owned())
     }
 }
 
@@ -113,7 +114,8 @@ impl Test {
             "accel" => self.accelerator = Some(value.to_owned()),
             "groups" => value.clone_into(&mut self.groups),
             "qemu_params" | "extra_params" => {
-                let mut words = value.split_whitespace().map(|word| unquoted(word).replace('"', ""));
+                let mut words =
+                    value.split_whitespace().map(|word| unquoted(word).replace('"', ""));
                 while let Some(word) = words.next() {
                     if word == "-m" {
                         let size = words.next().context("-m says no size")?;

@@ -87,7 +87,8 @@ impl Place {
         if run.is_migrated && self == Self::Guest {
             let saved = folder.join("saved").display().to_string();
             run.start.args(["--save", &saved]);
-            run.resume = Some(workspace.powervisor(&["boot", "--resume", &saved, "--save", &saved]));
+            run.resume =
+                Some(workspace.powervisor(&["boot", "--resume", &saved, "--save", &saved]));
         }
         let (console, why) = talk::talk(run)?;
         fs::write(folder.join(format!("{}.{self}", test.name)), &console)?;
@@ -109,7 +110,9 @@ impl Place {
         }
         command.arg("-kernel").arg(suite.program(&test.file)?);
         let memory = if self == Self::Pseries { test.mebibytes } else { POWERNV_MEBIBYTES };
-        command.args(["-smp", &test.topology, "-m", &memory.to_string()]);
+        // Each a core of its own: QEMU's own code has threads of a core from 8.1 on.
+        let processors = test.processors.to_string();
+        command.args(["-smp", &processors, "-m", &memory.to_string()]);
         command.args(&test.options);
         let arguments = test.arguments(None)?;
         if !arguments.is_empty() {
@@ -136,13 +139,15 @@ impl Place {
         let arguments = test.arguments(midnight)?;
         let mut command = workspace.powervisor(&["boot"]);
         if self == Self::Bare {
+            let memory = format!("{POWERNV_MEBIBYTES} MiB");
             command.arg("--kernel").arg(program).args(["--append", &arguments]);
+            command.args(["--memory", &memory]);
         } else {
             let file = folder.join("partition.toml");
             fs::write(
                 &file,
                 format!(
-                    "[[partition]]\nname = \"test\"\npayload = {program:?}\nmemory = \"{} MiB\"\nvcpus = {}\n\
+                    "[[partition]]\nname = \"test\"\npayload = {program:?}\nmemory = \"{} MiB\"\nvcpus = {}\nperformance_monitor = true\n\
                      arguments = {arguments:?}\n",
                     test.mebibytes, test.processors
                 ),
@@ -170,8 +175,8 @@ impl Place {
     }
 }
 
-/// Memory of QEMU's powernv9: with less, skiboot has no room.
-const POWERNV_MEBIBYTES: u32 = 2048;
+/// Memory that QEMU's powernv9 has unless it is told otherwise.
+const POWERNV_MEBIBYTES: u32 = 1024;
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,6 +189,10 @@ impl fmt::Display for Place {
         })
     }
 }
+
+/// Frequency of core and time base in Hz. The tests wait for seconds by polling the time, and
+/// take the frequency from the device tree: a second is so many instructions.
+const FREQUENCY: u64 = 128_000_000;
 
 /// Our POWER9, whose clock begins on that day or today; the seconds of that midnight.
 fn write_machine(workspace: &Workspace, path: &Path, day: Option<&str>) -> Result<u64> {
@@ -199,6 +208,8 @@ fn write_machine(workspace: &Workspace, path: &Path, day: Option<&str>) -> Resul
     let [year, month, day] = numbers[..] else { anyhow::bail!("`{day}` is no date") };
     let from = workspace.root.join("machines/power9.toml");
     let text = fs::read_to_string(&from)?;
+    let text = slower(&text, "core_frequency")?;
+    let text = slower(&text, "timebase_frequency")?;
     let (before, rest) = text.split_once("[date]\n").context("the machine file has no date")?;
     let (_, after) = rest.split_once("\n\n").context("the machine file ends with the date")?;
     fs::write(
@@ -206,6 +217,15 @@ fn write_machine(workspace: &Workspace, path: &Path, day: Option<&str>) -> Resul
         format!("{before}[date]\nyear = {year}\nmonth = {month}\nday = {day}\n\n{after}"),
     )?;
     Ok(midnight)
+}
+
+/// The machine file with a clock of [`FREQUENCY`].
+fn slower(text: &str, key: &str) -> Result<String> {
+    let (before, rest) = text
+        .split_once(&format!("{key} = {{ value = "))
+        .with_context(|| format!("the machine file has no {key}"))?;
+    let (_, after) = rest.split_once(',').context("a value without an end")?;
+    Ok(format!("{before}{key} = {{ value = {FREQUENCY},{after}"))
 }
 
 fn date(arguments: &[&str]) -> Result<String> {
