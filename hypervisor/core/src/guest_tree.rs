@@ -21,6 +21,9 @@ pub const TERMINAL: u32 = 0x7100_0000;
 /// `pseries` is one.
 const COMPATIBLE: &[&str] = &["powervisor,partition", "qemu,pseries"];
 
+/// `ibm,vmx`: 1 is vectors, 2 is VSX with them.
+const VECTORS_AND_VSX: u32 = 2;
+
 /// What is copied from firmware's processor node where it is there.
 const PROCESSOR_PROPERTIES: &[&str] = &[
     "64-bit",
@@ -102,7 +105,7 @@ pub fn processor_properties(processor: &FdtNode<'_>) -> Vec<(&'static str, Vec<u
 
 /// Bytes of a tree with one vCPU and no arguments, roughly, and of each vCPU.
 const USUAL_BYTES: usize = 0x1000;
-const VCPU_BYTES: usize = 0x280;
+const VCPU_BYTES: usize = 0x2C0;
 
 /// The flattened tree of a partition, and the RTAS entry behind it: they go to the address that `place`
 /// gives for their length.
@@ -202,8 +205,10 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
         tree.add("ibm,pa-features", &processor_features()[..]);
         tree.add("ibm,ppc-interrupt-gserver#s", &[number, 0]);
         tree.add("ibm,ppc-interrupt-server#s", &number);
+        tree.add("ibm,dfp", &1u32);
         tree.add("ibm,purr", &1u32);
         tree.add("ibm,spurr", &1u32);
+        tree.add("ibm,vmx", &VECTORS_AND_VSX);
         tree.add("reg", &number);
         tree.add("status", "okay");
         for (name, value) in content.processor {

@@ -6,9 +6,11 @@
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
+use arch::registers::hfscr::Facility;
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Leave, Running};
+use crate::facilities::Demanded;
 use crate::registers::Floating;
 use crate::schedule::VcpuId;
 
@@ -166,6 +168,19 @@ pub trait Hal: Sized + core::fmt::Debug {
 
     /// Copies them into the processor.
     fn load_floating(&self, from: &Floating);
+
+    /// Lets the vCPU that runs use a facility, and clears the facility's registers.
+    fn begin_facility(&self, facility: Facility);
+
+    /// Copies the registers of the facilities that are on beyond those that every vCPU has out of the processor, and
+    /// withholds them.
+    fn save_facilities(&self, into: &mut Demanded);
+
+    /// Copies them into the processor, and lets the vCPU that runs use them.
+    fn load_facilities(&self, from: &Demanded);
+
+    /// Sets SPRG0 of the vCPU that runs.
+    fn set_sprg0(&self, value: u64);
 
     /// The time base.
     fn timebase(&self) -> u64;

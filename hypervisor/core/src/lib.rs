@@ -20,6 +20,7 @@ pub mod crew;
 pub mod dispatch;
 pub mod doorbell;
 pub mod exit;
+pub mod facilities;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 pub mod firmware;

@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 use arch::address::GuestRealAddress;
 
 use crate::areas::Areas;
+use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::life::MayRun;
 use crate::presentation::Presentation;
@@ -20,6 +21,8 @@ pub struct Vcpu<H: Hal> {
     pub id: VcpuId,
     /// What it will go on with. While it runs, whoever runs it has them.
     pub registers: Option<Box<Registers>>,
+    /// What it has used beyond what every vCPU has.
+    pub demanded: Option<Box<Demanded>>,
     activity: Activity,
     /// H_PROD was called for it and H_CEDE has not seen it yet.
     pub is_prodded: bool,
@@ -40,6 +43,7 @@ impl<H: Hal> Vcpu<H> {
         Self {
             id,
             registers: Some(Box::new(registers)),
+            demanded: None,
             activity: Activity::Stopped,
             is_prodded: false,
             presentation: Presentation::default(),
@@ -87,6 +91,7 @@ impl<H: Hal> Vcpu<H> {
     pub fn stop(&mut self) {
         self.activity = Activity::Stopped;
         self.areas = Areas::default();
+        self.demanded = None;
     }
 }
 

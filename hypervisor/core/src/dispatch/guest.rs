@@ -7,8 +7,9 @@ use crate::exit::{self, Action, Exit};
 use crate::hal::Hal;
 use crate::hypercall::{self, Answer};
 use crate::partition::{Door, Partition};
+use crate::report;
 use crate::sync::Lock;
-use crate::system;
+use crate::system::{self, System};
 use crate::threads::Schedule;
 use crate::vcpu::Activity;
 
@@ -72,6 +73,13 @@ impl<H: Hal> Running<'_, H> {
     /// Handles any other exit.
     pub fn exit(&mut self, door: Door, exit: Exit) -> Action {
         let mut partition = self.system.partitions()[self.place.0].lock();
-        exit::handle(&mut partition, self.place.1, self.system.hal, door, exit)
+        let System { hal, console, .. } = self.system;
+        let action = exit::handle(&mut partition, self.place.1, *hal, door, exit);
+        if let (Exit::FacilityUnavailable { interrupted, facility }, Action::Interrupt { .. }) =
+            (exit, &action)
+        {
+            report::withheld(console, *hal, &mut partition, self.place.1, interrupted.pc, facility);
+        }
+        action
     }
 }

@@ -137,8 +137,11 @@ impl<H: Hal> Running<'_, H> {
         let Self { system, thread, place, slice, .. } = self;
         let mut successor = None;
         system.hal.save_floating(&mut self.registers.floating);
-        system.hal.settle();
         let vcpu = &mut partition.vcpus[place.1];
+        if let Some(demanded) = &mut vcpu.demanded {
+            system.hal.save_facilities(demanded);
+        }
+        system.hal.settle();
         vcpu.registers = Some(self.registers);
         let leave = partition.life.may_run();
         match (next, leave) {

@@ -7,11 +7,13 @@ use core::cell::Cell;
 use arch::address::RealAddress;
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
+use arch::registers::hfscr::Facility;
 use loom::sync::{Condvar, Mutex};
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Leave, Running};
 use crate::exit::{Action, Exit};
+use crate::facilities::Demanded;
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{Hal, HalError, Page, ThreadError, Work};
 use crate::partition::Door;
@@ -160,6 +162,14 @@ impl Hal for Machine {
     fn save_floating(&self, _: &mut Floating) {}
 
     fn load_floating(&self, _: &Floating) {}
+
+    fn begin_facility(&self, _: Facility) {}
+
+    fn save_facilities(&self, _: &mut Demanded) {}
+
+    fn load_facilities(&self, _: &Demanded) {}
+
+    fn set_sprg0(&self, _: u64) {}
 
     fn timebase(&self) -> u64 {
         self.fake.timebase()

@@ -5,9 +5,9 @@ use core::arch::asm;
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
 use arch::processor::Processor;
-use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 use hypervisor_core::bundle::{HEADER_BYTES, manifest_bytes};
+use hypervisor_core::facilities;
 use hypervisor_core::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
@@ -25,9 +25,6 @@ use crate::windows::Own;
 /// from the interrupt controller, and no hypervisor decrementer.
 pub(super) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
-
-/// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
-const FACILITIES: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;
@@ -84,7 +81,7 @@ pub(super) unsafe fn set_up_thread(ptcr: u64) {
         write::<{ spr::LPIDR }>(0);
         write::<{ spr::PIDR }>(0);
         write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(FACILITIES);
+        write::<{ spr::HFSCR }>(facilities::ALWAYS);
         write::<{ spr::AMOR }>(u64::MAX);
         write::<{ spr::AMR }>(0);
         write::<{ spr::IAMR }>(0);

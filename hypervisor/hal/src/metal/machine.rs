@@ -6,9 +6,11 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
+use arch::registers::hfscr::Facility;
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Leave, Running};
+use hypervisor_core::facilities::Demanded;
 use hypervisor_core::hal::{Hal, HalError, Page, ThreadError, Work};
 use hypervisor_core::memory::Range;
 use hypervisor_core::registers::{Floating, Registers, Supervisor};
@@ -18,7 +20,7 @@ use super::map::{self, Mapping};
 use super::memory::{BLOCK, HeapTables, zero_blocks};
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
-use super::{opal, registers, threads};
+use super::{facilities, opal, registers, threads};
 use crate::radix::{TableMemory, Tree};
 use crate::windows::Own;
 
@@ -211,6 +213,23 @@ impl Hal for Machine {
     fn load_floating(&self, from: &Floating) {
         // SAFETY: the hypervisor uses no floating point.
         unsafe { hal_load_floating(from) };
+    }
+
+    fn begin_facility(&self, facility: Facility) {
+        facilities::begin(facility);
+    }
+
+    fn save_facilities(&self, into: &mut Demanded) {
+        facilities::save(into);
+    }
+
+    fn load_facilities(&self, from: &Demanded) {
+        facilities::load(from);
+    }
+
+    fn set_sprg0(&self, value: u64) {
+        // SAFETY: the hypervisor keeps nothing there.
+        unsafe { write::<{ spr::SPRG0 }>(value) };
     }
 
     fn timebase(&self) -> u64 {
