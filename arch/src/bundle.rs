@@ -19,6 +19,7 @@
 //!         bootargs = "...";
 //!         powervisor,weight = <u32>;            may be left out
 //!         powervisor,time-limit-us = <u32>;     may be left out
+//!         powervisor,performance-monitor = <u32>;   1, or left out
 //!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
 //!     };
 //! };
@@ -52,6 +53,8 @@ pub const WEIGHT: &str = "powervisor,weight";
 pub const INITRD: &str = "powervisor,initrd";
 /// Partition property: how many microseconds it may run in all. May be left out.
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
+/// 1: the partition has the processor's performance monitor.
+pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
 
 /// The longest manifest in bytes.
 pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;

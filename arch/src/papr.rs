@@ -31,6 +31,8 @@ macro_rules! hypercalls {
 }
 
 hypercalls! {
+    /// `(value)`: sets SPRG0.
+    SetSprg0 = 0x24 "H_SET_SPRG0";
     /// `(flags, destination, source)`: zero or copy a page.
     PageInit = 0x2C "H_PAGE_INIT";
     /// `(terminal)` to length, characters 0-7, characters 8-15.

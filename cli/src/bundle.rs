@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    MEMORY_BYTES, PERFORMANCE_MONITOR, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS,
+    WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -33,6 +34,8 @@ pub struct Partition {
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
     pub time_limit: Option<u32>,
+    /// It has the processor's performance monitor.
+    pub has_performance_monitor: bool,
     /// The payload's arguments.
     pub arguments: String,
     /// What its memory holds at the start.
@@ -112,7 +115,12 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
         node.add_property(property(VCPUS, partition.vcpus));
         node.add_property(property(ENTRY, partition.payload.entry));
         node.add_property(property(SEGMENTS, segments));
-        for (name, value) in [(WEIGHT, partition.weight), (TIME_LIMIT, partition.time_limit)] {
+        let monitor = partition.has_performance_monitor.then_some(1);
+        for (name, value) in [
+            (WEIGHT, partition.weight),
+            (TIME_LIMIT, partition.time_limit),
+            (PERFORMANCE_MONITOR, monitor),
+        ] {
             if let Some(value) = value {
                 node.add_property(property(name, value));
             }
@@ -274,6 +282,7 @@ mod tests {
             vcpus: 1,
             weight: Some(7),
             time_limit: None,
+            has_performance_monitor: name == "second",
             arguments: "translation=on".to_owned(),
             payload: Payload {
                 entry: 0x100,
@@ -308,6 +317,8 @@ mod tests {
             assert_eq!(node.property("powervisor,vcpus").unwrap().value_as::<u32>().unwrap(), 1);
             assert_eq!(node.property("powervisor,weight").unwrap().value_as::<u32>().unwrap(), 7);
             assert!(node.property("powervisor,time-limit-us").is_none());
+            let monitor = node.property("powervisor,performance-monitor");
+            assert_eq!(monitor.is_some(), partition.name == "second");
             assert_eq!(
                 node.property("bootargs").unwrap().value_as::<&str>().unwrap(),
                 "translation=on"

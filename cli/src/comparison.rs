@@ -6,7 +6,8 @@ use crate::console::payload_lines;
 use crate::system::Exit;
 
 /// Lines that may differ: the hypervisor says there what it found itself on, and how long things took.
-const LEFT_OUT: [&str; 2] = ["powervisor: machine: ", "powervisor: time: "];
+const LEFT_OUT: [&str; 3] =
+    ["powervisor: machine: ", "powervisor: time: ", "powervisor: withheld: "];
 /// What tells, in two lines of the hypervisor, that one vCPU has the machine for itself. Of several the
 /// number of exits depends on who runs when.
 const ALONE: [&str; 2] = ["powervisor: bundle: 1 partition(s)", ", vCPUs 1, starts"];

@@ -188,6 +188,7 @@ impl Experiment {
                 vcpus: 1,
                 weight: None,
                 time_limit: None,
+                has_performance_monitor: false,
                 arguments: variant.arguments.clone(),
                 payload: payload.clone(),
             };

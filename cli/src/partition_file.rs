@@ -47,6 +47,8 @@ struct PartitionTable {
     arguments: Option<Spanned<String>>,
     weight: Option<Spanned<u32>>,
     time_limit_us: Option<Spanned<u32>>,
+    #[serde(default)]
+    performance_monitor: bool,
 }
 
 /// What a partition file asks for.
@@ -165,6 +167,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         vcpus: vcpus.unwrap_or(1),
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
+        has_performance_monitor: table.performance_monitor,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory)?.0,
     })

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, storage};
 use arch::papr::{Hypercall, area, page, process_table};
+use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use hypervisor_core::console::Console;
 use hypervisor_core::exit::{self, Action, Door, Exit};
@@ -167,11 +168,14 @@ impl Choices {
             0 => Exit::DataStorage { status: self.status(), address: self.argument() },
             1 => Exit::InstructionStorage { status: self.status(), address: self.argument() },
             2 => Exit::EmulationAssistance { interrupted },
-            3 => Exit::FacilityUnavailable { interrupted },
+            3 => {
+                let facility = Facility::from_cause(self.byte() as u64 % 16);
+                Exit::FacilityUnavailable { interrupted, facility }
+            }
             _ => Exit::Other(Vector::ALL[self.below(Vector::ALL.len())]),
         };
         match exit::handle(guest.partition, guest.vcpu, hal, door, exit) {
-            Action::Resume => None,
+            Action::Resume | Action::MachineCheck => None,
             Action::Leave(leave) => Some(leave),
             Action::Interrupt { to, .. } => {
                 assert_eq!(to.msr & (msr::HV | msr::PR), 0, "a guest's handler is its kernel's");

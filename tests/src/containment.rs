@@ -10,9 +10,9 @@ use crate::{changed_system, system_of};
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
 pub const MODES: [(&str, &str); 29] = [
-    ("wild-load", "stopped: access to guest real address"),
-    ("wild-store", "stopped: access to guest real address"),
-    ("wild-fetch", "stopped: access to guest real address"),
+    ("wild-load", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
+    ("wild-store", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
+    ("wild-fetch", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("instructions", "[misbehave] misbehave: 21 of 21 instructions refused, MSR kept: true"),
     ("stop", "[misbehave] misbehave: 4 of 4 stops refused"),
     ("states", "[misbehave] misbehave: MSR kept: true"),

@@ -5,6 +5,7 @@ use arch::interrupt::Vector;
 use powervisor::system::System;
 use simulator::oracle::Seen;
 use simulator::{Oracle, RunState};
+use system_tests::containment::{self, on_threads};
 use system_tests::{all_systems, changed_system, number_from, run_watched};
 
 /// Runs the system to its end; the oracle must have nothing to say.
@@ -21,6 +22,27 @@ fn watch(name: &str, system: &System) -> Seen {
 fn every_vcpu_goes_on_with_what_is_its_own() {
     for (name, system) in all_systems() {
         assert!(watch(&name, &system).entries > 0, "{name}");
+    }
+}
+
+/// Two partitions use vectors, beside one that does not; QEMU enforces no HFSCR, so that it has no say.
+#[test]
+fn vectors_stay_with_the_vcpu_that_uses_them() {
+    for topology in [[1, 1, 1], [1, 1, 2]] {
+        let changes = [("seed=1", "seed=1 vectors=1"), ("seed=2", "seed=2 vectors=1")];
+        let system = on_threads(changed_system("examples/registers.toml", &changes), topology);
+        let (transcript, findings) = containment::watched(&system);
+        let console = String::from_utf8_lossy(&transcript.console).into_owned();
+        assert_eq!(findings, [""; 0], "{topology:?}: {console}");
+        for name in ["first", "second", "third"] {
+            let line = format!("[{name}] registers: 200 rounds, 0 wrong");
+            assert!(console.contains(&line), "{topology:?}: {console}");
+            let line =
+                console.lines().find(|line| line.contains(&format!("summary: partition {name}")));
+            let has = u32::from(name != "third");
+            let facility = format!("facility {has},");
+            assert!(line.is_some_and(|line| line.contains(&facility)), "{topology:?}: {console}");
+        }
     }
 }
 

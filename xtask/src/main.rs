@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod images;
+mod kvm_unit_tests;
 mod linux;
 mod loom;
 mod mutants;
@@ -47,6 +48,9 @@ enum Task {
     Test,
     /// Fetch Debian's kernel and busybox for our machine into target/linux, and make an initramfs of them.
     Linux(linux::Arguments),
+    /// Run a build of kvm-unit-tests of yours: each test as a guest of the hypervisor and on the bare machine, on ours
+    /// and on QEMU, and print how each ended.
+    KvmUnitTests(kvm_unit_tests::Arguments),
     /// Format, lints, the walls between the crates, and whether what a text cites is there.
     Check,
     /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
         Task::Linux(arguments) => linux::linux(&workspace, &arguments),
+        Task::KvmUnitTests(arguments) => kvm_unit_tests::kvm_unit_tests(&workspace, &arguments),
         Task::Check => check::check(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),

@@ -3,16 +3,21 @@
 //! Read from an ELF64 file for 64-bit Power, of either endianness, or from a flat image, which lies
 //! at guest real address 0 and is entered there. ELF segments lie at their physical addresses; the
 //! top four bits are dropped, as the processor ignores them with relocation off, so a program
-//! linked at 0xC000_0000_0000_0000 lies at 0. [`crate::bundle`] carries payloads to the hypervisor.
+//! linked at 0xC000_0000_0000_0000 lies at 0. A position-independent program that is linked at 0 lies at
+//! [`POSITION_INDEPENDENT`], since it brings its own interrupt vectors to 0. [`crate::bundle`] carries payloads to
+//! the hypervisor.
 
 use object::Endianness;
-use object::elf::{ELFMAG, EM_PPC64, FileHeader64, PF_X, PT_LOAD};
+use object::elf::{ELFMAG, EM_PPC64, ET_DYN, FileHeader64, PF_X, PT_LOAD};
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
 use crate::size::Size;
 
 /// The bits of an address that count with relocation off.
 const REAL_MODE_ADDRESS: u64 = !(0xF << 60);
+/// Where a position-independent program lies that is linked at 0: where QEMU's pseries loads kernels
+/// (`KERNEL_LOAD_ADDR` of its `hw/ppc/spapr.h`), which such programs are made for.
+const POSITION_INDEPENDENT: u64 = 0x40_0000;
 /// Offset of the class (32-bit or 64-bit) in an ELF file.
 const ELF_CLASS: usize = 4;
 const ELF_CLASS_64: u8 = 2;
@@ -107,11 +112,17 @@ impl Payload {
         }
 
         let linked_entry = header.e_entry(endian);
+        let programs = header.program_headers(endian, bytes).map_err(damaged)?;
+        let is_at_zero = programs.iter().any(|program| {
+            program.p_type(endian) == PT_LOAD
+                && program.p_memsz(endian) != 0
+                && program.p_vaddr(endian) == 0
+        });
+        let is_moved = header.e_type.get(endian) == ET_DYN && is_at_zero;
+        let base = if is_moved { POSITION_INDEPENDENT } else { 0 };
         let mut entry = None;
         let mut segments = Vec::new();
-        for (index, program) in
-            header.program_headers(endian, bytes).map_err(damaged)?.iter().enumerate()
-        {
+        for (index, program) in programs.iter().enumerate() {
             let memory_bytes = program.p_memsz(endian);
             if program.p_type(endian) != PT_LOAD || memory_bytes == 0 {
                 continue;
@@ -119,7 +130,9 @@ impl Payload {
             if program.p_filesz(endian) > memory_bytes {
                 return Err(PayloadError::FileLargerThanMemory(index));
             }
-            let address = program.p_paddr(endian) & REAL_MODE_ADDRESS;
+            let address = (program.p_paddr(endian) & REAL_MODE_ADDRESS)
+                .checked_add(base)
+                .ok_or(PayloadError::Wraps(index))?;
             address.checked_add(memory_bytes).ok_or(PayloadError::Wraps(index))?;
             let data = program.data(endian, bytes).map_err(|()| {
                 PayloadError::Damaged(format!("segment {index} is not in the file"))

@@ -55,6 +55,22 @@ fn error(file: &[u8]) -> PayloadError {
 }
 
 #[test]
+fn a_position_independent_program_at_0_is_moved_and_no_other() {
+    const TYPE: usize = 16;
+    for (kind, linked, lies) in
+        [(3, 0, 0x40_0000), (2, 0, 0), (3, 0x1000, 0x1000), (3, 0xC000_0000_0000_0000, 0)]
+    {
+        let data = Load { flags: READ_WRITE, ..code(linked + 0x100, 8) };
+        let mut file = elf(false, linked + 4, &[code(linked, 32), data]);
+        file[TYPE] = kind;
+        let payload = Payload::from_file_bytes(&file).unwrap();
+        assert_eq!(payload.entry, lies + 4, "type {kind} at {linked:#x}");
+        let addresses: Vec<u64> = payload.segments.iter().map(|segment| segment.address).collect();
+        assert_eq!(addresses, [lies, lies + 0x100], "type {kind} at {linked:#x}");
+    }
+}
+
+#[test]
 fn both_endiannesses_are_read_and_linked_high_addresses_lie_low() {
     for big_endian in [false, true] {
         let mut load = code(0xC000_0000_0001_0000, 32);

@@ -159,6 +159,7 @@ pub(crate) fn one_call(partition: rt::Partition) {
                 let _: [i32; 8] = rt::rtas_call(rtas::GET_TIME_OF_DAY, &[]);
                 continue;
             }
+            Hypercall::SetSprg0 => [round, 0, 0, 0],
             Hypercall::Xirr | Hypercall::Eoi | Hypercall::Random => [0; 4],
         };
         call(which, arguments);

@@ -1,7 +1,8 @@
 //! registers: fills all registers with values that no other partition has, and checks them after it was
 //! preempted, after hypercalls that return at once, and after ones by which it leaves the processor.
 //!
-//! The argument `seed=N` makes the values. What a register may hold afterwards is the policy of the
+//! The argument `seed=N` makes the values; with `vectors=1`, VSR32 to VSR63 are among the registers, for which HFSCR has
+//! to be enforced where several vCPUs run. What a register may hold afterwards is the policy of the
 //! hypervisor's record of a vCPU.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -23,10 +24,18 @@ mod payload {
         let mut numbers = Numbers::new(partition.number("seed", 1));
         let rounds = partition.number("rounds", 200);
         rt::floating_point::allow();
+        let has_vectors = partition.number("vectors", 0u32) == 1;
+        if has_vectors {
+            rt::vectors::allow();
+        }
         let mut wrong = 0;
         for round in 0..rounds {
             let expected_special = set_special(core::array::from_fn(|_| numbers.next()));
             let before = Values::random(|| numbers.next());
+            let vectors = numbers.next();
+            if has_vectors {
+                rt::vectors::fill(vectors);
+            }
             let after = match round % 3 {
                 // Long enough for others to run meanwhile, now and then.
                 0 => check_spin(&before, spin(&before, 4000)),
@@ -34,6 +43,10 @@ mod payload {
                 _ => check_cede(&before),
             };
             wrong += u32::from(after);
+            if has_vectors && rt::vectors::have_changed(vectors) {
+                wrong += 1;
+                rt::println!("registers: vectors have changed");
+            }
             for ((name, expected), found) in SPECIAL.iter().zip(expected_special).zip(special()) {
                 // A hypercall is an interrupt that saves in these two.
                 let is_lost = round % 3 != 0 && name.starts_with("SRR");

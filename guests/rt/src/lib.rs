@@ -30,6 +30,8 @@ mod start;
 mod time;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod translation;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod vectors;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::{

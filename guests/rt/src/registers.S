@@ -280,9 +280,9 @@ rt_registers_illegal:                   # the handler is to go on behind it
 
     .globl rt_registers_facility
     .type rt_registers_facility, @function
-rt_registers_facility:                  # a register that no partition has: the handler goes on behind it
+rt_registers_facility:                  # a register that partitions do not have: the handler goes on behind it
     registers_fill %r9
-    mfspr %r4, {EBBHR}
+    mfspr %r4, {MMCR0}
     registers_store
     .size rt_registers_facility, . - rt_registers_facility
 

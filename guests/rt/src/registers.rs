@@ -88,7 +88,7 @@ const CR_KEPT: u64 = 0x00FF_F000;
 
 global_asm!(
     include_str!("registers.S"),
-    EBBHR = const 804,
+    MMCR0 = const 795,
     SPRG1 = const 273,
     SPRG2 = const 274,
     SPRG3 = const 275,
@@ -151,7 +151,7 @@ pub fn execute_illegal(fill: &Values) -> Values {
     store
 }
 
-/// Fills all registers and reads EBBHR into r4: what they hold then. As [`execute_illegal`], if the facility is
+/// Fills all registers and reads MMCR0 into r4: what they hold then. As [`execute_illegal`], if the facility is
 /// withheld.
 #[must_use]
 pub fn read_withheld(fill: &Values) -> Values {

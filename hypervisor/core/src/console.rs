@@ -61,6 +61,7 @@ impl Console {
     /// Writes what a partition wrote.
     pub fn guest<H: Hal>(&self, hal: &H, partition: &mut Partition<H>, bytes: &[u8]) {
         let Some(last) = bytes.last() else { return };
+        partition.is_heard = true;
         let mut state = self.state.lock();
         if !state.is_shared {
             hal.console_write(bytes);

@@ -1,7 +1,9 @@
 //! Every exit but the hypercall: what the hypervisor does about it.
 
 use arch::address::GuestRealAddress;
-use arch::interrupt::{Vector, program, storage};
+use arch::interrupt::{Vector, machine_check, program, storage};
+use arch::registers::hfscr::Facility;
+use arch::registers::lpcr;
 
 use crate::guest_memory::AccessError;
 use crate::guest_memory::page_of;
@@ -45,6 +47,8 @@ pub enum Exit {
     FacilityUnavailable {
         /// Where the guest stood.
         interrupted: Context,
+        /// Which, by the cause that HFSCR names.
+        facility: Option<Facility>,
     },
     /// Any other interrupt.
     Other(Vector),
@@ -64,6 +68,8 @@ pub enum Action {
         /// SRR1.
         srr1: u64,
     },
+    /// In its handler of machine checks, which tells of an access where it has no memory: [`machine_check`].
+    MachineCheck,
     /// Not now.
     Leave(Leave),
 }
@@ -84,13 +90,25 @@ pub fn handle<H: Hal>(
         return Action::Leave(Leave::Changed);
     }
     let result = match exit {
+        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address }
+            if is_nowhere(partition, status, address) =>
+        {
+            return Action::MachineCheck;
+        }
+        Exit::FacilityUnavailable { facility: Some(facility), .. }
+            if is_granted(partition, vcpu, facility) =>
+        {
+            hal.begin_facility(facility);
+            return Action::Resume;
+        }
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
             storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
         }
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
         // from a processor without a hypervisor, or without the facility.
-        Exit::EmulationAssistance { interrupted } | Exit::FacilityUnavailable { interrupted } => {
+        Exit::EmulationAssistance { interrupted }
+        | Exit::FacilityUnavailable { interrupted, .. } => {
             return Action::Interrupt {
                 to: handler(interrupted, Vector::Program, partition.lpcr),
                 srr0: interrupted.pc,
@@ -108,6 +126,35 @@ pub fn handle<H: Hal>(
         Ok(()) => Action::Resume,
         Err(reason) => Action::Leave(Leave::Ended(Outcome::Stopped(reason))),
     }
+}
+
+/// Whether an access, and not a table on its way, is where the partition has no memory.
+fn is_nowhere<H: Hal>(partition: &Partition<H>, status: u64, address: u64) -> bool {
+    let address = GuestRealAddress(address & GUEST_REAL_MASK);
+    status & storage::TABLE_WALK == 0 && partition.memory.real(address, 1).is_none()
+}
+
+/// Notes that the vCPU uses the facility, if it may and has not before.
+fn is_granted<H: Hal>(partition: &mut Partition<H>, vcpu: usize, facility: Facility) -> bool {
+    if partition.on_demand & facility.bit() == 0 {
+        return false;
+    }
+    let demanded = partition.vcpus[vcpu].demanded.get_or_insert_default();
+    let is_new = !demanded.has(facility);
+    demanded.facilities |= facility.bit();
+    is_new
+}
+
+/// A machine check as a guest gets it: the handler's context, SRR1, and DSISR of one that an access to data did.
+///
+/// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is no
+/// memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second stage refuses
+/// it before it leaves the processor.
+#[must_use]
+pub const fn machine_check(interrupted: Context, is_fetch: bool, lpcr: u64) -> (Context, u64, u64) {
+    let cause = if is_fetch { machine_check::FETCH_REAL_ADDRESS } else { machine_check::DATA };
+    let to = handler(interrupted, Vector::MachineCheck, lpcr::AIL.set(lpcr, 0));
+    (to, save_status(interrupted.msr, cause), machine_check::LOAD_REAL_ADDRESS)
 }
 
 fn storage_exit<H: Hal>(

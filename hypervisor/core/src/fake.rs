@@ -11,10 +11,12 @@ use core::cell::{Cell, RefCell};
 
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
+use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
+use crate::facilities::{Demanded, Facilities};
 use crate::hal::{
     HalError, Page, Platform, Tables, ThreadError, Threads, WINDOW_BYTES_MAX, Window, Windows, Work,
 };
@@ -50,6 +52,10 @@ pub struct Fake {
     pub date_time: Cell<Option<DateTime>>,
     /// The floating-point registers of the processor.
     pub floating: RefCell<Floating>,
+    /// The registers of other facilities, and which are on.
+    pub facilities: RefCell<Demanded>,
+    /// SPRG0 that was set last.
+    pub sprg0: Cell<u64>,
     /// Hardware threads whose doorbell was rung.
     pub rung: RefCell<Vec<usize>>,
     /// LPIDs whose translations were forgotten, and whether by all cores.
@@ -86,6 +92,8 @@ impl Fake {
             random: Cell::default(),
             date_time: Cell::default(),
             floating: RefCell::default(),
+            facilities: RefCell::default(),
+            sprg0: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
@@ -303,6 +311,32 @@ impl Platform for Fake {
 
     fn power_off(&self) -> ! {
         unreachable!("the tests do not switch the machine off");
+    }
+}
+
+impl Facilities for Fake {
+    fn begin_facility(&self, facility: Facility) {
+        let mut on = self.facilities.borrow_mut();
+        on.facilities |= facility.bit();
+        match facility {
+            Facility::VecVsx => (on.vsr, on.vscr) = ([[0; 2]; 64], [0; 2]),
+            Facility::Ebb => on.branches = [0; 3],
+            Facility::Pm => on.monitor = Demanded::default().monitor,
+            _ => unreachable!("nobody gets {facility:?} on demand"),
+        }
+    }
+
+    fn save_facilities(&self, into: &mut Demanded) {
+        into.clone_from(&self.facilities.borrow());
+        self.facilities.borrow_mut().facilities = 0;
+    }
+
+    fn load_facilities(&self, from: &Demanded) {
+        self.facilities.borrow_mut().clone_from(from);
+    }
+
+    fn set_sprg0(&self, value: u64) {
+        self.sprg0.set(value);
     }
 }
 

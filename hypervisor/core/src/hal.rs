@@ -9,6 +9,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
 use crate::calendar::DateTime;
+use crate::facilities::Facilities;
 use crate::scheduling::queue::VcpuId;
 
 /// Why the machine did not do what was asked.
@@ -216,6 +217,9 @@ pub trait Platform {
 }
 
 /// The machine under the hypervisor.
-pub trait Hal: Windows + Tables + Threads + Platform + Sized + core::fmt::Debug {}
+pub trait Hal:
+    Windows + Tables + Threads + Platform + Facilities + Sized + core::fmt::Debug
+{
+}
 
-impl<H: Windows + Tables + Threads + Platform + Sized + core::fmt::Debug> Hal for H {}
+impl<H: Windows + Tables + Threads + Platform + Facilities + Sized + core::fmt::Debug> Hal for H {}

@@ -17,6 +17,7 @@ pub mod calendar;
 pub mod console;
 pub mod dispatch;
 pub mod exit;
+pub mod facilities;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 pub mod guest_memory;

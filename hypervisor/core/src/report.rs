@@ -2,8 +2,11 @@
 
 use core::fmt;
 
+use arch::registers::hfscr::Facility;
+
 use crate::console::Console;
 use crate::exit::Door;
+use crate::facilities;
 use crate::hal::Hal;
 use crate::partition::outcome::Outcome;
 use crate::partition::{Exits, Partition};
@@ -19,6 +22,30 @@ pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu:
             registers(console, hal, name, values);
         }
     }
+}
+
+/// Tells of a facility that a vCPU used at `address` and does not have, where nothing else will: the partition has not
+/// written a character yet, and a kernel that does not expect the interrupt ends there without a word.
+pub fn withheld<H: Hal>(
+    console: &Console,
+    hal: &H,
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    address: u64,
+    facility: Option<Facility>,
+) {
+    if core::mem::replace(&mut partition.is_heard, true) {
+        return;
+    }
+    let facility = facility.map_or("a facility without a name", facilities::name);
+    console.line(
+        hal,
+        format_args!(
+            "withheld: partition {}: vCPU {vcpu} uses {facility} at {address:016x}, which HFSCR withholds, \
+             before it wrote a character: an illegal instruction to it",
+            partition.name
+        ),
+    );
 }
 
 fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registers) {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 
 use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
@@ -118,6 +119,9 @@ where
         let mut partition =
             Partition::new(hal, name.clone(), lpid, found).map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
+        if description.has_performance_monitor {
+            partition.on_demand |= Facility::Pm.bit();
+        }
         partition.payload =
             Payload::new(description, file.start, &processor).map_err(|error| failed(&error))?;
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;

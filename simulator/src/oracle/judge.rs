@@ -1,6 +1,7 @@
 //! Whether a vCPU may go on as it does: the state that it left with, and the state that it enters with.
 
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, Vector};
+use arch::papr::Hypercall;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
@@ -49,6 +50,8 @@ pub(super) struct Judge {
     pc: usize,
     msr: usize,
     timebase: usize,
+    /// The first argument of a hypercall.
+    argument: usize,
 }
 
 impl Judge {
@@ -58,12 +61,21 @@ impl Judge {
         };
         let (pc, msr) = (place(Register::Pc), place(Register::Msr));
         let timebase = place(Register::Spr(Spr::Tb));
-        Self { pc, msr, timebase, rows }
+        let argument = place(Register::Gpr(4));
+        Self { pc, msr, timebase, argument, rows }
     }
 
     /// Makes next instruction and MSR what the interrupt has saved.
     pub(super) fn set_context(&self, values: &mut [u64], pc: u64, msr: u64) {
         (values[self.pc], values[self.msr]) = (pc, msr);
+    }
+
+    /// Sets what a vCPU that starts cannot see to what it has to be when it can.
+    pub(super) fn set_invisible(&self, entry: &mut Entry) {
+        let rows = self.rows.iter().zip(entry.values.iter_mut()).zip(&entry.is_visible);
+        for ((row, value), _) in rows.filter(|(_, is_visible)| !**is_visible) {
+            *value = reset(row.register);
+        }
     }
 
     /// The rows in which `entry` is not what `left` may go on with.
@@ -77,8 +89,12 @@ impl Judge {
     /// The interrupt that the hypervisor has given to the vCPU meanwhile.
     pub(super) fn delivered(&self, left: &Left, entry: &Entry) -> Option<Vector> {
         let (from, to) = (left.values[self.pc], entry.values[self.pc]);
-        let (base, _) = arrival(entry.lpcr, left.values[self.msr]);
-        let vector = Vector::from_offset(to.wrapping_sub(base))?;
+        let at = |lpcr| {
+            let (base, _) = arrival(lpcr, left.values[self.msr]);
+            Vector::from_offset(to.wrapping_sub(base))
+        };
+        let unrelocated = at(0).filter(|vector| is_never_relocated(*vector));
+        let vector = unrelocated.or_else(|| at(entry.lpcr))?;
         (to != from).then_some(vector)
     }
 
@@ -87,14 +103,21 @@ impl Judge {
         let Row { register, hypercall, exit } = self.rows[row];
         if let Some(vector) = delivered {
             let (pc, msr) = (left.values[self.pc], left.values[self.msr]);
+            let lpcr =
+                if is_never_relocated(vector) { lpcr::AIL.set(entry.lpcr, 0) } else { entry.lpcr };
             match register {
                 Register::Pc => return may_deliver(vector, left.vector, msr),
-                Register::Msr => return is == arrival(entry.lpcr, msr).1,
+                Register::Msr => return is == arrival(lpcr, msr).1,
                 Register::Spr(Spr::Srr0) => return is == pc,
                 Register::Spr(Spr::Srr1) => return (is ^ msr) & !STATUS_BITS == 0,
                 Register::Spr(Spr::Dar | Spr::Dsisr) if describes(vector) => return true,
                 _ => {}
             }
+        }
+        let is_set =
+            register == Register::Spr(Spr::Sprg0) && left.call == Some(Hypercall::SetSprg0 as u64);
+        if is_set {
+            return is == left.values[self.argument];
         }
         let elapsed = entry.values[self.timebase].saturating_sub(left.values[self.timebase]);
         let apart = is.wrapping_sub(was);
@@ -164,6 +187,11 @@ fn arrival(lpcr: u64, interrupted: u64) -> (u64, u64) {
     }
 }
 
+/// Whether the interrupt arrives with relocation off whatever LPCR\[AIL\] says.
+fn is_never_relocated(vector: Vector) -> bool {
+    matches!(vector, Vector::SystemReset | Vector::MachineCheck)
+}
+
 /// Whether the hypervisor may give the partition `vector` after an exit with `exit`.
 fn may_deliver(vector: Vector, exit: Vector, interrupted_msr: u64) -> bool {
     match vector {
@@ -204,8 +232,8 @@ fn is_hypervisors(value: u64, secrets: &[u64]) -> bool {
 mod tests {
     use arch::interrupt::Vector;
     use arch::papr::Hypercall;
-    use arch::registers::msr;
     use arch::registers::spr::Spr;
+    use arch::registers::{lpcr, msr};
 
     use super::{Entry, Judge, Left, SKEW_TICKS};
     use crate::oracle::policy::rows;
@@ -274,6 +302,36 @@ mod tests {
             assert_eq!(given().with(register, 0x2000).wrong(), [register]);
         }
         assert_eq!(given().with(Register::Msr, GUEST | msr::EE).wrong(), [Register::Msr]);
+    }
+
+    #[test]
+    fn a_machine_check_arrives_without_relocation_and_tells_of_data() {
+        const RELOCATED: u64 = GUEST | msr::IR | msr::DR;
+        let mut given = Case::new(Vector::HypervisorDataStorage, RELOCATED)
+            .delivered(Vector::MachineCheck)
+            .with(Register::Spr(Spr::Dar), 0x2000);
+        given.2.lpcr = lpcr::AIL.set(0, 3);
+        assert_eq!(given.wrong(), []);
+        assert_eq!(given.with(Register::Msr, RELOCATED).wrong(), [Register::Msr]);
+    }
+
+    #[test]
+    fn a_call_sets_sprg0_to_its_argument_and_no_other_call_does() {
+        let sprg0 = Register::Spr(Spr::Sprg0);
+        let set = |call, value| Case::call(call).with(Register::Gpr(4), 0).with(sprg0, value);
+        assert_eq!(set(Hypercall::SetSprg0, 0x1000).wrong(), []);
+        assert_eq!(set(Hypercall::SetSprg0, 0x2000).wrong(), [sprg0]);
+        assert_eq!(set(Hypercall::Cppr, 0x2000).wrong(), [sprg0]);
+    }
+
+    #[test]
+    fn what_was_never_seen_has_to_be_as_after_a_reset() {
+        let mut case = Case::new(Vector::HypervisorFacilityUnavailable, GUEST);
+        case.2.is_visible.fill(false);
+        case.0.set_invisible(&mut case.2);
+        let row = |register| case.0.rows.iter().position(|row| row.register == register).unwrap();
+        assert_eq!(case.2.values[row(Register::Vscr)], 0);
+        assert_eq!(case.2.values[row(Register::Spr(Spr::Mmcr0))], 0x8000_0000);
     }
 
     #[test]

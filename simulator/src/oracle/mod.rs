@@ -187,6 +187,7 @@ impl Oracle {
                 for row in start.unwrap_or_default() {
                     self.find(thread, row, entry.values[row], Fault::Started);
                 }
+                self.judge.set_invisible(&mut entry);
             }
         }
         self.find_foreign(thread, &entry.values, &entry.is_visible);

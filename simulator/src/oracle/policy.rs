@@ -80,6 +80,7 @@ const GROUPS: &[Group] = &[
     (Set::Fprs, Rule::Kept, Rule::Kept),
     (Set::OtherVsrs, Rule::Kept, Rule::Kept),
     (Set::One(Register::Fpscr), Rule::Kept, Rule::Kept),
+    (Set::One(Register::Vscr), Rule::Kept, Rule::Kept),
     // A hypercall is an interrupt that saves in SRR0 and SRR1: what it saved.
     (Set::Sprs(&[Spr::Srr0, Spr::Srr1]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Dar, Spr::Dsisr]), Rule::Kept, Rule::Kept),

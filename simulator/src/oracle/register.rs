@@ -30,6 +30,8 @@ pub enum Register {
     Vsr(u8, u8),
     /// Floating-point status and control register.
     Fpscr,
+    /// Vector status and control register.
+    Vscr,
     /// Doubleword of an entry of the segment lookaside buffer: 0 ESID, 1 VSID.
     Slb(u8, u8),
     /// The granule that a load-and-reserve has reserved.
@@ -49,6 +51,7 @@ impl fmt::Display for Register {
             Self::Fpr(number) => write!(f, "f{number}"),
             Self::Vsr(number, doubleword) => write!(f, "vs{number}.{doubleword}"),
             Self::Fpscr => f.write_str("FPSCR"),
+            Self::Vscr => f.write_str("VSCR"),
             Self::Slb(entry, 0) => write!(f, "SLB {entry} ESID"),
             Self::Slb(entry, _) => write!(f, "SLB {entry} VSID"),
             Self::Reservation => f.write_str("reservation"),
@@ -72,7 +75,7 @@ impl Register {
     fn facility(self) -> Option<Facility> {
         match self {
             Self::Fpr(_) | Self::Fpscr => Some(Facility::Fp),
-            Self::Vsr(..) => Some(Facility::VecVsx),
+            Self::Vsr(..) | Self::Vscr => Some(Facility::VecVsx),
             Self::Spr(spr) => facility_of(spr),
             _ => None,
         }
@@ -97,6 +100,7 @@ impl Register {
                 thread.vsr[usize::from(number)][usize::from(doubleword)]
             }
             Self::Fpscr => thread.fpscr,
+            Self::Vscr => u64::from(thread.vscr),
             Self::Slb(entry, doubleword) => {
                 let SlbEntry { esid, vsid } = thread.slb[usize::from(entry)];
                 if doubleword == 0 { esid } else { vsid }
@@ -127,6 +131,7 @@ impl Register {
                 thread.vsr[usize::from(number)][usize::from(doubleword)] = value;
             }
             Self::Fpscr => thread.fpscr = value,
+            Self::Vscr => thread.vscr = value as u32,
             Self::Slb(entry, 0) => thread.slb[usize::from(entry)].esid = value,
             Self::Slb(entry, _) => thread.slb[usize::from(entry)].vsid = value,
             Self::Reservation => {

@@ -116,6 +116,7 @@ fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failur
         vcpus: 1,
         weight: None,
         time_limit: None,
+        has_performance_monitor: false,
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,
     })

@@ -6,6 +6,8 @@ use arch::registers::lpcr;
 use crate::exit::{self, Action, Door, Exit};
 use crate::hal::Hal;
 use crate::hypercall::{self, Answer, Guest};
+use crate::report;
+use crate::system::System;
 
 use super::Running;
 
@@ -31,6 +33,13 @@ impl<H: Hal> Running<'_, H> {
     /// Handles any other exit.
     pub fn exit(&mut self, door: Door, exit: Exit) -> Action {
         let mut partition = self.system.partitions()[self.place.0].lock();
-        exit::handle(&mut partition, self.place.1, self.system.hal, door, exit)
+        let System { hal, console, .. } = self.system;
+        let action = exit::handle(&mut partition, self.place.1, *hal, door, exit);
+        if let (Exit::FacilityUnavailable { interrupted, facility }, Action::Interrupt { .. }) =
+            (exit, &action)
+        {
+            report::withheld(console, *hal, &mut partition, self.place.1, interrupted.pc, facility);
+        }
+        action
     }
 }

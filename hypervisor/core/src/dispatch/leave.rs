@@ -115,8 +115,11 @@ impl<H: Enter> Running<'_, H> {
         let Self { system, thread, place, slice, .. } = self;
         let mut successor = None;
         system.hal.save_floating(&mut self.registers.floating);
-        system.hal.complete_invalidations();
         let vcpu = &mut partition.vcpus[place.1];
+        if let Some(demanded) = &mut vcpu.demanded {
+            system.hal.save_facilities(demanded);
+        }
+        system.hal.complete_invalidations();
         vcpu.registers = Some(self.registers);
         let leave = partition.life.may_run();
         match (next, leave) {

@@ -99,6 +99,9 @@ pub(crate) fn run<H: Enter>(
     let now = hal.timebase();
     let (registers, own) = claim(system, &mut partition, place.1, thread, now)?;
     hal.load_floating(&registers.floating);
+    if let Some(demanded) = &partition.vcpus[place.1].demanded {
+        hal.load_facilities(demanded);
+    }
     let mut running = Running {
         system,
         thread,

@@ -7,15 +7,20 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
 use super::Leave;
 use crate::console::Console;
+use crate::exit::Door;
+use crate::exit::{self, Action, Exit};
 use crate::fake::Fake;
 use crate::hal::Windows;
+use crate::interrupts::handler::Context;
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::outcome::{Outcome, StopReason};
+use crate::report;
 use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
 use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
@@ -128,6 +133,58 @@ fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_anoth
     let ended = run(&hal, partitions(&hal, &[2, 1]));
     assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
     assert!(entries.borrow().iter().all(|entries| *entries > 10));
+}
+
+#[test]
+fn facilities_move_with_the_vcpu_that_used_them_and_no_other_has_them() {
+    let hal = Fake::new(8 << 20);
+    let entries = Rc::new(RefCell::new(vec![0u64; 3]));
+    let counted = entries.clone();
+    hal.play(move |hal, guest, _, until| {
+        hal.timebase.set(until);
+        let index = guest.partition.vcpus[guest.vcpu].id.0 as usize;
+        let entry = counted.borrow()[index];
+        counted.borrow_mut()[index] += 1;
+        let mine = |entry: u64| (index as u64 + 1) << 32 | entry;
+        // vCPU 1 never uses vectors; the others from their third entry on.
+        let has = hal.facilities.borrow().facilities & Facility::VecVsx.bit() != 0;
+        assert_eq!(has, index != 1 && entry > 2);
+        if index != 1 && entry == 2 {
+            let interrupted = Context { pc: 0, msr: msr::SF };
+            let facility = Some(Facility::VecVsx);
+            let exit = Exit::FacilityUnavailable { interrupted, facility };
+            let action = exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit);
+            assert_eq!(action, Action::Resume);
+        }
+        if index != 1 && entry >= 2 {
+            let expected = if entry == 2 { 0 } else { mine(entry - 1) };
+            let mut facilities = hal.facilities.borrow_mut();
+            assert_eq!(facilities.vsr, [[expected; 2]; 64]);
+            assert_eq!(facilities.vscr, [expected; 2]);
+            (facilities.vsr, facilities.vscr) = ([[mine(entry); 2]; 64], [mine(entry); 2]);
+        }
+        if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
+    });
+    let ended = run(&hal, partitions(&hal, &[2, 1]));
+    assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
+    assert!(entries.borrow().iter().all(|entries| *entries > 10));
+}
+
+#[test]
+fn of_a_silent_partition_the_first_facility_that_is_withheld_is_told() {
+    let hal = Fake::new(8 << 20);
+    let console = Console::default();
+    let (mut partitions, _) = partitions(&hal, &[1, 1]);
+    let [silent, speaks] = &mut partitions[..] else { panic!("two") };
+    console.guest(&hal, speaks, b"hello\n");
+    for partition in [silent, speaks] {
+        for facility in [Facility::Pm, Facility::Tm] {
+            report::withheld(&console, &hal, partition, 0, 0x1234, Some(facility));
+        }
+    }
+    let text = "hello\npowervisor: withheld: partition 0: vCPU 0 uses the performance monitor at \
+        0000000000001234, which HFSCR withholds, before it wrote a character: an illegal instruction to it\n";
+    assert_eq!(hal.text(), text);
 }
 
 #[test]

@@ -75,6 +75,10 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Ipoll => interrupts::poll(guest, a1),
         Hypercall::RegisterVpa => areas::register(guest, a1, a2, a3),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
+        Hypercall::SetSprg0 => {
+            hal.set_sprg0(a1);
+            Answer::Status(H_SUCCESS)
+        }
         Hypercall::Random => match hal.random() {
             Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
             None => Answer::Status(H_HARDWARE),

@@ -7,12 +7,14 @@ use core::cell::Cell;
 use arch::address::RealAddress;
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
+use arch::registers::hfscr::Facility;
 use loom::sync::{Condvar, Mutex};
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::exit::Door;
 use crate::exit::{Action, Exit};
+use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use crate::partition::outcome::Leave;
@@ -192,6 +194,16 @@ impl Platform for Machine {
     fn power_off(&self) -> ! {
         unreachable!("the models do not switch the machine off");
     }
+}
+
+impl Facilities for Machine {
+    fn begin_facility(&self, _: Facility) {}
+
+    fn save_facilities(&self, _: &mut Demanded) {}
+
+    fn load_facilities(&self, _: &Demanded) {}
+
+    fn set_sprg0(&self, _: u64) {}
 }
 
 impl Enter for Machine {

@@ -17,6 +17,13 @@ use crate::boot::flat_tree::FlatTree;
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
 
+/// What the whole is: ours, and for programs that look for the name, a machine with PAPR's calls as QEMU's
+/// `pseries` is one.
+const COMPATIBLE: &[&str] = &["powervisor,partition", "qemu,pseries"];
+
+/// `ibm,vmx`: 1 is vectors, 2 is VSX with them.
+const VECTORS_AND_VSX: u32 = 2;
+
 /// What is copied from firmware's processor node where it is there.
 const PROCESSOR_PROPERTIES: &[&str] = &[
     "64-bit",
@@ -98,7 +105,7 @@ pub fn processor_properties(processor: &FdtNode<'_>) -> Vec<(&'static str, Vec<u
 
 /// Bytes of a tree with one vCPU and no arguments, roughly, and of each vCPU.
 const USUAL_BYTES: usize = 0x1000;
-const VCPU_BYTES: usize = 0x280;
+const VCPU_BYTES: usize = 0x2C0;
 
 /// The flattened tree of a partition, and the RTAS entry behind it: they go to the address that `place`
 /// gives for their length.
@@ -130,7 +137,7 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     let mut tree = FlatTree::with_capacity(USUAL_BYTES + vcpus + content.bootargs.len());
     tree.add("#address-cells", &2u32);
     tree.add("#size-cells", &2u32);
-    tree.add("compatible", "powervisor,partition");
+    tree.add("compatible", COMPATIBLE);
     tree.add("device_type", "chrp");
     tree.add("model", "PowerVisor partition");
     chosen(&mut tree, content);
@@ -198,8 +205,10 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
         tree.add("ibm,pa-features", &processor_features()[..]);
         tree.add("ibm,ppc-interrupt-gserver#s", &[number, 0]);
         tree.add("ibm,ppc-interrupt-server#s", &number);
+        tree.add("ibm,dfp", &1u32);
         tree.add("ibm,purr", &1u32);
         tree.add("ibm,spurr", &1u32);
+        tree.add("ibm,vmx", &VECTORS_AND_VSX);
         tree.add("reg", &number);
         tree.add("status", "okay");
         for (name, value) in content.processor {

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
+use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{Hal, HalError};
 use crate::interrupts::presentation::Presentation;
@@ -64,6 +65,11 @@ pub struct Partition<H: Hal> {
     pub terminal: Terminal,
     /// What it wrote since its last line end, where lines of several partitions share the console.
     pub unfinished_line: Vec<u8>,
+    /// Facilities, by their bits in HFSCR, that its vCPUs get when they use them.
+    pub on_demand: u64,
+    /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
+    /// more has to be said of one.
+    pub is_heard: bool,
     /// What it did so far.
     pub statistics: Statistics,
     /// Where it is in its life.
@@ -89,6 +95,8 @@ impl<H: Hal> Partition<H> {
             payload: Payload::default(),
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
+            on_demand: facilities::ON_DEMAND,
+            is_heard: false,
             statistics: Statistics::default(),
             life: Life::new(),
         })

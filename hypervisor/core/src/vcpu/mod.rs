@@ -10,6 +10,7 @@ use alloc::boxed::Box;
 
 use arch::address::GuestRealAddress;
 
+use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::interrupts::presentation::Presentation;
 use crate::partition::life::MayRun;
@@ -25,6 +26,8 @@ pub struct Vcpu<H: Hal> {
     pub id: VcpuId,
     /// What it will go on with. While it runs, whoever runs it has them.
     pub registers: Option<Box<Registers>>,
+    /// What it has used beyond what every vCPU has.
+    pub demanded: Option<Box<Demanded>>,
     activity: Activity,
     /// H_PROD was called for it and H_CEDE has not seen it yet.
     pub is_prodded: bool,
@@ -45,6 +48,7 @@ impl<H: Hal> Vcpu<H> {
         Self {
             id,
             registers: Some(Box::new(registers)),
+            demanded: None,
             activity: Activity::Stopped,
             is_prodded: false,
             presentation: Presentation::default(),
@@ -92,5 +96,6 @@ impl<H: Hal> Vcpu<H> {
     pub fn stop(&mut self) {
         self.activity = Activity::Stopped;
         self.areas = Areas::default();
+        self.demanded = None;
     }
 }

@@ -20,7 +20,8 @@
 //! | CFAR | undefined: it names a branch of the hypervisor | kept | kept, or 0 after a hypercall |
 //! | segment lookaside buffer | kept | kept | cleared: radix translation has no use for it |
 //! | reservation | kept | kept | lost |
-//! | vectors, TM, EBB, performance monitor | HFSCR withholds them |||
+//! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
+//! | TM, privileged doorbells | HFSCR withholds them |||
 
 use arch::address::GuestRealAddress;
 use arch::registers::msr;

@@ -4,8 +4,9 @@
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::papr::status::H_FUNCTION;
+use arch::registers::hfscr::{self, Facility};
 use hypervisor_core::dispatch::Running;
-use hypervisor_core::exit::{Action, Door, Exit};
+use hypervisor_core::exit::{Action, Door, Exit, machine_check};
 use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
 
@@ -109,7 +110,9 @@ extern "C" fn hal_exit(code: u64) -> u64 {
             Exit::EmulationAssistance { interrupted: interrupted() }
         }
         Vector::HypervisorFacilityUnavailable => {
-            Exit::FacilityUnavailable { interrupted: interrupted() }
+            let cause = hfscr::INTERRUPT_CAUSE.get(read::<{ spr::HFSCR }>());
+            let facility = Facility::from_cause(cause);
+            Exit::FacilityUnavailable { interrupted: interrupted(), facility }
         }
         other => Exit::Other(other),
     };
@@ -122,14 +125,37 @@ extern "C" fn hal_exit(code: u64) -> u64 {
             1
         }
         Action::Interrupt { to, srr0, srr1 } => {
-            // SAFETY: an exit with HSRR0/1 returns through them; `to` has HV and PR clear.
+            // SAFETY: these exits have HSRR0/1.
+            unsafe { interrupt(to, srr0, srr1) };
+            0
+        }
+        Action::MachineCheck => {
+            let is_fetch = vector == Vector::HypervisorInstructionStorage;
+            let interrupted = interrupted();
+            let (to, status, cause) = machine_check(interrupted, is_fetch, running.lpcr);
+            // SAFETY: DAR and DSISR are the guest's; storage exits have HSRR0/1.
             unsafe {
-                write::<{ spr::SRR0 }>(srr0);
-                write::<{ spr::SRR1 }>(srr1);
-                write::<{ spr::HSRR0 }>(to.pc);
-                write::<{ spr::HSRR1 }>(to.msr);
+                if !is_fetch {
+                    write::<{ spr::DAR }>(read::<{ spr::HDAR }>());
+                    write::<{ spr::DSISR }>(cause);
+                }
+                interrupt(to, interrupted.pc, status);
             }
             0
         }
+    }
+}
+
+/// Makes the guest go on at `to`, in the handler of an interrupt that saved `srr0` and `srr1`.
+///
+/// # Safety
+/// Only at an exit with HSRR0/1, which returns through them; `to` has HV and PR clear.
+unsafe fn interrupt(to: Context, srr0: u64, srr1: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        write::<{ spr::SRR0 }>(srr0);
+        write::<{ spr::SRR1 }>(srr1);
+        write::<{ spr::HSRR0 }>(to.pc);
+        write::<{ spr::HSRR1 }>(to.msr);
     }
 }

@@ -1,7 +1,7 @@
 # floating.S: hal_save_floating(record) and hal_load_floating(record).
 #
 # The hypervisor has no floating point: MSR[FP] is set here alone. lfd and stfd reach the doubleword 0
-# of VSR0-31; the rest of the vector-scalar registers is withheld from partitions by HFSCR.
+# of VSR0-31; the rest of the vector-scalar registers is vector_scalar.S's.
 
     .set MSR_FP, 0x2000
 

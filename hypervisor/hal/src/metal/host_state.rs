@@ -2,8 +2,8 @@
 
 use core::arch::asm;
 
-use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
+use hypervisor_core::facilities;
 
 use super::registers::{isync, spr, write};
 
@@ -16,9 +16,6 @@ pub(super) const HOST_MSR: u64 =
 pub(super) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
 
-/// What partitions have of what HFSCR governs. What is not here, the hypervisor does not save.
-const FACILITIES: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
-
 /// Sets the registers of this thread up that stay as they are.
 ///
 /// # Safety
@@ -30,7 +27,7 @@ pub(super) unsafe fn set_up_thread(ptcr: u64) {
         write::<{ spr::LPIDR }>(0);
         write::<{ spr::PIDR }>(0);
         write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(FACILITIES);
+        write::<{ spr::HFSCR }>(facilities::ALWAYS);
         write::<{ spr::AMOR }>(u64::MAX);
         write::<{ spr::AMR }>(0);
         write::<{ spr::IAMR }>(0);

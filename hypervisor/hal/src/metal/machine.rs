@@ -6,9 +6,11 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
+use arch::registers::hfscr::Facility;
 use arch::registers::{msr, psscr};
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
+use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::outcome::Leave;
@@ -19,7 +21,7 @@ use super::map::{self, Mapping};
 use super::memory::{BLOCK, HeapTables, zero_blocks};
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
-use super::{opal, registers, threads};
+use super::{facilities, opal, registers, threads};
 use crate::radix::{TableMemory, Tree};
 use crate::windows::Own;
 
@@ -242,6 +244,25 @@ impl Platform for Machine {
 
     fn power_off(&self) -> ! {
         opal::power_off()
+    }
+}
+
+impl Facilities for Machine {
+    fn begin_facility(&self, facility: Facility) {
+        facilities::begin(facility);
+    }
+
+    fn save_facilities(&self, into: &mut Demanded) {
+        facilities::save(into);
+    }
+
+    fn load_facilities(&self, from: &Demanded) {
+        facilities::load(from);
+    }
+
+    fn set_sprg0(&self, value: u64) {
+        // SAFETY: the hypervisor keeps nothing there.
+        unsafe { write::<{ spr::SPRG0 }>(value) };
     }
 }
 

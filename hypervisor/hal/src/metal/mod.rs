@@ -5,6 +5,7 @@
 
 mod boot;
 mod exits;
+mod facilities;
 mod host_state;
 mod machine;
 mod map;
@@ -19,6 +20,7 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 
 use arch::papr::status::H_PRIVILEGE;
+use hypervisor_core::facilities::Demanded;
 use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage, Window};
@@ -128,6 +130,12 @@ core::arch::global_asm!(
     include_str!("floating.S"),
     FPR = const offset_of!(Floating, fpr),
     FPSCR = const offset_of!(Floating, fpscr),
+);
+
+core::arch::global_asm!(
+    include_str!("vector_scalar.S"),
+    VSR = const offset_of!(Demanded, vsr),
+    VSCR = const offset_of!(Demanded, vscr),
 );
 
 core::arch::global_asm!(

@@ -10,8 +10,8 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT,
-    WEIGHT_MAX, is_name,
+    MEMORY_BYTES, PERFORMANCE_MONITOR, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS,
+    VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -44,6 +44,8 @@ pub struct Description {
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
     pub time_limit: Option<u32>,
+    /// It has the processor's performance monitor.
+    pub has_performance_monitor: bool,
     /// First instruction.
     pub entry: GuestRealAddress,
     /// What is copied into the memory, by ascending address.
@@ -287,6 +289,11 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         return Err(PartitionError::Weight(weight));
     }
     let time_limit = optional(TIME_LIMIT)?;
+    let has_performance_monitor = match optional(PERFORMANCE_MONITOR)? {
+        None => false,
+        Some(1) => true,
+        Some(_) => return Err(PartitionError::Property(PERFORMANCE_MONITOR)),
+    };
     let bootargs = match node.property(BOOTARGS) {
         None => "",
         Some(property) => {
@@ -308,6 +315,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         vcpus,
         weight,
         time_limit,
+        has_performance_monitor,
         entry: GuestRealAddress(entry),
         segments,
         bootargs: bootargs.to_string(),

@@ -4,8 +4,8 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, SEGMENTS, TIME_LIMIT,
-    VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, PERFORMANCE_MONITOR,
+    SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -143,6 +143,8 @@ fn each_mistake_is_named() {
         assert_eq!(refused(|n| set(n, WEIGHT, weight)), PartitionError::Weight(weight));
     }
     assert_eq!(refused(|n| set(n, TIME_LIMIT, "x")), PartitionError::Property(TIME_LIMIT));
+    let error = refused(|n| set(n, PERFORMANCE_MONITOR, 2u32));
+    assert_eq!(error, PartitionError::Property(PERFORMANCE_MONITOR));
     assert_eq!(refused(|n| set(n, ENTRY, 0x200u64)), PartitionError::Entry(0x200));
     assert_eq!(refused(|n| set(n, ENTRY, 0x102u64)), PartitionError::Entry(0x102));
     for name in [MEMORY_BYTES, VCPUS, ENTRY, SEGMENTS] {

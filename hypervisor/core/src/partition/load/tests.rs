@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::{Vector, program, storage};
+use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -16,7 +17,7 @@ use super::{LoadError, Payload, Progress, find_memory, load, load_piece};
 use crate::boot::bundle::{Description, Segment};
 use crate::boot::firmware::Firmware;
 use crate::exit::Door;
-use crate::exit::{Action, Exit, handle};
+use crate::exit::{Action, Exit, handle, machine_check};
 use crate::fake::Fake;
 use crate::guest_memory::AccessError;
 use crate::guest_memory::{LARGE_LOG2, PIECE_BYTES, Pages, SMALL_LOG2, page_of};
@@ -27,7 +28,8 @@ use crate::partition::Partition;
 use crate::partition::guest_tree::processor_properties;
 use crate::partition::outcome::Leave;
 use crate::partition::outcome::{Outcome, StopReason};
-use crate::scheduling::queue::VcpuId;
+use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
+use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
 
@@ -83,6 +85,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         vcpus: 1,
         weight: None,
         time_limit: None,
+        has_performance_monitor: false,
         entry: GuestRealAddress(0x100),
         segments,
         bootargs: String::from("x=1"),
@@ -350,7 +353,7 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
 fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
     let cases = [
         (
-            data_exit(storage::NO_TRANSLATION, 3 * MIB),
+            data_exit(storage::NO_TRANSLATION | storage::TABLE_WALK, 3 * MIB),
             StopReason::Access(AccessError::Outside(GuestRealAddress(3 * MIB))),
         ),
         (
@@ -389,12 +392,58 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
     let to =
         Context { pc: 0xC000_0000_0000_4700, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE };
     let srr1 = interrupted.msr | program::ILLEGAL;
-    for exit in
-        [Exit::EmulationAssistance { interrupted }, Exit::FacilityUnavailable { interrupted }]
-    {
+    let withheld = |facility| Exit::FacilityUnavailable { interrupted, facility };
+    for exit in [
+        Exit::EmulationAssistance { interrupted },
+        withheld(None),
+        withheld(Some(Facility::Tm)),
+        withheld(Some(Facility::Pm)),
+    ] {
         let action = handle(&mut partition, 0, &hal, Door::Virtual, exit);
         assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
     }
+}
+
+#[test]
+fn an_access_beyond_memory_is_the_guests_machine_check() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 3 * MIB };
+    for exit in [data_exit(storage::NO_TRANSLATION, 3 * MIB), fetch] {
+        assert_eq!(handle(&mut partition, 0, &hal, Door::Real, exit), Action::MachineCheck);
+    }
+    let interrupted =
+        Context { pc: 0x1234, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE | msr::EE };
+    let lpcr = lpcr::ILE | lpcr::AIL.set(0, 3);
+    let to = Context { pc: 0x200, msr: msr::SF | msr::ME | msr::LE };
+    for (is_fetch, bit_42) in [(false, 1 << 21), (true, 0)] {
+        let (at, status, _) = machine_check(interrupted, is_fetch, lpcr);
+        assert_eq!(at, to);
+        assert_eq!(status & (1 << 21), bit_42);
+        assert_eq!(status & 0xFFFF, interrupted.msr & 0xFFFF);
+    }
+}
+
+#[test]
+fn a_facility_is_given_once_and_only_if_the_partition_may_have_it() {
+    let hal = Fake::new(8 << 20);
+    let mut schedule = Schedule::new(1);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    let id = schedule.queue.add(WEIGHT_DEFAULT);
+    partition.vcpus.push(Vcpu::new(id, Registers::started(GuestRealAddress(0), 0, 0)));
+    let interrupted = Context { pc: 0x1234, msr: msr::SF | msr::ME };
+    let uses = |partition: &mut Partition<Fake>, facility| {
+        let exit = Exit::FacilityUnavailable { interrupted, facility: Some(facility) };
+        handle(partition, 0, &hal, Door::Real, exit) == Action::Resume
+    };
+    assert!(uses(&mut partition, Facility::VecVsx));
+    assert!(!uses(&mut partition, Facility::VecVsx), "it is on, so nothing would change");
+    assert!(!uses(&mut partition, Facility::Pm));
+    partition.on_demand |= Facility::Pm.bit();
+    assert!(uses(&mut partition, Facility::Pm));
+    assert!(uses(&mut partition, Facility::Ebb));
+    let on = hal.facilities.borrow().facilities;
+    assert_eq!(on, Facility::VecVsx.bit() | Facility::Pm.bit() | Facility::Ebb.bit());
 }
 
 proptest! {

@@ -1,0 +1,42 @@
+# vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value).
+
+    .text
+# VSR32-63 and both halves of each: as many values as halves, made of r3.
+.macro next_value
+    rotldi %r3, %r3, 1
+    addi %r3, %r3, 1
+.endm
+
+    .globl rt_vectors_fill
+    .type rt_vectors_fill, @function
+rt_vectors_fill:
+    .set index, 32
+    .rept 32
+    next_value
+    mr %r4, %r3
+    next_value
+    mtvsrdd index, %r4, %r3
+    .set index, index + 1
+    .endr
+    blr
+    .size rt_vectors_fill, . - rt_vectors_fill
+
+    .globl rt_vectors_changed
+    .type rt_vectors_changed, @function
+rt_vectors_changed:                     # to r3: bits that are not as they were filled, in any half
+    li %r5, 0
+    .set index, 32
+    .rept 32
+    next_value
+    mfvsrd %r4, index
+    xor %r4, %r4, %r3
+    or %r5, %r5, %r4
+    next_value
+    mfvsrld %r4, index
+    xor %r4, %r4, %r3
+    or %r5, %r5, %r4
+    .set index, index + 1
+    .endr
+    mr %r3, %r5
+    blr
+    .size rt_vectors_changed, . - rt_vectors_changed

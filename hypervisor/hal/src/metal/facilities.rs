@@ -1,0 +1,122 @@
+//! The registers of facilities that vCPUs get on demand, and HFSCR, which says who has them.
+//!
+//! HFSCR is written between vCPUs and at an exit: the return to the guest makes it hold.
+
+use arch::registers::hfscr::Facility;
+use arch::registers::monitor;
+use hypervisor_core::facilities::{ALWAYS, Demanded};
+
+use super::registers::{read, spr, write};
+
+unsafe extern "C" {
+    fn hal_clear_vectors();
+    fn hal_save_vectors(into: *mut Demanded);
+    fn hal_load_vectors(from: *const Demanded);
+}
+
+/// Switches a facility on with its registers cleared.
+pub(super) fn begin(facility: Facility) {
+    let new = Demanded::default();
+    // SAFETY: the hypervisor uses none of these registers.
+    unsafe {
+        write::<{ spr::HFSCR }>(read::<{ spr::HFSCR }>() | facility.bit());
+        match facility {
+            Facility::VecVsx => hal_clear_vectors(),
+            Facility::Ebb => load_branches(&new.branches),
+            Facility::Pm => load_monitor(&new.monitor),
+            _ => unreachable!("nobody gets {facility:?} on demand"),
+        }
+    }
+}
+
+/// Saves what is on, and switches it off.
+pub(super) fn save(into: &mut Demanded) {
+    if into.has(Facility::VecVsx) {
+        // SAFETY: the record is there for the call.
+        unsafe { hal_save_vectors(into) };
+    }
+    if into.has(Facility::Ebb) {
+        into.branches =
+            [read::<{ spr::BESCR }>(), read::<{ spr::EBBHR }>(), read::<{ spr::EBBRR }>()];
+    }
+    if into.has(Facility::Pm) {
+        into.monitor = read_monitor();
+    }
+    // SAFETY: partitions have less than before.
+    unsafe {
+        if into.has(Facility::Pm) {
+            write::<{ spr::MMCR0 }>(monitor::FC);
+        }
+        write::<{ spr::HFSCR }>(ALWAYS);
+    }
+}
+
+/// Loads what the vCPU has used, and switches it on.
+pub(super) fn load(from: &Demanded) {
+    // SAFETY: the hypervisor uses none of these registers.
+    unsafe {
+        if from.has(Facility::VecVsx) {
+            hal_load_vectors(from);
+        }
+        if from.has(Facility::Ebb) {
+            load_branches(&from.branches);
+        }
+        if from.has(Facility::Pm) {
+            load_monitor(&from.monitor);
+        }
+        write::<{ spr::HFSCR }>(ALWAYS | from.facilities);
+    }
+}
+
+/// # Safety
+/// Only for a guest.
+unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        write::<{ spr::BESCR }>(bescr);
+        write::<{ spr::EBBHR }>(ebbhr);
+        write::<{ spr::EBBRR }>(ebbrr);
+    }
+}
+
+/// # Safety
+/// Only for a guest.
+unsafe fn load_monitor(values: &[u64; 13]) {
+    let [mmcr0, mmcr1, mmcr2, mmcra, pmc1, pmc2, pmc3, pmc4, pmc5, pmc6, siar, sdar, sier] =
+        *values;
+    // SAFETY: the caller's promise. Nothing counts before all is there.
+    unsafe {
+        write::<{ spr::MMCR0 }>(monitor::FC);
+        write::<{ spr::MMCR1 }>(mmcr1);
+        write::<{ spr::MMCR2 }>(mmcr2);
+        write::<{ spr::MMCRA }>(mmcra);
+        write::<{ spr::PMC1 }>(pmc1);
+        write::<{ spr::PMC2 }>(pmc2);
+        write::<{ spr::PMC3 }>(pmc3);
+        write::<{ spr::PMC4 }>(pmc4);
+        write::<{ spr::PMC5 }>(pmc5);
+        write::<{ spr::PMC6 }>(pmc6);
+        write::<{ spr::SIAR }>(siar);
+        write::<{ spr::SDAR }>(sdar);
+        write::<{ spr::SIER }>(sier);
+        write::<{ spr::MMCR0 }>(mmcr0);
+    }
+}
+
+fn read_monitor() -> [u64; 13] {
+    [
+        read::<{ spr::MMCR0 }>(),
+        read::<{ spr::MMCR1 }>(),
+        read::<{ spr::MMCR2 }>(),
+        read::<{ spr::MMCRA }>(),
+        read::<{ spr::PMC1 }>(),
+        read::<{ spr::PMC2 }>(),
+        read::<{ spr::PMC3 }>(),
+        read::<{ spr::PMC4 }>(),
+        read::<{ spr::PMC5 }>(),
+        read::<{ spr::PMC6 }>(),
+        read::<{ spr::SIAR }>(),
+        read::<{ spr::SDAR }>(),
+        read::<{ spr::SIER }>(),
+    ]
+}

@@ -1,0 +1,64 @@
+# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record) and hal_load_vectors(record).
+#
+# The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone. VSR0-31 are
+# saved whole; doubleword 0 of each is a floating-point register, which floating.S moves too.
+
+    .set MSR_VEC_VSX, 0x0280            # in the high half of a word
+    .set MSR_FP, 0x2000
+
+    .text
+.macro vectors_on
+    mfmsr %r4
+    oris %r5, %r4, MSR_VEC_VSX
+    ori %r5, %r5, MSR_FP
+    mtmsrd %r5, 0
+.endm
+
+.macro each_vector instruction
+    .set index, 0
+    .rept 64
+    \instruction index, {VSR} + 16*index(%r3)
+    .set index, index + 1
+    .endr
+.endm
+
+    .globl hal_clear_vectors
+    .type hal_clear_vectors, @function
+hal_clear_vectors:
+    vectors_on
+    .set index, 0
+    .rept 32
+    vxor index, index, index
+    .set index, index + 1
+    .endr
+    mtvscr 0
+    .set index, 0
+    .rept 32
+    xxmrghd index, index, 32            # doubleword 0 stays, the other is zero
+    .set index, index + 1
+    .endr
+    mtmsrd %r4, 0
+    blr
+    .size hal_clear_vectors, . - hal_clear_vectors
+
+    .globl hal_save_vectors
+    .type hal_save_vectors, @function
+hal_save_vectors:
+    vectors_on
+    each_vector stxv
+    mfvscr 0
+    stxv 32, {VSCR}(%r3)
+    mtmsrd %r4, 0
+    blr
+    .size hal_save_vectors, . - hal_save_vectors
+
+    .globl hal_load_vectors
+    .type hal_load_vectors, @function
+hal_load_vectors:
+    vectors_on
+    lxv 32, {VSCR}(%r3)
+    mtvscr 0
+    each_vector lxv
+    mtmsrd %r4, 0
+    blr
+    .size hal_load_vectors, . - hal_load_vectors
