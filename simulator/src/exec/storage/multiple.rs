@@ -62,10 +62,11 @@ fn xer_bytes(thread: &Thread) -> usize {
     (thread.xer & xer::BYTES) as usize
 }
 
+/// RA=0 names no register, so that r0 may be among those loaded: as QEMU, and as kvm-unit-tests expects of processors.
 fn lswx(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let count = xer_bytes(thread);
     let is_loaded = |register: usize| (register + 32 - i.rt()) % 32 < count.div_ceil(4);
-    if is_loaded(i.ra()) || is_loaded(i.rb()) {
+    if i.ra() != 0 && is_loaded(i.ra()) || is_loaded(i.rb()) {
         return Err(thread.stop(StopReason::InvalidForm("lswx (RA or RB among those loaded)")));
     }
     let address = x(thread, i);

@@ -119,6 +119,17 @@ fn multiples_and_strings_need_big_endian_mode() {
 }
 
 #[test]
+fn a_string_may_wrap_to_r0_where_that_is_no_base() {
+    let mut bench = bench(BIG_ENDIAN);
+    bench.thread.gpr[4] = 0x1000;
+    bench.thread.xer = 8;
+    (bench.thread.gpr[31], bench.thread.gpr[0]) = (u64::MAX, u64::MAX);
+    assert!(bench.run(Mnemonic::Lswx, &[31, 0, 4]).is_ok());
+    assert!([31, 0].iter().all(|&loaded: &usize| bench.thread.gpr[loaded] <= u64::from(u32::MAX)));
+    assert!(bench.run(Mnemonic::Lswx, &[3, 0, 4]).is_err(), "r4 is loaded and is the index");
+}
+
+#[test]
 fn a_load_that_does_not_complete_changes_no_register() {
     let accesses: [(Mnemonic, &[i64]); 4] = [
         (Mnemonic::Ldu, &[3, 8, 4]),
