@@ -2,7 +2,8 @@
 //!
 //! Such a line wanders. It is in one place at a time: whoever has it answers one request after the other, each for as
 //! long as the line is on its way or the update takes, so no two of them overlap, however many threads want it.
-//! Requests are answered in the order in which they came, and of those that came at once in rotation. Nobody
+//! Requests are answered in the order in which they came, and of those that came at once in rotation; but who reserved
+//! and wrote a line more often than others that want it gives way to them for a while. Nobody
 //! else sees a store before it has drained, nor gets a line between a load that reserves it and the store conditional,
 //! for so long as a core keeps it.
 //!
@@ -18,6 +19,11 @@ const WRITTEN: usize = 4096;
 /// Transfers that are remembered before those that ended long ago are forgotten, and how long ago, cycles.
 const TRANSFERS: usize = 4096;
 const LONG_AGO: u64 = 1 << 20;
+
+/// For how long, cycles, a thread that asked for a line counts as one that wants it.
+const RECENT: u64 = 1 << 14;
+/// The longest lead that counts.
+const LEAD: u64 = 16;
 
 /// A line that wanders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -57,6 +63,10 @@ pub struct Exchange {
     drained: Box<[u64]>,
     /// The thread that was served last.
     served: usize,
+    /// By thread, the line that it asked for last, and when.
+    asked: Box<[(u64, u64)]>,
+    /// By thread, how many of its store conditionals succeeded there, where it took part from the beginning.
+    won: Box<[u64]>,
 }
 
 impl Exchange {
@@ -75,6 +85,8 @@ impl Exchange {
             requests: vec![None; threads].into(),
             drained: vec![0; threads].into(),
             served: 0,
+            asked: vec![(u64::MAX, 0); threads].into(),
+            won: vec![0; threads].into(),
         }
     }
 
@@ -157,6 +169,7 @@ impl Exchange {
         if known.line == line {
             *known = Wanderer { line, writer: thread, drained: drained.max(known.drained) };
             self.drained[thread] = drained;
+            self.won[thread] += u64::from(self.kept[thread].0 == line);
             self.transfer(line, drained);
         }
     }
@@ -178,10 +191,28 @@ impl Exchange {
     pub fn request(&mut self, thread: usize, line: u64, reserves: bool, at: u64) -> u64 {
         let known = self.known[line as usize % KNOWN];
         let is_last = known.line == line && known.writer == thread;
-        let way = if reserves && is_last { self.gives_way } else { 0 };
-        let since = at.max(self.drained[thread] + way);
+        let lead = if reserves { self.lead(thread, line, at) } else { 0 };
+        let way = lead + u64::from(reserves && is_last);
+        let since = at.max(self.drained[thread]) + way * self.gives_way;
         self.requests[thread] = Some(Request { line, at, since });
         self.turn(thread).unwrap_or(at)
+    }
+
+    /// How often `thread`, which comes at cycle `at`, won `line` more often than another that wants it too, as far as that
+    /// counts. One that comes anew begins where the last of the others is.
+    fn lead(&mut self, thread: usize, line: u64, at: u64) -> u64 {
+        let takes_part = |(asked, when): (u64, u64)| asked == line && when + RECENT > at;
+        let all = self.asked.iter().zip(&self.won).enumerate();
+        let others = all.filter(|(other, (asked, _))| *other != thread && takes_part(**asked));
+        let least = others.map(|(_, (_, won))| *won).min();
+        let is_new = !takes_part(self.asked[thread]);
+        self.asked[thread] = (line, at);
+        let own = &mut self.won[thread];
+        let Some(least) = least else { return 0 };
+        if is_new {
+            *own = least;
+        }
+        own.saturating_sub(least).min(LEAD)
     }
 
     /// When the turn comes of what `thread` waits for.
