@@ -113,7 +113,12 @@ impl Session {
         let threads = &self.machine.state().threads;
         let latest = threads.iter().map(|thread| thread.time_now().cycles()).max().unwrap_or(0);
         let ledger = explain::by_owner(&Ledger::new(&charges, &names));
-        format!("\n{latest} cycles, hardware threads: {}\n{}", threads.len(), ledger.trim_end())
+        let parameters = self.machine.state().description.timing().checksum();
+        format!(
+            "\n{latest} cycles, hardware threads: {}, parameters {parameters}\n{}",
+            threads.len(),
+            ledger.trim_end()
+        )
     }
 
     /// Runs to an end, observed as the arguments say.
