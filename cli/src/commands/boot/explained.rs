@@ -27,6 +27,8 @@ pub(super) struct Explained {
     region: Option<(String, Found, Ledger)>,
     /// The cycle of the thread that is furthest, and hardware threads.
     latest: u64,
+    /// Of the values of the timing model.
+    parameters: String,
     threads: usize,
     about: Map<String, Value>,
 }
@@ -62,6 +64,7 @@ impl Explained {
             region: region
                 .map(|(name, found)| (name, found, Ledger::new(&charges.of_region(), &names))),
             latest: latest.unwrap_or(0),
+            parameters: description.timing().checksum(),
             threads: state.threads.len(),
             about,
         })
@@ -72,7 +75,8 @@ impl Explained {
         let Self { latest, threads, .. } = self;
         let owners = explain::by_owner(&self.whole);
         format!(
-            "\n{latest} cycles, hardware threads: {threads}{}\n{}",
+            "\n{latest} cycles, hardware threads: {threads}, parameters {}{}\n{}",
+            self.parameters,
             self.left_out(),
             owners.trim_end()
         )

@@ -172,10 +172,10 @@ impl Pipeline {
         let Context { free, member, .. } = *context;
         self.share(context);
         let mut held = self.held(operation, executed.address);
-        if !operation.is_plain {
-            if let Some((from, at, cause)) = self.special_hold(context, operation) {
-                held = held.later(self.chain.step(from, at, cause, account));
-            }
+        if !operation.is_plain
+            && let Some((from, at, cause)) = self.special_hold(context, operation)
+        {
+            held = held.later(self.chain.step(from, at, cause, account));
         }
         if !operation.units.is_none() && !free.contains(Cause::DispatchQueue) {
             let at = held.at().max(self.dispatch.own_slot());
