@@ -7,7 +7,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use arch::interrupt::Vector;
 use arch::registers::msr;
 
-use crate::start::unexpected_interrupt;
+use crate::hypercall::power_off;
+use crate::println;
 
 /// What was interrupted, as `entry.S` stores it. A handler may change it.
 #[derive(Debug)]
@@ -57,4 +58,23 @@ pub fn allow_interrupts(allowed: bool) {
     let bits = if allowed { msr::EE } else { 0 } | msr::RI;
     // SAFETY: L=1 changes EE and RI alone; handlers restore what they use.
     unsafe { asm!("mtmsrd {}, 1", in(reg) bits, options(nostack)) };
+}
+
+macro_rules! read_register {
+    ($number:literal) => {{
+        let value: u64;
+        // SAFETY: mfspr of a register that every kernel may read.
+        unsafe { asm!("mfspr {}, {}", out(reg) value, const $number, options(nomem, nostack)) };
+        value
+    }};
+}
+
+/// Says what happened, and ends.
+fn unexpected_interrupt(vector: u64, frame: &Frame) -> ! {
+    let (dar, dsisr) = (read_register!(19), read_register!(18));
+    let (srr0, srr1) = (frame.pc, frame.msr);
+    let name = Vector::from_offset(vector).map_or("unknown", Vector::name);
+    println!("unexpected interrupt: {name} ({vector:#x})");
+    println!("srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}");
+    power_off()
 }

@@ -1,14 +1,12 @@
 //! From `entry.S` to the payload's main; the ends that nobody wants.
 
-use core::arch::{asm, global_asm};
+use core::arch::global_asm;
 use core::panic::PanicInfo;
 
-use arch::interrupt::Vector;
 use arch::papr::{Hypercall, mode};
 use dtoolkit::fdt::Fdt;
 
 use crate::hypercall::{hypercall, power_off};
-use crate::interrupt::Frame;
 use crate::partition::Partition;
 use crate::println;
 
@@ -38,25 +36,6 @@ extern "C" fn rt_start(tree: *const u8) -> ! {
     // validated, since PAPR has property names longer than the Devicetree Specification allows.
     let tree = unsafe { Fdt::from_raw_unchecked(tree) };
     rt_main(Partition::new(tree));
-    power_off()
-}
-
-macro_rules! read_register {
-    ($number:literal) => {{
-        let value: u64;
-        // SAFETY: mfspr of a register that every kernel may read.
-        unsafe { asm!("mfspr {}, {}", out(reg) value, const $number, options(nomem, nostack)) };
-        value
-    }};
-}
-
-/// Says what happened, and ends.
-pub(crate) fn unexpected_interrupt(vector: u64, frame: &Frame) -> ! {
-    let (dar, dsisr) = (read_register!(19), read_register!(18));
-    let (srr0, srr1) = (frame.pc, frame.msr);
-    let name = Vector::from_offset(vector).map_or("unknown", Vector::name);
-    println!("unexpected interrupt: {name} ({vector:#x})");
-    println!("srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}");
     power_off()
 }
 
