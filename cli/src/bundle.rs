@@ -262,7 +262,10 @@ mod tests {
     use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node, Property};
 
-    use super::{ALIGNMENT, BundleError, MANIFEST_BYTES_MAX, Partition, Sharing, check, consoles, is_name, looks_like_one, write};
+    use super::{
+        ALIGNMENT, BundleError, MANIFEST_BYTES_MAX, Partition, Sharing, check, consoles, is_name,
+        looks_like_one, write,
+    };
     use crate::payload::{Payload, Segment};
 
     fn partition(name: &str) -> Partition {

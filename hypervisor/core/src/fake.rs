@@ -17,7 +17,9 @@ use arch::registers::lpcr;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::facilities::{Demanded, Facilities};
-use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, WINDOW_BYTES_MAX, Window, Windows, Work};
+use crate::hal::{
+    HalError, Page, Platform, Tables, ThreadError, Threads, WINDOW_BYTES_MAX, Window, Windows, Work,
+};
 use crate::hypercall::Guest;
 use crate::memory::Range;
 use crate::partition::Partition;

@@ -11,7 +11,9 @@ use arch::registers::spr::{Access, Scope, Spr, SprRow};
 use arch::registers::{bescr, lpcr, msr, psscr, xer};
 
 use super::{Flow, Handler, Mode, Outcome, facility, hypervisor_privileged, message, monitor};
-use crate::interrupt::decrementers::{decrementer, hypervisor_decrementer, set_hypervisor_decrementer};
+use crate::interrupt::decrementers::{
+    decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{StopReason, Trap};

@@ -6,7 +6,9 @@ use arch::interrupt::{Vector, program};
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
-use simulator::exec::floating_point::fpscr::{DRN, FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXISI, VXSNAN, VXVC, XE, XX, ZE, ZX};
+use simulator::exec::floating_point::fpscr::{
+    DRN, FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXISI, VXSNAN, VXVC, XE, XX, ZE, ZX,
+};
 use simulator::state::thread::trap::{Cause, StopReason};
 
 use crate::parts::{GUEST, HYPERVISOR, Parts, interrupt, vector};

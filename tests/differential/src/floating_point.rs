@@ -2,7 +2,9 @@
 
 use arch::instruction::{Mnemonic, Row, Word};
 use fastrand::Rng;
-use simulator::exec::floating_point::fpscr::{ENABLES, EXCEPTIONS, FEX, FI, FPRF, FR, FX, OE, RN, UE, XE, with_summaries};
+use simulator::exec::floating_point::fpscr::{
+    ENABLES, EXCEPTIONS, FEX, FI, FPRF, FR, FX, OE, RN, UE, XE, with_summaries,
+};
 
 use crate::state::State;
 

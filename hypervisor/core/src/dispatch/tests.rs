@@ -526,7 +526,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         turn.set(turn.get() + 1);
         let mut bytes = [0xFF; 64];
         let address = GuestRealAddress(0x8000);
-        guest.partition.memory.read(&hal, address, &mut bytes).unwrap();
+        guest.partition.memory.read(hal, address, &mut bytes).unwrap();
         assert_eq!(bytes, [0; 64]);
         assert_eq!(lpcr & lpcr::ILE, 0);
         assert_eq!(hal.floating.borrow().fpr, [0; 32]);
@@ -535,11 +535,11 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         if turn.get() == 3 {
             return OFF;
         }
-        guest.partition.memory.write(&hal, address, &[7; 64]).unwrap();
+        guest.partition.memory.write(hal, address, &[7; 64]).unwrap();
         guest.partition.lpcr |= lpcr::ILE;
         hal.floating.borrow_mut().fpr = [7; 32];
         guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
-        guest.schedule.lock().start_in(&mut guest.partition, 1);
+        guest.schedule.lock().start_in(guest.partition, 1);
         Leave::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
@@ -587,7 +587,7 @@ fn dispatches_are_logged_in_a_ring() {
         // The third entry is in the first place again: at which time, and where the vCPU went on.
         let mut entries = [0; 96];
         let address = GuestRealAddress(0x8000);
-        guest.partition.memory.read(&hal, address, &mut entries).unwrap();
+        guest.partition.memory.read(hal, address, &mut entries).unwrap();
         let word = |offset: usize| u64::from_be_bytes(*entries[offset..].first_chunk().unwrap());
         assert_eq!([word(16), word(32)], [14, 2]);
         assert_eq!([word(48 + 16), word(48 + 32)], [7, 1]);

@@ -546,7 +546,7 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
 fn pages_are_zeroed_and_copied() {
     let mut setup = Setup::new();
     let Setup { partition, hal, .. } = &mut setup;
-    partition.memory.write(&hal, GuestRealAddress(0x5000), &[7; 0x3000]).unwrap();
+    partition.memory.write(hal, GuestRealAddress(0x5000), &[7; 0x3000]).unwrap();
     let read = |setup: &mut Setup, address| {
         let mut bytes = [1; 0x1000];
         let address = GuestRealAddress(address);
@@ -618,7 +618,7 @@ fn random_arguments_do_no_harm() {
                 bytes.truncate(36);
                 let Setup { partition, hal, .. } = &mut *setup;
                 // An argument buffer that is not nonsense from its first word on.
-                partition.memory.write(&hal, GuestRealAddress(0x1_0000), &bytes).unwrap();
+                partition.memory.write(hal, GuestRealAddress(0x1_0000), &bytes).unwrap();
                 let [a1, a2, a3, a4, ..] = arguments;
                 let a1 = if words[2] % 2 == 0 { 0x1_0000 } else { a1 };
                 let answer = setup.call(*call, [a1, a2, a3, a4]);

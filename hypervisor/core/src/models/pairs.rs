@@ -4,7 +4,10 @@
 use arch::papr::{Hypercall, area, mode, process_table};
 
 use super::calls::{Buffer, call, register_area, register_log, rtas, touch, turn};
-use super::lives::{ALL_STOPPED, LIMIT, ONE, Vcpu, beside_the_end, beside_the_restart, power_off, restart, stop_self};
+use super::lives::{
+    ALL_STOPPED, LIMIT, ONE, Vcpu, beside_the_end, beside_the_restart, power_off, restart,
+    stop_self,
+};
 use super::machine::Machine;
 use super::orders::Model;
 use crate::guest_memory::AccessError;

@@ -5,7 +5,10 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::deliver::deliver;
 use super::fpscr::{VXIDI, VXIMZ, VXISI, VXSQRT, VXZDZ, ZX, rounds_to_nearest};
-use super::number::{Number, SIGN, Wide, is_finite_nonzero, is_infinite, is_nan, is_negative, is_zero, propagate_nan, zero_sum_is_negative};
+use super::number::{
+    Number, SIGN, Wide, is_finite_nonzero, is_infinite, is_nan, is_negative, is_zero,
+    propagate_nan, zero_sum_is_negative,
+};
 use super::quick;
 use super::round::{Computed, Double, Format, Single, round, round_bits, zero_sum};
 use crate::exec::{Handler, Outcome};

@@ -8,7 +8,9 @@ use arch::registers::cr;
 
 use super::deliver::{interrupt_if_enabled, raise_unordered};
 use super::fpscr::FPCC;
-use super::number::{Number, is_finite_nonzero, is_infinite, is_nan, is_negative, is_signalling, is_zero};
+use super::number::{
+    Number, is_finite_nonzero, is_infinite, is_nan, is_negative, is_signalling, is_zero,
+};
 use super::round::{Double, Format};
 use crate::exec::{Flow, Handler, Outcome};
 use crate::state::thread::Thread;

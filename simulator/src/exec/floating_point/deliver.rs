@@ -5,7 +5,9 @@ use arch::instruction::Word;
 use arch::interrupt::{Vector, program};
 use arch::registers::msr;
 
-use super::fpscr::{EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, VXSNAN, VXVC, ZE, ZX, with_summaries};
+use super::fpscr::{
+    EXCEPTIONS, FEX, FI, FPRF, FR, FX, INVALID, VE, VXSNAN, VXVC, ZE, ZX, with_summaries,
+};
 use super::round::Computed;
 use crate::exec::{Flow, Outcome};
 use crate::state::thread::Thread;

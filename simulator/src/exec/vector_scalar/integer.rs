@@ -5,7 +5,9 @@ use arch::instruction::{Mnemonic, Word};
 
 use super::deliver::{element, operand, scalar, scalar_integer, vector};
 use super::float::Float;
-use crate::exec::floating_point::convert::{Range, SIGNED_DOUBLEWORD, SIGNED_WORD, UNSIGNED_DOUBLEWORD, UNSIGNED_WORD, floating, integer};
+use crate::exec::floating_point::convert::{
+    Range, SIGNED_DOUBLEWORD, SIGNED_WORD, UNSIGNED_DOUBLEWORD, UNSIGNED_WORD, floating, integer,
+};
 use crate::exec::floating_point::fpscr::Rounding;
 use crate::exec::floating_point::round::{Double, Format, Single};
 use crate::exec::vector::lane::{Lane, get};

@@ -6,7 +6,10 @@ use arch::interrupt::{Vector, program};
 use arch::processor::Processor;
 use arch::registers::msr;
 
-use crate::exec::floating_point::fpscr::{EXCEPTIONS, FEX, FI, FPRF, FR, FX, OE, OX, RN, UE, UX, VE, VX, VXISI, VXSNAN, VXVC, XE, XX, ZE, ZX};
+use crate::exec::floating_point::fpscr::{
+    EXCEPTIONS, FEX, FI, FPRF, FR, FX, OE, OX, RN, UE, UX, VE, VX, VXISI, VXSNAN, VXVC, XE, XX, ZE,
+    ZX,
+};
 use crate::exec::{Flow, Mode, select};
 use crate::ledger::Clock;
 use crate::state::cores::Core;

@@ -4,7 +4,9 @@
 //! results of the four rounding modes.
 
 use arch::instruction::Mnemonic as M;
-use simulator::exec::floating_point::fpscr::{EXCEPTIONS, FI, FPRF, FR, FX, NI, OX, UX, VXIMZ, VXSNAN, XX, with_summaries};
+use simulator::exec::floating_point::fpscr::{
+    EXCEPTIONS, FI, FPRF, FR, FX, NI, OX, UX, VXIMZ, VXSNAN, XX, with_summaries,
+};
 
 use super::{Difference, Disagreement};
 use crate::case::Case;

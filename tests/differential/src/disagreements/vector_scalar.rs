@@ -1,7 +1,9 @@
 //! Known disagreements of vector-scalar instructions. FR is never judged here, as in the scalar facility.
 
 use arch::instruction::Mnemonic as M;
-use simulator::exec::floating_point::fpscr::{EXCEPTIONS, FI, FPCC, FPRF, FR, FX, OX, UX, VXIMZ, VXSNAN, XX, ZX, with_summaries};
+use simulator::exec::floating_point::fpscr::{
+    EXCEPTIONS, FI, FPCC, FPRF, FR, FX, OX, UX, VXIMZ, VXSNAN, XX, ZX, with_summaries,
+};
 
 use super::floating_point::forget_rounding;
 use super::{Difference, Disagreement};

@@ -13,7 +13,9 @@ use super::super::number::{Class, Decimal, propagate_nan};
 use super::super::operand::Computed;
 use super::super::round::Rounding;
 use super::{extended, long};
-use crate::exec::floating_point::fpscr::{DRN, FI, OX, VXCVI, VXIDI, VXIMZ, VXISI, VXSNAN, VXZDZ, ZX};
+use crate::exec::floating_point::fpscr::{
+    DRN, FI, OX, VXCVI, VXIDI, VXIMZ, VXISI, VXSNAN, VXZDZ, ZX,
+};
 
 const TOWARD_ZERO: u64 = DRN.set(0, 1);
 const DOWN: u64 = DRN.set(0, 3);

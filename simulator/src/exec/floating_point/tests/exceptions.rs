@@ -5,7 +5,10 @@ use arch::interrupt::{Vector, program};
 use arch::processor::Processor;
 use arch::registers::msr;
 
-use crate::exec::floating_point::fpscr::{FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXIMZ, VXISI, VXSNAN, VXSQRT, VXVC, XX, ZE, ZX};
+use crate::exec::floating_point::fpscr::{
+    FEX, FI, FPRF, FR, FX, OE, OX, UE, UX, VE, VX, VXCVI, VXIMZ, VXISI, VXSNAN, VXSQRT, VXVC, XX,
+    ZE, ZX,
+};
 use crate::exec::{Mode, Outcome, select};
 use crate::ledger::Clock;
 use crate::state::cores::Core;

@@ -3,7 +3,10 @@
 
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
-use super::super::arithmetic::{add, add_exactly, divide, divide_exactly, multiply, multiply_exactly, square_root, square_root_exactly, subtract};
+use super::super::arithmetic::{
+    add, add_exactly, divide, divide_exactly, multiply, multiply_exactly, square_root,
+    square_root_exactly, subtract,
+};
 use super::super::estimate::{reciprocal, reciprocal_square_root};
 use super::super::fpscr::{FI, FR, RN, UX};
 use super::super::fused::{multiply_add, multiply_add_exactly};

@@ -1,7 +1,9 @@
 //! Add, subtract, multiply, divide, square root and multiply-add of the quad format: Power ISA 3.0B
 //! Book I 7.6.
 
-use super::number::{Number, QUIET, SIGN, is_infinite, is_nan, is_negative, is_signalling, is_zero};
+use super::number::{
+    Number, QUIET, SIGN, is_infinite, is_nan, is_negative, is_signalling, is_zero,
+};
 use super::round::{Computed, QUAD, Rounding, round, round_bits};
 use crate::exec::floating_point::fpscr::{VXIDI, VXIMZ, VXISI, VXSNAN, VXSQRT, VXZDZ, ZX};
 

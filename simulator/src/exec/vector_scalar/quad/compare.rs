@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 
 use arch::instruction::{Mnemonic, Word};
 
-use super::number::{SIGN, exponent_field, is_infinite, is_nan, is_negative, is_signalling, is_zero};
+use super::number::{
+    SIGN, exponent_field, is_infinite, is_nan, is_negative, is_signalling, is_zero,
+};
 use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise_unordered};
 use crate::exec::vector_scalar::class::{DENORMAL, INFINITY, NAN, ZERO, set};
 use crate::exec::vector_scalar::compare::{order_condition, set_condition, set_order};

@@ -2,7 +2,9 @@
 //! 7.6.
 
 use super::arithmetic::propagate_nan;
-use super::number::{FRACTION_BITS, INFINITY, Number, is_infinite, is_nan, is_negative, is_signalling, sign};
+use super::number::{
+    FRACTION_BITS, INFINITY, Number, is_infinite, is_nan, is_negative, is_signalling, sign,
+};
 use super::round::{Computed, DOUBLE, QUAD, Rounding, round};
 use crate::exec::floating_point::class::{self, fprf};
 use crate::exec::floating_point::fpscr::{FI, FPRF, VXCVI, VXSNAN, XX};
