@@ -72,6 +72,12 @@ pub(crate) struct Arguments {
     topology: Option<String>,
 }
 
+/// What Debian has: where a kernel is, and what programs are made of.
+struct Packages {
+    image: PathBuf,
+    user: PathBuf,
+}
+
 /// Where a kernel and the initramfs are.
 struct Fetched {
     image: PathBuf,
@@ -80,7 +86,7 @@ struct Fetched {
 
 /// Fetches kernel and shell, makes an initramfs of the shell, and boots them if asked to.
 pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let fetched = fetch(workspace, arguments.kernel)?;
+    let fetched = initramfs(workspace, packages(workspace, arguments.kernel)?)?;
     if !arguments.boot {
         println!("target/release/powervisor boot --kernel {} \\", fetched.image.display());
         println!("    --initrd {} --append console=hvc0", fetched.initramfs.display());
@@ -101,9 +107,10 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
 /// One boot to the shell and power-off, as `make test` makes it; skipped where the packages cannot be reached.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let trial = Trial { topology: TOPOLOGIES[0], is_timed: false, commands: &COMMANDS };
-    match fetch(workspace, Kernel::Bookworm) {
+    match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
-        Ok(fetched) => {
+        Ok(packages) => {
+            let fetched = initramfs(workspace, packages)?;
             build(workspace)?;
             println!("Linux: {}", boot::boot(workspace, &fetched, &[trial])?);
         }
@@ -116,8 +123,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     let mut figures = Vec::new();
     for kernel in Kernel::ALL {
-        let fetched = match fetch(workspace, kernel) {
-            Ok(fetched) => fetched,
+        let fetched = match packages(workspace, kernel) {
+            Ok(packages) => initramfs(workspace, packages)?,
             Err(error) => {
                 return Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}")));
             }
@@ -134,7 +141,7 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Fetches `kernel`, the shell and what its programs are made of.
-fn fetch(workspace: &Workspace, kernel: Kernel) -> Result<Fetched> {
+fn packages(workspace: &Workspace, kernel: Kernel) -> Result<Packages> {
     let folder = workspace.target.join("linux");
     let (suite, package) = kernel.place();
     let client = Client::new(&folder, suite)?;
@@ -143,7 +150,13 @@ fn fetch(workspace: &Workspace, kernel: Kernel) -> Result<Fetched> {
     let version = package.trim_start_matches("linux-image-");
     let image = files.join("boot").join(format!("vmlinux-{version}"));
     let user = Client::new(&folder, USER_SUITE)?.fetch("user", &USER_PACKAGES)?;
-    let initramfs = folder.join("initramfs");
+    Ok(Packages { image, user })
+}
+
+/// Makes the initramfs.
+fn initramfs(workspace: &Workspace, packages: Packages) -> Result<Fetched> {
+    let Packages { image, user } = packages;
+    let initramfs = workspace.target.join("linux/initramfs");
     initramfs::write(&user, &initramfs).context("making the initramfs")?;
     Ok(Fetched { image, initramfs })
 }
