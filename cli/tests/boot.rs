@@ -267,7 +267,9 @@ fn a_timed_boot_says_who_spent_its_cycles_and_a_trace_changes_none() {
     };
     let ledger = timed("");
     let lines: Vec<&str> = ledger.lines().collect();
-    let cycles = lines[0].strip_suffix(" cycles, hardware threads: 1").unwrap();
+    let (cycles, parameters) =
+        lines[0].split_once(" cycles, hardware threads: 1, parameters ").unwrap();
+    assert_eq!(parameters.len(), 16, "a checksum: {parameters}");
     assert!(lines[1].trim_start().starts_with(&format!("{cycles} ")), "{ledger}");
     for owner in ["hypervisor", "partition hello", "firmware"] {
         assert!(lines.iter().any(|line| line.ends_with(&format!("%    {owner}"))), "{ledger}");

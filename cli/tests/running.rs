@@ -247,8 +247,9 @@ fn a_bundle_boots_as_its_partition_file_does() {
 #[test]
 fn a_partition_that_is_stopped_fails_the_boot() {
     let folder = Folder::new();
-    // Loads from 0x4000_0000, beyond the partition's memory; big-endian, as partitions are entered.
-    folder.write("strays", [0x3C, 0x60, 0x40, 0x00, 0xE8, 0x63, 0x00, 0x00]);
+    // RTAS stop-self of the only vCPU: H_RTAS in r3, its buffer's address in r4; big-endian, as partitions are entered.
+    let words: [u32; 7] = [0x3C60_0001, 0x3863_F000, 0x3880_0010, 0x4400_0022, 0x2003, 0, 0];
+    folder.write("strays", words.map(u32::to_be_bytes).concat());
     for on in ["simulator", "qemu"] {
         let mut command = folder.command(&format!("boot --payload strays --on {on}"));
         let output = command.stdin(Stdio::null()).output().unwrap();

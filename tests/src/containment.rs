@@ -48,7 +48,7 @@ pub fn misbehaving(mode: &str, calls: u64, time_limit_us: u64) -> System {
     let time_for_calls_us = if mode == "hypercalls" { 30 * calls } else { 0 };
     let limit = format!("time_limit_us = {}", time_limit_us + time_for_calls_us);
     let arguments = format!("mode={mode} calls={calls}");
-    let changes = [("mode=wild-store", &*arguments), ("time_limit_us = 20000", &*limit)];
+    let changes = [("mode=tables", &*arguments), ("time_limit_us = 20000", &*limit)];
     changed_system("examples/misbehave.toml", &changes)
 }
 

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::parameters::CoreParameters;
 use super::units::{Engine, Units};
 
-/// Cycles that a table tells apart.
-const CYCLES: usize = 1024;
-const CYCLES_LOG2: u32 = CYCLES.ilog2();
+/// Cycles of issue and fetch that are told apart: more than an operation waits for them.
+const ISSUE_CYCLES: usize = 1024;
+/// The same for units that stay busy: a window of operations, each of which has one of them for the longest time.
+const ENGINE_CYCLES: usize = 16_384;
 
 /// Kinds of units that a table has room for.
 const KINDS: usize = 6;
@@ -22,9 +23,9 @@ const COUNT_BITS: u32 = 4;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 const COUNTS_BITS: u32 = COUNT_BITS * KINDS as u32;
 
-/// What is taken of units of several kinds.
+/// What is taken of units of several kinds, by the last `CYCLES` cycles.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Table {
+struct Table<const CYCLES: usize> {
     /// By cycle modulo the table's length: the cycle by that length, and below it what is taken of each kind.
     taken: Box<[u64]>,
     /// A stretch of cycles, by kind, in which nothing is free: from and to.
@@ -32,7 +33,7 @@ struct Table {
     units: [u64; KINDS],
 }
 
-impl Table {
+impl<const CYCLES: usize> Table<CYCLES> {
     fn new(units: [u64; KINDS]) -> Self {
         let units = units.map(|units| units.min(COUNT));
         Self { taken: vec![0; CYCLES].into(), full: [(0, 0); KINDS], units }
@@ -42,7 +43,7 @@ impl Table {
     #[inline]
     fn at(&mut self, cycle: u64) -> &mut u64 {
         let taken = &mut self.taken[cycle as usize % CYCLES];
-        let lap = cycle >> CYCLES_LOG2;
+        let lap = cycle >> CYCLES.ilog2();
         if *taken >> COUNTS_BITS != lap {
             *taken = lap << COUNTS_BITS;
         }
@@ -50,16 +51,18 @@ impl Table {
     }
 
     /// How many of a kind are free at `cycle`.
-    fn free(&mut self, kind: usize, cycle: u64) -> u64 {
-        let taken = *self.at(cycle) >> (COUNT_BITS * kind as u32) & COUNT;
-        self.units[kind] - taken
+    fn free(&self, kind: usize, cycle: u64) -> u64 {
+        let taken = self.taken[cycle as usize % CYCLES];
+        let is_of_now = taken >> COUNTS_BITS == cycle >> CYCLES.ilog2();
+        let count = if is_of_now { taken >> (COUNT_BITS * kind as u32) & COUNT } else { 0 };
+        self.units[kind] - count
     }
 
     /// Takes `count` units of one of `kinds`, or all that it has, at `cycle`, if they are free.
     #[inline]
     fn try_take(&mut self, kinds: Range<usize>, count: u64, cycle: u64) -> bool {
         let entry = &mut self.taken[cycle as usize % CYCLES];
-        let lap = cycle >> CYCLES_LOG2;
+        let lap = cycle >> CYCLES.ilog2();
         let taken = if *entry >> COUNTS_BITS == lap { *entry } else { lap << COUNTS_BITS };
         for kind in kinds {
             let (shift, units) = (COUNT_BITS * kind as u32, self.units[kind]);
@@ -98,16 +101,19 @@ impl Table {
     fn take_for(&mut self, kinds: Range<usize>, count: u64, busy: u64, at: u64) -> u64 {
         let mut begin = at;
         loop {
+            let mut next = u64::MAX;
             for kind in kinds.clone() {
                 let count = count.min(self.units[kind]);
-                if (begin..begin + busy).all(|cycle| self.free(kind, cycle) >= count) {
+                let is_taken = |cycle: &u64| self.free(kind, *cycle) < count;
+                let Some(last) = (begin..begin + busy).rev().find(is_taken) else {
                     for cycle in begin..begin + busy {
                         *self.at(cycle) += count << (COUNT_BITS * kind as u32);
                     }
                     return begin;
-                }
+                };
+                next = next.min(last + 1);
             }
-            begin += 1;
+            begin = next;
         }
     }
 
@@ -125,8 +131,8 @@ impl Table {
 /// What is taken of a core's units.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ports {
-    issue: Table,
-    engines: Table,
+    issue: Table<ISSUE_CYCLES>,
+    engines: Table<ENGINE_CYCLES>,
 }
 
 /// Kinds of units that issue and fetch take, those of the second superslice behind those of the first.
