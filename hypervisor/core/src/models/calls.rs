@@ -86,8 +86,16 @@ pub(super) fn register_log(running: &mut Running<'_, Machine>, server: u64) -> O
 
 /// Loads from a page that may have to be mapped first.
 pub(super) fn touch(running: &mut Running<'_, Machine>, address: u64) -> Option<Leave> {
-    let exit = Exit::DataStorage { status: storage::NO_TRANSLATION, address };
-    match running.exit(Door::Virtual, exit) {
+    storage_exit(running, storage::NO_TRANSLATION, address)
+}
+
+/// Has a table where the partition has no memory, which ends it.
+pub(super) fn walk_outside(running: &mut Running<'_, Machine>, address: u64) -> Option<Leave> {
+    storage_exit(running, storage::NO_TRANSLATION | storage::TABLE_WALK, address)
+}
+
+fn storage_exit(running: &mut Running<'_, Machine>, status: u64, address: u64) -> Option<Leave> {
+    match running.exit(Door::Virtual, Exit::DataStorage { status, address }) {
         Action::Leave(leave) => Some(leave),
         _ => None,
     }

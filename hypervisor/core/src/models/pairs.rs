@@ -3,7 +3,7 @@
 
 use arch::papr::{Hypercall, area, mode, process_table};
 
-use super::calls::{Buffer, call, register_area, register_log, rtas, touch, turn};
+use super::calls::{Buffer, call, register_area, register_log, rtas, touch, turn, walk_outside};
 use super::lives::{
     ALL_STOPPED, LIMIT, ONE, Vcpu, beside_the_end, beside_the_restart, power_off, restart,
     stop_self,
@@ -25,7 +25,7 @@ const ANY_END: Model = Model { ends: ENDS, switches: Some(2), ..ONE };
 const LIMITED: Model = Model { time_limit: Some(50), ..ANY_END };
 
 fn wild_access(running: Vcpu<'_, '_>) -> Leave {
-    touch(running, OUTSIDE).expect("it is not its memory")
+    walk_outside(running, OUTSIDE).expect("it is not its memory")
 }
 
 /// Runs until its partition has no time left.
