@@ -44,7 +44,7 @@ Examples:
       the same of the calls of one function, from a machine that --save wrote
   powervisor boot examples/shared.toml --steps 1000000 --save half
       a run to here; powervisor boot --resume half goes on
-  powervisor boot examples/null-hypercall.toml --until 0x4000 --save begun
+  powervisor boot examples/null-hypercall.toml --until 0x4001 --save begun
       a run to where the payload's first region begins
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
       a program of your own as the partition

@@ -177,6 +177,10 @@ mod payload {
                 execute_word(mtspr(number), numbers.next());
             }
         }
+        // BESCR under its names, with nothing that lets an event branch: GE, also where the upper half is the lower.
+        for number in [800, 801, 802, 803, 806] {
+            execute_word(mtspr(number), numbers.next() & !(1 << 63 | 1 << 31));
+        }
         rt::println!(
             "misbehave: {}",
             if REFUSED.load(Relaxed) > 0 { "refused" } else { "never refused" }

@@ -245,7 +245,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 BESCRRU => old & !(value << 32),
                 _ => value,
             };
-            refuse_unmodelled(thread, Spr::Bescr, new)?;
+            // Load monitoring is not in POWER9: its bits are not kept.
             thread.set_spr(Spr::Bescr, new & bescr::POWER9_MASK);
         }
         spr if monitor::owns(spr) => monitor::write(thread, row, value)?,
@@ -338,11 +338,10 @@ fn key_mask(thread: &Thread, row: &SprRow) -> u64 {
 
 const PROBLEM_AMR: u16 = 13;
 
-/// Refuses values that would switch on what is not modelled, in a partition too: HFSCR can keep it from all of
-/// them that are not the hypervisor's alone.
+/// Refuses values that would switch on what is not modelled. All of these registers are the hypervisor's alone, so that
+/// no partition stops the machine.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
-        Spr::Bescr if value & (bescr::LME | bescr::LMEO) != 0 => "load monitoring",
         Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         Spr::Ldbar if value != 0 => "collecting of events in memory",

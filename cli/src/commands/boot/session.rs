@@ -166,7 +166,8 @@ impl Session {
     pub(super) fn explained(&self, arguments: &BootArguments) -> Option<Explained> {
         let region = arguments.region.as_ref().zip(self.region.as_ref());
         let region = region.map(|(part, calls)| (part.to_string(), calls.found));
-        Explained::new(&self.machine, &self.names, arguments.warm_up, region)
+        let warm_up = arguments.warm_up.filter(|_| self.begins_at.is_none());
+        Explained::new(&self.machine, &self.names, warm_up, region)
     }
 
     /// Runs to an end, observed as the arguments say.
