@@ -20,11 +20,6 @@ const WRITTEN: usize = 4096;
 const TRANSFERS: usize = 4096;
 const LONG_AGO: u64 = 1 << 20;
 
-/// For how long, cycles, a thread that asked for a line counts as one that wants it.
-const RECENT: u64 = 1 << 14;
-/// The longest lead that counts.
-const LEAD: u64 = 16;
-
 /// A line that wanders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Wanderer {
@@ -43,6 +38,19 @@ struct Request {
     since: u64,
 }
 
+/// What the description says of lines that wander, see `[timing.cache]` there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Rules {
+    /// How long, cycles, a core keeps a line that it has reserved.
+    pub kept: u64,
+    /// Who comes so many cycles behind the last writer reserves the line before that does again.
+    pub gives_way: u64,
+    /// The longest lead for which who won a line gives way.
+    pub longest_lead: u64,
+    /// For how long, cycles, a thread that asked for a line counts as one that wants it.
+    pub wanted: u64,
+}
+
 /// What is known of lines that wander.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Exchange {
@@ -53,10 +61,7 @@ pub struct Exchange {
     over: BTreeMap<u64, u64>,
     /// By thread, the line that it has reserved, and until when its core keeps it.
     kept: Box<[(u64, u64)]>,
-    /// How long, cycles.
-    keep: u64,
-    /// Who comes so many cycles behind the last writer reserves the line before that does again.
-    gives_way: u64,
+    rules: Rules,
     /// By thread, what it waits for.
     requests: Box<[Option<Request>]>,
     /// By thread, when its last store to a line that wanders has drained.
@@ -70,18 +75,16 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The lines of a machine of so many threads, whose cores keep a line that they reserved for `keep` cycles, and
-    /// where the last writer gives way to those who come so many cycles behind it.
+    /// The lines of a machine of so many threads.
     #[must_use]
-    pub fn new(threads: usize, keep: u64, gives_way: u64) -> Self {
+    pub fn new(threads: usize, rules: Rules) -> Self {
         let nothing = Wanderer { line: u64::MAX, writer: 0, drained: 0 };
         Self {
             known: vec![nothing; KNOWN].into(),
             written: vec![(u64::MAX, 0); WRITTEN].into(),
             over: BTreeMap::new(),
             kept: vec![(u64::MAX, 0); threads].into(),
-            keep,
-            gives_way,
+            rules,
             requests: vec![None; threads].into(),
             drained: vec![0; threads].into(),
             served: 0,
@@ -178,7 +181,7 @@ impl Exchange {
     pub fn keep(&mut self, thread: usize, line: u64, at: u64) {
         self.note(line);
         self.transfer(line, at);
-        self.kept[thread] = (line, at + self.keep);
+        self.kept[thread] = (line, at + self.rules.kept);
     }
 
     /// `thread` does not keep any line any more. Whether it did.
@@ -193,7 +196,7 @@ impl Exchange {
         let is_last = known.line == line && known.writer == thread;
         let lead = if reserves { self.lead(thread, line, at) } else { 0 };
         let way = lead + u64::from(reserves && is_last);
-        let since = at.max(self.drained[thread]) + way * self.gives_way;
+        let since = at.max(self.drained[thread]) + way * self.rules.gives_way;
         self.requests[thread] = Some(Request { line, at, since });
         self.turn(thread).unwrap_or(at)
     }
@@ -201,7 +204,8 @@ impl Exchange {
     /// How often `thread`, which comes at cycle `at`, won `line` more often than another that wants it too, as far as that
     /// counts. One that comes anew begins where the last of the others is.
     fn lead(&mut self, thread: usize, line: u64, at: u64) -> u64 {
-        let takes_part = |(asked, when): (u64, u64)| asked == line && when + RECENT > at;
+        let Rules { longest_lead, wanted, .. } = self.rules;
+        let takes_part = |(asked, when): (u64, u64)| asked == line && when + wanted > at;
         let all = self.asked.iter().zip(&self.won).enumerate();
         let others = all.filter(|(other, (asked, _))| *other != thread && takes_part(**asked));
         let least = others.map(|(_, (_, won))| *won).min();
@@ -212,7 +216,7 @@ impl Exchange {
         if is_new {
             *own = least;
         }
-        own.saturating_sub(least).min(LEAD)
+        own.saturating_sub(least).min(longest_lead)
     }
 
     /// When the turn comes of what `thread` waits for.
@@ -258,11 +262,15 @@ impl Exchange {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exchange, KNOWN, LONG_AGO, TRANSFERS};
+    use super::{Exchange, KNOWN, LONG_AGO, Rules, TRANSFERS};
+
+    fn exchange(threads: usize, gives_way: u64) -> Exchange {
+        Exchange::new(threads, Rules { kept: 50, gives_way, ..Rules::default() })
+    }
 
     #[test]
     fn transfers_of_a_line_follow_each_other() {
-        let mut exchange = Exchange::new(2, 50, 0);
+        let mut exchange = exchange(2, 0);
         assert_eq!(exchange.begin(7, 100), 100);
         exchange.transfer(7, 150);
         assert_eq!([exchange.begin(7, 100), exchange.begin(7, 200)], [150, 200]);
@@ -271,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_is_long_over_is_forgotten() {
-        let mut exchange = Exchange::new(2, 50, 0);
+        let mut exchange = exchange(2, 0);
         for line in 0..=TRANSFERS as u64 {
             exchange.transfer(line, line * LONG_AGO);
         }
@@ -280,7 +288,7 @@ mod tests {
 
     #[test]
     fn lines_that_wander_are_known_until_their_place_is_taken() {
-        let mut exchange = Exchange::new(2, 50, 0);
+        let mut exchange = exchange(2, 0);
         exchange.write(0, 5, 10);
         exchange.read(0, 5);
         assert!(!exchange.wanders(5), "one thread alone uses it");
@@ -292,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_store_is_seen_when_it_has_drained_but_by_its_own_thread() {
-        let mut exchange = Exchange::new(2, 50, 0);
+        let mut exchange = exchange(2, 0);
         exchange.note(5);
         exchange.write(0, 5, 100);
         assert_eq!([exchange.admit(0, 5, 60), exchange.admit(1, 5, 60)], [60, 100]);
@@ -300,7 +308,7 @@ mod tests {
 
     #[test]
     fn requests_are_served_in_the_order_in_which_they_came() {
-        let mut exchange = Exchange::new(4, 50, 20);
+        let mut exchange = exchange(4, 20);
         exchange.note(5);
         exchange.transfer(5, 100);
         assert_eq!(exchange.request(3, 5, false, 20), 100);
@@ -320,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_reserved_is_kept_for_so_long() {
-        let mut exchange = Exchange::new(2, 50, 0);
+        let mut exchange = exchange(2, 0);
         exchange.keep(0, 5, 100);
         assert_eq!(
             [exchange.request(0, 5, false, 110), exchange.request(1, 5, false, 110)],

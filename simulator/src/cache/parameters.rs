@@ -1,8 +1,7 @@
 //! `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]` and `[timing.translation]` of a description.
 
 use super::LINE_LOG2;
-use crate::quantity::parameters;
-use crate::quantity::{DescriptionError, error};
+use crate::quantity::{DescriptionError, error, parameters};
 
 parameters! {
     /// Sizes and latencies of the caches. Latencies are load-to-use.
@@ -47,6 +46,10 @@ parameters! {
         reservation_kept: "cycles",
         /// Who asks for a line so long after a thread has written it gets it before that thread reserves it again.
         writer_gives_way: "cycles",
+        /// By how many updates at most a thread that had a line more often than others gives way so much longer.
+        writer_lead: "operations",
+        /// For how long a thread that asked for a line counts as one that wants it.
+        line_wanted: "cycles",
     }
 }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use self::pair::Pair;
 use super::array::Array;
 use super::calendar::Calendar;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Rules};
 use super::latency::Latencies;
 use super::line::Line;
 use super::parameters::{CacheParameters, PrefetchParameters};
@@ -121,8 +121,12 @@ impl Hierarchy {
             prefetch,
             exchange: Exchange::new(
                 description.core_of_threads().len(),
-                cache.reservation_kept,
-                cache.writer_gives_way,
+                Rules {
+                    kept: cache.reservation_kept,
+                    gives_way: cache.writer_gives_way,
+                    longest_lead: cache.writer_lead,
+                    wanted: cache.line_wanted,
+                },
             ),
         }
     }
