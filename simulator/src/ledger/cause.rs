@@ -2,7 +2,7 @@
 //!
 //! What passes while instructions are dispatched at full width is work. What passes beyond it is charged to the last
 //! thing that dispatch waited for, and where that waited itself, to whatever made it late: see
-//! [`core::chain`](crate::pipeline::chain).
+//! [`pipeline::chain`](crate::pipeline::chain).
 
 use serde::{Deserialize, Serialize};
 

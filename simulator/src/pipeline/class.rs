@@ -145,30 +145,12 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it has to do with renamed registers only.
+    /// Whether it computes with vectors, quad precision or decimal integers.
     #[must_use]
-    pub fn is_plain(self) -> bool {
+    pub fn is_vector(self) -> bool {
         matches!(
             self,
-            Self::Fixed
-                | Self::Count
-                | Self::Multiply
-                | Self::DivideWord
-                | Self::DivideDoubleword
-                | Self::DivideExtended
-                | Self::Condition
-                | Self::FieldRead
-                | Self::ConditionRead
-                | Self::RenamedWrite
-                | Self::RenamedRead
-                | Self::XerRead
-                | Self::Floating
-                | Self::FloatingDivideSingle
-                | Self::FloatingDivide
-                | Self::FloatingRootSingle
-                | Self::FloatingRoot
-                | Self::Decimal
-                | Self::VectorLogical
+            Self::VectorLogical
                 | Self::VectorSimple
                 | Self::VectorPermute
                 | Self::VectorFloating
@@ -179,9 +161,36 @@ impl Class {
                 | Self::Quad
                 | Self::QuadMultiply
                 | Self::QuadDivide
-                | Self::VectorMove
-                | Self::Branch
         )
+    }
+
+    /// Whether it has to do with renamed registers only.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self.is_vector()
+            || matches!(
+                self,
+                Self::Fixed
+                    | Self::Count
+                    | Self::Multiply
+                    | Self::DivideWord
+                    | Self::DivideDoubleword
+                    | Self::DivideExtended
+                    | Self::Condition
+                    | Self::FieldRead
+                    | Self::ConditionRead
+                    | Self::RenamedWrite
+                    | Self::RenamedRead
+                    | Self::XerRead
+                    | Self::Floating
+                    | Self::FloatingDivideSingle
+                    | Self::FloatingDivide
+                    | Self::FloatingRootSingle
+                    | Self::FloatingRoot
+                    | Self::Decimal
+                    | Self::VectorMove
+                    | Self::Branch
+            )
     }
 
     /// Whether it loads.

@@ -25,7 +25,7 @@ pub struct Operation {
     /// The units that it takes when it issues.
     pub units: Units,
     /// The unit that it goes on to, and for how many cycles no other can begin there.
-    pub engine: Option<(Engine, u16)>,
+    pub engine: Option<(Engine, u64)>,
     /// From issue to result, beyond an access to memory.
     pub latency: u64,
     /// Why the result takes so long.
@@ -63,24 +63,20 @@ pub struct Operand {
 }
 
 impl Operand {
-    fn of(word: Word) -> Self {
-        /// Opcodes of the forms with a displacement: DQ, DS, and D for the others.
-        const DQ: [u32; 2] = [56, 61];
-        const DS: [u32; 3] = [57, 58, 62];
-        /// X forms.
+    fn of(mnemonic: Option<Mnemonic>, word: Word) -> Self {
+        /// X forms; all others have a displacement.
         const INDEXED: u32 = 31;
-        let opcode = word.0 >> 26;
-        let displacement = match opcode {
-            INDEXED => 0,
-            opcode if DQ.contains(&opcode) => word.dq(),
-            opcode if DS.contains(&opcode) => word.ds(),
+        // Opcode 61 has forms of both kinds, by its last three bits.
+        let displacement = match (word.0 >> 26, word.0 & 7) {
+            (INDEXED, _) => 0,
+            (56, _) | (61, 1 | 5) => word.dq(),
+            (57 | 58 | 61 | 62, _) => word.ds(),
             _ => word.d(),
         };
-        Self {
-            base: word.ra() as u8,
-            index: (opcode == INDEXED).then_some(word.rb() as u8),
-            displacement: displacement as i16,
-        }
+        // Where others have RB, these have a number of bytes.
+        let has_index = !matches!(mnemonic, Some(Mnemonic::Lswi | Mnemonic::Stswi));
+        let index = (word.0 >> 26 == INDEXED && has_index).then_some(word.rb() as u8);
+        Self { base: word.ra() as u8, index, displacement: displacement as i16 }
     }
 
     /// Its effective address, before `thread` executes the instruction.
@@ -124,7 +120,7 @@ impl Operation {
             is_call: class == Class::Branch && word.lk() && word != NEXT_ADDRESS,
             waits_to_be_next: class.waits_to_be_next(),
             orders_threads: class.orders_threads(),
-            operand: class.is_access().then(|| Operand::of(word)),
+            operand: class.is_access().then(|| Operand::of(mnemonic, word)),
             alters_context: alters_context(mnemonic, word, class),
         }
     }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{DescriptionError, error, parameters};
 
+/// Cycles that units which stay busy are told apart for: no window of operations may keep one of them for longer.
+pub(super) const ENGINE_CYCLES: usize = 16_384;
+
 parameters! {
     /// Widths, windows and the front end.
     pub struct CoreParameters / CoreFile in "timing.core" {
@@ -308,6 +311,24 @@ impl CoreParameters {
                     "timing.core.{name} = {value} is out of range; it must be {low} to {high}"
                 )));
             }
+        }
+        let longest = ENGINE_CYCLES as u64 / self.window;
+        let busy = [
+            ("divider_busy", self.divider_busy),
+            ("floating_divide_single_busy", self.floating_divide_single_busy),
+            ("floating_divide_busy", self.floating_divide_busy),
+            ("floating_root_single_busy", self.floating_root_single_busy),
+            ("floating_root_busy", self.floating_root_busy),
+            ("vector_divide_busy", self.vector_divide_busy),
+            ("decimal_busy", self.decimal_busy),
+            ("quad_multiply_busy", self.quad_multiply_busy),
+            ("quad_divide_busy", self.quad_divide_busy),
+        ];
+        if let Some((name, cycles)) = busy.into_iter().find(|(_, cycles)| *cycles > longest) {
+            return Err(error(format!(
+                "timing.core.{name} = {cycles} is out of range; with a window of {} it must be {longest} at most",
+                self.window
+            )));
         }
         for (name, bytes) in [("fetch_block", self.fetch_block), ("load_block", self.load_block)] {
             if !bytes.is_power_of_two() {

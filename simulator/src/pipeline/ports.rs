@@ -7,13 +7,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::CoreParameters;
+use super::parameters::{CoreParameters, ENGINE_CYCLES};
 use super::units::{Engine, Units};
 
 /// Cycles of issue and fetch that are told apart: more than an operation waits for them.
 const ISSUE_CYCLES: usize = 1024;
-/// The same for units that stay busy: a window of operations, each of which has one of them for the longest time.
-const ENGINE_CYCLES: usize = 16_384;
 
 /// Kinds of units that a table has room for.
 const KINDS: usize = 6;
@@ -168,7 +166,7 @@ impl Ports {
     pub fn issue(
         &mut self,
         units: Units,
-        engine: Option<(Engine, u16)>,
+        engine: Option<(Engine, u64)>,
         superslice: Option<usize>,
         at: u64,
     ) -> u64 {
@@ -195,7 +193,7 @@ impl Ports {
             Engine::Decimal => (DECIMAL..DECIMAL + 1, 1),
             Engine::Crypto => (CRYPTO..CRYPTO + 1, 1),
         };
-        self.engines.take_for(kinds, count, busy.into(), cycle)
+        self.engines.take_for(kinds, count, busy, cycle)
     }
 
     /// Fetches a block at the first cycle from `at` on at which nobody else does, and gives that cycle.

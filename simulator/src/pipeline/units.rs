@@ -81,18 +81,8 @@ fn is_wide(mnemonic: Option<Mnemonic>, class: Class) -> bool {
     use Mnemonic as M;
     let Some(mnemonic) = mnemonic else { return false };
     match class {
-        Class::VectorLogical
-        | Class::VectorSimple
-        | Class::VectorPermute
-        | Class::VectorFloating
-        | Class::VectorComplex
-        | Class::VectorDivide
-        | Class::VectorDivideSingle
-        | Class::VectorStatus
-        | Class::Crypto
-        | Class::Quad
-        | Class::QuadMultiply
-        | Class::QuadDivide => {
+        Class::VectorStatus => true,
+        class if class.is_vector() => {
             let name = mnemonic.row().name;
             // Scalars, of which some do what vectors do.
             !name.starts_with("xs") || name.contains("qp")
@@ -119,12 +109,9 @@ fn is_wide(mnemonic: Option<Mnemonic>, class: Class) -> bool {
     }
 }
 
-/// The most cycles that a unit can be busy for.
-const MOST_BUSY: u64 = 512;
-
 /// Which unit an instruction goes on to, and for how many cycles no other can begin there.
 #[must_use]
-pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u16)> {
+pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u64)> {
     let core = &parameters.core;
     let (engine, busy) = match class {
         Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended => {
@@ -144,5 +131,5 @@ pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u16)> {
         Class::Crypto => (Engine::Crypto, 1),
         _ => return None,
     };
-    Some((engine, busy.min(MOST_BUSY) as u16))
+    Some((engine, busy))
 }
