@@ -27,8 +27,6 @@ pub(super) struct Explained {
     region: Option<(String, Found, Ledger)>,
     /// The cycle of the thread that is furthest, and hardware threads.
     latest: u64,
-    /// Of the values of the timing model.
-    parameters: String,
     threads: usize,
     about: Map<String, Value>,
 }
@@ -64,7 +62,6 @@ impl Explained {
             region: region
                 .map(|(name, found)| (name, found, Ledger::new(&charges.of_region(), &names))),
             latest: latest.unwrap_or(0),
-            parameters: description.timing().checksum(),
             threads: state.threads.len(),
             about,
         })
@@ -76,7 +73,7 @@ impl Explained {
         let owners = explain::by_owner(&self.whole);
         format!(
             "\n{latest} cycles, hardware threads: {threads}, parameters {}{}\n{}",
-            self.parameters,
+            self.about["parameters_lock"].as_str().unwrap_or_default(),
             self.left_out(),
             owners.trim_end()
         )
