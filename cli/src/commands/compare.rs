@@ -5,10 +5,9 @@ use std::time::Duration;
 use crate::arguments::CompareArguments;
 use crate::comparison::{Transcript, difference};
 use crate::failure::Failure;
-use crate::on_qemu;
-use crate::on_simulator;
 use crate::output::print_text;
 use crate::workload::systems;
+use crate::{on_qemu, on_simulator};
 
 const SEED: u64 = 1;
 

@@ -5,8 +5,7 @@ use arch::interrupt::{Vector, machine_check, program, storage};
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
 
-use crate::guest_memory::AccessError;
-use crate::guest_memory::page_of;
+use crate::guest_memory::{AccessError, page_of};
 use crate::hal::{Hal, HalError};
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::partition::Partition;

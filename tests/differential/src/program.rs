@@ -6,8 +6,7 @@
 //! which runs the words and leaves through one of the exits; the loop then stores all registers into
 //! the record to be written.
 
-use arch::instruction::Mnemonic as M;
-use arch::instruction::{Mnemonic, encode};
+use arch::instruction::{Mnemonic as M, Mnemonic, encode};
 
 use crate::case::Case;
 use crate::layout::{CODE, INPUT, LANDING, LOW_END, OUTPUT, WINDOW, variable};

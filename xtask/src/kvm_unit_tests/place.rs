@@ -1,10 +1,9 @@
 //! Where a test runs, and how it is started there.
 
-use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fmt, fs};
 
 use anyhow::{Context, Result};
 

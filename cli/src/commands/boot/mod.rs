@@ -13,13 +13,12 @@ use crate::arguments::{BootArguments, Format, On};
 use crate::bundle;
 use crate::console::{FirmwareFilter, check_partitions, payload_lines};
 use crate::failure::Failure;
-use crate::on_qemu;
-use crate::on_simulator;
 use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
 use crate::statistics::{self, Run};
 use crate::system::{Exit, System};
+use crate::{on_qemu, on_simulator};
 use explained::Explained;
 use session::{Ending, Session};
 

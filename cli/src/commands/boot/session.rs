@@ -13,8 +13,6 @@ use super::explained::{Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
-use crate::input_log;
-use crate::interruption;
 use crate::ledger::names::Names;
 use crate::on_simulator::{SLICE, exit_of};
 use crate::output::{check_place, input, say};
@@ -23,6 +21,7 @@ use crate::saved::{self, Surroundings};
 use crate::system::Exit;
 use crate::trace::Trace;
 use crate::until::{Part, Until};
+use crate::{input_log, interruption};
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;

@@ -13,10 +13,9 @@ mod translations;
 use alloc::boxed::Box;
 
 use crate::hal::Hal;
-use crate::partition::Partition;
-use crate::partition::load;
 use crate::partition::outcome::{Leave, Outcome, StopReason};
 use crate::partition::payload::Progress;
+use crate::partition::{Partition, load};
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::Schedule;
 use crate::system::System;

@@ -12,10 +12,10 @@ use arch::registers::{lpcr, msr};
 
 use super::Leave;
 use crate::console::Console;
-use crate::exit::Door;
-use crate::exit::{self, Action, Exit};
+use crate::exit::{self, Action, Door, Exit};
 use crate::fake::Fake;
 use crate::hal::Windows;
+use crate::hypercall::Guest;
 use crate::interrupts::handler::Context;
 use crate::memory::Range;
 use crate::partition::Partition;
@@ -111,8 +111,9 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     assert!((limit..limit + SLICE).contains(&ended[0].statistics.ran), "{:?}", ended[0].statistics);
 }
 
-#[test]
-fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_another() {
+/// Runs three vCPUs of two partitions on one thread, 20 entries of each, and does `check` at every one: with the number of
+/// the vCPU and of the entry.
+fn at_each_entry(mut check: impl FnMut(&Fake, &mut Guest<'_, Fake>, usize, u64) + 'static) {
     let hal = Fake::new(8 << 20);
     let entries = Rc::new(RefCell::new(vec![0u64; 3]));
     let counted = entries.clone();
@@ -120,13 +121,7 @@ fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_anoth
         hal.timebase.set(until);
         let index = guest.partition.vcpus[guest.vcpu].id.0 as usize;
         let entry = counted.borrow()[index];
-        // What it finds is what it left.
-        let mine = |entry: u64| (index as u64 + 1) << 32 | entry;
-        let expected = if entry == 0 { 0 } else { mine(entry - 1) };
-        assert_eq!(hal.floating.borrow().fpr, [expected; 32]);
-        assert_eq!(hal.floating.borrow().fpscr, expected);
-        hal.floating.borrow_mut().fpr = [mine(entry); 32];
-        hal.floating.borrow_mut().fpscr = mine(entry);
+        check(hal, guest, index, entry);
         counted.borrow_mut()[index] += 1;
         if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
     });
@@ -135,39 +130,44 @@ fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_anoth
     assert!(entries.borrow().iter().all(|entries| *entries > 10));
 }
 
+/// What vCPU `index` leaves in registers at an entry: no other does, nor at another one.
+fn mine(index: usize, entry: u64) -> u64 {
+    (index as u64 + 1) << 32 | entry
+}
+
+#[test]
+fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_another() {
+    at_each_entry(|hal, _, index, entry| {
+        // What it finds is what it left.
+        let expected = if entry == 0 { 0 } else { mine(index, entry - 1) };
+        let mut floating = hal.floating.borrow_mut();
+        assert_eq!((floating.fpr, floating.fpscr), ([expected; 32], expected));
+        (floating.fpr, floating.fpscr) = ([mine(index, entry); 32], mine(index, entry));
+    });
+}
+
 #[test]
 fn facilities_move_with_the_vcpu_that_used_them_and_no_other_has_them() {
-    let hal = Fake::new(8 << 20);
-    let entries = Rc::new(RefCell::new(vec![0u64; 3]));
-    let counted = entries.clone();
-    hal.play(move |hal, guest, _, until| {
-        hal.timebase.set(until);
-        let index = guest.partition.vcpus[guest.vcpu].id.0 as usize;
-        let entry = counted.borrow()[index];
-        counted.borrow_mut()[index] += 1;
-        let mine = |entry: u64| (index as u64 + 1) << 32 | entry;
+    at_each_entry(|hal, guest, index, entry| {
         // vCPU 1 never uses vectors; the others from their third entry on.
         let has = hal.facilities.borrow().facilities & Facility::VecVsx.bit() != 0;
         assert_eq!(has, index != 1 && entry > 2);
-        if index != 1 && entry == 2 {
+        if index == 1 || entry < 2 {
+            return;
+        }
+        if entry == 2 {
             let interrupted = Context { pc: 0, msr: msr::SF };
             let facility = Some(Facility::VecVsx);
             let exit = Exit::FacilityUnavailable { interrupted, facility };
             let action = exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit);
             assert_eq!(action, Action::Resume);
         }
-        if index != 1 && entry >= 2 {
-            let expected = if entry == 2 { 0 } else { mine(entry - 1) };
-            let mut facilities = hal.facilities.borrow_mut();
-            assert_eq!(facilities.vsr, [[expected; 2]; 64]);
-            assert_eq!(facilities.vscr, [expected; 2]);
-            (facilities.vsr, facilities.vscr) = ([[mine(entry); 2]; 64], [mine(entry); 2]);
-        }
-        if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
+        let expected = if entry == 2 { 0 } else { mine(index, entry - 1) };
+        let mut facilities = hal.facilities.borrow_mut();
+        assert_eq!((facilities.vsr, facilities.vscr), ([[expected; 2]; 64], [expected; 2]));
+        (facilities.vsr, facilities.vscr) =
+            ([[mine(index, entry); 2]; 64], [mine(index, entry); 2]);
     });
-    let ended = run(&hal, partitions(&hal, &[2, 1]));
-    assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
-    assert!(entries.borrow().iter().all(|entries| *entries > 10));
 }
 
 #[test]

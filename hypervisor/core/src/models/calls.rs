@@ -8,8 +8,7 @@ use arch::papr::{Hypercall, area, rtas};
 
 use super::machine::Machine;
 use crate::dispatch::Running;
-use crate::exit::Door;
-use crate::exit::{Action, Exit};
+use crate::exit::{Action, Door, Exit};
 use crate::hypercall::Answer;
 use crate::partition::Partition;
 use crate::partition::outcome::Leave;

@@ -8,8 +8,7 @@ use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, 
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::Leave;
-use crate::partition::outcome::{Outcome, StopReason};
+use crate::partition::outcome::{Leave, Outcome, StopReason};
 use crate::vcpu::activity::Activity;
 
 pub(super) type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;

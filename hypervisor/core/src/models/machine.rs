@@ -12,8 +12,7 @@ use loom::sync::{Condvar, Mutex};
 
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
-use crate::exit::Door;
-use crate::exit::{Action, Exit};
+use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};

@@ -11,8 +11,7 @@ use super::lives::{
 use super::machine::Machine;
 use super::orders::Model;
 use crate::guest_memory::AccessError;
-use crate::partition::outcome::Leave;
-use crate::partition::outcome::{Outcome, StopReason};
+use crate::partition::outcome::{Leave, Outcome, StopReason};
 use arch::address::GuestRealAddress;
 
 /// Outside of a partition's memory.

@@ -8,8 +8,7 @@ use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::Leave;
-use crate::partition::outcome::{Outcome, StopReason};
+use crate::partition::outcome::{Leave, Outcome, StopReason};
 
 const OVER: Leave = Leave::Ended(Outcome::PoweredOff);
 

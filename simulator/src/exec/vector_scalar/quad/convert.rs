@@ -8,8 +8,7 @@ use super::number::{
 use super::round::{Computed, DOUBLE, QUAD, Rounding, round};
 use crate::exec::floating_point::class::{self, fprf};
 use crate::exec::floating_point::fpscr::{FI, FPRF, VXCVI, VXSNAN, XX};
-use crate::exec::floating_point::number as double;
-use crate::exec::floating_point::round as double_round;
+use crate::exec::floating_point::{number as double, round as double_round};
 
 /// The double nearest to a quad, in doubleword 0.
 pub(super) fn to_double(b: u128, rounding: Rounding, fpscr: u64) -> Computed {
