@@ -4,9 +4,10 @@ use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::{Spr, SprRow};
 
 use super::class::{Class, class};
+use super::effects::Effects;
 use super::parameters::Parameters;
 use super::predictor::Kind;
-use super::registers::{Effects, Registers, UNREAD, UNWRITTEN, Walk};
+use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
 use super::units::{Engine, Units, engine};
 use crate::ledger::{Cause, CauseSet};
 use crate::state::thread::Thread;

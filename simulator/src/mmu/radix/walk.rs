@@ -6,14 +6,16 @@
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::storage;
-use arch::radix::{self, Entry, Leaf, PATE0_HR, Root, TableLocation};
+use arch::radix::{self, PATE0_HR, Root, TableLocation};
 
+use super::tree::{Descent, Page, Step};
 use crate::state::memory::{Memory, NoMemory, Offset};
+use crate::state::tlb::Space;
 use crate::state::walk_cache::{WalkCache, WalkKey, Words};
 
 /// Why a walk found no page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WalkFault {
+pub(super) enum WalkFault {
     /// The process-scoped tables refuse: cause bits of DSISR.
     Process(u64),
     /// The partition-scoped tables refuse this guest real address: cause bits of HDSISR.
@@ -25,80 +27,6 @@ pub enum WalkFault {
 impl From<NoMemory> for WalkFault {
     fn from(error: NoMemory) -> Self {
         Self::NoMemory(error)
-    }
-}
-
-/// A page that a walk found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Page {
-    /// The leaf, its base with the bits below the page size cleared.
-    pub leaf: Leaf,
-    /// log2 of the page size.
-    pub log2: u32,
-}
-
-impl Page {
-    /// The address behind `input` in this page.
-    #[must_use]
-    pub fn translate(&self, input: u64) -> u64 {
-        self.leaf.base.0 | input & ((1 << self.log2) - 1)
-    }
-}
-
-/// Which doubleword a tree's next entry is: the address to read, and how to read on from there.
-struct Walk {
-    base: u64,
-    entries_log2: u32,
-    bits_left: u32,
-}
-
-enum Step {
-    Fault(u64),
-    Directory,
-    Page(Page),
-}
-
-impl Walk {
-    fn new(root: Root) -> Self {
-        Self { base: root.base.0, entries_log2: root.entries_log2, bits_left: root.space_log2 }
-    }
-
-    /// Whether POWER9 accepts this tree's geometry so far.
-    fn is_supported(&self) -> bool {
-        let table_log2 = self.entries_log2 + 3;
-        let geometry = matches!(
-            (self.bits_left, self.entries_log2),
-            (radix::SPACE_LOG2, radix::ROOT_ENTRIES_LOG2)
-                | (39 | 30, radix::DIRECTORY_ENTRIES_LOG2)
-                | (21, radix::LEAF_4K_ENTRIES_LOG2 | radix::LEAF_64K_ENTRIES_LOG2)
-        );
-        geometry && self.base & ((1 << table_log2) - 1) == 0
-    }
-
-    fn entry_address(&self, input: u64) -> u64 {
-        let index = input >> (self.bits_left - self.entries_log2) & ((1 << self.entries_log2) - 1);
-        self.base + 8 * index
-    }
-
-    fn step(&mut self, word: u64) -> Step {
-        self.bits_left -= self.entries_log2;
-        match Entry::from_doubleword(word) {
-            Entry::Invalid => Step::Fault(storage::NO_TRANSLATION),
-            Entry::Directory { base, entries_log2 } => {
-                self.base = base.0;
-                self.entries_log2 = entries_log2;
-                if self.is_supported() {
-                    Step::Directory
-                } else {
-                    Step::Fault(storage::BAD_CONFIGURATION)
-                }
-            }
-            Entry::Leaf(leaf) if matches!(self.bits_left, 12 | 16 | 21 | 30) => {
-                let base = leaf.base.align_down(self.bits_left);
-                Step::Page(Page { leaf: Leaf { base, ..leaf }, log2: self.bits_left })
-            }
-            Entry::Leaf(_) => Step::Fault(storage::BAD_CONFIGURATION),
-        }
     }
 }
 
@@ -132,7 +60,7 @@ fn read_entry(memory: &Memory, address: RealAddress) -> Result<(Offset, u64), No
 
 /// Walks the trees of one LPID.
 #[derive(Debug)]
-pub struct Walker<'a> {
+pub(super) struct Walker<'a> {
     memory: &'a Memory,
     /// What the core remembers; `None` to read everything anew.
     known: Option<&'a WalkCache>,
@@ -148,7 +76,7 @@ impl<'a> Walker<'a> {
     ///
     /// # Errors
     /// [`NoMemory`] where the table is not in memory.
-    pub fn new(
+    pub(super) fn new(
         memory: &'a Memory,
         known: Option<&'a WalkCache>,
         ptcr: u64,
@@ -182,8 +110,7 @@ impl<'a> Walker<'a> {
 
     /// What was read on the way, in order: the partition-table entry, and before each process-scoped entry
     /// those that say where it lies.
-    #[must_use]
-    pub fn into_reads(self) -> Vec<Read> {
+    pub(super) fn into_reads(self) -> Vec<Read> {
         self.reads
     }
 
@@ -210,31 +137,32 @@ impl<'a> Walker<'a> {
     ///
     /// # Errors
     /// [`WalkFault::Partition`] without the bit for stores, or [`WalkFault::NoMemory`].
-    pub fn partition(&mut self, address: GuestRealAddress) -> Result<Page, WalkFault> {
+    pub(super) fn partition(&mut self, address: GuestRealAddress) -> Result<Page, WalkFault> {
         let fault = |cause| WalkFault::Partition(cause, address);
-        let walk = Walk::new(self.entry.root);
-        if !walk.is_supported() {
+        let descent = Descent::new(self.entry.root);
+        if !descent.is_supported() {
             return Err(fault(storage::BAD_CONFIGURATION));
         }
         if address.0 >> radix::SPACE_LOG2 != 0 {
             return Err(fault(storage::NO_TRANSLATION));
         }
-        self.descend(walk, None, address.0, |_, at| Ok(RealAddress(at)), fault)
+        let partition = Space::GuestReal { lpid: self.lpid };
+        self.descend(descent, partition, address.0, |_, at| Ok(RealAddress(at)), fault)
     }
 
     /// Walks the process-scoped tree of `pid` for `address`, quadrant bits already removed.
     ///
     /// # Errors
     /// [`WalkFault`] with the stage that refused.
-    pub fn process(&mut self, pid: u32, address: u64) -> Result<Page, WalkFault> {
+    pub(super) fn process(&mut self, pid: u32, address: u64) -> Result<Page, WalkFault> {
         let key = WalkKey::ProcessEntry { lpid: self.lpid, pid };
         let known = self.known.and_then(|known| known.find(key));
         let word = match known {
             Some([word, _]) => word,
             None => self.process_entry(pid)?,
         };
-        let walk = Walk::new(Root::from_doubleword(word));
-        if !walk.is_supported() {
+        let descent = Descent::new(Root::from_doubleword(word));
+        if !descent.is_supported() {
             return Err(WalkFault::Process(storage::BAD_CONFIGURATION));
         }
         if known.is_none() {
@@ -243,7 +171,8 @@ impl<'a> Walker<'a> {
         let locate = |walker: &mut Self, at| {
             if walker.is_nested() { walker.table_address(at) } else { Ok(RealAddress(at)) }
         };
-        self.descend(walk, Some(pid), address, locate, WalkFault::Process)
+        let process = Space::Process { lpid: self.lpid, pid };
+        self.descend(descent, process, address, locate, WalkFault::Process)
     }
 
     fn process_entry(&mut self, pid: u32) -> Result<u64, WalkFault> {
@@ -260,25 +189,25 @@ impl<'a> Walker<'a> {
     /// Goes down a tree to the page.
     fn descend(
         &mut self,
-        mut walk: Walk,
-        pid: Option<u32>,
+        mut descent: Descent,
+        space: Space,
         input: u64,
         locate: impl Fn(&mut Self, u64) -> Result<RealAddress, WalkFault>,
         fault: impl Fn(u64) -> WalkFault,
     ) -> Result<Page, WalkFault> {
         loop {
-            let covers_log2 = walk.bits_left - walk.entries_log2;
+            let covers_log2 = descent.covers_log2();
             let prefix = input >> covers_log2;
-            let key = WalkKey::Directory { lpid: self.lpid, pid, covers_log2, prefix };
+            let key = WalkKey::Directory { space, covers_log2, prefix };
             let known = self.known.and_then(|known| known.find(key));
             let word = match known {
                 Some([word, _]) => word,
                 None => {
-                    let real = locate(self, walk.entry_address(input))?;
-                    self.read(real, pid.is_some())?
+                    let real = locate(self, descent.entry_address(input))?;
+                    self.read(real, space.is_process())?
                 }
             };
-            match walk.step(word) {
+            match descent.step(word) {
                 Step::Fault(cause) => return Err(fault(cause)),
                 Step::Directory if known.is_none() => self.learn(key),
                 Step::Directory => {}
