@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
@@ -151,15 +152,16 @@ impl Experiment {
     }
 
     /// Reads the file and the payload that it names.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        let file = TomlFile::read(path)?;
+    pub fn read(path: &Path, interruption: Interruption) -> Result<Self, Failure> {
+        let file = TomlFile::read(path, interruption)?;
         let contents: Contents = file.parse()?;
         let name = contents.name.get_ref();
         if !is_name(name) {
             let text = format!("`{name}` cannot name an experiment; {NAME}");
             return Err(file.complain(contents.name.span(), text));
         }
-        let (payload, program) = read_payload(&file, &contents.payload, None, &contents.memory)?;
+        let (payload, program) =
+            read_payload(&file, &contents.payload, None, &contents.memory, interruption)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
@@ -213,7 +215,7 @@ impl Experiment {
         Ok(Self {
             name: name.clone(),
             question: contents.question,
-            machine: read_machine(&file, &contents.machine)?,
+            machine: read_machine(&file, &contents.machine, interruption)?,
             per: contents.per,
             published: published.collect::<Result<_, _>>()?,
             program,

@@ -1,19 +1,27 @@
-//! Ctrl-C, and being asked to end: noted here, acted on where a run can be left cleanly.
+//! A flag that asks long work to end, such as Ctrl-C sets: looked at where the work can be left cleanly.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::Failure;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The flag. Whoever has it sets it at any time.
+#[derive(Clone, Copy, Debug)]
+pub struct Interruption(&'static AtomicBool);
 
-/// From now on an interrupt is only noted. Fails if the host does not let us.
-pub fn watch() -> Result<(), Failure> {
-    ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Relaxed)).map_err(|error| {
-        Failure::input("signals", format_args!("cannot be caught: {error}; they must be available"))
-    })
-}
+static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Fails if an interrupt came.
-pub fn check() -> Result<(), Failure> {
-    if REQUESTED.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
+impl Interruption {
+    /// No flag: the work goes on to its end.
+    pub const NEVER: Self = Self(&NEVER);
+
+    /// An interruption when this flag is set.
+    #[must_use]
+    pub const fn by(flag: &'static AtomicBool) -> Self {
+        Self(flag)
+    }
+
+    /// Fails if the flag is set.
+    pub fn check(self) -> Result<(), Failure> {
+        if self.0.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
+    }
 }

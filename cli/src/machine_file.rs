@@ -7,6 +7,7 @@ use simulator::description::line_of_key;
 use simulator::state::memory::is_available;
 
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::size::Size;
 use crate::toml_file::{explain, suggest};
 use crate::user_file::read_file;
@@ -59,9 +60,9 @@ impl MachineFile {
     }
 
     /// The description in the user's own file.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
+    pub fn read(path: &Path, interruption: Interruption) -> Result<Self, Failure> {
         let place = path.display().to_string();
-        let text = String::from_utf8(read_file(path)?).map_err(|_| {
+        let text = String::from_utf8(read_file(path, interruption)?).map_err(|_| {
             Failure::input(&place, "the file is not text; it must be TOML in UTF-8")
         })?;
         Ok(Self { place, text, memory: None, topology: None })

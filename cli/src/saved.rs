@@ -15,6 +15,7 @@ use simulator::Machine;
 
 use crate::bundle::Consoles;
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::output::write_whole;
 use crate::screen::Screen;
 use crate::size::Size;
@@ -51,8 +52,8 @@ pub fn save(path: &Path, machine: &Machine, surroundings: &Surroundings) -> Resu
 }
 
 /// Reads a machine that [`save`] wrote.
-pub fn resume(path: &Path) -> Result<(Machine, Surroundings), Failure> {
-    let file = read_large_file(path, FILE_MAX)?;
+pub fn resume(path: &Path, interruption: Interruption) -> Result<(Machine, Surroundings), Failure> {
+    let file = read_large_file(path, FILE_MAX, interruption)?;
     let wrong = |text: &str| Failure::input(path.display(), text);
     let damaged = |why: &dyn Display| {
         wrong(&format!("the saved machine is cut or damaged ({why}); save it again with --save"))
@@ -99,6 +100,7 @@ mod tests {
 
     use super::{FORMAT, MAGIC, Surroundings, resume, save};
     use crate::bundle::Consoles;
+    use crate::interruption::Interruption;
     use crate::machine_file::MachineFile;
     use crate::screen::Screen;
 
@@ -125,7 +127,7 @@ mod tests {
         let path = folder.path().join("machine");
         let mut machine = machine();
         save(&path, &machine, &surroundings()).unwrap();
-        let (mut resumed, about) = resume(&path).unwrap();
+        let (mut resumed, about) = resume(&path, Interruption::NEVER).unwrap();
         assert!(resumed == machine);
         assert_eq!(about, surroundings());
         machine.run(1000, &mut NoObserver);
@@ -144,7 +146,9 @@ mod tests {
         let refused = |file: &[u8]| {
             std::fs::write(&path, file).unwrap();
             // A machine is too large to be shown.
-            let Err(error) = resume(&path) else { panic!("it is not refused") };
+            let Err(error) = resume(&path, Interruption::NEVER) else {
+                panic!("it is not refused")
+            };
             let error = error.to_string();
             assert!(error.contains("; ") && !error.contains('\n'), "{error}");
             error

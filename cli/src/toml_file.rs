@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::user_file::read_file;
 
 /// The text of a TOML file.
@@ -22,8 +23,8 @@ pub struct TomlFile {
 
 impl TomlFile {
     /// Reads the file. Fails if it cannot be read or is not UTF-8.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        Self::from_bytes(path, read_file(path)?)
+    pub fn read(path: &Path, interruption: Interruption) -> Result<Self, Failure> {
+        Self::from_bytes(path, read_file(path, interruption)?)
     }
 
     /// The file at `path`, which holds these bytes. Fails if they are not UTF-8.

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failure::Failure;
-use crate::interruption;
+use crate::interruption::Interruption;
 use crate::size::Size;
 
 /// The longest file that is read, but for saved machines: longer than any kernel, initrd or report.
@@ -47,24 +47,28 @@ impl Unreadable {
 }
 
 /// The bytes of a file that the user named, of at most 1 GiB.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    bytes_of(path).map_err(|why| why.of(path))
+pub fn read_file(path: &Path, interruption: Interruption) -> Result<Vec<u8>, Failure> {
+    bytes_of(path, interruption).map_err(|why| why.of(path))
 }
 
 /// The same, of a file that may have up to `limit`, and only a pipe less.
-pub fn read_large_file(path: &Path, limit: Size) -> Result<Vec<u8>, Failure> {
-    read_up_to(path, limit).map_err(|why| why.of(path))
+pub fn read_large_file(
+    path: &Path,
+    limit: Size,
+    interruption: Interruption,
+) -> Result<Vec<u8>, Failure> {
+    read_up_to(path, limit, interruption).map_err(|why| why.of(path))
 }
 
 /// The same as [`read_file`], for who says in words of its own what is wrong.
-pub fn bytes_of(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    read_up_to(path, FILE_MAX)
+pub fn bytes_of(path: &Path, interruption: Interruption) -> Result<Vec<u8>, Unreadable> {
+    read_up_to(path, FILE_MAX, interruption)
 }
 
-fn read_up_to(path: &Path, limit: Size) -> Result<Vec<u8>, Unreadable> {
+fn read_up_to(path: &Path, limit: Size, interruption: Interruption) -> Result<Vec<u8>, Unreadable> {
     let kind = fs::metadata(path).map_err(Unreadable::Host)?.file_type();
     if kind.is_fifo() {
-        return from_pipe(path.to_owned());
+        return from_pipe(path.to_owned(), interruption);
     }
     // A folder is opened, and the host says what is wrong with that.
     if !kind.is_file() && !kind.is_dir() {
@@ -75,7 +79,7 @@ fn read_up_to(path: &Path, limit: Size) -> Result<Vec<u8>, Unreadable> {
 }
 
 /// All of a pipe. Its other end may be slow, or not be there yet.
-fn from_pipe(path: PathBuf) -> Result<Vec<u8>, Unreadable> {
+fn from_pipe(path: PathBuf, interruption: Interruption) -> Result<Vec<u8>, Unreadable> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {
         let file = File::open(path).map_err(Unreadable::Host);
@@ -86,7 +90,7 @@ fn from_pipe(path: PathBuf) -> Result<Vec<u8>, Unreadable> {
         match receiver.recv_timeout(LOOK) {
             Ok(read) => return read,
             Err(RecvTimeoutError::Timeout) => {
-                interruption::check().map_err(|_| Unreadable::Interrupted)?;
+                interruption.check().map_err(|_| Unreadable::Interrupted)?;
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Unreadable::Host(io::Error::other("the reader failed")));

@@ -8,17 +8,19 @@ use crate::failure::Failure;
 use crate::images::Images;
 use crate::machine_file::MachineFile;
 use crate::output::print_text;
+use crate::signals::INTERRUPTION;
+use crate::spinner::Spinner;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
-        Some(path) => MachineFile::read(path)?,
+        Some(path) => MachineFile::read(path, INTERRUPTION)?,
         None => MachineFile::default(),
     };
     let description = machine.describe()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
-    let figures = measure::measure(&image, &machine, &published, &wanted)?;
+    let figures = measure::measure(&image, &machine, &published, &wanted, &Spinner, INTERRUPTION)?;
     let mut comparison =
         Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
             .map_err(Failure::Run)?;

@@ -6,6 +6,7 @@ use crate::arguments::CompareArguments;
 use crate::comparison::{Transcript, difference};
 use crate::failure::Failure;
 use crate::output::print_text;
+use crate::signals::INTERRUPTION;
 use crate::workload::systems;
 use crate::{on_qemu, on_simulator};
 
@@ -15,12 +16,12 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
     let mut disagreements = Vec::new();
     for file in &arguments.files {
-        for (name, mut system) in systems(file, SEED)? {
+        for (name, mut system) in systems(file, SEED, INTERRUPTION)? {
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }
-            let qemu = on_qemu::transcript(&system, timeout)?;
-            let ours = on_simulator::transcript(&system, timeout)?;
+            let qemu = on_qemu::transcript(&system, timeout, INTERRUPTION)?;
+            let ours = on_simulator::transcript(&system, timeout, INTERRUPTION)?;
             match difference(&ours, &qemu) {
                 None => print_text(&agreement(&name, &ours))?,
                 Some(difference) => disagreements

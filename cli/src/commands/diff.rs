@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::ledger::{Ledger, difference};
 use crate::output::print_text;
 use crate::report::SCHEMA;
+use crate::signals::INTERRUPTION;
 use crate::user_file::read_file;
 
 /// What is read of a report.
@@ -58,7 +59,7 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
 
 fn read(path: &Path) -> Result<Contents, Failure> {
     let wrong = |text: String| Failure::input(path.display(), text);
-    let bytes = read_file(path)?;
+    let bytes = read_file(path, INTERRUPTION)?;
     let contents: Contents = serde_json::from_slice(&bytes).map_err(|error| {
         wrong(format!(
             "not a report ({error}); it must be what `powervisor run --format json` prints"

@@ -11,15 +11,17 @@ use crate::machine_file::MachineFile;
 use crate::metric::{Measured, Per};
 use crate::output::{check_place, print_text, write_file};
 use crate::report::Report;
+use crate::signals::INTERRUPTION;
+use crate::spinner::Spinner;
 use crate::trial::{Outcome, Trial};
 
 /// Thread-cycles of a region up to which what `--explain` says is checked by itself.
 const SHORT: u64 = 10_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let mut experiment = Experiment::read(&arguments.experiment)?;
+    let mut experiment = Experiment::read(&arguments.experiment, INTERRUPTION)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::read(path)?;
+        experiment.machine = MachineFile::read(path, INTERRUPTION)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
@@ -41,7 +43,14 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         }
     }
     for variant in &experiment.variants {
-        let trial = Trial::new(&experiment, variant, arguments.seed, arguments.quantum)?;
+        let trial = Trial::new(
+            &experiment,
+            variant,
+            arguments.seed,
+            arguments.quantum,
+            &Spinner,
+            INTERRUPTION,
+        )?;
         let wrong = |text: String| trial.wrong(&text);
         if is_counted {
             let measured = Measured { counts: trial.count()?, cycles: None };

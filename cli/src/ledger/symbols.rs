@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::names::{COMMON, Program};
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::user_file::read_file;
 
 /// What files with symbols are, for complaints.
@@ -16,8 +17,8 @@ const KINDS: &str =
 ///
 /// # Errors
 /// [`Failure`] if it cannot be read, or has no symbols of code.
-pub fn read(path: &Path) -> Result<Program, Failure> {
-    let bytes = read_file(path)?;
+pub fn read(path: &Path, interruption: Interruption) -> Result<Program, Failure> {
+    let bytes = read_file(path, interruption)?;
     let wrong = |text: &str| Failure::input(path.display(), format_args!("{text}; {KINDS}"));
     if bytes.starts_with(b"\x7fELF") {
         let program = Program::of_elf(&bytes);
@@ -64,6 +65,7 @@ fn of_text(text: &str) -> Result<BTreeMap<u64, Option<String>>, String> {
 #[cfg(test)]
 mod tests {
     use super::{of_text, read};
+    use crate::interruption::Interruption;
     use crate::ledger::names::Program;
 
     const MAP: &str = "c000000000000100 T enter\nc000000000000100 t same\n\nc000000000000200 t leave\r\n\
@@ -99,7 +101,7 @@ mod tests {
             (b"\xFF\xFE", "neither ELF nor text"),
         ] {
             std::fs::write(&path, file).unwrap();
-            let error = read(&path).unwrap_err().to_string();
+            let error = read(&path, Interruption::NEVER).unwrap_err().to_string();
             assert!(error.contains(what) && !error.contains('\n'), "{error}");
         }
     }

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
+use crate::signals::INTERRUPTION;
 use crate::statistics::{self, Run};
 use crate::system::{Exit, System};
 use crate::{on_qemu, on_simulator};
@@ -30,7 +31,7 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
     }
     match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
-            let (machine, surroundings) = saved::resume(path)?;
+            let (machine, surroundings) = saved::resume(path, INTERRUPTION)?;
             on_our_machine(Session::new(machine, surroundings, arguments, None)?, arguments)
         }
         (None, On::Simulator) => {
@@ -165,7 +166,8 @@ fn on_qemu(
 ) -> Result<(), Failure> {
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
-    let options = on_qemu::Options { timeout: None, input: Some(input()) };
+    let options =
+        on_qemu::Options { timeout: None, input: Some(input()), interruption: INTERRUPTION };
     let screen = &mut surroundings.screen;
     let ended = on_qemu::run(system, &options, |bytes| {
         if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }

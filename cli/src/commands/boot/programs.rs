@@ -11,6 +11,7 @@ use crate::images::Images;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::symbols;
 use crate::saved::Surroundings;
+use crate::signals::INTERRUPTION;
 use crate::toml_file::suggest;
 
 /// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
@@ -41,7 +42,7 @@ pub(super) fn names(
 fn add(names: &mut Names, text: &str) -> Result<(), Failure> {
     if names.is_bare {
         let host = std::mem::take(&mut names.host);
-        names.host = host.with_symbols_of(symbols::read(Path::new(text))?);
+        names.host = host.with_symbols_of(symbols::read(Path::new(text), INTERRUPTION)?);
         return Ok(());
     }
     let known =
@@ -61,7 +62,7 @@ fn add(names: &mut Names, text: &str) -> Result<(), Failure> {
         let text = format!("there is no partition `{wanted}`; name one of {known}");
         return Err(Failure::input("--symbols", text));
     };
-    *program = symbols::read(Path::new(file))?;
+    *program = symbols::read(Path::new(file), INTERRUPTION)?;
     Ok(())
 }
 

@@ -13,15 +13,16 @@ use super::explained::{Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
+use crate::input_log;
 use crate::ledger::names::Names;
 use crate::on_simulator::{SLICE, exit_of};
 use crate::output::{check_place, input, say};
-use crate::progress::Speed;
 use crate::saved::{self, Surroundings};
+use crate::signals::INTERRUPTION;
+use crate::spinner::Speed;
 use crate::system::Exit;
 use crate::trace::Trace;
 use crate::until::{Part, Until};
-use crate::{input_log, interruption};
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;
@@ -115,7 +116,7 @@ impl Session {
         let typist = match &arguments.replay_input {
             None => Typist::Person(input()),
             Some(path) => {
-                let log = input_log::read(path)?;
+                let log = input_log::read(path, INTERRUPTION)?;
                 // A machine that is resumed has got a part of it already.
                 let got = machine.state().platform.console.log();
                 let Some(rest) = log.strip_prefix(got) else {
@@ -229,7 +230,7 @@ impl Session {
             if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
-            if interruption::check().is_err() {
+            if INTERRUPTION.check().is_err() {
                 return Ok(Ending::Interrupted);
             }
             if is_at_stop {
@@ -295,7 +296,7 @@ impl Session {
             return false;
         }
         let started = Instant::now();
-        while interruption::check().is_ok()
+        while INTERRUPTION.check().is_ok()
             && let Some(left) = ahead.checked_sub(started.elapsed())
         {
             match typed.recv_timeout(left.min(LOOK)) {

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::machine_file::MachineFile;
 use crate::partition_file::{PartitionFile, no_partition};
 use crate::payload::Payload;
+use crate::signals::INTERRUPTION;
 use crate::size::Size;
 use crate::system::{System, check_memory};
 use crate::toml_file::TomlFile;
@@ -26,7 +27,11 @@ pub(super) fn system(arguments: &BootArguments) -> Result<System, Failure> {
 
 /// On the machine that the file or its own description names.
 fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
-    let machine = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
+    let machine = arguments
+        .machine
+        .as_deref()
+        .map(|path| MachineFile::read(path, INTERRUPTION))
+        .transpose()?;
     if let Some(path) = &arguments.kernel {
         return kernel(arguments, path, machine.unwrap_or_default());
     }
@@ -37,7 +42,7 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
         return System::with_partitions(&[partition], &sharing, machine, arguments.seed);
     }
     let path = arguments.file.as_deref().unwrap_or(Path::new(""));
-    let bytes = read_file(path)?;
+    let bytes = read_file(path, INTERRUPTION)?;
     if bundle::looks_like_one(&bytes) {
         bundle::check(&bytes).map_err(|error| Failure::input(path.display(), error))?;
         if arguments.console.is_some() && arguments.console != bundle::consoles(&bytes).console {
@@ -52,7 +57,7 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
         return Ok(system);
     }
     let PartitionFile { machine: own, sharing, partitions } =
-        PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?)?;
+        PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?, INTERRUPTION)?;
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
     let console = console(arguments, &names)?.or(sharing.console);
     let sharing = Sharing { console, ..sharing };
@@ -71,7 +76,8 @@ fn console(arguments: &BootArguments, names: &[&String]) -> Result<Option<String
 
 /// An image bare on the machine.
 fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Result<System, Failure> {
-    let initrd = arguments.initrd.as_deref().map(read_file).transpose()?;
+    let initrd =
+        arguments.initrd.as_deref().map(|path| read_file(path, INTERRUPTION)).transpose()?;
     if let (Some(path), Some(initrd)) = (&arguments.initrd, &initrd)
         && bundle::looks_like_one(initrd)
     {
@@ -88,7 +94,7 @@ fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Resul
     let arguments_text = arguments.append.clone().unwrap_or_default();
     Ok(System {
         name: path.display().to_string(),
-        kernel: read_file(path)?,
+        kernel: read_file(path, INTERRUPTION)?,
         initrd,
         arguments: arguments_text,
         machine,
@@ -101,11 +107,11 @@ fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failur
     let memory = arguments.memory.unwrap_or(DEFAULT_MEMORY);
     check_memory(memory.0).map_err(|text| Failure::input("--memory", text))?;
     let wrong = |error| Failure::input(path.display(), error);
-    let mut payload = Payload::from_file_bytes(&read_file(path)?).map_err(wrong)?;
+    let mut payload = Payload::from_file_bytes(&read_file(path, INTERRUPTION)?).map_err(wrong)?;
     payload.check_fits(memory.0).map_err(wrong)?;
     if let Some(path) = &arguments.initrd {
         let wrong = |error| Failure::input(path.display(), error);
-        payload.add_initrd(read_file(path)?).map_err(wrong)?;
+        payload.add_initrd(read_file(path, INTERRUPTION)?).map_err(wrong)?;
         payload.check_fits(memory.0).map_err(wrong)?;
     }
     Ok(Partition {
