@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use lab::failure::EXIT_STATUS_HELP;
+use lab::ledger::difference::By;
+use lab::size::Size;
 use simulator::pipeline::LONGEST_QUANTUM;
 
-use crate::failure::EXIT_STATUS_HELP;
-use crate::ledger::difference::By;
-use crate::size::Size;
 use crate::topology::Topology;
 use crate::until::{Part, Until};
 

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
+use lab::failure::Failure;
+use lab::interruption::Interruption;
+use lab::user_file::read_file;
 use serde::{Deserialize, Serialize};
 use simulator::Input;
 
-use crate::failure::Failure;
-use crate::interruption::Interruption;
 use crate::output::write_whole;
-use crate::user_file::read_file;
 
 const FORMAT: &str = "# powervisor console input 1";
 
@@ -79,7 +79,7 @@ pub fn read(path: &Path, interruption: Interruption) -> Result<Vec<Input>, Failu
 #[cfg(test)]
 mod tests {
     use super::{FORMAT, read, write};
-    use crate::interruption::Interruption;
+    use lab::interruption::Interruption;
     use simulator::Input;
 
     #[test]

@@ -8,18 +8,18 @@ use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use lab::bundle::Consoles;
+use lab::failure::Failure;
+use lab::interruption::Interruption;
+use lab::size::Size;
+use lab::user_file::read_large_file;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use simulator::Machine;
 
-use crate::bundle::Consoles;
-use crate::failure::Failure;
-use crate::interruption::Interruption;
 use crate::output::write_whole;
 use crate::screen::Screen;
-use crate::size::Size;
-use crate::user_file::read_large_file;
 
 /// First bytes of every saved machine.
 const MAGIC: [u8; 14] = *b"powervisor-sav";
@@ -99,10 +99,10 @@ mod tests {
     use simulator::{Boot, Description, Machine, NoObserver};
 
     use super::{FORMAT, MAGIC, Surroundings, resume, save};
-    use crate::bundle::Consoles;
-    use crate::interruption::Interruption;
-    use crate::machine_file::MachineFile;
     use crate::screen::Screen;
+    use lab::bundle::Consoles;
+    use lab::interruption::Interruption;
+    use lab::machine_file::MachineFile;
 
     fn machine() -> Machine {
         let description: Description = MachineFile::default().describe().unwrap();

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::failure::Failure;
-use crate::interruption::Interruption;
+use lab::failure::Failure;
+use lab::interruption::Interruption;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 

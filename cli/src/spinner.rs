@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::progress::{Progress, Task};
 use simulator::Machine;
-
-use crate::progress::{Progress, Task};
 
 /// Work is shown by a line that is drawn over and over, and gone at its end.
 #[derive(Clone, Copy, Debug)]

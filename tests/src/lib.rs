@@ -8,9 +8,9 @@ pub mod fairness;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use powervisor::interruption::Interruption;
-use powervisor::system::System;
-use powervisor::{on_simulator, workload};
+use lab::interruption::Interruption;
+use lab::system::System;
+use lab::{on_simulator, workload};
 use simulator::{Observer, RunState};
 
 /// Every seed is as good as another; the tests that need two say so.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use guest_compute::{MEMORY_WORDS, Part};
-use powervisor::interruption::Interruption;
-use powervisor::on_simulator;
+use lab::interruption::Interruption;
+use lab::on_simulator;
 use system_tests::systems;
 
 #[test]

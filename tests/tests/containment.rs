@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use powervisor::comparison::Transcript;
-use powervisor::interruption::Interruption;
-use powervisor::on_qemu;
-use powervisor::system::System;
+use lab::comparison::Transcript;
+use lab::interruption::Interruption;
+use lab::on_qemu;
+use lab::system::System;
 use system_tests::containment::{self, MODES, harmless, misbehaving, on_threads, victims};
 use system_tests::number_from;
 

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use powervisor::comparison::{Transcript, difference};
-use powervisor::console::check_partitions;
-use powervisor::interruption::Interruption;
-use powervisor::system::{Exit, System};
-use powervisor::{on_qemu, on_simulator};
+use lab::comparison::{Transcript, difference};
+use lab::console::check_partitions;
+use lab::interruption::Interruption;
+use lab::system::{Exit, System};
+use lab::{on_qemu, on_simulator};
 use system_tests::containment::on_threads;
 use system_tests::{all_systems, number_from, systems};
 

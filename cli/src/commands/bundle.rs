@@ -1,10 +1,11 @@
 //! `powervisor bundle`: writes a bundle.
 
+use lab::bundle::write;
+use lab::failure::Failure;
+use lab::partition_file::PartitionFile;
+
 use crate::arguments::BundleArguments;
-use crate::bundle::write;
-use crate::failure::Failure;
 use crate::output::write_file;
-use crate::partition_file::PartitionFile;
 use crate::signals::INTERRUPTION;
 
 pub(super) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {

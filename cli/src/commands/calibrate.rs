@@ -1,12 +1,13 @@
 //! `powervisor calibrate`: the timing model's figures beside the published ones.
 
+use lab::calibration::predictions::Predictions;
+use lab::calibration::table::Comparison;
+use lab::calibration::{cases, measure, rows};
+use lab::failure::Failure;
+use lab::images::Images;
+use lab::machine_file::MachineFile;
+
 use crate::arguments::{CalibrateArguments, Format};
-use crate::calibration::predictions::Predictions;
-use crate::calibration::table::Comparison;
-use crate::calibration::{cases, measure, rows};
-use crate::failure::Failure;
-use crate::images::Images;
-use crate::machine_file::MachineFile;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
 use crate::spinner::Spinner;

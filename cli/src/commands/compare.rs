@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use lab::comparison::{Transcript, difference};
+use lab::failure::Failure;
+use lab::workload::systems;
+use lab::{on_qemu, on_simulator};
+
 use crate::arguments::CompareArguments;
-use crate::comparison::{Transcript, difference};
-use crate::failure::Failure;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
-use crate::workload::systems;
-use crate::{on_qemu, on_simulator};
 
 const SEED: u64 = 1;
 

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lab::failure::Failure;
+use lab::ledger::{Ledger, difference};
+use lab::report::SCHEMA;
+use lab::user_file::read_file;
 use serde::Deserialize;
 
 use crate::arguments::DiffArguments;
-use crate::failure::Failure;
-use crate::ledger::{Ledger, difference};
 use crate::output::print_text;
-use crate::report::SCHEMA;
 use crate::signals::INTERRUPTION;
-use crate::user_file::read_file;
 
 /// What is read of a report.
 #[derive(Deserialize)]

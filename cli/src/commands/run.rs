@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::checks::Checks;
+use lab::experiment::Experiment;
+use lab::failure::Failure;
+use lab::ledger::export;
+use lab::machine_file::MachineFile;
+use lab::metric::{Measured, Per};
+use lab::report::Report;
+use lab::trial::{Outcome, Trial};
+
 use crate::arguments::{Format, RunArguments};
-use crate::checks::Checks;
-use crate::experiment::Experiment;
-use crate::failure::Failure;
-use crate::ledger::export;
-use crate::machine_file::MachineFile;
-use crate::metric::{Measured, Per};
 use crate::output::{check_place, print_text, write_file};
-use crate::report::Report;
 use crate::signals::INTERRUPTION;
 use crate::spinner::Spinner;
-use crate::trial::{Outcome, Trial};
 
 /// Thread-cycles of a region up to which what `--explain` says is checked by itself.
 const SHORT: u64 = 10_000_000;

@@ -26,7 +26,7 @@ use simulator::ledger::Clock;
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 
-use crate::failure::Failure;
+use lab::failure::Failure;
 use lines::Lines;
 use listing::Listing;
 

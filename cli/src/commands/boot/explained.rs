@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use arch::registers::hid0;
 use arch::registers::spr::Spr;
+use lab::failure::Failure;
+use lab::ledger::names::Names;
+use lab::ledger::{Ledger, explain, export};
 use serde_json::{Map, Value, json};
 use simulator::Machine;
 use simulator::ledger::Owner;
 
 use super::calls::Found;
-use crate::failure::Failure;
-use crate::ledger::names::Names;
-use crate::ledger::{Ledger, explain, export};
 use crate::output::{check_place, write_file};
 
 /// The ledger of the whole run has this name.

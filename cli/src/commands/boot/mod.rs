@@ -10,17 +10,17 @@ mod system;
 use std::time::Instant;
 
 use crate::arguments::{BootArguments, Format, On};
-use crate::bundle;
-use crate::console::{FirmwareFilter, check_partitions, payload_lines};
-use crate::failure::Failure;
 use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
 use crate::signals::INTERRUPTION;
-use crate::statistics::{self, Run};
-use crate::system::{Exit, System};
-use crate::{on_qemu, on_simulator};
 use explained::Explained;
+use lab::bundle;
+use lab::console::{FirmwareFilter, check_partitions, payload_lines};
+use lab::failure::Failure;
+use lab::statistics::{self, Run};
+use lab::system::{Exit, System};
+use lab::{on_qemu, on_simulator};
 use session::{Ending, Session};
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {

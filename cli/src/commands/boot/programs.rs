@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use lab::failure::Failure;
+use lab::images::Images;
+use lab::ledger::names::{Names, Program};
+use lab::ledger::symbols;
+use lab::toml_file::suggest;
 use simulator::{Machine, Place};
 
 use super::calls::entries;
 use crate::arguments::BootArguments;
-use crate::failure::Failure;
-use crate::images::Images;
-use crate::ledger::names::{Names, Program};
-use crate::ledger::symbols;
 use crate::saved::Surroundings;
 use crate::signals::INTERRUPTION;
-use crate::toml_file::suggest;
 
 /// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
 pub(super) fn names(

@@ -4,6 +4,10 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use lab::failure::Failure;
+use lab::ledger::names::Names;
+use lab::on_simulator::{SLICE, exit_of};
+use lab::system::Exit;
 use simulator::pipeline::Settings;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
@@ -12,15 +16,11 @@ use super::calls::{Calls, What};
 use super::explained::{Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
-use crate::failure::Failure;
 use crate::input_log;
-use crate::ledger::names::Names;
-use crate::on_simulator::{SLICE, exit_of};
 use crate::output::{check_place, input, say};
 use crate::saved::{self, Surroundings};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Speed;
-use crate::system::Exit;
 use crate::trace::Trace;
 use crate::until::{Part, Until};
 

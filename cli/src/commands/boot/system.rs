@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
+use lab::bundle::{self, Partition, Sharing};
+use lab::failure::Failure;
+use lab::machine_file::MachineFile;
+use lab::partition_file::{PartitionFile, no_partition};
+use lab::payload::Payload;
+use lab::size::Size;
+use lab::system::{System, check_memory};
+use lab::toml_file::TomlFile;
+use lab::user_file::read_file;
+
 use crate::arguments::BootArguments;
-use crate::bundle::{self, Partition, Sharing};
-use crate::failure::Failure;
-use crate::machine_file::MachineFile;
-use crate::partition_file::{PartitionFile, no_partition};
-use crate::payload::Payload;
 use crate::signals::INTERRUPTION;
-use crate::size::Size;
-use crate::system::{System, check_memory};
-use crate::toml_file::TomlFile;
-use crate::user_file::read_file;
 
 /// Memory of a partition whose user did not say.
 const DEFAULT_MEMORY: Size = Size(256 << 20);
