@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
-use lab::failure::Failure;
 use lab::interruption::Interruption;
 use lab::user_file::read_file;
 use serde::{Deserialize, Serialize};
 use simulator::Input;
 
+use crate::failure::Failure;
 use crate::output::write_whole;
 
 const FORMAT: &str = "# powervisor console input 1";

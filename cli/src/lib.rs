@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod commands;
+pub mod failure;
 pub mod input_log;
 pub mod output;
 pub mod saved;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use lab::failure::Failure;
 use powervisor::arguments::Arguments;
 use powervisor::commands;
+use powervisor::failure::Failure;
 use powervisor::output::{print, print_error, say};
 use powervisor::signals;
 use powervisor::visible::visible;

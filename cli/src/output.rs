@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use lab::failure::Failure;
 use tempfile::NamedTempFile;
 
+use crate::failure::Failure;
 use crate::visible::visible;
 
 /// Writes to standard output, at once.

@@ -9,7 +9,6 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use lab::bundle::Consoles;
-use lab::failure::Failure;
 use lab::interruption::Interruption;
 use lab::size::Size;
 use lab::user_file::read_large_file;
@@ -18,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use simulator::Machine;
 
+use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::screen::Screen;
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::failure::Failure;
 use lab::interruption::Interruption;
+
+use crate::failure::Failure;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 

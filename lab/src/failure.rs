@@ -1,46 +1,35 @@
-//! How the command fails: what it prints and the exit status that goes with it.
+//! Why something was not done.
 
 use std::fmt::Display;
-use std::process::ExitCode;
 
-/// Why a command did not do what it was asked to.
-#[derive(Debug, thiserror::Error)]
+/// Why something was not done.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {
-    /// A file, a key, a value or the host is not as needed. One line, `PLACE: what is wrong; what
-    /// would be right`.
-    #[error("{0}")]
-    Input(String),
+    /// A file, a key, a value or the host is not as needed.
+    #[error(transparent)]
+    Input(Complaint),
     /// The run itself went wrong: the machine stopped, or two machines disagree. May have many lines.
     #[error("{0}")]
     Run(String),
-    /// The user interrupted.
+    /// It was asked to end, see [`crate::interruption`].
     #[error("interrupted")]
     Interrupted,
-    /// Nobody reads our standard output any more. Not an error: nothing is printed.
-    #[error("standard output is closed")]
-    ClosedPipe,
+}
+
+/// What is not as needed, where, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place}: {text}")]
+pub struct Complaint {
+    /// Where it is: a file with its line, an option, or what is missing.
+    pub place: String,
+    /// What is wrong and, after a semicolon, what would be right.
+    pub text: String,
 }
 
 impl Failure {
     /// A complaint about `place`: `text` says what is wrong and, after a semicolon, what would be
     /// right.
     pub fn input(place: impl Display, text: impl Display) -> Self {
-        Self::Input(format!("{place}: {text}"))
-    }
-
-    /// The status with which the command ends.
-    #[must_use]
-    pub fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::Input(_) => ExitCode::from(2),
-            Self::Run(_) => ExitCode::from(1),
-            Self::Interrupted => ExitCode::from(130),
-            Self::ClosedPipe => ExitCode::SUCCESS,
-        }
+        Self::Input(Complaint { place: place.to_string(), text: text.to_string() })
     }
 }
-
-/// The exit statuses, for the help.
-pub const EXIT_STATUS_HELP: &str = "\
-Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
-needed (one line on standard error says what), 130 interrupted.";

@@ -1,10 +1,10 @@
 //! `powervisor bundle`: writes a bundle.
 
 use lab::bundle::write;
-use lab::failure::Failure;
 use lab::partition_file::PartitionFile;
 
 use crate::arguments::BundleArguments;
+use crate::failure::Failure;
 use crate::output::write_file;
 use crate::signals::INTERRUPTION;
 

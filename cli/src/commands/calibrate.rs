@@ -3,11 +3,11 @@
 use lab::calibration::predictions::Predictions;
 use lab::calibration::table::Comparison;
 use lab::calibration::{cases, measure, rows};
-use lab::failure::Failure;
 use lab::images::Images;
 use lab::machine_file::MachineFile;
 
 use crate::arguments::{CalibrateArguments, Format};
+use crate::failure::Failure;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
 use crate::spinner::Spinner;

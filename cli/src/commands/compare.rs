@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use lab::comparison::{Transcript, difference};
-use lab::failure::Failure;
 use lab::workload::systems;
 use lab::{on_qemu, on_simulator};
 
 use crate::arguments::CompareArguments;
+use crate::failure::Failure;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
 

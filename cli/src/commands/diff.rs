@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lab::failure::Failure;
 use lab::ledger::{Ledger, difference};
 use lab::report::SCHEMA;
 use lab::user_file::read_file;
 use serde::Deserialize;
 
 use crate::arguments::DiffArguments;
+use crate::failure::Failure;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
 
@@ -45,7 +45,7 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
         text.push_str(&format!("{}, {variant}, in thread-cycles\n", before.experiment));
         match (before.ledger.get(variant), after.ledger.get(variant)) {
             (Some(before), Some(after)) => {
-                text.push_str(&difference::text(before, after, arguments.by));
+                text.push_str(&difference::text(before, after, arguments.by.into()));
             }
             (before, _) => {
                 let which = if before.is_some() { "first" } else { "second" };

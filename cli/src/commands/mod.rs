@@ -7,9 +7,8 @@ mod compare;
 mod diff;
 mod run;
 
-use lab::failure::Failure;
-
 use crate::arguments::Command;
+use crate::failure::Failure;
 
 /// Does what the user asked for.
 pub fn execute(command: &Command) -> Result<(), Failure> {

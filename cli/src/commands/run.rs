@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use lab::checks::Checks;
 use lab::experiment::Experiment;
-use lab::failure::Failure;
 use lab::ledger::export;
 use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
@@ -12,6 +11,7 @@ use lab::report::Report;
 use lab::trial::{Outcome, Trial};
 
 use crate::arguments::{Format, RunArguments};
+use crate::failure::Failure;
 use crate::output::{check_place, print_text, write_file};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Spinner;

@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use arch::registers::spr::Spr;
-use lab::failure::Failure;
 use simulator::ledger::Clock;
 use simulator::state::thread::Thread;
 
+use crate::failure::Failure;
 use crate::output::full;
 
 /// Bytes that are written at a time.

@@ -36,12 +36,13 @@ pub struct Options {
     pub interruption: Interruption,
 }
 
-/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included.
-pub fn run(
+/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included, and whatever it fails
+/// with ends the run.
+pub fn run<E: From<Failure>>(
     system: &System,
     options: &Options,
-    mut console: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<Exit, Failure> {
+    mut console: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Exit, E> {
     let files = tempfile::tempdir().map_err(host_failure)?;
     let mut process =
         Process::start(command(system, files.path())?, files.path(), options.interruption)?;
@@ -59,7 +60,7 @@ pub fn run(
         match process.output().recv_timeout(PATIENCE) {
             Ok(bytes) => console(&bytes)?,
             Err(RecvTimeoutError::Timeout) => (),
-            Err(RecvTimeoutError::Disconnected) => return process.finish(),
+            Err(RecvTimeoutError::Disconnected) => return Ok(process.finish()?),
         }
     }
 }
@@ -74,7 +75,7 @@ pub fn transcript(
     let options = Options { timeout: Some(timeout), input: None, interruption };
     let exit = run(system, &options, |bytes| {
         console.extend(bytes);
-        Ok(())
+        Ok::<(), Failure>(())
     })?;
     Ok(Transcript { console, exit })
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use arch::registers::hid0;
 use arch::registers::spr::Spr;
-use lab::failure::Failure;
 use lab::ledger::names::Names;
 use lab::ledger::{Ledger, explain, export};
 use serde_json::{Map, Value, json};
@@ -14,6 +13,7 @@ use simulator::Machine;
 use simulator::ledger::Owner;
 
 use super::calls::Found;
+use crate::failure::Failure;
 use crate::output::{check_place, write_file};
 
 /// The ledger of the whole run has this name.

@@ -10,6 +10,7 @@ mod system;
 use std::time::Instant;
 
 use crate::arguments::{BootArguments, Format, On};
+use crate::failure::Failure;
 use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
@@ -17,7 +18,6 @@ use crate::signals::INTERRUPTION;
 use explained::Explained;
 use lab::bundle;
 use lab::console::{FirmwareFilter, check_partitions, payload_lines};
-use lab::failure::Failure;
 use lab::statistics::{self, Run};
 use lab::system::{Exit, System};
 use lab::{on_qemu, on_simulator};
@@ -85,7 +85,7 @@ fn conclude(
 fn require_good_end(exit: &Exit, surroundings: &Surroundings) -> Result<(), Failure> {
     match exit {
         Exit::Rebooted if !surroundings.has_hypervisor => Ok(()),
-        _ => exit.require_power_off(),
+        _ => Ok(exit.require_power_off()?),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use lab::failure::Failure;
 use lab::images::Images;
 use lab::ledger::names::{Names, Program};
 use lab::ledger::symbols;
@@ -11,6 +10,7 @@ use simulator::{Machine, Place};
 
 use super::calls::entries;
 use crate::arguments::BootArguments;
+use crate::failure::Failure;
 use crate::saved::Surroundings;
 use crate::signals::INTERRUPTION;
 

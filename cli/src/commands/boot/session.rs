@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use lab::failure::Failure;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::system::Exit;
@@ -16,6 +15,7 @@ use super::calls::{Calls, What};
 use super::explained::{Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
+use crate::failure::Failure;
 use crate::input_log;
 use crate::output::{check_place, input, say};
 use crate::saved::{self, Surroundings};

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use lab::bundle::{self, Partition, Sharing};
-use lab::failure::Failure;
 use lab::machine_file::MachineFile;
 use lab::partition_file::{PartitionFile, no_partition};
 use lab::payload::Payload;
@@ -13,6 +12,7 @@ use lab::toml_file::TomlFile;
 use lab::user_file::read_file;
 
 use crate::arguments::BootArguments;
+use crate::failure::Failure;
 use crate::signals::INTERRUPTION;
 
 /// Memory of a partition whose user did not say.
@@ -40,7 +40,7 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
         let partition = partition(arguments, path)?;
         let sharing = Sharing { slice: None, console: console(arguments, &[&partition.name])? };
         let machine = machine.unwrap_or_default();
-        return System::with_partitions(&[partition], &sharing, machine, arguments.seed);
+        return Ok(System::with_partitions(&[partition], &sharing, machine, arguments.seed)?);
     }
     let path = arguments.file.as_deref().unwrap_or(Path::new(""));
     let bytes = read_file(path, INTERRUPTION)?;
@@ -62,7 +62,8 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
     let console = console(arguments, &names)?.or(sharing.console);
     let sharing = Sharing { console, ..sharing };
-    System::with_partitions(&partitions, &sharing, machine.unwrap_or(own), arguments.seed)
+    let machine = machine.unwrap_or(own);
+    Ok(System::with_partitions(&partitions, &sharing, machine, arguments.seed)?)
 }
 
 /// The partition that the console is for, if an argument names one.
