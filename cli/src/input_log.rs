@@ -6,8 +6,7 @@
 
 use std::path::Path;
 
-use lab::interruption::Interruption;
-use lab::user_file::read_file;
+use lab::user_file::Files;
 use serde::{Deserialize, Serialize};
 use simulator::Input;
 
@@ -43,9 +42,9 @@ pub fn write(path: &Path, log: &[Input]) -> Result<(), Failure> {
 }
 
 /// Reads what [`write`] wrote, or a person.
-pub fn read(path: &Path, interruption: Interruption) -> Result<Vec<Input>, Failure> {
+pub fn read(path: &Path, files: &Files) -> Result<Vec<Input>, Failure> {
     let place = path.display().to_string();
-    let text = String::from_utf8(read_file(path, interruption)?)
+    let text = String::from_utf8(files.read(path)?)
         .map_err(|_| Failure::input(&place, "the file is not text; write it with --log-input"))?;
     let mut lines = (1..).zip(text.lines());
     if lines.next().is_none_or(|(_, first)| first != FORMAT) {
@@ -79,7 +78,7 @@ pub fn read(path: &Path, interruption: Interruption) -> Result<Vec<Input>, Failu
 #[cfg(test)]
 mod tests {
     use super::{FORMAT, read, write};
-    use lab::interruption::Interruption;
+    use lab::user_file::Files;
     use simulator::Input;
 
     #[test]
@@ -90,7 +89,7 @@ mod tests {
         let log = [input(3, b"one\n\"two\""), input(3, &[0xFF, 0]), input(9, "ö\r".as_bytes())];
         for log in [&log[..], &[]] {
             write(&path, log).unwrap();
-            assert_eq!(read(&path, Interruption::NEVER).unwrap(), log);
+            assert_eq!(read(&path, &Files::default()).unwrap(), log);
         }
     }
 
@@ -114,7 +113,7 @@ mod tests {
             (format!("{FORMAT}\n{}", good.replace("text", "txet")), "log:2: not a line of input: "),
         ] {
             std::fs::write(&path, text).unwrap();
-            let error = read(&path, Interruption::NEVER).unwrap_err().to_string();
+            let error = read(&path, &Files::default()).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
             assert!(error.contains("; ") && !error.contains('\n'), "{error}");
         }

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use lab::images::Images;
+use lab::user_file::Files;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -58,6 +60,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Fails if [`write_whole`] would, as far as can be told before there is something to write.
 pub fn check_place(path: &Path) -> Result<(), Failure> {
     place_for(path).map(drop)
+}
+
+/// Fails if the file at `path`, which `option` names, is one that the run reads: one of `files`, or of our images.
+pub fn check_not_read(option: &str, path: &Path, files: &Files) -> Result<(), Failure> {
+    if !files.have_read(path) && !Images::find().is_ok_and(|images| images.have(path)) {
+        return Ok(());
+    }
+    let text = format_args!("{} is a file that this run reads; name another one", path.display());
+    Err(Failure::input(option, text))
 }
 
 /// A file beside `path` that can be moved to it, gone when it is dropped.

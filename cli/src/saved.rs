@@ -9,9 +9,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use lab::bundle::Consoles;
-use lab::interruption::Interruption;
 use lab::size::Size;
-use lab::user_file::read_large_file;
+use lab::user_file::Files;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -52,8 +51,8 @@ pub fn save(path: &Path, machine: &Machine, surroundings: &Surroundings) -> Resu
 }
 
 /// Reads a machine that [`save`] wrote.
-pub fn resume(path: &Path, interruption: Interruption) -> Result<(Machine, Surroundings), Failure> {
-    let file = read_large_file(path, FILE_MAX, interruption)?;
+pub fn resume(path: &Path, files: &Files) -> Result<(Machine, Surroundings), Failure> {
+    let file = files.read_large(path, FILE_MAX)?;
     let wrong = |text: &str| Failure::input(path.display(), text);
     let damaged = |why: &dyn Display| {
         wrong(&format!("the saved machine is cut or damaged ({why}); save it again with --save"))
@@ -101,8 +100,8 @@ mod tests {
     use super::{FORMAT, MAGIC, Surroundings, resume, save};
     use crate::screen::Screen;
     use lab::bundle::Consoles;
-    use lab::interruption::Interruption;
     use lab::machine_file::MachineFile;
+    use lab::user_file::Files;
 
     fn machine() -> Machine {
         let description: Description = MachineFile::default().describe().unwrap();
@@ -127,7 +126,7 @@ mod tests {
         let path = folder.path().join("machine");
         let mut machine = machine();
         save(&path, &machine, &surroundings()).unwrap();
-        let (mut resumed, about) = resume(&path, Interruption::NEVER).unwrap();
+        let (mut resumed, about) = resume(&path, &Files::default()).unwrap();
         assert!(resumed == machine);
         assert_eq!(about, surroundings());
         machine.run(1000, &mut NoObserver);
@@ -146,9 +145,7 @@ mod tests {
         let refused = |file: &[u8]| {
             std::fs::write(&path, file).unwrap();
             // A machine is too large to be shown.
-            let Err(error) = resume(&path, Interruption::NEVER) else {
-                panic!("it is not refused")
-            };
+            let Err(error) = resume(&path, &Files::default()) else { panic!("it is not refused") };
             let error = error.to_string();
             assert!(error.contains("; ") && !error.contains('\n'), "{error}");
             error

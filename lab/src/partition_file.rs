@@ -10,14 +10,13 @@ use toml::Spanned;
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
-use crate::interruption::Interruption;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
 use crate::toml_file::{TomlFile, suggest};
-use crate::user_file::{Unreadable, bytes_of};
+use crate::user_file::{Files, Unreadable};
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -65,12 +64,12 @@ pub struct PartitionFile {
 
 impl PartitionFile {
     /// Reads the file and the payloads that it names.
-    pub fn read(path: &Path, interruption: Interruption) -> Result<Self, Failure> {
-        Self::from_toml(&TomlFile::read(path, interruption)?, interruption)
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        Self::from_toml(&TomlFile::read(path, files)?, files)
     }
 
     /// Reads a file that was read already, and the payloads that it names.
-    pub fn from_toml(file: &TomlFile, interruption: Interruption) -> Result<Self, Failure> {
+    pub fn from_toml(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
         let contents: Contents = file.parse()?;
         if contents.partition.is_empty() {
             return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
@@ -78,7 +77,7 @@ impl PartitionFile {
         let mut names = BTreeSet::new();
         let mut partitions = Vec::new();
         for table in &contents.partition {
-            let partition = read_partition(file, table, interruption)?;
+            let partition = read_partition(file, table, files)?;
             if !names.insert(partition.name.clone()) {
                 let text = format!(
                     "a second partition is called `{}`; give each its own name",
@@ -96,7 +95,7 @@ impl PartitionFile {
             return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
         }
         let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
-        Ok(Self { machine: machine(file, contents.machine, interruption)?, sharing, partitions })
+        Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }
 
@@ -124,12 +123,12 @@ fn positive(
 fn machine(
     file: &TomlFile,
     table: Option<MachineTable>,
-    interruption: Interruption,
+    files: &Files,
 ) -> Result<MachineFile, Failure> {
     let Some(table) = table else { return Ok(MachineFile::default()) };
     let machine = table
         .description
-        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, interruption))?;
+        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, files))?;
     let Some(memory) = table.memory else { return Ok(machine) };
     let place = file.complain(memory.span(), "machine memory").to_string();
     Ok(machine.with_memory(*memory.get_ref(), place))
@@ -139,12 +138,12 @@ fn machine(
 pub fn read_machine(
     file: &TomlFile,
     name: &Spanned<String>,
-    interruption: Interruption,
+    files: &Files,
 ) -> Result<MachineFile, Failure> {
     match MachineFile::built_in(name.get_ref()) {
         Some(machine) => Ok(machine),
         None if name.get_ref().ends_with(".toml") => {
-            MachineFile::read(&file.resolve(name.get_ref()), interruption)
+            MachineFile::read(&file.resolve(name.get_ref()), files)
         }
         None => Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
     }
@@ -153,7 +152,7 @@ pub fn read_machine(
 fn read_partition(
     file: &TomlFile,
     table: &PartitionTable,
-    interruption: Interruption,
+    files: &Files,
 ) -> Result<Partition, Failure> {
     let name = table.name.get_ref();
     if !is_name(name) {
@@ -183,14 +182,7 @@ fn read_partition(
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
         arguments: arguments.to_owned(),
-        payload: read_payload(
-            file,
-            &table.payload,
-            table.initrd.as_ref(),
-            &table.memory,
-            interruption,
-        )?
-        .0,
+        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
     })
 }
 
@@ -201,7 +193,7 @@ pub fn read_payload(
     name: &Spanned<String>,
     initrd: Option<&Spanned<String>>,
     memory: &Spanned<Size>,
-    interruption: Interruption,
+    files: &Files,
 ) -> Result<(Payload, Program), Failure> {
     check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
     let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
@@ -220,7 +212,7 @@ pub fn read_payload(
             };
             file.complain(name.span(), text)
         };
-        let bytes = bytes_of(&path, interruption).map_err(wrong)?;
+        let bytes = files.bytes_of(&path).map_err(wrong)?;
         (shown, bytes)
     };
     let program = Program::of_elf(&bytes);
@@ -235,7 +227,7 @@ pub fn read_payload(
         let path = file.resolve(name.get_ref());
         let wrong = |text: String| file.complain(name.span(), text);
         let shown = path.display().to_string();
-        let bytes = bytes_of(&path, interruption).map_err(|why| match why {
+        let bytes = files.bytes_of(&path).map_err(|why| match why {
             Unreadable::Interrupted => Failure::Interrupted,
             why => wrong(format!("the initrd {shown} {why}")),
         })?;

@@ -4,28 +4,24 @@ use std::path::Path;
 
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
-use crate::interruption::Interruption;
 use crate::partition_file::PartitionFile;
 use crate::system::System;
 use crate::toml_file::TomlFile;
+use crate::user_file::Files;
 
 /// The systems to run, each with its name.
-pub fn systems(
-    path: &Path,
-    seed: u64,
-    interruption: Interruption,
-) -> Result<Vec<(String, System)>, Failure> {
+pub fn systems(path: &Path, seed: u64, files: &Files) -> Result<Vec<(String, System)>, Failure> {
     let is_experiment =
-        TomlFile::read(path, interruption)?.parse::<toml::Table>()?.contains_key("variant");
+        TomlFile::read(path, files)?.parse::<toml::Table>()?.contains_key("variant");
     if !is_experiment {
-        let file = PartitionFile::read(path, interruption)?;
+        let file = PartitionFile::read(path, files)?;
         let name = path.display().to_string();
         return Ok(vec![(
             name,
             System::with_partitions(&file.partitions, &file.sharing, file.machine, seed)?,
         )]);
     }
-    let experiment = Experiment::read(path, interruption)?;
+    let experiment = Experiment::read(path, files)?;
     let named = |variant: &Variant| {
         Ok((format!("{}, {}", path.display(), variant.name), experiment.system(variant, seed)?))
     };

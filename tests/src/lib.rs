@@ -8,8 +8,8 @@ pub mod fairness;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use lab::interruption::Interruption;
 use lab::system::System;
+use lab::user_file::Files;
 use lab::{on_simulator, workload};
 use simulator::{Observer, RunState};
 
@@ -28,7 +28,7 @@ pub fn root() -> PathBuf {
 /// If the file is wrong or there are no images.
 #[must_use]
 pub fn systems(file: &str) -> Vec<(String, System)> {
-    workload::systems(&root().join(file), SEED, Interruption::NEVER)
+    workload::systems(&root().join(file), SEED, &Files::default())
         .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
@@ -56,7 +56,7 @@ pub fn system_of(text: &str) -> System {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("changed.toml");
     fs::write(&path, text).expect("a temporary file");
-    let systems = workload::systems(&path, SEED, Interruption::NEVER)
+    let systems = workload::systems(&path, SEED, &Files::default())
         .unwrap_or_else(|failure| panic!("{failure}"));
     systems.into_iter().next().expect("a file asks for a system").1
 }

@@ -5,6 +5,7 @@ use lab::calibration::table::Comparison;
 use lab::calibration::{cases, measure, rows};
 use lab::images::Images;
 use lab::machine_file::MachineFile;
+use lab::user_file::Files;
 
 use crate::arguments::{CalibrateArguments, Format};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::spinner::Spinner;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
-        Some(path) => MachineFile::read(path, INTERRUPTION)?,
+        Some(path) => MachineFile::read(path, &Files::new(INTERRUPTION))?,
         None => MachineFile::default(),
     };
     let description = machine.describe()?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lab::comparison::{Transcript, difference};
+use lab::user_file::Files;
 use lab::workload::systems;
 use lab::{on_qemu, on_simulator};
 
@@ -15,9 +16,10 @@ const SEED: u64 = 1;
 
 pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
+    let files = Files::new(INTERRUPTION);
     let mut disagreements = Vec::new();
     for file in &arguments.files {
-        for (name, mut system) in systems(file, SEED, INTERRUPTION)? {
+        for (name, mut system) in systems(file, SEED, &files)? {
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }

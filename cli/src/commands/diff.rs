@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lab::ledger::{Ledger, difference};
 use lab::report::SCHEMA;
-use lab::user_file::read_file;
+use lab::user_file::Files;
 use serde::Deserialize;
 
 use crate::arguments::DiffArguments;
@@ -24,8 +24,9 @@ struct Contents {
 }
 
 pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
-    let before = read(&arguments.before)?;
-    let after = read(&arguments.after)?;
+    let files = Files::new(INTERRUPTION);
+    let before = read(&arguments.before, &files)?;
+    let after = read(&arguments.after, &files)?;
     if before.experiment != after.experiment {
         let text = format!(
             "a report of `{}`, the first is of `{}`; compare two reports of one experiment",
@@ -57,9 +58,9 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
     print_text(&format!("{}\n", text.trim_end()))
 }
 
-fn read(path: &Path) -> Result<Contents, Failure> {
+fn read(path: &Path, files: &Files) -> Result<Contents, Failure> {
     let wrong = |text: String| Failure::input(path.display(), text);
-    let bytes = read_file(path, INTERRUPTION)?;
+    let bytes = files.read(path)?;
     let contents: Contents = serde_json::from_slice(&bytes).map_err(|error| {
         wrong(format!(
             "not a report ({error}); it must be what `powervisor run --format json` prints"

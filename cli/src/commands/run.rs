@@ -9,10 +9,11 @@ use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
 use lab::report::Report;
 use lab::trial::{Outcome, Trial};
+use lab::user_file::Files;
 
 use crate::arguments::{Format, RunArguments};
 use crate::failure::Failure;
-use crate::output::{check_place, print_text, write_file};
+use crate::output::{check_not_read, check_place, print_text, write_file};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Spinner;
 
@@ -20,9 +21,10 @@ use crate::spinner::Spinner;
 const SHORT: u64 = 10_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let mut experiment = Experiment::read(&arguments.experiment, INTERRUPTION)?;
+    let files = Files::new(INTERRUPTION);
+    let mut experiment = Experiment::read(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::read(path, INTERRUPTION)?;
+        experiment.machine = MachineFile::read(path, &files)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
@@ -39,7 +41,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         make_folder(folder)?;
         for variant in &experiment.variants {
             for ending in [FOLDED, GRAPH, TRACE] {
-                check_place(&file(folder, &experiment.name, &variant.name, ending))?;
+                let path = file(folder, &experiment.name, &variant.name, ending);
+                check_place(&path)?;
+                check_not_read("--out", &path, &files)?;
             }
         }
     }

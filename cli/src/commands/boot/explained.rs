@@ -18,6 +18,9 @@ use crate::output::{check_place, write_file};
 
 /// The ledger of the whole run has this name.
 const WHOLE: &str = "boot";
+/// What the names of folded stacks and of flame graphs end with.
+const STACKS: &str = "folded";
+const GRAPH: &str = "svg";
 
 /// What is known of a timed run.
 pub(super) struct Explained {
@@ -143,11 +146,11 @@ impl Explained {
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
         let region = self.region.iter().map(|(name, _, ledger)| (name.as_str(), ledger));
         for (name, ledger) in [(WHOLE, &self.whole)].into_iter().chain(region) {
-            write_file(&file(folder, name, "folded"), export::folded(ledger).as_bytes())?;
+            write_file(&file(folder, name, STACKS), export::folded(ledger).as_bytes())?;
             if ledger.elapsed_thread_cycles > 0 {
                 let graph = export::flame_graph(ledger, &format!("{name}: cycles"))
                     .map_err(|error| Failure::Run(error.to_string()))?;
-                write_file(&file(folder, name, "svg"), &graph)?;
+                write_file(&file(folder, name, GRAPH), &graph)?;
             }
         }
         Ok(())
@@ -157,6 +160,13 @@ impl Explained {
 /// Where the line of JSON lies in `folder`.
 pub(super) fn json_file(folder: &Path) -> PathBuf {
     file(folder, WHOLE, "json")
+}
+
+/// Every file that a run and its `region` have in `folder`.
+pub(super) fn files(folder: &Path, region: Option<&str>) -> Vec<PathBuf> {
+    let names = [WHOLE].into_iter().chain(region);
+    let both = |name| [STACKS, GRAPH].map(|ending| file(folder, name, ending));
+    names.flat_map(both).chain([json_file(folder)]).collect()
 }
 
 /// Fails if nothing could be written into `folder`, which is made.

@@ -20,6 +20,7 @@ use lab::bundle;
 use lab::console::{FirmwareFilter, check_partitions, payload_lines};
 use lab::statistics::{self, Run};
 use lab::system::{Exit, System};
+use lab::user_file::Files;
 use lab::{on_qemu, on_simulator};
 use session::{Ending, Session};
 
@@ -29,21 +30,23 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
             "a bare kernel has no partitions that a table could have; write `--statistics json`";
         return Err(Failure::input("--statistics", text));
     }
+    let files = Files::new(INTERRUPTION);
     match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
-            let (machine, surroundings) = saved::resume(path, INTERRUPTION)?;
-            on_our_machine(Session::new(machine, surroundings, arguments, None)?, arguments)
+            let (machine, surroundings) = saved::resume(path, &files)?;
+            on_our_machine(Session::new(machine, surroundings, arguments, None, &files)?, arguments)
         }
         (None, On::Simulator) => {
-            let system = system::system(arguments)?;
+            let system = system::system(arguments, &files)?;
             let machine = on_simulator::start(&system)?;
             let surroundings = surroundings(&system, arguments);
-            let session = Session::new(machine, surroundings, arguments, Some(&system.kernel))?;
+            let session =
+                Session::new(machine, surroundings, arguments, Some(&system.kernel), &files)?;
             on_our_machine(session, arguments)
         }
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
-            let system = system::system(arguments)?;
+            let system = system::system(arguments, &files)?;
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }

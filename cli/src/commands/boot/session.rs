@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::system::Exit;
+use lab::user_file::Files;
 use simulator::pipeline::Settings;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
 use super::calls::{Calls, What};
-use super::explained::{Explained, check_folder};
+use super::explained::{self, Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::input_log;
-use crate::output::{check_place, input, say};
+use crate::output::{check_not_read, check_place, input, say};
 use crate::saved::{self, Surroundings};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Speed;
@@ -86,6 +87,7 @@ impl Session {
         surroundings: Surroundings,
         arguments: &BootArguments,
         kernel: Option<&[u8]>,
+        files: &Files,
     ) -> Result<Self, Failure> {
         // A run may take long; what cannot be kept is said before it.
         for path in [&arguments.save, &arguments.log_input].into_iter().flatten() {
@@ -101,7 +103,7 @@ impl Session {
             machine.start_timing(Settings::default());
         }
         require_timing(&machine, arguments)?;
-        let names = programs::names(arguments, &surroundings, kernel)?;
+        let names = programs::names(arguments, &surroundings, kernel, files)?;
         let until = match &arguments.until {
             Some(Until::Function(name)) => programs::places(&names, &machine, "--until", name)?,
             Some(Until::Mark(_)) | None => Vec::new(),
@@ -116,7 +118,7 @@ impl Session {
         let typist = match &arguments.replay_input {
             None => Typist::Person(input()),
             Some(path) => {
-                let log = input_log::read(path, INTERRUPTION)?;
+                let log = input_log::read(path, files)?;
                 // A machine that is resumed has got a part of it already.
                 let got = machine.state().platform.console.log();
                 let Some(rest) = log.strip_prefix(got) else {
@@ -127,6 +129,7 @@ impl Session {
                 Typist::Log(rest.iter().cloned().collect())
             }
         };
+        check_outputs(arguments, files)?;
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
         Ok(Self {
@@ -404,6 +407,22 @@ impl Session {
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
     }
+}
+
+/// Fails where something would be written over a file that the run has read.
+fn check_outputs(arguments: &BootArguments, files: &Files) -> Result<(), Failure> {
+    let outputs = [
+        ("--save", &arguments.save),
+        ("--log-input", &arguments.log_input),
+        ("--trace-file", &arguments.trace_file),
+    ];
+    for (option, path) in outputs {
+        path.as_deref().map_or(Ok(()), |path| check_not_read(option, path, files))?;
+    }
+    let region = arguments.region.as_ref().map(Part::to_string);
+    let written =
+        arguments.out.iter().flat_map(|folder| explained::files(folder, region.as_deref()));
+    written.into_iter().try_for_each(|path| check_not_read("--out", &path, files))
 }
 
 /// Fails where something of the ledger is asked for and there is none.
