@@ -10,7 +10,7 @@ use powervisor::commands;
 use powervisor::failure::Failure;
 use powervisor::output::{print, print_error, say};
 use powervisor::signals;
-use powervisor::visible::visible;
+use powervisor::visible::{one_line, visible};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -20,9 +20,11 @@ fn main() -> ExitCode {
     match signals::watch().and_then(|()| commands::execute(&arguments.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
-            if !matches!(failure, Failure::ClosedPipe | Failure::Interrupted) {
-                say(&failure);
+            match &failure {
+                Failure::Input(complaint) => say(one_line(&complaint.to_string())),
+                Failure::Run(text) => say(text),
+                // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
+                Failure::Interrupted | Failure::ClosedPipe => (),
             }
             failure.exit_code()
         }

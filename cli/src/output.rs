@@ -28,7 +28,7 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     print(visible(text).as_bytes())
 }
 
-/// Says something in a line of its own on standard error. Nobody is told if that fails: there is no other place to
+/// Says something in lines of its own on standard error. Nobody is told if that fails: there is no other place to
 /// tell it, and the exit status says how the command ended.
 pub fn say(text: impl Display) {
     print_error(visible(&format!("powervisor: {text}\n")).as_bytes());

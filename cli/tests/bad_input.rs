@@ -402,6 +402,15 @@ fn terminal_commands_in_names() {
         errors(&output).starts_with("powervisor: bad.toml:2: `\\u{1b}[2J` cannot name"),
         "{output:?}"
     );
+    // Nor does a line break end the line.
+    folder.write("bad.toml", PARTITION.replace("name = 'p'", "name = \"p\\npowervisor: ok\""));
+    let expected = "bad.toml:2: `p\\npowervisor: ok` cannot name a partition; use up to 31 letters, digits and \
+        `,._+-`, beginning with a letter";
+    assert_refused(&mut folder.command("boot bad.toml"), expected);
+    assert_refused(
+        &mut folder.command("boot two\nlines\u{85}.toml"),
+        &format!("two\\nlines\\u{{85}}.toml: {missing}"),
+    );
     // A bundle is a file like any other: somebody else may have written it.
     folder.command("bundle good.toml -o b").status().unwrap();
     let mut bundle = std::fs::read(folder.path().join("b")).unwrap();

@@ -11,6 +11,7 @@ use crate::arguments::CompareArguments;
 use crate::failure::Failure;
 use crate::output::print_text;
 use crate::signals::INTERRUPTION;
+use crate::visible::one_line;
 
 const SEED: u64 = 1;
 
@@ -20,6 +21,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let mut disagreements = Vec::new();
     for file in &arguments.files {
         for (name, mut system) in systems(file, SEED, &files)? {
+            let name = one_line(&name);
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }

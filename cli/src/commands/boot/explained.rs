@@ -15,6 +15,7 @@ use simulator::ledger::Owner;
 use super::calls::Found;
 use crate::failure::Failure;
 use crate::output::{check_place, write_file};
+use crate::visible::one_line;
 
 /// The ledger of the whole run has this name.
 const WHOLE: &str = "boot";
@@ -95,7 +96,8 @@ impl Explained {
             return format!("\nwhere the cycles went{}\n\n{text}", self.left_out());
         };
         let Found { calls, returned, moved, inner, least, most, sum } = *found;
-        let mut text = format!("\nregion {name}: entered {calls} times, left {returned} times");
+        let mut text =
+            format!("\nregion {}: entered {calls} times, left {returned} times", one_line(name));
         if returned > 0 {
             let mean = sum as f64 / returned as f64;
             let _ = write!(text, ", {mean:.2} cycles each, {least} to {most}");

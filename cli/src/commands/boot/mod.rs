@@ -15,6 +15,7 @@ use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
 use crate::signals::INTERRUPTION;
+use crate::visible::one_line;
 use explained::Explained;
 use lab::bundle;
 use lab::console::{FirmwareFilter, check_partitions, payload_lines};
@@ -145,7 +146,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
         Ending::Paused => "paused".to_owned(),
-        Ending::At(until) => format!("at {until}"),
+        Ending::At(until) => format!("at {}", one_line(&until.to_string())),
         Ending::Shown(text) => format!("at console text {text:?}"),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::Unread => "not read any more".to_owned(),

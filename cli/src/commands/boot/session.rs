@@ -24,6 +24,7 @@ use crate::signals::INTERRUPTION;
 use crate::spinner::Speed;
 use crate::trace::Trace;
 use crate::until::{Part, Until};
+use crate::visible::one_line;
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;
@@ -387,7 +388,7 @@ impl Session {
             said = format!("; {} pieces of the logged input were not reached", log.len());
         }
         if let (Ending::Over(_), Some(until)) = (ending, &arguments.until) {
-            said = format!("{said}; {until} was not reached");
+            said = format!("{said}; {} was not reached", one_line(&until.to_string()));
         }
         if let (Ending::Over(_), Some(text)) = (ending, &arguments.until_console) {
             said = format!("{said}; the console did not show {text:?}");
@@ -401,7 +402,7 @@ impl Session {
         }
         saved::save(path, &self.machine, &self.surroundings)?;
         let step = self.machine.state().steps();
-        Ok(format!("{said}; saved to {} at step {step}", path.display()))
+        Ok(format!("{said}; saved to {} at step {step}", one_line(&path.display().to_string())))
     }
 
     pub(super) fn into_surroundings(self) -> Surroundings {
