@@ -83,6 +83,19 @@ impl Explained {
         )
     }
 
+    /// What a person may take the region for that it is not: code that never comes back to its caller, and no call.
+    pub(super) fn warning(&self) -> Option<String> {
+        let (name, found, _) = self.region.as_ref()?;
+        let Found { calls, returned, moved, .. } = *found;
+        (calls > 0 && returned == 0 && moved == 0).then(|| {
+            format!(
+                "the region {} was entered and never left, as what ends in rfid or in a jump never is: all that came \
+                 after its first entry is charged to it; name a function that returns to its caller, or a mark",
+                one_line(name)
+            )
+        })
+    }
+
     fn left_out(&self) -> String {
         self.warm_up.map_or_else(String::new, |steps| {
             format!("; the ledger leaves out {steps} steps of warm-up")

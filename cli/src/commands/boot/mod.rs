@@ -152,6 +152,9 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
         Ending::Unread => "not read any more".to_owned(),
     };
     say(format_args!("{end} {after}"));
+    if let Some(warning) = explained.as_ref().and_then(Explained::warning) {
+        say(warning);
+    }
     let numbers = session.numbers();
     let surroundings = session.into_surroundings();
     conclude(&surroundings, arguments, end, Some(numbers), explained.as_ref())?;
