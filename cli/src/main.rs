@@ -10,7 +10,7 @@ use powervisor::commands;
 use powervisor::failure::Failure;
 use powervisor::output::{print, print_error, say};
 use powervisor::signals;
-use powervisor::visible::{one_line, visible};
+use powervisor::visible::visible;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -20,11 +20,8 @@ fn main() -> ExitCode {
     match signals::watch().and_then(|()| commands::execute(&arguments.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            match &failure {
-                Failure::Input(complaint) => say(one_line(&complaint.to_string())),
-                Failure::Run(text) => say(text),
-                // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
-                Failure::Interrupted | Failure::ClosedPipe => (),
+            if let Some(text) = failure.shown() {
+                say(text);
             }
             failure.exit_code()
         }

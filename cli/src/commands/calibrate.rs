@@ -25,9 +25,9 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let figures = measure::measure(&image, &machine, &published, &wanted, &Spinner, INTERRUPTION)?;
     let mut comparison =
         Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
-            .map_err(Failure::Run)?;
+            .map_err(Failure::run)?;
     if arguments.curves {
-        comparison.add_curves(&published.curves, &figures).map_err(Failure::Run)?;
+        comparison.add_curves(&published.curves, &figures).map_err(Failure::run)?;
     }
     let text = match arguments.format {
         Format::Text => comparison.text(),
@@ -36,7 +36,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     print_text(&text)?;
     let missed = comparison.missed();
     if arguments.check && !missed.is_empty() {
-        return Err(Failure::Run(format!("missed: {}", missed.join("; "))));
+        return Err(Failure::run(format!("missed: {}", missed.join("; "))));
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             }
         }
     }
-    if disagreements.is_empty() { Ok(()) } else { Err(Failure::Run(disagreements.join("\n"))) }
+    if disagreements.is_empty() { Ok(()) } else { Err(Failure::run(disagreements.join("\n"))) }
 }
 
 fn agreement(name: &str, ours: &Transcript) -> String {

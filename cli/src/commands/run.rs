@@ -117,7 +117,7 @@ fn write_files(
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
     let title = format!("{experiment}, {variant}: cycles");
     let graph = export::flame_graph(&outcome.ledger, &title)
-        .map_err(|error| Failure::Run(error.to_string()))?;
+        .map_err(|error| Failure::run(error.to_string()))?;
     write_file(&file(GRAPH), &graph)?;
     match &outcome.trace {
         Some(trace) => write_file(&file(TRACE), trace.as_bytes()),

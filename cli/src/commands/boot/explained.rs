@@ -164,7 +164,7 @@ impl Explained {
             write_file(&file(folder, name, STACKS), export::folded(ledger).as_bytes())?;
             if ledger.elapsed_thread_cycles > 0 {
                 let graph = export::flame_graph(ledger, &format!("{name}: cycles"))
-                    .map_err(|error| Failure::Run(error.to_string()))?;
+                    .map_err(|error| Failure::run(error.to_string()))?;
                 write_file(&file(folder, name, GRAPH), &graph)?;
             }
         }

@@ -80,7 +80,7 @@ fn conclude(
         Some(Format::Json) => print_figures(&statistics::json(&run))?,
     }
     if is_over && surroundings.has_hypervisor {
-        return check_partitions(&lines).map_err(Failure::Run);
+        return check_partitions(&lines).map_err(Failure::run);
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     match ending {
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
         Ending::Paused | Ending::At(_) | Ending::Shown(_) => Ok(()),
-        Ending::Interrupted => Err(Failure::Interrupted),
+        Ending::Interrupted => Err(Failure::INTERRUPTED),
         Ending::Unread => Err(Failure::ClosedPipe),
     }
 }
@@ -181,7 +181,7 @@ fn on_qemu(
     });
     screen.show(&filter.finish())?;
     let end = match &ended {
-        Err(Failure::Interrupted) => "interrupted".to_owned(),
+        Err(Failure::Lab(lab::failure::Failure::Interrupted)) => "interrupted".to_owned(),
         Err(_) => return ended.map(drop),
         Ok(exit) => exit.to_string(),
     };

@@ -335,7 +335,7 @@ impl Session {
             let timebase = self.machine.timebase();
             if (input.at_step, input.timebase) != (now, timebase) {
                 let Input { at_step, timebase: logged, .. } = input;
-                return Err(Failure::Run(format!(
+                return Err(Failure::run(format!(
                     "this run is not the one whose input was logged: the input of step {at_step}, time \
                      base {logged}, meets step {now}, time base {timebase}"
                 )));
