@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use lab::images::Images;
-use lab::user_file::Files;
+use lab::user_file::{Files, is_same_file};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -62,9 +62,12 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
     place_for(path).map(drop)
 }
 
-/// Fails if the file at `path`, which `option` names, is one that the run reads: one of `files`, or of our images.
+/// Fails if the file at `path`, which `option` names, is one that the run reads: one of `files`, or of our images, or
+/// what standard input was redirected to.
 pub fn check_not_read(option: &str, path: &Path, files: &Files) -> Result<(), Failure> {
-    if !files.have_read(path) && !Images::find().is_ok_and(|images| images.have(path)) {
+    let is_image = || Images::find().is_ok_and(|images| images.have(path));
+    let is_input = || path.is_file() && is_same_file(path, Path::new("/dev/stdin"));
+    if !files.have_read(path) && !is_image() && !is_input() {
         return Ok(());
     }
     let text = format_args!("{} is a file that this run reads; name another one", path.display());

@@ -470,6 +470,14 @@ fn outputs_that_are_inputs() {
         assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
         assert_eq!(std::fs::read(folder.path().join(output)).unwrap(), before, "{arguments}");
     }
+    let redirected = std::fs::File::open(folder.path().join("typed")).unwrap();
+    assert_refused(
+        folder
+            .command("boot good.toml --trace exits --trace-file typed")
+            .env("POWERVISOR_IMAGES", "images")
+            .stdin(redirected),
+        "--trace-file: typed is a file that this run reads; name another one",
+    );
     for (arguments, output) in [
         ("run e.toml --out out", "out/e-v.svg"),
         ("boot --kernel p.elf --symbols map --timing --out out", "out/boot.folded"),
