@@ -1,8 +1,8 @@
 //! A partition that misbehaves beside two that do no harm: what the tests of containment share.
 
-use powervisor::comparison::Transcript;
-use powervisor::on_simulator;
-use powervisor::system::{Exit, System};
+use lab::comparison::Transcript;
+use lab::on_simulator;
+use lab::system::{Exit, System};
 use simulator::Oracle;
 
 use crate::{changed_system, system_of};

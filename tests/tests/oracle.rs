@@ -2,7 +2,7 @@
 //! another's: the oracle watches all systems of the tests, and a storm of random exits.
 
 use arch::interrupt::Vector;
-use powervisor::system::System;
+use lab::system::System;
 use simulator::oracle::Seen;
 use simulator::{Oracle, RunState};
 use system_tests::containment::{self, on_threads};

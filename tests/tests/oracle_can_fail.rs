@@ -8,7 +8,7 @@ use arch::papr::Hypercall;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use arch::tag::tagged;
-use powervisor::on_simulator;
+use lab::on_simulator;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::oracle::policy::{Row, Rule, rows};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use powervisor::on_simulator;
-use powervisor::system::System;
+use lab::on_simulator;
+use lab::system::System;
 use powervisor::trace::Trace;
 use simulator::{Machine, NoObserver, Oracle, RegionCounts, RunState};
 use system_tests::{all_systems, systems};

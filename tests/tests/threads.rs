@@ -1,7 +1,7 @@
 //! The hypervisor on machines with several hardware threads: the same systems end as well as on one, what a
 //! vCPU is made of stays its own, and the work is done by more than one thread.
 
-use powervisor::system::System;
+use lab::system::System;
 use simulator::{Boot, Description, Machine, NoObserver, Oracle, RunState};
 use system_tests::{all_systems, system_of, systems};
 

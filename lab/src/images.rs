@@ -6,7 +6,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use crate::calibration::cases;
 use crate::failure::Failure;
+use crate::user_file::is_same_file;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
@@ -61,6 +63,13 @@ impl Images {
     /// One of [`GUESTS`].
     pub fn guest(&self, name: &str) -> Result<Vec<u8>, Failure> {
         self.read(name)
+    }
+
+    /// Whether the file at `path` is one of the images, by whatever name.
+    #[must_use]
+    pub fn have(&self, path: &Path) -> bool {
+        let mut names = GUESTS.into_iter().chain([HYPERVISOR, cases::IMAGE]);
+        names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 
     fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {

@@ -7,7 +7,7 @@ use super::{Charge, Ledger};
 
 /// What lines are compared by. Offsets of instructions move when code changes, so by default they do
 /// not count.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum By {
     /// By cause alone.
     Cause,

@@ -18,6 +18,7 @@ use crate::partition_file::{read_machine, read_payload};
 use crate::size::Size;
 use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
+use crate::user_file::Files;
 
 /// What names experiments and variants, which name files too.
 const NAME: &str = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
@@ -151,15 +152,16 @@ impl Experiment {
     }
 
     /// Reads the file and the payload that it names.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        let file = TomlFile::read(path)?;
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        let file = TomlFile::read(path, files)?;
         let contents: Contents = file.parse()?;
         let name = contents.name.get_ref();
         if !is_name(name) {
             let text = format!("`{name}` cannot name an experiment; {NAME}");
             return Err(file.complain(contents.name.span(), text));
         }
-        let (payload, program) = read_payload(&file, &contents.payload, None, &contents.memory)?;
+        let (payload, program) =
+            read_payload(&file, &contents.payload, None, &contents.memory, files)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
@@ -213,7 +215,7 @@ impl Experiment {
         Ok(Self {
             name: name.clone(),
             question: contents.question,
-            machine: read_machine(&file, &contents.machine)?,
+            machine: read_machine(&file, &contents.machine, files)?,
             per: contents.per,
             published: published.collect::<Result<_, _>>()?,
             program,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::names::{COMMON, Program};
 use crate::failure::Failure;
-use crate::user_file::read_file;
+use crate::user_file::Files;
 
 /// What files with symbols are, for complaints.
 const KINDS: &str =
@@ -16,8 +16,8 @@ const KINDS: &str =
 ///
 /// # Errors
 /// [`Failure`] if it cannot be read, or has no symbols of code.
-pub fn read(path: &Path) -> Result<Program, Failure> {
-    let bytes = read_file(path)?;
+pub fn read(path: &Path, files: &Files) -> Result<Program, Failure> {
+    let bytes = files.read(path)?;
     let wrong = |text: &str| Failure::input(path.display(), format_args!("{text}; {KINDS}"));
     if bytes.starts_with(b"\x7fELF") {
         let program = Program::of_elf(&bytes);
@@ -65,6 +65,7 @@ fn of_text(text: &str) -> Result<BTreeMap<u64, Option<String>>, String> {
 mod tests {
     use super::{of_text, read};
     use crate::ledger::names::Program;
+    use crate::user_file::Files;
 
     const MAP: &str = "c000000000000100 T enter\nc000000000000100 t same\n\nc000000000000200 t leave\r\n\
         c000000000000300 D table\nc008000000000000 t late\t[module]\n";
@@ -99,7 +100,7 @@ mod tests {
             (b"\xFF\xFE", "neither ELF nor text"),
         ] {
             std::fs::write(&path, file).unwrap();
-            let error = read(&path).unwrap_err().to_string();
+            let error = read(&path, &Files::default()).unwrap_err().to_string();
             assert!(error.contains(what) && !error.contains('\n'), "{error}");
         }
     }

@@ -16,7 +16,7 @@ use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
 use crate::toml_file::{TomlFile, suggest};
-use crate::user_file::{Unreadable, bytes_of};
+use crate::user_file::{Files, Unreadable};
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -64,12 +64,12 @@ pub struct PartitionFile {
 
 impl PartitionFile {
     /// Reads the file and the payloads that it names.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        Self::from_toml(&TomlFile::read(path)?)
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        Self::from_toml(&TomlFile::read(path, files)?, files)
     }
 
     /// Reads a file that was read already, and the payloads that it names.
-    pub fn from_toml(file: &TomlFile) -> Result<Self, Failure> {
+    pub fn from_toml(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
         let contents: Contents = file.parse()?;
         if contents.partition.is_empty() {
             return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
@@ -77,7 +77,7 @@ impl PartitionFile {
         let mut names = BTreeSet::new();
         let mut partitions = Vec::new();
         for table in &contents.partition {
-            let partition = read_partition(file, table)?;
+            let partition = read_partition(file, table, files)?;
             if !names.insert(partition.name.clone()) {
                 let text = format!(
                     "a second partition is called `{}`; give each its own name",
@@ -95,7 +95,7 @@ impl PartitionFile {
             return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
         }
         let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
-        Ok(Self { machine: machine(file, contents.machine)?, sharing, partitions })
+        Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }
 
@@ -120,27 +120,40 @@ fn positive(
     Err(file.complain(number.span(), text))
 }
 
-fn machine(file: &TomlFile, table: Option<MachineTable>) -> Result<MachineFile, Failure> {
+fn machine(
+    file: &TomlFile,
+    table: Option<MachineTable>,
+    files: &Files,
+) -> Result<MachineFile, Failure> {
     let Some(table) = table else { return Ok(MachineFile::default()) };
-    let machine =
-        table.description.map_or(Ok(MachineFile::default()), |name| read_machine(file, &name))?;
+    let machine = table
+        .description
+        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, files))?;
     let Some(memory) = table.memory else { return Ok(machine) };
     let place = file.complain(memory.span(), "machine memory").to_string();
     Ok(machine.with_memory(*memory.get_ref(), place))
 }
 
 /// The machine that a file of the user's names: one that comes with the command, or a path.
-pub fn read_machine(file: &TomlFile, name: &Spanned<String>) -> Result<MachineFile, Failure> {
+pub fn read_machine(
+    file: &TomlFile,
+    name: &Spanned<String>,
+    files: &Files,
+) -> Result<MachineFile, Failure> {
     match MachineFile::built_in(name.get_ref()) {
         Some(machine) => Ok(machine),
         None if name.get_ref().ends_with(".toml") => {
-            MachineFile::read(&file.resolve(name.get_ref()))
+            MachineFile::read(&file.resolve(name.get_ref()), files)
         }
         None => Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
     }
 }
 
-fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, Failure> {
+fn read_partition(
+    file: &TomlFile,
+    table: &PartitionTable,
+    files: &Files,
+) -> Result<Partition, Failure> {
     let name = table.name.get_ref();
     if !is_name(name) {
         let text = format!(
@@ -169,7 +182,7 @@ fn read_partition(file: &TomlFile, table: &PartitionTable) -> Result<Partition, 
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
         arguments: arguments.to_owned(),
-        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory)?.0,
+        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
     })
 }
 
@@ -180,6 +193,7 @@ pub fn read_payload(
     name: &Spanned<String>,
     initrd: Option<&Spanned<String>>,
     memory: &Spanned<Size>,
+    files: &Files,
 ) -> Result<(Payload, Program), Failure> {
     check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
     let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
@@ -198,7 +212,7 @@ pub fn read_payload(
             };
             file.complain(name.span(), text)
         };
-        let bytes = bytes_of(&path).map_err(wrong)?;
+        let bytes = files.bytes_of(&path).map_err(wrong)?;
         (shown, bytes)
     };
     let program = Program::of_elf(&bytes);
@@ -213,7 +227,7 @@ pub fn read_payload(
         let path = file.resolve(name.get_ref());
         let wrong = |text: String| file.complain(name.span(), text);
         let shown = path.display().to_string();
-        let bytes = bytes_of(&path).map_err(|why| match why {
+        let bytes = files.bytes_of(&path).map_err(|why| match why {
             Unreadable::Interrupted => Failure::Interrupted,
             why => wrong(format!("the initrd {shown} {why}")),
         })?;

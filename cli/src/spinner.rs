@@ -1,48 +1,52 @@
 //! Progress of long work on standard error, if that is a terminal: simulated time and speed.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::progress::{Progress, Task};
 use simulator::Machine;
 
-/// A line that is drawn over and over, and gone when this is dropped.
+/// Work is shown by a line that is drawn over and over, and gone at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Spinner;
+
+/// Such a line.
 #[derive(Debug)]
-pub struct Progress {
+struct Line {
     bar: ProgressBar,
     started: Instant,
+    /// Whether it shows how far the machine is, and not only for how long the work takes.
+    has_machine: Cell<bool>,
 }
 
-impl Progress {
-    /// Shows `what` is being done.
-    #[must_use]
-    pub fn new(what: &str) -> Self {
+impl Progress for Spinner {
+    fn begin(&self, what: &str) -> Box<dyn Task> {
         let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}") {
-            bar.set_style(style);
-        }
+        set_style(&bar, "{spinner} {prefix}: {elapsed}");
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar, started: Instant::now() }
+        Box::new(Line { bar, started: Instant::now(), has_machine: Cell::new(false) })
     }
+}
 
-    /// Shows that `what` is being done, and for how long.
-    #[must_use]
-    pub fn waiting(what: &str) -> Self {
-        let progress = Self::new(what);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {elapsed}") {
-            progress.bar.set_style(style);
+impl Task for Line {
+    fn reached(&self, machine: &Machine) {
+        if !self.has_machine.replace(true) {
+            set_style(&self.bar, "{spinner} {prefix}: {msg}");
         }
-        progress
-    }
-
-    /// Shows how far the machine is.
-    pub fn update(&self, machine: &Machine) {
         let mips = Speed::of(machine, 0, self.started).mips();
         self.bar
             .set_message(format!("{:.6} s simulated, {mips:.1} MIPS", machine.simulated_seconds()));
     }
 }
 
-impl Drop for Progress {
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+}
+
+impl Drop for Line {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -15,7 +15,7 @@ use std::thread;
 
 use super::{PACKAGE, PATIENCE, PROGRAM};
 use crate::failure::Failure;
-use crate::interruption;
+use crate::interruption::Interruption;
 use crate::system::Exit;
 
 /// A running QEMU, ended when this is dropped.
@@ -30,7 +30,11 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `command` with console and monitor connected to us; `folder` takes what that needs.
-    pub(super) fn start(mut command: Command, folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn start(
+        mut command: Command,
+        folder: &Path,
+        interruption: Interruption,
+    ) -> Result<Self, Failure> {
         let errors = folder.join("errors");
         let socket = folder.join("monitor");
         let listener = UnixListener::bind(&socket).map_err(host_failure)?;
@@ -55,7 +59,7 @@ impl Process {
             ),
         })?);
         let output = read_on_thread(child.0.stdout.take());
-        let mut monitor = accept(&listener, &mut child, &errors)?;
+        let mut monitor = accept(&listener, &mut child, &errors, interruption)?;
         // Events come only after this.
         monitor.write_all(b"{\"execute\":\"qmp_capabilities\"}\n").map_err(host_failure)?;
         Ok(Self { child, output, monitor, errors })
@@ -104,6 +108,7 @@ fn accept(
     listener: &UnixListener,
     child: &mut Running,
     errors: &Path,
+    interruption: Interruption,
 ) -> Result<UnixStream, Failure> {
     loop {
         match listener.accept() {
@@ -119,7 +124,7 @@ fn accept(
                     );
                     return Err(Failure::input(PROGRAM, text));
                 }
-                interruption::check()?;
+                interruption.check()?;
                 thread::sleep(PATIENCE);
             }
             Err(error) => return Err(host_failure(error)),

@@ -7,19 +7,21 @@ use crate::failure::Failure;
 use crate::partition_file::PartitionFile;
 use crate::system::System;
 use crate::toml_file::TomlFile;
+use crate::user_file::Files;
 
 /// The systems to run, each with its name.
-pub fn systems(path: &Path, seed: u64) -> Result<Vec<(String, System)>, Failure> {
-    let is_experiment = TomlFile::read(path)?.parse::<toml::Table>()?.contains_key("variant");
+pub fn systems(path: &Path, seed: u64, files: &Files) -> Result<Vec<(String, System)>, Failure> {
+    let is_experiment =
+        TomlFile::read(path, files)?.parse::<toml::Table>()?.contains_key("variant");
     if !is_experiment {
-        let file = PartitionFile::read(path)?;
+        let file = PartitionFile::read(path, files)?;
         let name = path.display().to_string();
         return Ok(vec![(
             name,
             System::with_partitions(&file.partitions, &file.sharing, file.machine, seed)?,
         )]);
     }
-    let experiment = Experiment::read(path)?;
+    let experiment = Experiment::read(path, files)?;
     let named = |variant: &Variant| {
         Ok((format!("{}, {}", path.display(), variant.name), experiment.system(variant, seed)?))
     };

@@ -4,6 +4,7 @@
 
 mod process;
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -11,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::comparison::Transcript;
 use crate::failure::Failure;
-use crate::interruption;
-use crate::output::write_file;
+use crate::interruption::Interruption;
 use crate::system::{Exit, System};
 use process::{Process, host_failure};
 
@@ -26,25 +26,29 @@ const CORES_MAX: u32 = 8;
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What may limit a run or feed its console.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Options {
     /// The run is stopped after this much host time.
     pub timeout: Option<Duration>,
     /// What is typed on the console.
     pub input: Option<Receiver<Vec<u8>>>,
+    /// The run is ended by this.
+    pub interruption: Interruption,
 }
 
-/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included.
-pub fn run(
+/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included, and whatever it fails
+/// with ends the run.
+pub fn run<E: From<Failure>>(
     system: &System,
     options: &Options,
-    mut console: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<Exit, Failure> {
+    mut console: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Exit, E> {
     let files = tempfile::tempdir().map_err(host_failure)?;
-    let mut process = Process::start(command(system, files.path())?, files.path())?;
+    let mut process =
+        Process::start(command(system, files.path())?, files.path(), options.interruption)?;
     let started = Instant::now();
     loop {
-        interruption::check()?;
+        options.interruption.check()?;
         if let Some(timeout) = options.timeout
             && started.elapsed() > timeout
         {
@@ -56,17 +60,22 @@ pub fn run(
         match process.output().recv_timeout(PATIENCE) {
             Ok(bytes) => console(&bytes)?,
             Err(RecvTimeoutError::Timeout) => (),
-            Err(RecvTimeoutError::Disconnected) => return process.finish(),
+            Err(RecvTimeoutError::Disconnected) => return Ok(process.finish()?),
         }
     }
 }
 
 /// Runs a system from start to end and keeps what it showed.
-pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Failure> {
+pub fn transcript(
+    system: &System,
+    timeout: Duration,
+    interruption: Interruption,
+) -> Result<Transcript, Failure> {
     let mut console = Vec::new();
-    let exit = run(system, &Options { timeout: Some(timeout), input: None }, |bytes| {
+    let options = Options { timeout: Some(timeout), input: None, interruption };
+    let exit = run(system, &options, |bytes| {
         console.extend(bytes);
-        Ok(())
+        Ok::<(), Failure>(())
     })?;
     Ok(Transcript { console, exit })
 }
@@ -81,7 +90,7 @@ fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
     let (chips, cores, threads) = description.topology();
     let cores = (chips * cores * threads).min(CORES_MAX);
     let kernel = folder.join("kernel");
-    write_file(&kernel, &system.kernel)?;
+    fs::write(&kernel, &system.kernel).map_err(host_failure)?;
     let mut command = Command::new(PROGRAM);
     command
         .args(["-M", "powernv9", "-nodefaults", "-display", "none", "-no-reboot"])
@@ -92,7 +101,7 @@ fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
         .arg(kernel);
     if let Some(initrd) = &system.initrd {
         let path = folder.join("initrd");
-        write_file(&path, initrd)?;
+        fs::write(&path, initrd).map_err(host_failure)?;
         command.arg("-initrd").arg(path);
     }
     if !system.arguments.is_empty() {

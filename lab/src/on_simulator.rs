@@ -6,10 +6,10 @@ use simulator::{Boot, Machine, NoObserver, Observer, RunState};
 
 use crate::comparison::Transcript;
 use crate::failure::Failure;
-use crate::interruption;
+use crate::interruption::Interruption;
 use crate::system::{Exit, System};
 
-/// Steps between two looks at console and interruption: a few hundredths of a second.
+/// Steps between two looks at the machine: a few hundredths of a second.
 pub const SLICE: u64 = 1 << 20;
 
 /// A machine with the system in its memory, at the first instruction.
@@ -24,7 +24,8 @@ pub fn start(system: &System) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// Runs the machine to its end. `between` is called between slices and after the last.
+/// Runs the machine to its end. `between` is called between slices and after the last, and
+/// whatever it fails with ends the run.
 pub fn run<O: Observer>(
     machine: &mut Machine,
     observer: &mut O,
@@ -43,9 +44,8 @@ pub fn run_in_slices<O: Observer>(
     loop {
         let exit = exit_of(machine.run(steps, observer));
         between(machine, observer)?;
-        match exit {
-            Some(exit) => return Ok(exit),
-            None => interruption::check()?,
+        if let Some(exit) = exit {
+            return Ok(exit);
         }
     }
 }
@@ -63,11 +63,16 @@ pub fn exit_of(end: RunState) -> Option<Exit> {
 
 /// Runs a system from start to end and keeps what it showed. Fails if that takes longer than `timeout`
 /// of host time.
-pub fn transcript(system: &System, timeout: Duration) -> Result<Transcript, Failure> {
+pub fn transcript(
+    system: &System,
+    timeout: Duration,
+    interruption: Interruption,
+) -> Result<Transcript, Failure> {
     let mut console = Vec::new();
     let started = Instant::now();
     let exit = run(&mut start(system)?, &mut NoObserver, |machine| {
         console.extend(machine.take_console_output());
+        interruption.check()?;
         if started.elapsed() < timeout {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use simulator::state::memory::is_available;
 use crate::failure::Failure;
 use crate::size::Size;
 use crate::toml_file::{explain, suggest};
-use crate::user_file::read_file;
+use crate::user_file::Files;
 
 /// The descriptions that come with the command: name and text.
 const BUILT_IN: [(&str, &str); 1] = [("power9", include_str!("../../machines/power9.toml"))];
@@ -59,9 +59,9 @@ impl MachineFile {
     }
 
     /// The description in the user's own file.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
         let place = path.display().to_string();
-        let text = String::from_utf8(read_file(path)?).map_err(|_| {
+        let text = String::from_utf8(files.read(path)?).map_err(|_| {
             Failure::input(&place, "the file is not text; it must be TOML in UTF-8")
         })?;
         Ok(Self { place, text, memory: None, topology: None })

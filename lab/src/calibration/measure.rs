@@ -12,6 +12,7 @@ use simulator::quantity::Bound;
 use super::cases::{self, Case};
 use super::rows::{Published, Row};
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::machine_file::MachineFile;
 use crate::progress::Progress;
 use crate::system::System;
@@ -98,6 +99,8 @@ pub fn measure(
     machine: &MachineFile,
     published: &Published,
     wanted: &BTreeSet<String>,
+    progress: &dyn Progress,
+    interruption: Interruption,
 ) -> Result<Figures, Failure> {
     let cases = cases::of_image(image)?;
     let alone = system(image.to_vec(), machine.clone());
@@ -119,12 +122,12 @@ pub fn measure(
     let work = || {
         let mut done = Vec::new();
         while let Some((boot, variant)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*variant, boot.run(&cases, variant.settings())));
+            done.push((*variant, boot.run(&cases, variant.settings(), interruption)));
         }
         done
     };
     let processors = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-    let progress = Progress::waiting("calibrate");
+    let progress = progress.begin("calibrate");
     let done: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
         let joined = workers
@@ -165,12 +168,17 @@ impl Boot {
     }
 
     /// Cycles an operation, by case and set-up.
-    fn run(&self, cases: &[Case], settings: Settings) -> Result<BTreeMap<String, f64>, Failure> {
+    fn run(
+        &self,
+        cases: &[Case],
+        settings: Settings,
+        interruption: Interruption,
+    ) -> Result<BTreeMap<String, f64>, Failure> {
         let mut regions = RegionCycles::default();
         let timing = Timing { settings, region: None };
         let (exit, _) = timed::run(&self.system, timing, &mut regions, |machine| {
             machine.take_console_output();
-            Ok(())
+            interruption.check()
         })?;
         exit.require_power_off()?;
         let of_role = cases.iter().filter(|case| case.role == self.role);

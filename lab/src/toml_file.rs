@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
-use crate::user_file::read_file;
+use crate::user_file::Files;
 
 /// The text of a TOML file.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct TomlFile {
 
 impl TomlFile {
     /// Reads the file. Fails if it cannot be read or is not UTF-8.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        Self::from_bytes(path, read_file(path)?)
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        Self::from_bytes(path, files.read(path)?)
     }
 
     /// The file at `path`, which holds these bytes. Fails if they are not UTF-8.

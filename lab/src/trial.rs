@@ -14,12 +14,13 @@ use crate::console::check_partitions;
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
+use crate::interruption::Interruption;
 use crate::ledger::Ledger;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
 use crate::metric::{Figure, Interval, Measured};
 use crate::on_simulator::{self, SLICE};
-use crate::progress::Progress;
+use crate::progress::{Progress, Task};
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
@@ -38,6 +39,8 @@ pub struct Trial<'a> {
     names: Names,
     /// How it is timed, at the values and with nothing free.
     settings: Settings,
+    progress: &'a dyn Progress,
+    interruption: Interruption,
 }
 
 /// What a timed trial found.
@@ -69,6 +72,8 @@ impl<'a> Trial<'a> {
         variant: &'a Variant,
         seed: u64,
         quantum: u64,
+        progress: &'a dyn Progress,
+        interruption: Interruption,
     ) -> Result<Self, Failure> {
         let names = Names {
             host: Program::of_elf(&Images::find()?.hypervisor()?),
@@ -77,7 +82,7 @@ impl<'a> Trial<'a> {
         };
         let system = experiment.system(variant, seed)?;
         let settings = Settings { quantum, ..Settings::default() };
-        Ok(Self { experiment, variant, system, names, settings })
+        Ok(Self { experiment, variant, system, names, settings, progress, interruption })
     }
 
     /// The failure of this variant's run that `text` tells of.
@@ -93,14 +98,14 @@ impl<'a> Trial<'a> {
     pub fn count(&self) -> Result<Counts, Failure> {
         let mut counts = RegionCounts::new();
         let mut console = Vec::new();
-        let progress = self.progress();
+        let task = self.task();
         let mut machine = on_simulator::start(&self.system)?;
         let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
-            progress.update(machine);
+            task.reached(machine);
             console.extend(machine.take_console_output());
-            Ok(())
+            self.interruption.check()
         })?;
-        drop(progress);
+        drop(task);
         self.check_end(console, exit)?;
         self.of_region(&counts)
     }
@@ -130,8 +135,8 @@ impl<'a> Trial<'a> {
 
     /// The run of which progress and trace are shown.
     fn time_at_values(&self, is_trace_wanted: bool) -> Result<(Timed, Option<String>), Failure> {
-        let progress = self.progress();
-        let show = |machine: &Machine| progress.update(machine);
+        let task = self.task();
+        let show = |machine: &Machine| task.reached(machine);
         if !is_trace_wanted {
             let no_more = |machine: &Machine, _: &mut NoObserver| show(machine);
             return Ok((self.time_observed(self.settings, &mut NoObserver, SLICE, no_more)?, None));
@@ -171,7 +176,7 @@ impl<'a> Trial<'a> {
             |machine, observer| {
                 console.extend(machine.take_console_output());
                 between(machine, observer.1);
-                Ok(())
+                self.interruption.check()
             },
         )?;
         self.check_end(console, exit)?;
@@ -245,8 +250,8 @@ impl<'a> Trial<'a> {
         Ok(checked.collect())
     }
 
-    fn progress(&self) -> Progress {
-        Progress::new(&format!("{}, {}", self.experiment.name, self.variant.name))
+    fn task(&self) -> Box<dyn Task> {
+        self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
     }
 
     fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(), Failure> {
