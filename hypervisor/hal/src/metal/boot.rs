@@ -9,15 +9,15 @@ use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
 
-use super::host_state::{set_up_thread, translation_on};
 use super::machine::Machine;
-use super::map::{self, Mapping};
-use super::memory::{HEAP_BYTES, start_heap};
-use super::per_cpu::per_cpu;
 use super::registers::{Scope, invalidate, read, spr};
 use super::{Boot, opal, threads};
+use crate::host_space::map::{self, Mapping};
+use crate::host_space::memory::{HEAP_BYTES, start_heap};
+use crate::host_space::windows::Own;
+use crate::host_state::per_cpu::per_cpu;
+use crate::host_state::power9::{set_up_thread, translation_on};
 use crate::radix::PAGE_2M;
-use crate::windows::Own;
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;

@@ -17,13 +17,13 @@ use hypervisor_core::partition::outcome::Leave;
 use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 
-use super::map::{self, Mapping};
-use super::memory::{BLOCK, HeapTables, zero_blocks};
-use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
 use super::{facilities, opal, registers, threads};
+use crate::host_space::map::{self, Mapping};
+use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
+use crate::host_space::windows::Own;
+use crate::host_state::per_cpu::per_cpu;
 use crate::radix::{TableMemory, Tree};
-use crate::windows::Own;
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
