@@ -109,7 +109,7 @@ const PRIVILEGED_NUMBER: u16 = 0x10;
 
 fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let Some(row) = find(thread, shared, i, false)? else { return Ok(Flow::Next) };
-    require_facility(thread, row, i, false)?;
+    require_facility(thread, shared, row, i, false)?;
     if matches!(row.spr, Spr::Tb | Spr::Dec | Spr::Hdec | Spr::Purr | Spr::Spurr | Spr::Vtb) {
         shared.show_time(thread);
     }
@@ -117,9 +117,11 @@ fn mfspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let value = match row.spr {
         Spr::Xer => thread.xer,
         Spr::Tb if row.number == TBU => timebase() >> 32,
-        Spr::Dec if thread.has_large_decrementer() => decrementer(thread, timebase()) as u64,
-        Spr::Dec => decrementer(thread, timebase()) as u64 & 0xFFFF_FFFF,
-        Spr::Hdec => hypervisor_decrementer(thread, timebase()) as u64,
+        Spr::Dec if thread.has_large_decrementer() => {
+            decrementer(thread, shared, timebase()) as u64
+        }
+        Spr::Dec => decrementer(thread, shared, timebase()) as u64 & 0xFFFF_FFFF,
+        Spr::Hdec => hypervisor_decrementer(thread, shared, timebase()) as u64,
         Spr::Ppr if row.number == PPR32 => thread.spr(Spr::Ppr) >> 32,
         Spr::Psscr if row.number == GUEST_PSSCR => guest_psscr(thread),
         Spr::Dpdes => message::dpdes(thread, shared),
@@ -178,16 +180,12 @@ fn guest_psscr(thread: &Thread) -> u64 {
     value & psscr::PRIVILEGED & !hidden
 }
 
-/// LPCR bits that POWER9 keeps; the others read as zero. Source: QEMU's mask for POWER9
-/// (`docs/facts/special-registers.md#lpcr-bits-that-power9-keeps`).
-const POWER9_LPCR: u64 = 0x7070_4000_03F7_FE1B;
-
 /// Bits 0:39 of the time base, which TBU40 replaces.
 const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
 
 fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let Some(row) = find(thread, shared, i, true)? else { return Ok(Flow::Next) };
-    require_facility(thread, row, i, true)?;
+    require_facility(thread, shared, row, i, true)?;
     let value = thread.gpr[i.rs()] & row.mask();
     match row.spr {
         Spr::Xer => thread.xer = value & xer::MASK,
@@ -246,10 +244,10 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
                 _ => value,
             };
             // Load monitoring is not in POWER9: its bits are not kept.
-            thread.set_spr(Spr::Bescr, new & bescr::POWER9_MASK);
+            thread.set_spr(Spr::Bescr, new & bescr::KEPT);
         }
         spr if monitor::owns(spr) => monitor::write(thread, row, value)?,
-        Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & POWER9_LPCR),
+        Spr::Lpcr => thread.set_spr(Spr::Lpcr, value & shared.processor.facts().lpcr),
         Spr::Psscr if row.number == GUEST_PSSCR => {
             let kept = thread.spr(Spr::Psscr) & !psscr::PRIVILEGED;
             thread.set_spr(Spr::Psscr, kept | value & psscr::PRIVILEGED);
@@ -272,8 +270,9 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         Spr::Wort => {}
         // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
         Spr::Pcr => {
+            let value = value & shared.processor.facts().pcr;
             refuse_unmodelled(thread, Spr::Pcr, value)?;
-            thread.set_spr(Spr::Pcr, value & PCR_LEVELS);
+            thread.set_spr(Spr::Pcr, value);
         }
         spr => {
             refuse_unmodelled(thread, spr, value)?;
@@ -305,9 +304,6 @@ fn synchronizes(spr: Spr) -> bool {
 
 /// The performance state that PMCR asks for. Of the others its version stays, and the rest reads as zero.
 const PMCR_LOWER_STATE: Field = Field::new(8, 15);
-
-/// PCR bits that take something away: facilities, and levels of the architecture before 3.0.
-const PCR_LEVELS: u64 = 0xF000_0000_0000_001E;
 
 /// Program priority, the only field of PPR.
 const PPR_PRIORITY: Field = Field::new(11, 13);
@@ -342,7 +338,7 @@ const PROBLEM_AMR: u16 = 13;
 /// no partition stops the machine.
 fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Trap> {
     let what = match spr {
-        Spr::Pcr if value & PCR_LEVELS != 0 => "an older compatibility level",
+        Spr::Pcr if value != 0 => "an older compatibility level",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         Spr::Ldbar if value != 0 => "collecting of events in memory",
         _ => return Ok(()),
@@ -353,11 +349,17 @@ fn refuse_unmodelled(thread: &mut Thread, spr: Spr, value: u64) -> Result<(), Tr
 /// Refuses a register whose facility is switched off.
 fn require_facility(
     thread: &mut Thread,
+    shared: &Shared,
     row: &SprRow,
     i: Word,
     is_write: bool,
 ) -> Result<(), Trap> {
-    let Some(facility) = facility::facility_of(row.spr) else { return Ok(()) };
+    let facts = shared.processor.facts();
+    let Some(facility) =
+        facility::facility_of(row.spr).filter(|facility| facts.switches(*facility))
+    else {
+        return Ok(());
+    };
     facility::require(thread, facility)?;
     match facility {
         Facility::Tm if thread.msr() & msr::TM == 0 => {

@@ -574,7 +574,7 @@ fn spr_write(number: u16) -> Class {
 }
 
 fn row(number: u16) -> Option<Spr> {
-    SprRow::find(number, arch::processor::Processor::Power9).map(|row| row.spr)
+    SprRow::of_number(number).map(|row| row.spr)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod vector_scalar;
 use std::sync::Mutex;
 
 use arch::instruction::{Mnemonic, Operand, Privilege, Row, TABLE, Word};
+use arch::processor::Processor;
 use fastrand::Rng;
 
 use case::Case;
@@ -129,7 +130,7 @@ const BATCH: usize = 5000;
 /// which the machine does not have.
 fn is_comparable(row: &Row) -> bool {
     row.privilege == Privilege::Problem
-        && row.processors.has_power9()
+        && row.processors.includes(Processor::Power9)
         && !NOT_COMPARED.contains(&row.mnemonic)
         && !(Mnemonic::Tbegin..=Mnemonic::Tabortdci).contains(&row.mnemonic)
 }

@@ -68,7 +68,7 @@ impl Simulator {
             1,
             0,
         );
-        let mut thread = Thread::new(0, 0);
+        let mut thread = Thread::new(shared.processor, 0, 0);
         let little = if order == ByteOrder::Little { msr::LE } else { 0 };
         let facilities = msr::FP | msr::VEC | msr::VSX;
         thread.set_msr(msr::SF | msr::HV | msr::PR | facilities | msr::FE0 | msr::FE1 | little);
@@ -83,7 +83,7 @@ impl Simulator {
         for (index, &word) in case.words.iter().enumerate() {
             let Self { thread, shared } = self;
             thread.cia = at;
-            let (handler, _) = select(word, Processor::Power9, mode);
+            let (handler, _) = select(word, shared.processor, mode);
             match handler(thread, shared, word) {
                 Ok(Flow::Branch | Flow::Return) => at = thread.nia,
                 Ok(Flow::Next | Flow::Synchronize) => at += 4,

@@ -4,7 +4,11 @@
 pub(crate) mod per_cpu;
 pub(crate) mod power9;
 
+use arch::processor::Processor;
 use arch::registers::msr;
+
+/// The processor that the hypervisor runs on.
+pub(crate) const PROCESSOR: Processor = Processor::Power9;
 
 /// MSR of the hypervisor once translation is on.
 pub(crate) const HOST_MSR: u64 =

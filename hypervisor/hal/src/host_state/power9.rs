@@ -5,13 +5,19 @@ use core::arch::asm;
 use arch::registers::{lpcr, msr};
 use hypervisor_core::facilities;
 
-use super::HOST_MSR;
+use super::{HOST_MSR, PROCESSOR};
 use crate::metal::registers::{isync, spr, write};
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.
 pub(crate) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+const _: () = {
+    let facts = PROCESSOR.facts();
+    assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
+    assert!((facilities::ALWAYS | facilities::ON_DEMAND) & !facts.hfscr == 0);
+};
 
 /// Sets the registers of this thread up that stay as they are.
 ///

@@ -15,6 +15,7 @@ use super::{Boot, opal, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
 use crate::host_space::windows::Own;
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::power9::{set_up_thread, translation_on};
 use crate::radix::PAGE_2M;
@@ -29,8 +30,8 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     assert!(device_tree_lost == 0, "the image was copied over the device tree at {device_tree:#x}");
     let pvr = read::<{ spr::PVR }>() as u32;
     assert!(
-        Processor::from_pvr(pvr) == Some(Processor::Power9),
-        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
+        Processor::from_pvr(pvr) == Some(PROCESSOR),
+        "this hypervisor runs on {PROCESSOR} only; the processor version register is {pvr:#010x}"
     );
     let answer = opal::reinit_cpus(reinit::HILE_LITTLE | reinit::MMU_RADIX);
     assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");

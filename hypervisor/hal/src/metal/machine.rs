@@ -22,6 +22,7 @@ use super::{facilities, opal, registers, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
 use crate::host_space::windows::Own;
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::radix::{TableMemory, Tree};
 
@@ -275,7 +276,7 @@ impl Enter for Machine {
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
         let entered = unsafe {
-            (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
+            (*registers).msr = ((*registers).msr & PROCESSOR.facts().msr & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
             // Stores of another partition must not drain under this one's LPID.
