@@ -15,7 +15,6 @@ pub mod floating_point;
 pub mod history;
 pub mod invalidate;
 pub mod message;
-mod monitor;
 pub mod power;
 pub mod segment;
 pub mod spr;
