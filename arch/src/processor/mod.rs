@@ -25,8 +25,8 @@ pub enum Processor {
 pub struct Facts {
     /// The name that machine descriptions and device trees use.
     pub name: &'static str,
-    /// Upper halfwords of the processor version register that name it.
-    pub versions: &'static [u16],
+    /// The first and the last upper halfword of the processor version register that name it.
+    pub versions: [u32; 2],
     /// The registers that firmware hands to a payload, where they are not zero.
     pub at_power_on: AtPowerOn,
     /// MSR bits that it keeps.
@@ -112,6 +112,14 @@ impl Facts {
         self.hfscr & facility.bit() != 0
     }
 
+    /// Whether a processor version register names this processor.
+    #[inline]
+    #[must_use]
+    pub const fn is_version(&self, pvr: u32) -> bool {
+        let [first, last] = self.versions;
+        first <= pvr >> 16 && pvr >> 16 <= last
+    }
+
     /// The most threads that a core can run.
     #[must_use]
     pub const fn threads_max(&self) -> u32 {
@@ -124,6 +132,7 @@ impl Processor {
     pub const ALL: [Self; 2] = [Self::Power8, Self::Power9];
 
     /// What is its own.
+    #[inline]
     #[must_use]
     pub const fn facts(self) -> &'static Facts {
         match self {
@@ -136,9 +145,15 @@ impl Processor {
     ///
     /// Source: `docs/facts/special-registers.md#processor-version`.
     #[must_use]
-    pub fn from_pvr(pvr: u32) -> Option<Self> {
-        let version = (pvr >> 16) as u16;
-        Self::ALL.into_iter().find(|processor| processor.facts().versions.contains(&version))
+    pub const fn from_pvr(pvr: u32) -> Option<Self> {
+        let mut index = 0;
+        while index < Self::ALL.len() {
+            if Self::ALL[index].facts().is_version(pvr) {
+                return Some(Self::ALL[index]);
+            }
+            index += 1;
+        }
+        None
     }
 
     /// The generation with this name.

@@ -5,10 +5,10 @@ use crate::bits::bit;
 use crate::registers::hfscr::Facility;
 use crate::registers::msr;
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
     // `docs/facts/special-registers.md#processor-version`.
-    versions: &[0x4B, 0x4C, 0x4D],
+    versions: [0x4B, 0x4D],
     // `docs/facts/special-registers.md#values-at-power-on`.
     at_power_on: AtPowerOn { pvr: 0x004D_0200, lpcr: 0x0040_0000_0000_6000, hid0: 0, rpr: 0 },
     // `docs/facts/special-registers.md#bits-that-are-kept`.

@@ -5,9 +5,9 @@ use crate::bits::bit;
 use crate::registers::hfscr::Facility;
 use crate::registers::msr;
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "POWER9",
-    versions: &[0x4E],
+    versions: [0x4E, 0x4E],
     // DD2.3, the stepping without the errata of tlbie's store queue and of a guest's stop:
     // `docs/facts/special-registers.md#processor-version`; the others as in
     // `docs/facts/special-registers.md#values-at-power-on` and `#registers-of-the-implementation` there.

@@ -13,8 +13,12 @@ use crate::state::timers::{Timers, Underflow};
 /// The decrementer's value, sign-extended from its width.
 #[must_use]
 pub fn decrementer(thread: &Thread, shared: &Shared, timebase: u64) -> i64 {
-    let bits = if thread.has_large_decrementer() { large_bits(shared) } else { SMALL_BITS };
-    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
+    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), dec_bits(thread, shared))
+}
+
+/// Bits of the decrementer, which LPCR\[LD\] makes large.
+pub(crate) fn dec_bits(thread: &Thread, shared: &Shared) -> u32 {
+    if thread.has_large_decrementer() { large_bits(shared) } else { SMALL_BITS }
 }
 
 /// The hypervisor decrementer's value, sign-extended from its width.
@@ -84,9 +88,8 @@ pub(super) fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
     let timebase = shared.own_timebase(thread);
     let dec = decrementer(thread, shared, timebase);
     let hdec = hypervisor_decrementer(thread, shared, timebase);
-    let dec_bits = if is_large { large_bits(shared) } else { SMALL_BITS };
-    let ticks =
-        ticks_to_sign_change(dec, dec_bits).min(ticks_to_sign_change(hdec, large_bits(shared)));
+    let ticks = ticks_to_sign_change(dec, dec_bits(thread, shared))
+        .min(ticks_to_sign_change(hdec, large_bits(shared)));
     let until = shared.clock.cycles_at(timebase.wrapping_sub(offset).saturating_add(ticks));
     // The time base, which HDEC follows here, was set back: the sign bit will be set anew.
     thread.underflow.is_over &= hdec < 0;

@@ -2,7 +2,6 @@
 
 use arch::address::RealAddress;
 use arch::interrupt::{Vector, program};
-use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
@@ -13,6 +12,7 @@ use simulator::state::shared::{FirmwarePlace, Shared};
 use simulator::state::thread::Thread;
 use simulator::state::thread::trap::{Cause, StopReason};
 
+use crate::PROCESSOR;
 use crate::case::Case;
 use crate::layout::{LANDING, SCRATCH, SCRATCH_BYTES, WINDOW};
 use crate::program::BACKWARD;
@@ -60,7 +60,7 @@ impl Simulator {
         let region = Region { base: SCRATCH, bytes: SCRATCH_BYTES, node: 0 };
         let clock = Clock { core_hz: 4_000_000_000, timebase_hz: 512_000_000 };
         let shared = Shared::new(
-            Processor::Power9,
+            PROCESSOR,
             clock,
             Memory::new(vec![region]),
             vec![Core::new(0)],

@@ -19,6 +19,14 @@ const _: () = {
     assert!((facilities::ALWAYS | facilities::ON_DEMAND) & !facts.hfscr == 0);
 };
 
+/// Stops on another processor.
+pub(crate) fn check_version(pvr: u32) {
+    assert!(
+        PROCESSOR.facts().is_version(pvr),
+        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
+    );
+}
+
 /// Sets the registers of this thread up that stay as they are.
 ///
 /// # Safety

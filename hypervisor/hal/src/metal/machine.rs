@@ -276,7 +276,8 @@ impl Enter for Machine {
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
         let entered = unsafe {
-            (*registers).msr = ((*registers).msr & PROCESSOR.facts().msr & !msr::HV) | msr::ME;
+            (*registers).msr =
+                ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
             // Stores of another partition must not drain under this one's LPID.

@@ -6,7 +6,7 @@ use arch::registers::spr::{Spr, SprRow};
 use super::family::Family;
 use super::kept::{counted, store};
 use crate::interrupt::decrementers::{
-    decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+    dec_bits, decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
 };
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
@@ -31,13 +31,18 @@ fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option
     let timebase = || shared.timebase(thread);
     Ok(Some(match row.spr {
         Spr::Tb if row.number == TBU => timebase() >> 32,
-        Spr::Dec if thread.has_large_decrementer() => {
-            decrementer(thread, shared, timebase()) as u64
+        Spr::Dec => shown(decrementer(thread, shared, timebase()), dec_bits(thread, shared)),
+        Spr::Hdec => {
+            let bits = shared.processor.facts().decrementer_bits;
+            shown(hypervisor_decrementer(thread, shared, timebase()), bits)
         }
-        Spr::Dec => decrementer(thread, shared, timebase()) as u64 & 0xFFFF_FFFF,
-        Spr::Hdec => hypervisor_decrementer(thread, shared, timebase()) as u64,
         spr => counted(thread, shared, spr),
     }))
+}
+
+/// What a read shows of a decrementer: the sign of one of 32 bits is not extended.
+fn shown(value: i64, bits: u32) -> u64 {
+    if bits == 32 { value as u64 & 0xFFFF_FFFF } else { value as u64 }
 }
 
 fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
