@@ -25,16 +25,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
     hid0: Hid0 { little_endian: bit(4), radix: bit(8) },
     // `docs/facts/special-registers.md#facilities`.
-    hfscr: Facility::Fp.bit()
-        | Facility::VecVsx.bit()
-        | Facility::Dscr.bit()
-        | Facility::Pm.bit()
-        | Facility::Bhrb.bit()
-        | Facility::Tm.bit()
-        | Facility::Ebb.bit()
-        | Facility::Tar.bit()
-        | Facility::Stop.bit()
-        | Facility::Msgp.bit(),
+    hfscr: super::power8::FACTS.hfscr | Facility::Stop.bit() | Facility::Msgp.bit(),
     // `docs/facts/interrupts.md#width-of-the-decrementers`.
     decrementer_bits: 56,
     // `docs/facts/opal-and-powernv.md#pir`.

@@ -21,13 +21,14 @@ mod transaction;
 mod translation;
 
 use arch::instruction::{Mnemonic, Word};
+use arch::registers::spr::Spr;
 use arch::registers::xer;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use access::{find, require_facility};
-use family::family;
+use family::Family;
 pub use kept::{counted, store, stored};
 
 /// The handler of a move from or to a special-purpose register.
@@ -79,4 +80,30 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let family = family(row.spr);
     (family.write)(thread, shared, row, value)?;
     Ok(if (family.synchronizes)(row.spr) { Flow::Synchronize } else { Flow::Next })
+}
+
+/// The family that a register belongs to.
+const fn family(spr: Spr) -> &'static Family {
+    match spr {
+        Spr::Tb | Spr::Dec | Spr::Hdec | Spr::Purr | Spr::Spurr | Spr::Vtb | Spr::Ic => {
+            &timers::FAMILY
+        }
+        Spr::Lpcr | Spr::Lpidr | Spr::Pidr | Spr::Hrmor | Spr::Ptcr => &translation::FAMILY,
+        Spr::Amr | Spr::Iamr | Spr::Uamor => &keys::FAMILY,
+        Spr::Hfscr | Spr::Fscr | Spr::Pcr => &compatibility::FAMILY,
+        Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0 => &debug::FAMILY,
+        Spr::Dpdes | Spr::Tir => &doorbell::FAMILY,
+        Spr::Bescr => &events::FAMILY,
+        Spr::Texasr => &transaction::FAMILY,
+        Spr::Mmcr0 | Spr::Mmcr1 | Spr::Mmcr2 | Spr::Mmcra | Spr::Ctrl => &monitor::FAMILY,
+        Spr::Pmc1 | Spr::Pmc2 | Spr::Pmc3 | Spr::Pmc4 | Spr::Pmc5 | Spr::Pmc6 => &monitor::FAMILY,
+        Spr::Psscr | Spr::Pmcr => &power_saving::FAMILY,
+        Spr::Ppr => &priority::FAMILY,
+        Spr::Hmer | Spr::Hmeer => &maintenance::FAMILY,
+        Spr::Trig1 | Spr::Trig2 | Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc => {
+            &implementation::FAMILY
+        }
+        Spr::L2qosr | Spr::Mmcrc | Spr::Ldbar | Spr::Wort => &implementation::FAMILY,
+        _ => &kept::FAMILY,
+    }
 }
