@@ -37,7 +37,7 @@ pub struct Facts {
     pub pcr: u64,
     /// HID0 as far as a hypervisor touches it.
     pub hid0: Hid0,
-    /// HFSCR bits that switch a facility. What belongs to another is not switched.
+    /// HFSCR bits that switch a facility; a facility whose bit is not here cannot be withheld.
     pub hfscr: u64,
     /// Bits of HDEC, and of a DEC that LPCR\[LD\] makes large.
     pub decrementer_bits: u32,
