@@ -9,13 +9,13 @@ use hypervisor_core::memory::Range;
 use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::sync::Lock;
 
-use super::Single;
 use super::memory::{
     HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, WINDOW_BASE, real_of,
 };
-use super::registers::{Scope, invalidate, ptesync};
+use super::windows::{Opened, Own, RIGHTS_DATA, Windows, leaf};
+use crate::metal::registers::{Scope, invalidate, ptesync};
 use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
-use crate::windows::{Opened, Own, RIGHTS_DATA, Windows, leaf};
+use crate::single::Single;
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
 const RIGHTS_CONSTANT: u64 = rights::PRIVILEGED | rights::READ;
@@ -50,7 +50,7 @@ unsafe extern "C" {
 }
 
 /// The image in real memory.
-pub(super) fn image() -> Range {
+pub(crate) fn image() -> Range {
     let bytes = (&raw const image_end) as u64 - (&raw const image_start) as u64;
     Range { start: RealAddress(0), bytes }
 }
@@ -61,7 +61,7 @@ fn with_windows<T>(work: impl FnOnce(&mut Windows) -> T) -> T {
 }
 
 /// Builds the hypervisor's tree over its image and announces it in the tables; answers PTCR.
-pub(super) fn build() -> Result<u64, MapError> {
+pub(crate) fn build() -> Result<u64, MapError> {
     let mut tree = Tree::new(&mut ImageTables)?;
     let mut address = (&raw const image_start) as u64 + (1 << PAGE_4K);
     let rodata = (&raw const image_rodata_start) as u64;
@@ -92,13 +92,13 @@ pub(super) fn build() -> Result<u64, MapError> {
 }
 
 /// Where the partition table is.
-pub(super) fn ptcr() -> u64 {
+pub(crate) fn ptcr() -> u64 {
     let base = real_of(PARTITION_TABLE.get() as u64);
     TableLocation { base, bytes_log2: PARTITION_TABLE_LOG2 }.to_doubleword()
 }
 
 /// Maps the heap.
-pub(super) fn map_heap(range: Range) -> Result<(), MapError> {
+pub(crate) fn map_heap(range: Range) -> Result<(), MapError> {
     for offset in (0..range.bytes).step_by(1 << PAGE_2M) {
         let page = leaf(range.start.wrapping_add(offset), RIGHTS_DATA);
         with_windows(|own| own.tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page))?;
@@ -112,7 +112,7 @@ pub(super) fn map_heap(range: Range) -> Result<(), MapError> {
 /// # Safety
 /// The doublewords name a tree that outlives the entry and in which a partition finds nothing that is not its own.
 /// For LPID 0 it maps what the hypervisor has where it has it.
-pub(super) unsafe fn set_partition(lpid: u32, first: u64, second: u64) {
+pub(crate) unsafe fn set_partition(lpid: u32, first: u64, second: u64) {
     let table = PARTITION_TABLE.get();
     // SAFETY: the index is checked; aligned doublewords of a static that only this module writes.
     unsafe {
@@ -124,7 +124,7 @@ pub(super) unsafe fn set_partition(lpid: u32, first: u64, second: u64) {
 }
 
 /// Replaces the second doubleword of a partition's entry: where its process table lies, by an address of its own.
-pub(super) fn set_process_table(lpid: u32, second: u64) {
+pub(crate) fn set_process_table(lpid: u32, second: u64) {
     assert!(lpid != 0, "the hypervisor's own process table stays");
     let table = PARTITION_TABLE.get();
     // SAFETY: as in `set_partition`.
@@ -135,18 +135,18 @@ pub(super) fn set_process_table(lpid: u32, second: u64) {
 }
 
 /// Number of partitions that the table has room for.
-pub(super) const fn lpids() -> u32 {
+pub(crate) const fn lpids() -> u32 {
     LPIDS as u32
 }
 
 /// A mapped range; what was mapped is undone at its end.
 #[derive(Debug)]
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     opened: Opened,
     /// The first byte asked for.
-    pub(super) pointer: *mut u8,
+    pub(crate) pointer: *mut u8,
     /// How many bytes were asked for.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 // SAFETY: the memory is mapped for all threads alike.
@@ -161,7 +161,7 @@ impl Mapping {
 }
 
 /// Maps real memory that is not the hypervisor's own.
-pub(super) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
+pub(crate) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
     let range = Range { start: address, bytes };
     own.refuse(range)?;
     let invalidate = || invalidate(Scope::Host);
@@ -170,7 +170,7 @@ pub(super) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<
 }
 
 /// Maps such memory, all in one 64 KiB page, at the place that is the vCPU's own.
-pub(super) fn pin_window(
+pub(crate) fn pin_window(
     own: &Own,
     vcpu: VcpuId,
     address: RealAddress,

@@ -1,26 +1,37 @@
-//! The registers of the hypervisor's own: what they hold while no partition runs.
+//! The registers of the hypervisor's own on POWER9: what they hold while no partition runs.
 
 use core::arch::asm;
 
 use arch::registers::{lpcr, msr};
 use hypervisor_core::facilities;
 
-use super::registers::{isync, spr, write};
-
-/// MSR of the hypervisor once translation is on.
-pub(super) const HOST_MSR: u64 =
-    msr::SF | msr::HV | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;
+use super::{HOST_MSR, PROCESSOR};
+use crate::metal::registers::{isync, spr, write};
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.
-pub(super) const HOST_LPCR: u64 =
+pub(crate) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
+
+const _: () = {
+    let facts = PROCESSOR.facts();
+    assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
+    assert!((facilities::ALWAYS | facilities::ON_DEMAND) & !facts.hfscr == 0);
+};
+
+/// Stops on another processor.
+pub(crate) fn check_version(pvr: u32) {
+    assert!(
+        PROCESSOR.facts().is_version(pvr),
+        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
+    );
+}
 
 /// Sets the registers of this thread up that stay as they are.
 ///
 /// # Safety
 /// `ptcr` names tables that map the running image at its address; translation is off.
-pub(super) unsafe fn set_up_thread(ptcr: u64) {
+pub(crate) unsafe fn set_up_thread(ptcr: u64) {
     // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
     unsafe {
         write::<{ spr::PTCR }>(ptcr);
@@ -37,7 +48,7 @@ pub(super) unsafe fn set_up_thread(ptcr: u64) {
 
 /// # Safety
 /// Behind [`set_up_thread`].
-pub(super) unsafe fn translation_on() {
+pub(crate) unsafe fn translation_on() {
     // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
     unsafe {
         asm!(

@@ -11,9 +11,15 @@ use arch::registers::hfscr::Facility;
 use arch::registers::monitor::{self, mmcr2};
 use arch::registers::spr::{Access, Spr, SprRow};
 
-use super::facility::unavailable;
+use super::family::Family;
+use super::kept::stored;
+use crate::exec::facility::unavailable;
+use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{StopReason, Trap};
+
+/// CTRL is here because it has the run latch, which lets counters count.
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| true };
 
 const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc5, Spr::Pmc6];
 const COUNTING: [&str; 6] = [
@@ -24,12 +30,6 @@ const COUNTING: [&str; 6] = [
     "counting by PMC5",
     "counting by PMC6",
 ];
-
-/// Whether a write of `spr` belongs here: CTRL has the run latch, which lets counters count.
-pub(super) fn owns(spr: Spr) -> bool {
-    matches!(spr, Spr::Mmcr0 | Spr::Mmcr1 | Spr::Mmcr2 | Spr::Mmcra | Spr::Ctrl)
-        || COUNTERS.contains(&spr)
-}
 
 /// What MMCR0\[PMCC\] leaves to problem state of the registers that it could ever write: 0 reading, 1 nothing,
 /// 2 all, 3 all but PMC5 and PMC6. The others are there to be read.
@@ -55,7 +55,7 @@ fn control(thread: &Thread) -> u64 {
 }
 
 /// The bits that a register's number shows and changes.
-pub(super) fn visible(row: &SprRow) -> u64 {
+fn visible(row: &SprRow) -> u64 {
     match (row.spr, row.write) {
         (Spr::Mmcr0, Access::Problem) => monitor::PROBLEM_MMCR0,
         (Spr::Mmcr2, Access::Problem) => mmcr2::PROBLEM,
@@ -63,8 +63,11 @@ pub(super) fn visible(row: &SprRow) -> u64 {
     }
 }
 
-/// Writes a register that [`owns`] names.
-pub(super) fn write(thread: &mut Thread, row: &SprRow, value: u64) -> Result<(), Trap> {
+fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
+    Ok(Some(stored(thread, shared, row.spr) & visible(row)))
+}
+
+fn write(thread: &mut Thread, _: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
     let (old, changes) = (thread.spr(row.spr), visible(row));
     thread.set_spr(row.spr, old & !changes | value & changes);
     if let Some(what) = not_modelled(thread) {

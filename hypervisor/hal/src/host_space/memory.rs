@@ -12,19 +12,19 @@ use hypervisor_core::memory::Range;
 use hypervisor_core::sync::Lock;
 use linked_list_allocator::Heap;
 
-use super::Single;
 use crate::radix::{Slot, Table, TableMemory};
+use crate::single::Single;
 
 /// Quadrant 3: the hypervisor's addresses. The image begins here.
-pub(super) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
+pub(crate) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
 /// Where the heap is mapped.
-pub(super) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
+pub(crate) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
 /// Where windows are mapped.
-pub(super) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+pub(crate) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
 /// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
-pub(super) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
+pub(crate) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
-pub(super) const HEAP_BYTES: u64 = 0x400_0000;
+pub(crate) const HEAP_BYTES: u64 = 0x400_0000;
 
 struct Allocator {
     heap: Lock<Heap>,
@@ -54,7 +54,7 @@ unsafe impl GlobalAlloc for Allocator {
 /// # Safety
 /// `range` is free real memory of [`HEAP_BYTES`], mapped read-write at [`HEAP_BASE`], and this is the
 /// only call.
-pub(super) unsafe fn start_heap(range: Range) {
+pub(crate) unsafe fn start_heap(range: Range) {
     // SAFETY: the caller's promise; nothing allocates at the same time.
     unsafe {
         *ALLOCATOR.real.get() = range.start;
@@ -63,7 +63,7 @@ pub(super) unsafe fn start_heap(range: Range) {
 }
 
 /// The real address of a byte of the image or of the heap.
-pub(super) fn real_of(address: u64) -> RealAddress {
+pub(crate) fn real_of(address: u64) -> RealAddress {
     if address >= HEAP_BASE {
         // SAFETY: written once, before the first allocation.
         let heap = unsafe { *ALLOCATOR.real.get() };
@@ -84,7 +84,7 @@ fn address_of(real: RealAddress) -> u64 {
 }
 
 /// Tables of the hypervisor's own tree, from a pool in the image: they exist before the heap does.
-pub(super) struct ImageTables;
+pub(crate) struct ImageTables;
 
 const POOL_BYTES: usize = 0x2_0000;
 
@@ -98,13 +98,13 @@ static POOL: Single<Pool> = Single::new(Pool { bytes: [0; POOL_BYTES] });
 static POOL_USED: Single<usize> = Single::new(0);
 
 /// Bytes of a cache block, what `dcbz` clears.
-pub(super) const BLOCK: usize = 128;
+pub(crate) const BLOCK: usize = 128;
 
 /// Zeroes whole cache blocks.
 ///
 /// # Safety
 /// `start` is aligned to a block, and `bytes` bytes from there, whole blocks, are cacheable and nobody else's.
-pub(super) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
+pub(crate) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
     for block in (0..bytes).step_by(BLOCK) {
         // SAFETY: the caller's promise.
         unsafe { asm!("dcbz 0, {}", in(reg) start.add(block), options(nostack)) };
@@ -112,7 +112,7 @@ pub(super) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
 }
 
 /// Second-stage tables, from the heap.
-pub(super) struct HeapTables;
+pub(crate) struct HeapTables;
 
 fn read_entry(slot: &Slot) -> u64 {
     let entry = address_of(slot.address()) as *const u64;

@@ -7,64 +7,64 @@ use core::ffi::c_void;
 use arch::registers::msr;
 use hypervisor_core::vcpu::registers::Registers;
 
-use super::Single;
-use super::host_state::HOST_MSR;
-use super::registers::{read, spr};
+use super::HOST_MSR;
+use crate::metal::registers::{read, spr};
+use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.
-pub(super) const THREADS_MAX: usize = 64;
+pub(crate) const THREADS_MAX: usize = 64;
 
 /// What the assembly keeps.
 #[repr(C)]
-pub(super) struct PerCpu {
+pub(crate) struct PerCpu {
     /// r1 of `hal_enter_guest`: the stack of the exits' handlers.
-    pub(super) stack: u64,
+    pub(crate) stack: u64,
     /// r2 of the hypervisor.
-    pub(super) toc: u64,
+    pub(crate) toc: u64,
     /// [`HOST_MSR`].
-    pub(super) host_msr: u64,
+    pub(crate) host_msr: u64,
     /// Where the real door's hypercall goes on at 0xC000....
-    pub(super) hypercall_entry: unsafe extern "C" fn(),
+    pub(crate) hypercall_entry: unsafe extern "C" fn(),
     /// Where the real door's other exits go on at 0xC000....
-    pub(super) exit_entry: unsafe extern "C" fn(),
+    pub(crate) exit_entry: unsafe extern "C" fn(),
     /// MSR bits that a hypercall may not come with.
-    pub(super) not_a_guest_kernel: u64,
+    pub(crate) not_a_guest_kernel: u64,
     /// The vCPU that runs.
-    pub(super) vcpu: *mut Registers,
+    pub(crate) vcpu: *mut Registers,
     /// The same with all that it needs, a `Running`; null between.
-    pub(super) guest: *mut c_void,
+    pub(crate) guest: *mut c_void,
     /// Hypercalls by door, since the guest was entered.
-    pub(super) hypercalls: [u64; 2],
+    pub(crate) hypercalls: [u64; 2],
     /// OPAL's base, its r2.
-    pub(super) opal_base: u64,
+    pub(crate) opal_base: u64,
     /// OPAL's entry.
-    pub(super) opal_entry: u64,
+    pub(crate) opal_entry: u64,
     /// The guest's r1 during a hypercall.
-    pub(super) guest_r1: u64,
+    pub(crate) guest_r1: u64,
     /// The guest's r2 during a hypercall.
-    pub(super) guest_r2: u64,
+    pub(crate) guest_r2: u64,
     /// The guest's LR during a hypercall.
-    pub(super) guest_lr: u64,
+    pub(crate) guest_lr: u64,
     /// Of the interrupted, in the first instructions of an exit.
-    pub(super) r10: u64,
+    pub(crate) r10: u64,
     /// As `r10`.
-    pub(super) r11: u64,
+    pub(crate) r11: u64,
     /// As `r10`.
-    pub(super) r12: u64,
+    pub(crate) r12: u64,
     /// As `r10`, at the real door.
-    pub(super) ctr: u64,
+    pub(crate) ctr: u64,
     /// As `r10`: CFAR.
-    pub(super) cfar: u64,
+    pub(crate) cfar: u64,
     /// The code of the exit that is being handled.
-    pub(super) code: u64,
+    pub(crate) code: u64,
     /// The hypervisor's registers when it was interrupted.
-    pub(super) crash_gpr: [u64; 32],
+    pub(crate) crash_gpr: [u64; 32],
     /// As `crash_gpr`.
-    pub(super) crash_lr: u64,
+    pub(crate) crash_lr: u64,
     /// As `crash_gpr`.
-    pub(super) crash_ctr: u64,
+    pub(crate) crash_ctr: u64,
     /// As `crash_gpr`.
-    pub(super) crash_cr: u64,
+    pub(crate) crash_cr: u64,
 }
 
 unsafe extern "C" {
@@ -105,12 +105,12 @@ const NEW: PerCpu = PerCpu {
 
 /// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
 /// other fields at any interrupt.
-pub(super) fn per_cpu() -> *mut PerCpu {
+pub(crate) fn per_cpu() -> *mut PerCpu {
     read::<{ spr::HSPRG0 }>() as *mut PerCpu
 }
 
 /// The area of the thread with this index.
-pub(super) fn area(index: usize) -> *mut PerCpu {
+pub(crate) fn area(index: usize) -> *mut PerCpu {
     assert!(index < THREADS_MAX, "a thread has an area");
     // SAFETY: within the array.
     unsafe { AREAS.get().cast::<PerCpu>().add(index) }
