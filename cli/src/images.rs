@@ -12,22 +12,8 @@ use crate::failure::Failure;
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
-/// The payloads' files.
-pub const GUESTS: [&str; 13] = [
-    "compute",
-    "confer",
-    "echo",
-    "fairness",
-    "hello",
-    "memory-walk",
-    "misbehave",
-    "null-hypercall",
-    "preempt",
-    "registers",
-    "smp",
-    "storm",
-    "timer",
-];
+/// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
+pub const GUESTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
 /// The folder with the images.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ mod support;
 
 use std::process::Command;
 
+use powervisor::images::GUESTS;
 use support::{Folder, elf, errors};
 
 const PARTITION: &str =
@@ -46,6 +47,10 @@ fn assert_files_refused(subcommand: &str, cases: &[(&str, &str, &str)], good: &s
 
 #[test]
 fn partition_files() {
+    let unreadable = format!(
+        "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: {}",
+        GUESTS.join(", ")
+    );
     let cases = [
         ("[[partition]]", "[[partition]", "bad.toml:1: unclosed array table; expected `]`"),
         (
@@ -83,11 +88,7 @@ fn partition_files() {
             "'64 KiB'",
             "bad.toml:4: p.elf: it needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
         ),
-        (
-            "p.elf",
-            "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, fairness, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
-        ),
+        ("p.elf", "q.elf", &unreadable),
         (
             "name = 'p'",
             "name = 'a b'",

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod images;
+mod join;
 mod kvm_unit_tests;
 mod linux;
 mod loom;
@@ -53,6 +54,8 @@ enum Task {
     KvmUnitTests(kvm_unit_tests::Arguments),
     /// Format, lints, the walls between the crates, and whether what a text cites is there.
     Check,
+    /// Join CHANGELOG.md from docs/changes and CLAIMS.md from docs/claims.
+    Join,
     /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
     #[command(disable_help_flag = true)]
     Differential {
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Task::Linux(arguments) => linux::linux(&workspace, &arguments),
         Task::KvmUnitTests(arguments) => kvm_unit_tests::kvm_unit_tests(&workspace, &arguments),
         Task::Check => check::check(&workspace),
+        Task::Join => join::join(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments).map(drop),

@@ -20,7 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     for (path, text) in &tree.texts {
         let folder = path.parent().unwrap_or(path);
-        if VALUES.iter().any(|values| folder == Path::new(values)) {
+        if VALUES.iter().any(|values| path.starts_with(values)) {
             for (index, line) in text.lines().enumerate() {
                 for wrong in
                     source_of(line).into_iter().flat_map(|source| known.unexplained(source))
