@@ -9,8 +9,8 @@ use super::text::{Tree, headings};
 
 const SOURCES: &str = "docs/facts/sources.md";
 const GLOSSARY: &str = "docs/glossary.md";
-/// Folders with values that say where they are from.
-const VALUES: [&str; 3] = ["machines", "calibration", "experiments"];
+/// Folders with values and rules that say where they are from.
+const VALUES: [&str; 4] = ["machines", "calibration", "experiments", "tests/conformance/rules"];
 /// How far an entry of `docs/facts` is to be trusted.
 const CONFIDENCE: [&str; 5] = ["published", "second-hand", "measured", "derived", "guess"];
 
