@@ -1,4 +1,4 @@
-//! Something that passes one line at a time: the port of a cache, a channel of the memory.
+//! The bandwidth of what passes one line at a time: the port of a cache, a channel of the memory.
 //!
 //! Time is cut into slots of the length that a line takes, and a request takes the first free slot from
 //! the cycle at which it comes. Requests do not come in order of time (a core looks ahead, and threads
@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Slots in one word of the calendar.
+/// Slots in one word of the list.
 const SLOTS: u64 = u64::BITS as u64;
 /// Words that are kept: a request may come that many slots behind the latest one.
 const WORDS: usize = 64;
@@ -15,15 +15,15 @@ const PARTS: u64 = 256;
 
 /// Which slots are taken.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Calendar {
+pub struct Bandwidth {
     /// Length of a slot, in parts of a cycle.
     slot_parts: u64,
     /// For each word, which 64 slots it stands for and which of them are taken.
     words: Vec<(u64, u64)>,
 }
 
-impl Calendar {
-    /// A free calendar for what takes `cycles` cycles a line.
+impl Bandwidth {
+    /// All of it free, for what takes `cycles` cycles a line.
     #[must_use]
     pub fn new(cycles: f64) -> Self {
         let slot_parts = ((cycles * PARTS as f64).round() as u64).max(1);
@@ -61,29 +61,29 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
-    use super::Calendar;
+    use super::Bandwidth;
 
     #[test]
     fn a_slot_is_taken_once_in_whatever_order_requests_come() {
-        let mut calendar = Calendar::new(10.0);
-        assert_eq!(calendar.reserve(100, 0), Some(100));
-        assert_eq!(calendar.reserve(100, 1000), Some(110));
-        assert_eq!(calendar.reserve(50, 1000), Some(50), "an earlier request is not held up");
-        assert_eq!(calendar.reserve(104, 1000), Some(120));
-        assert_eq!(calendar.reserve(105, 20), None, "it would have to wait for 25 cycles");
+        let mut bandwidth = Bandwidth::new(10.0);
+        assert_eq!(bandwidth.reserve(100, 0), Some(100));
+        assert_eq!(bandwidth.reserve(100, 1000), Some(110));
+        assert_eq!(bandwidth.reserve(50, 1000), Some(50), "an earlier request is not held up");
+        assert_eq!(bandwidth.reserve(104, 1000), Some(120));
+        assert_eq!(bandwidth.reserve(105, 20), None, "it would have to wait for 25 cycles");
     }
 
     #[test]
     fn a_flood_passes_at_the_rate_of_the_slots() {
-        let mut calendar = Calendar::new(4.5);
-        let last = (0..1000).map(|_| calendar.reserve(0, u64::MAX).unwrap()).max();
+        let mut bandwidth = Bandwidth::new(4.5);
+        let last = (0..1000).map(|_| bandwidth.reserve(0, u64::MAX).unwrap()).max();
         assert_eq!(last, Some((999.0_f64 * 4.5).ceil() as u64));
     }
 
     #[test]
     fn a_request_from_long_ago_passes() {
-        let mut calendar = Calendar::new(1.0);
-        calendar.reserve(1 << 20, 0).unwrap();
-        assert_eq!(calendar.reserve(0, 0), Some(0));
+        let mut bandwidth = Bandwidth::new(1.0);
+        bandwidth.reserve(1 << 20, 0).unwrap();
+        assert_eq!(bandwidth.reserve(0, 0), Some(0));
     }
 }
