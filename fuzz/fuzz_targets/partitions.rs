@@ -26,7 +26,7 @@ use hypervisor_core::partition::outcome::{Leave, Outcome, StopReason};
 use hypervisor_core::partition::{Partition, Terminal};
 use hypervisor_core::scheduling::queue::WEIGHT_DEFAULT;
 use hypervisor_core::scheduling::schedule::Schedule;
-use hypervisor_core::system::{Policy, System};
+use hypervisor_core::system::{Policy, RegisterPolicy, System};
 use hypervisor_core::vcpu::Vcpu;
 use hypervisor_core::vcpu::registers::Registers;
 use libfuzzer_sys::fuzz_target;
@@ -230,7 +230,7 @@ fuzz_target!(|bytes: &[u8]| {
 
     let console = Console::default();
     console.set_shared(true);
-    let policy = Policy { slice: 1000, patience: 1_000_000 };
+    let policy = Policy { slice: 1000, patience: 1_000_000, registers: RegisterPolicy::Owned };
     let partitions = vec![wild, quiet];
     let system = System::new(&hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);

@@ -23,6 +23,18 @@ pub struct Policy {
     pub slice: u64,
     /// If nothing else can happen for so long, what sleeps is not waited for.
     pub patience: u64,
+    /// Where the registers of a vCPU go that leaves the processor.
+    pub registers: RegisterPolicy,
+}
+
+/// Where the registers of a vCPU go that leaves the processor, as far as another one can enter before they move.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RegisterPolicy {
+    /// Nowhere: the hardware thread keeps them until it does something else.
+    #[default]
+    Owned,
+    /// Into the record, at once; what is still in the processor, when the vCPU comes back to it, is not loaded again.
+    Released,
 }
 
 /// All partitions on all hardware threads.
@@ -91,6 +103,12 @@ impl<'a, H: Hal> System<'a, H> {
             let [ran, inside] = self.schedule.lock().charged(&partition);
             (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
         }
+    }
+
+    /// Whether there are several hardware threads.
+    #[must_use]
+    pub(crate) const fn has_other_threads(&self) -> bool {
+        self.cores.len() > 1
     }
 
     /// The core of a hardware thread.

@@ -16,12 +16,13 @@ use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::partition::Common;
 use crate::partition::outcome::Leave;
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::FAR;
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
-use crate::vcpu::registers::Floating;
+use crate::vcpu::registers::Registers;
 
 loom::thread_local! {
     /// Which hardware thread this is.
@@ -198,10 +199,6 @@ impl Platform for Machine {
 impl Facilities for Machine {
     fn begin_facility(&self, _: Facility) {}
 
-    fn save_facilities(&self, _: &mut Demanded) {}
-
-    fn load_facilities(&self, _: &Demanded) {}
-
     fn set_sprg0(&self, _: u64) {}
 }
 
@@ -224,7 +221,15 @@ impl Enter for Machine {
         leave
     }
 
-    fn save_floating(&self, _: &mut Floating) {}
+    fn save_registers(&self, _: &mut Registers, _: Option<&mut Demanded>, _: Common) {}
 
-    fn load_floating(&self, _: &Floating) {}
+    fn load_registers(&self, _: &Registers, _: Option<&Demanded>, _: Common) {}
+
+    fn decrementer_expires(&self, registers: &Registers, _: Common) -> u64 {
+        registers.supervisor.decrementer_expires
+    }
+
+    fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64) {
+        (registers.supervisor.srr0, registers.supervisor.srr1) = (srr0, srr1);
+    }
 }

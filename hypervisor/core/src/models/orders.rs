@@ -15,13 +15,13 @@ use crate::partition::Partition;
 use crate::partition::outcome::Outcome;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::{FAR, Schedule};
-use crate::system::{Policy, System};
+use crate::system::{Policy, RegisterPolicy, System};
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;
 
 /// A slice never ends, so that nobody is saved by it.
-const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000 };
+const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000, registers: RegisterPolicy::Owned };
 /// A decrementer that does not expire.
 const NEVER: u64 = 1 << 60;
 

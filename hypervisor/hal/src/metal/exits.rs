@@ -53,9 +53,13 @@ extern "C" fn hal_hypercall(
     a6: u64,
     a7: u64,
 ) -> Answered {
-    match Hypercall::from_number(number) {
-        None => Answered { status: H_FUNCTION, what: What::NoOutputs },
-        Some(call) => known(call, a1, a2, a3, a4, a5, a6, a7),
+    let Some(call) = Hypercall::from_number(number) else {
+        return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    };
+    // SAFETY: this is the hypercall's handler, and the vCPU is given up before the next one asks for it.
+    match unsafe { running() }.private_hypercall(call, a1) {
+        Some(status) => Answered { status, what: What::NoOutputs },
+        None => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
 }
 

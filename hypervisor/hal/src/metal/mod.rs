@@ -14,6 +14,7 @@ mod opal;
 mod panic;
 mod per_cpu;
 mod registers;
+mod residents;
 mod threads;
 
 use core::cell::UnsafeCell;
@@ -77,6 +78,7 @@ core::arch::global_asm!(
     GUEST_R1 = const offset_of!(PerCpu, guest_r1),
     GUEST_R2 = const offset_of!(PerCpu, guest_r2),
     GUEST_LR = const offset_of!(PerCpu, guest_lr),
+    GUEST_R13 = const offset_of!(PerCpu, guest_r13),
     R10 = const offset_of!(PerCpu, r10),
     R11 = const offset_of!(PerCpu, r11),
     R12 = const offset_of!(PerCpu, r12),
