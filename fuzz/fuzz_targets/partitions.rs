@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use arch::address::GuestRealAddress;
+use arch::bundle::RegisterPolicy;
 use arch::interrupt::{Vector, storage};
 use arch::papr::{Hypercall, area, page, process_table};
 use arch::registers::hfscr::Facility;
@@ -26,7 +27,7 @@ use hypervisor_core::partition::outcome::{Leave, Outcome, StopReason};
 use hypervisor_core::partition::{Partition, Terminal};
 use hypervisor_core::scheduling::queue::WEIGHT_DEFAULT;
 use hypervisor_core::scheduling::schedule::Schedule;
-use hypervisor_core::system::{Policy, RegisterPolicy, System};
+use hypervisor_core::system::{Policy, System};
 use hypervisor_core::vcpu::Vcpu;
 use hypervisor_core::vcpu::registers::Registers;
 use libfuzzer_sys::fuzz_target;

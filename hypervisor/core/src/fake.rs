@@ -377,7 +377,7 @@ impl Enter for Fake {
         into: &mut Registers,
         demanded: Option<&mut Demanded>,
         common: Common,
-    ) {
+    ) -> u64 {
         let processor = self.processor.borrow();
         let processor = processor.as_ref().expect("somebody's registers were loaded");
         assert_eq!(processor.lpid, common.lpid);
@@ -386,6 +386,7 @@ impl Enter for Fake {
         if let Some(demanded) = demanded {
             demanded.clone_from(&self.facilities.borrow());
         }
+        self.timebase.get()
     }
 
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {

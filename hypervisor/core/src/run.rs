@@ -19,7 +19,7 @@ use crate::partition::{Partition, Terminal};
 use crate::report;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
-use crate::system::{Policy, RegisterPolicy, System};
+use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
 
 /// What the hal knows when it hands over.
@@ -157,7 +157,7 @@ where
     let policy = Policy {
         slice: ticks(u64::from(slice), frequency),
         patience: PATIENCE_SECONDS * frequency,
-        registers: RegisterPolicy::default(),
+        registers: bundle.registers,
     };
     let cores = threads.iter().map(|thread| thread.core).collect();
     let system = System::new(hal, console, policy, partitions, schedule, cores);

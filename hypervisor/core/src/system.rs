@@ -5,6 +5,8 @@
 
 use alloc::vec::Vec;
 
+use arch::bundle::RegisterPolicy;
+
 use crate::console::Console;
 use crate::hal::Hal;
 use crate::partition::Partition;
@@ -23,18 +25,8 @@ pub struct Policy {
     pub slice: u64,
     /// If nothing else can happen for so long, what sleeps is not waited for.
     pub patience: u64,
-    /// Where the registers of a vCPU go that leaves the processor.
+    /// Where the registers of a vCPU go that gives up the processor.
     pub registers: RegisterPolicy,
-}
-
-/// Where the registers of a vCPU go that leaves the processor, as far as another one can enter before they move.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum RegisterPolicy {
-    /// Nowhere: the hardware thread keeps them until it does something else.
-    #[default]
-    Owned,
-    /// Into the record, at once; what is still in the processor, when the vCPU comes back to it, is not loaded again.
-    Released,
 }
 
 /// All partitions on all hardware threads.

@@ -32,7 +32,8 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
     }
     if let Some(path) = &arguments.payload {
         let partition = partition(arguments, path)?;
-        let sharing = Sharing { slice: None, console: console(arguments, &[&partition.name])? };
+        let sharing =
+            Sharing { console: console(arguments, &[&partition.name])?, ..Sharing::default() };
         let machine = machine.unwrap_or_default();
         return System::with_partitions(&[partition], &sharing, machine, arguments.seed);
     }

@@ -12,6 +12,8 @@ mod private;
 pub(crate) mod residence;
 mod translations;
 
+pub use private::Private;
+
 use alloc::boxed::Box;
 
 use crate::facilities::Demanded;
@@ -59,6 +61,9 @@ pub struct Running<'a, H: Hal> {
     id: VcpuId,
     /// Its partition may not run for ever.
     has_time_limit: bool,
+    /// It has used a facility that it gets on demand.
+    has_demanded: bool,
+    common: Common,
     /// LPCR that it runs with.
     pub lpcr: u64,
     /// Hypercalls, by [`Door`](crate::exit::Door), since it entered.
@@ -83,8 +88,13 @@ pub trait Enter: Hal {
     /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
 
-    /// Copies what stays in the processor until another vCPU enters into the vCPU's record.
-    fn save_registers(&self, into: &mut Registers, demanded: Option<&mut Demanded>, common: Common);
+    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile.
+    fn save_registers(
+        &self,
+        into: &mut Registers,
+        demanded: Option<&mut Demanded>,
+        common: Common,
+    ) -> u64;
 
     /// Copies that from the record of a vCPU into the processor, which has another one's there that was saved, or
     /// nobody's.
@@ -128,6 +138,8 @@ pub(crate) fn run<H: Enter>(
         place,
         id: partition.vcpus[place.1].id,
         has_time_limit: partition.time_limit.is_some(),
+        has_demanded: partition.vcpus[place.1].demanded.is_some(),
+        common: partition.common(),
         registers,
         lpcr: 0,
         hypercalls: [0; 2],

@@ -12,8 +12,10 @@
 
 use alloc::boxed::Box;
 
+use arch::bundle::RegisterPolicy;
+
 use crate::partition::Partition;
-use crate::system::{RegisterPolicy, System};
+use crate::system::System;
 use crate::vcpu::registers::Registers;
 
 use super::Enter;

@@ -7,6 +7,7 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::bundle::RegisterPolicy;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
@@ -24,7 +25,7 @@ use crate::partition::outcome::{Outcome, StopReason};
 use crate::report;
 use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
 use crate::scheduling::schedule::Schedule;
-use crate::system::{Policy, RegisterPolicy, System};
+use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
 use crate::vcpu::areas::Log;

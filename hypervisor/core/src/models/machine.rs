@@ -221,7 +221,9 @@ impl Enter for Machine {
         leave
     }
 
-    fn save_registers(&self, _: &mut Registers, _: Option<&mut Demanded>, _: Common) {}
+    fn save_registers(&self, _: &mut Registers, _: Option<&mut Demanded>, _: Common) -> u64 {
+        self.timebase()
+    }
 
     fn load_registers(&self, _: &Registers, _: Option<&Demanded>, _: Common) {}
 

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use arch::bundle::RegisterPolicy;
 use arch::registers::msr;
 use loom::thread::spawn;
 
@@ -15,7 +16,7 @@ use crate::partition::Partition;
 use crate::partition::outcome::Outcome;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::{FAR, Schedule};
-use crate::system::{Policy, RegisterPolicy, System};
+use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;

@@ -141,6 +141,11 @@ macro_rules! supervisor {
             /// When the decrementer becomes negative, in the guest's time base.
             pub decrementer_expires: u64,
         }
+
+        impl Supervisor {
+            /// All zero.
+            pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0 };
+        }
     };
 }
 each_supervisor_register!(supervisor);

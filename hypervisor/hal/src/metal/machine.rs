@@ -273,6 +273,7 @@ impl Enter for Machine {
             (*area).guest = ptr::from_mut(running).cast();
             residents::enter(lpcr, until, now);
             hal_enter_guest(registers);
+            residents::left();
             (*area).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.
@@ -287,8 +288,8 @@ impl Enter for Machine {
         into: &mut Registers,
         demanded: Option<&mut Demanded>,
         common: Common,
-    ) {
-        residents::save(into, demanded, common);
+    ) -> u64 {
+        residents::save(into, demanded, common)
     }
 
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {

@@ -130,6 +130,7 @@ core::arch::global_asm!(
 
 core::arch::global_asm!(
     include_str!("floating.S"),
+    HOST_MSR = const offset_of!(PerCpu, host_msr),
     FPR = const offset_of!(Floating, fpr),
     FPSCR = const offset_of!(Floating, fpscr),
 );

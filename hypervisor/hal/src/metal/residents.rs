@@ -23,27 +23,50 @@ unsafe extern "C" {
 /// The largest positive value of a decrementer of 56 bits.
 const DECREMENTER_MAX: u64 = (1 << 55) - 1;
 
-/// By hardware thread: what the registers in its processor held when they were saved last.
-static SAVED: [Single<Option<Supervisor>>; THREADS_MAX] =
-    [const { Single::new(None) }; THREADS_MAX];
+/// What the registers in a processor held when they were saved last.
+struct Saved {
+    /// No guest has run since.
+    is_there: bool,
+    values: Supervisor,
+}
 
-/// Copies what stays in the processor into the record.
-pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common: Common) {
-    into.supervisor = read_supervisor(common);
-    // SAFETY: the record is there for the call.
-    unsafe { hal_save_floating(&raw mut into.floating) };
-    if let Some(demanded) = demanded {
-        facilities::save(demanded);
+/// By hardware thread.
+static SAVED: [Single<Saved>; THREADS_MAX] =
+    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO }) }; THREADS_MAX];
+
+/// # Safety
+/// Once at a time: it is the only way to this thread's own.
+unsafe fn saved() -> &'static mut Saved {
+    // SAFETY: the caller's promise.
+    unsafe { &mut *SAVED[own_index()].get() }
+}
+
+/// Copies what stays in the processor into the record; the time base meanwhile.
+pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common: Common) -> u64 {
+    // SAFETY: nothing that is called here asks for it; the record is there for the call.
+    unsafe {
+        let saved = saved();
+        saved.is_there = true;
+        let now = read_supervisor(&mut into.supervisor, &mut saved.values, common);
+        hal_save_floating(&raw mut into.floating);
+        if let Some(demanded) = demanded {
+            facilities::save(demanded);
+        }
+        now
     }
-    // SAFETY: this thread's own.
-    unsafe { *SAVED[own_index()].get() = Some(into.supervisor.clone()) };
+}
+
+/// A guest has run since what is in the processor was saved.
+pub(super) fn left() {
+    // SAFETY: dropped at once.
+    unsafe { saved().is_there = false };
 }
 
 /// Copies that from the record of a vCPU into the processor.
 pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common) {
     let lpid = u64::from(common.lpid);
     // SAFETY: no guest runs on this thread; quadrant 3, where the hypervisor is, implies LPID 0. What the vCPU
-    // before has left in these registers is nothing to this one.
+    // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
     unsafe {
         if read::<{ spr::LPIDR }>() != lpid {
             // Stores of another partition must not drain under this one's LPID.
@@ -52,8 +75,9 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
             write::<{ spr::LPIDR }>(lpid);
         }
         set_control(common.lpcr);
-        let before = (*SAVED[own_index()].get()).take();
-        write_supervisor(&from.supervisor, before.as_ref());
+        let saved = saved();
+        let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
+        write_supervisor(&from.supervisor, before);
         clear_segments();
         hal_load_floating(&raw const from.floating);
         facilities::load(demanded);
@@ -80,10 +104,8 @@ unsafe fn set_control(lpcr: u64) {
 /// # Safety
 /// Only before that guest is entered.
 pub(super) unsafe fn enter(lpcr: u64, until: u64, now: u64) {
-    // SAFETY: the caller's promise; what was saved is this thread's own, and the guest will change what is in the processor.
-    // The decrementer of the hypervisor comes after LPCR, which says how wide it is.
+    // SAFETY: the caller's promise. The decrementer of the hypervisor comes after LPCR, which says how wide it is.
     unsafe {
-        *SAVED[own_index()].get() = None;
         set_control(lpcr);
         write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
     }
@@ -97,12 +119,16 @@ pub(super) fn decrementer_expires(common: Common) -> u64 {
 
 macro_rules! supervisor {
     ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
-        fn read_supervisor(common: Common) -> Supervisor {
-            $(let $field = read::<{ spr::$read }>();)*
-            let decrementer_expires = decrementer_expires(common);
-            let mut supervisor = Supervisor { $($field,)* decrementer_expires };
-            supervisor.psscr &= psscr::PRIVILEGED;
-            supervisor
+        /// Reads all of them, twice over; the time base meanwhile.
+        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor, common: Common) -> u64 {
+            $(
+                let value = read::<{ spr::$read }>();
+                (into.$field, copy.$field) = (value, value);
+            )*
+            into.psscr &= psscr::PRIVILEGED;
+            let (left, now) = (read::<{ spr::DEC }>(), read::<{ spr::TB }>());
+            into.decrementer_expires = left.wrapping_add(now).wrapping_add(common.timebase_offset);
+            now
         }
 
         /// # Safety

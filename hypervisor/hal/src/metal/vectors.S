@@ -83,7 +83,8 @@
     door_stubs 0x4000, 0, exit_common
 
 # The hypercall path. To Rust: r3 = opcode, r4-r10 = arguments. From Rust: r3 = status, r4 = what
-# to do: 0 return with no outputs, 1 return with r4-r9 from the record, 2 leave the guest.
+# to do: 0 return with no outputs, 1 return with r4-r9 from the record, 2 leave the guest, 3 store the rest of the guest's
+# registers and ask hal_offer.
     .org 0x4C00 - 0x100
     mr %r0, %r13
     mfspr %r13, {HSPRG0}
@@ -160,24 +161,60 @@ hypercall_with_outputs:
     ld %r13, {GUEST_R13}(%r13)
     rfid
 
-hypercall_leave:                        # r0-r2 are the guest's LR, r1 and r2; r3-r12 are spent
+.macro record_hypercall                 # r0-r2 are the guest's LR, r1 and r2; r3-r12 are spent
     ld %r11, {VCPU}(%r13)
     std %r0, {LR}(%r11)
     std %r1, {GPR} + 1*8(%r11)
     std %r2, {GPR} + 2*8(%r11)
     std %r3, {GPR} + 3*8(%r11)
     ld %r4, {GUEST_R13}(%r13)
-    mfspr %r5, {SRR0}
-    mfspr %r6, {SRR1}
     std %r4, {GPR} + 13*8(%r11)
-    std %r5, {PC}(%r11)
-    std %r6, {MSR}(%r11)
     li %r0, 0
     mtcrf VOLATILE_CR, %r0
     mfcr %r4
     std %r0, {RECORD_CFAR}(%r11)
     std %r4, {CR}(%r11)
+.endm
+
+hypercall_leave:
+    cmpldi %r4, 2
+    bne hypercall_offer
+    record_hypercall
+    mfspr %r5, {SRR0}
+    mfspr %r6, {SRR1}
+    std %r5, {PC}(%r11)
+    std %r6, {MSR}(%r11)
     b guest_left
+
+hypercall_offer:                        # the same, but it may go on: Rust keeps r14-r31, and SRR0 and SRR1, which it reads, stay
+    record_hypercall
+    std %r14, {GPR} + 14*8(%r11)
+    std %r15, {GPR} + 15*8(%r11)
+    std %r16, {GPR} + 16*8(%r11)
+    std %r17, {GPR} + 17*8(%r11)
+    std %r18, {GPR} + 18*8(%r11)
+    std %r19, {GPR} + 19*8(%r11)
+    std %r20, {GPR} + 20*8(%r11)
+    std %r21, {GPR} + 21*8(%r11)
+    std %r22, {GPR} + 22*8(%r11)
+    std %r23, {GPR} + 23*8(%r11)
+    std %r24, {GPR} + 24*8(%r11)
+    std %r25, {GPR} + 25*8(%r11)
+    std %r26, {GPR} + 26*8(%r11)
+    std %r27, {GPR} + 27*8(%r11)
+    std %r28, {GPR} + 28*8(%r11)
+    std %r29, {GPR} + 29*8(%r11)
+    std %r30, {GPR} + 30*8(%r11)
+    std %r31, {GPR} + 31*8(%r11)
+    ld %r1, {STACK}(%r13)
+    ld %r2, {TOC}(%r13)
+    bl hal_offer                        # 0: goes on, 1: leaves
+    ld %r11, {VCPU}(%r13)
+    cmpldi %r3, 0
+    bne guest_left
+    ld %r3, {GPR} + 3*8(%r11)
+    li %r4, 0
+    b hypercall_answered
 
 # All other exits.
 exit_host_system_call:
