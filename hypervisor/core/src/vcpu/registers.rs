@@ -2,7 +2,8 @@
 //! and the layout that the assembly stores into.
 //!
 //! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the
-//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait.
+//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait. What moves then, and not before another vCPU enters, is the
+//! table [`each_supervisor_register`] and [`Floating`]; LPIDR moves with another partition, and LPCR if it differs.
 //!
 //! | register | hypercall | other exit | switch |
 //! |---|---|---|---|
