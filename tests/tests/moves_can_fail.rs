@@ -14,8 +14,8 @@ const NOTHING: u32 = 24 << 26;
 /// A register's name, and the numbers to read and to write it by.
 type Moved = (&'static str, u32, u32);
 
-/// Registers of a partition of which a lost save or load is seen by the value.
-const MOVED: [Moved; 21] = [
+/// Registers that move. The run latch, CTRL, moves too, but it is one bit, and no partition of the storm clears it.
+const MOVED: [Moved; 20] = [
     ("SPRG0", 272, 272),
     ("SPRG1", 273, 273),
     ("SPRG2", 274, 274),
@@ -32,12 +32,15 @@ const MOVED: [Moved; 21] = [
     ("TAR", 815, 815),
     ("TIDR", 144, 144),
     ("VRSAVE", 256, 256),
-    ("CTRL", 136, 152),
     ("IC", 848, 848),
     ("PURR", 309, 309),
     ("SPURR", 308, 308),
     ("VTB", 849, 849),
 ];
+
+/// Those that count: what another vCPU has counted meanwhile is less than the time that has passed, and the oracle knows no more of them. So
+/// only a lost save is seen.
+const COUNT: [&str; 4] = ["IC", "PURR", "SPURR", "VTB"];
 
 const fn with_number(word: u32, number: u32) -> u32 {
     word | (number & 31) << 16 | (number >> 5) << 11
@@ -77,20 +80,28 @@ fn findings(policy: &str, change: impl FnOnce(&mut [u8])) -> Vec<String> {
 
 #[test]
 fn a_register_that_is_not_moved_is_found() {
+    let mut unseen = Vec::new();
     for policy in ["owned", "released"] {
         assert_eq!(findings(policy, |_| ()), [""; 0], "{policy}");
         for (name, read, write) in MOVED {
+            let mut expect = |what, found: &[String]| {
+                if !found.iter().any(|one| one.contains(name)) {
+                    unseen.push(format!("{policy}: {name} is not {what}: {found:?}"));
+                }
+            };
             let found = findings(policy, |image| {
                 assert!(replace(image, with_number(WRITE, write), |_| NOTHING) > 0, "{name}");
             });
-            let is_named = |one: &String| one.contains(name);
-            assert!(found.iter().any(is_named), "{policy}, {name} is not loaded: {found:?}");
+            if !COUNT.contains(&name) {
+                expect("loaded", &found);
+            }
             let found = findings(policy, |image| {
                 // `li` of a zero is there instead.
                 let zero = |word| 14 << 26 | word & REGISTER;
                 assert!(replace(image, with_number(READ, read), zero) > 0, "{name}");
             });
-            assert!(found.iter().any(is_named), "{policy}, {name} is not saved: {found:?}");
+            expect("saved", &found);
         }
     }
+    assert_eq!(unseen, [""; 0]);
 }
