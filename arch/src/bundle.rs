@@ -68,11 +68,14 @@ pub enum RegisterPolicy {
     /// All of it goes into the vCPU's record in memory at once, so that another hardware thread can take the vCPU without
     /// waiting. What is still in the processor, when the vCPU comes back to it, is not loaded again.
     Released,
+    /// As [`RegisterPolicy::Released`], and everything is loaded again too. A vCPU that nobody waits for moves what KVM moved
+    /// before its optimisation, in that order and with those barriers: to measure it, and for nothing else.
+    Eager,
 }
 
 impl RegisterPolicy {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Owned, Self::Released];
+    pub const ALL: [Self; 3] = [Self::Owned, Self::Released, Self::Eager];
 
     /// As the bundle and the files of the `powervisor` command write it.
     #[must_use]
@@ -80,6 +83,7 @@ impl RegisterPolicy {
         match self {
             Self::Owned => "owned",
             Self::Released => "released",
+            Self::Eager => "eager",
         }
     }
 

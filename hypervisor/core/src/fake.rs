@@ -395,6 +395,14 @@ impl Enter for Fake {
         *self.facilities.borrow_mut() = demanded.cloned().unwrap_or_default();
     }
 
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        self.save_registers(into, None, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+        self.load_registers(from, None, common);
+    }
+
     fn decrementer_expires(&self, _: &Registers, _: Common) -> u64 {
         let processor = self.processor.borrow();
         processor.as_ref().expect("its registers were loaded").supervisor.decrementer_expires

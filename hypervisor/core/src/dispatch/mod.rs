@@ -64,6 +64,8 @@ pub struct Running<'a, H: Hal> {
     /// It has used a facility that it gets on demand.
     has_demanded: bool,
     common: Common,
+    /// When it has to leave.
+    until: u64,
     /// LPCR that it runs with.
     pub lpcr: u64,
     /// Hypercalls, by [`Door`](crate::exit::Door), since it entered.
@@ -99,6 +101,13 @@ pub trait Enter: Hal {
     /// Copies that from the record of a vCPU into the processor, which has another one's there that was saved, or
     /// nobody's.
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
+
+    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation.
+    /// [`Enter::load_eagerly`] has to follow.
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64;
+
+    /// Copies all of that back, for a guest that has to leave at the time `until`.
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64);
 
     /// When the decrementer of the vCPU that has left expires, in the partition's time base.
     fn decrementer_expires(&self, registers: &Registers, common: Common) -> u64;
@@ -140,6 +149,7 @@ pub(crate) fn run<H: Enter>(
         has_time_limit: partition.time_limit.is_some(),
         has_demanded: partition.vcpus[place.1].demanded.is_some(),
         common: partition.common(),
+        until: now,
         registers,
         lpcr: 0,
         hypercalls: [0; 2],
@@ -156,6 +166,7 @@ pub(crate) fn run<H: Enter>(
             running.load(&mut partition, progress)
         } else {
             drop(partition);
+            running.until = until;
             let leave = hal.enter_guest(&mut running, until);
             partition = system.partitions()[place.0].lock();
             leave

@@ -7,6 +7,7 @@ use arch::bundle::RegisterPolicy;
 use arch::papr::Hypercall;
 
 use crate::hypercall::is_all_others;
+use crate::partition::Common;
 use crate::scheduling::meter::Stay;
 use crate::system::System;
 
@@ -48,8 +49,8 @@ impl<H: Enter> Running<'_, H> {
                 let now = self.system.hal.timebase();
                 if self.goes_on(now) { Private::Answered } else { Private::Shared }
             }
-            RegisterPolicy::Released if self.has_demanded => Private::Shared,
-            RegisterPolicy::Released => {
+            _ if self.has_demanded => Private::Shared,
+            RegisterPolicy::Released | RegisterPolicy::Eager => {
                 self.registers.answer([0; 3]);
                 Private::Offered
             }
@@ -60,14 +61,24 @@ impl<H: Enter> Running<'_, H> {
     /// the rest is in the record too: any other hardware thread could take it there.
     pub fn is_taken_back(&mut self) -> bool {
         let System { hal, .. } = self.system;
+        let is_eager = self.system.policy.registers == RegisterPolicy::Eager;
         let registers = &mut *self.registers;
-        let now = hal.save_registers(registers, None, self.common);
+        let now = if is_eager {
+            hal.save_eagerly(registers, self.common)
+        } else {
+            hal.save_registers(registers, None, self.common)
+        };
         // A hypercall is an interrupt that saves there where the vCPU goes on.
         (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
         if self.system.has_other_threads() {
             hal.complete_invalidations();
         }
-        self.goes_on(now)
+        let goes_on = self.goes_on(now);
+        if is_eager {
+            let common = Common { lpcr: self.lpcr, ..self.common };
+            hal.load_eagerly(&self.registers, common, self.until);
+        }
+        goes_on
     }
 
     /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time.

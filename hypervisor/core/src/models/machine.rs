@@ -246,6 +246,14 @@ impl Enter for Machine {
         *self.own_processor() = from.supervisor.sprg0;
     }
 
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        self.save_registers(into, None, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+        self.load_registers(from, None, common);
+    }
+
     fn decrementer_expires(&self, registers: &Registers, _: Common) -> u64 {
         registers.supervisor.decrementer_expires
     }

@@ -10,8 +10,8 @@ use super::registers::{read, spr, write};
 
 unsafe extern "C" {
     fn hal_clear_vectors();
-    fn hal_save_vectors(into: *mut Demanded);
-    fn hal_load_vectors(from: *const Demanded);
+    pub(super) fn hal_save_vectors(into: *mut Demanded);
+    pub(super) fn hal_load_vectors(from: *const Demanded);
 }
 
 /// Switches a facility on with its registers cleared.
@@ -71,7 +71,7 @@ pub(super) fn load(from: Option<&Demanded>) {
 
 /// # Safety
 /// Only for a guest.
-unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
+pub(super) unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
     // SAFETY: the caller's promise.
     unsafe {
         write::<{ spr::BESCR }>(bescr);
@@ -82,7 +82,7 @@ unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
 
 /// # Safety
 /// Only for a guest.
-unsafe fn load_monitor(values: &[u64; 13]) {
+pub(super) unsafe fn load_monitor(values: &[u64; 13]) {
     let [mmcr0, mmcr1, mmcr2, mmcra, pmc1, pmc2, pmc3, pmc4, pmc5, pmc6, siar, sdar, sier] =
         *values;
     // SAFETY: the caller's promise. Nothing counts before all is there.
@@ -104,7 +104,7 @@ unsafe fn load_monitor(values: &[u64; 13]) {
     }
 }
 
-fn read_monitor() -> [u64; 13] {
+pub(super) fn read_monitor() -> [u64; 13] {
     [
         read::<{ spr::MMCR0 }>(),
         read::<{ spr::MMCR1 }>(),

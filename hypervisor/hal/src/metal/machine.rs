@@ -22,7 +22,7 @@ use super::map::{self, Mapping};
 use super::memory::{BLOCK, HeapTables, zero_blocks};
 use super::per_cpu::per_cpu;
 use super::registers::{Scope, invalidate, ptesync, read, spr, write};
-use super::{facilities, opal, registers, residents, threads};
+use super::{eager, facilities, opal, registers, residents, threads};
 use crate::radix::{TableMemory, Tree};
 use crate::windows::Own;
 
@@ -294,6 +294,14 @@ impl Enter for Machine {
 
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {
         residents::load(from, demanded, common);
+    }
+
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        eager::save(into, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64) {
+        eager::load(from, common, until);
     }
 
     fn decrementer_expires(&self, _: &Registers, common: Common) -> u64 {

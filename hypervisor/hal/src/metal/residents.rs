@@ -16,12 +16,12 @@ use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use super::threads::own_index;
 
 unsafe extern "C" {
-    fn hal_save_floating(into: *mut Floating);
-    fn hal_load_floating(from: *const Floating);
+    pub(super) fn hal_save_floating(into: *mut Floating);
+    pub(super) fn hal_load_floating(from: *const Floating);
 }
 
 /// The largest positive value of a decrementer of 56 bits.
-const DECREMENTER_MAX: u64 = (1 << 55) - 1;
+pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
 
 /// What the registers in a processor held when they were saved last.
 struct Saved {

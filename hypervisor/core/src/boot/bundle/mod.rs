@@ -155,7 +155,7 @@ impl fmt::Display for BundleError {
             }
             Self::Empty => f.write_str("there is no partition in it"),
             Self::Registers => {
-                f.write_str("the policy for registers is neither owned nor released")
+                f.write_str("the policy for registers is not one of owned, released and eager")
             }
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
