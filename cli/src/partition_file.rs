@@ -51,7 +51,7 @@ impl PolicyTable {
         let Some(name) = &self.registers else { return Ok(RegisterPolicy::default()) };
         RegisterPolicy::from_name(name.get_ref()).ok_or_else(|| {
             let known = RegisterPolicy::ALL.map(RegisterPolicy::name);
-            let hint = suggest(name.get_ref(), known.into_iter());
+            let hint = suggest(name.get_ref(), known);
             let text = format!("no policy for registers is called `{}`; {hint}", name.get_ref());
             file.complain(name.span(), text)
         })
