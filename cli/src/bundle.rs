@@ -272,6 +272,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
+    use arch::bundle::RegisterPolicy;
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {

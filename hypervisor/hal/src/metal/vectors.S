@@ -188,24 +188,9 @@ hypercall_leave:
 
 hypercall_offer:                        # the same, but it may go on: Rust keeps r14-r31, and SRR0 and SRR1, which it reads, stay
     record_hypercall
-    std %r14, {GPR} + 14*8(%r11)
-    std %r15, {GPR} + 15*8(%r11)
-    std %r16, {GPR} + 16*8(%r11)
-    std %r17, {GPR} + 17*8(%r11)
-    std %r18, {GPR} + 18*8(%r11)
-    std %r19, {GPR} + 19*8(%r11)
-    std %r20, {GPR} + 20*8(%r11)
-    std %r21, {GPR} + 21*8(%r11)
-    std %r22, {GPR} + 22*8(%r11)
-    std %r23, {GPR} + 23*8(%r11)
-    std %r24, {GPR} + 24*8(%r11)
-    std %r25, {GPR} + 25*8(%r11)
-    std %r26, {GPR} + 26*8(%r11)
-    std %r27, {GPR} + 27*8(%r11)
-    std %r28, {GPR} + 28*8(%r11)
-    std %r29, {GPR} + 29*8(%r11)
-    std %r30, {GPR} + 30*8(%r11)
-    std %r31, {GPR} + 31*8(%r11)
+    .irp index, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    std %r\index, {GPR} + \index*8(%r11)
+    .endr
     ld %r1, {STACK}(%r13)
     ld %r2, {TOC}(%r13)
     bl hal_offer                        # 0: goes on, 1: leaves
