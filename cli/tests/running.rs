@@ -52,8 +52,8 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
         row["value"].as_f64().unwrap()
     };
     for (variant, by_this_door, by_the_other) in [
-        ("translated", "translated_exits_per_hypercall", "real_exits_per_hypercall"),
-        ("real", "real_exits_per_hypercall", "translated_exits_per_hypercall"),
+        ("immediate-translated", "translated_exits_per_hypercall", "real_exits_per_hypercall"),
+        ("immediate-real", "real_exits_per_hypercall", "translated_exits_per_hypercall"),
     ] {
         assert!(value(variant, by_this_door) >= 1.0, "{variant}");
         assert!(value(variant, by_the_other) < 0.01, "{variant}");
@@ -149,7 +149,9 @@ fn a_ledger_is_explained_checked_exported_and_compared() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
-    for file in ["translated.folded", "translated.svg", "real.trace.json"] {
+    for file in
+        ["immediate-translated.folded", "immediate-translated.svg", "immediate-real.trace.json"]
+    {
         let path = folder.path().join("files").join(format!("null-hypercall-{file}"));
         assert!(fs::metadata(&path).unwrap().len() > 0, "{}", path.display());
     }
@@ -195,7 +197,7 @@ fn the_table_has_a_line_per_variant_and_no_colour() {
     let output = folder.command(&format!("run {experiment}")).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(text.lines().any(|line| line.starts_with("translated ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("immediate-translated ")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("real ")), "{text}");
     assert!(!text.contains('\x1b') && output.stderr.is_empty(), "{text}{}", errors(&output));
 }

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
-use crate::partition_file::{read_machine, read_payload};
+use crate::partition_file::{PolicyTable, read_machine, read_payload};
 use crate::size::Size;
 use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
@@ -65,6 +65,8 @@ struct VariantTable {
     arguments: String,
     region: Option<RegionTable>,
     expect: String,
+    #[serde(default)]
+    policy: PolicyTable,
 }
 
 #[derive(Deserialize, Debug)]
@@ -136,6 +138,8 @@ pub struct Variant {
     pub region: (Region, String),
     /// What runs.
     pub partition: Partition,
+    /// How the hypervisor runs it.
+    pub sharing: Sharing,
     /// A line that the console must show, or the run went wrong.
     pub expect: String,
 }
@@ -145,7 +149,7 @@ impl Experiment {
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
         System::with_partitions(
             slice::from_ref(&variant.partition),
-            &Sharing::default(),
+            &variant.sharing,
             self.machine.clone(),
             seed,
         )
@@ -204,6 +208,10 @@ impl Experiment {
                 name: variant_name.clone(),
                 region: region.check(&file)?,
                 partition,
+                sharing: Sharing {
+                    registers: variant.policy.registers(&file)?,
+                    ..Sharing::default()
+                },
                 expect: variant.expect.clone(),
             });
         }

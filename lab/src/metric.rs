@@ -82,6 +82,8 @@ pub struct Metric {
     pub column: &'static str,
     /// The unit.
     pub unit: &'static str,
+    /// Which way it is better: `lower`, or `higher`.
+    pub better: &'static str,
     /// Whether it is of the whole region, not divided.
     pub is_whole: bool,
     /// The number, if it was measured.
@@ -98,7 +100,7 @@ const fn count(
     unit: &'static str,
     of: fn(&Measured) -> Option<Interval>,
 ) -> Metric {
-    Metric { name, column, unit, is_whole: false, of }
+    Metric { name, column, unit, better: "lower", is_whole: false, of }
 }
 
 const PER_HYPERCALL: [Metric; 9] = [
@@ -135,6 +137,7 @@ const PER_INSTRUCTION: [Metric; 3] = [
         name: "instructions",
         column: "instructions",
         unit: "instructions",
+        better: "lower",
         is_whole: true,
         of: |measured| exact(instructions(&measured.counts)),
     },
@@ -142,6 +145,7 @@ const PER_INSTRUCTION: [Metric; 3] = [
         name: "exits",
         column: "exits",
         unit: "exits",
+        better: "lower",
         is_whole: true,
         of: |measured| exact(measured.counts.exits_translated + measured.counts.exits_real),
     },
