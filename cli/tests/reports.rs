@@ -8,11 +8,11 @@ mod support;
 use std::fs;
 
 use serde_json::Value;
-use support::{Folder, errors, project};
+use support::{Folder, errors, project, short_experiment};
 
 /// What a run with these arguments prints as JSON; `EXPERIMENT` is the one of null hypercalls.
 fn report(folder: &Folder, arguments: &str) -> Value {
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(folder);
     let line = format!("run {} --format json", arguments.replace("EXPERIMENT", &experiment));
     let output = folder.command(&line).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
@@ -83,7 +83,7 @@ fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
         let row = rows.find(|row| row["metric"] == "cycles_per_hypercall").unwrap();
         row["value"].as_f64().unwrap()
     };
-    let line = format!("run {} --machine two.toml", project("experiments/null-hypercall.toml"));
+    let line = format!("run {} --machine two.toml", short_experiment(&folder));
     let text = String::from_utf8(folder.command(&line).output().unwrap().stdout).unwrap();
     for variant in ["immediate-translated", "immediate-real"] {
         let checked = &whole["variants"][variant]["half_quantum"];
