@@ -15,12 +15,13 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
 /// The payloads' files.
-pub const GUESTS: [&str; 13] = [
+pub const GUESTS: [&str; 15] = [
     "compute",
     "confer",
     "echo",
     "fairness",
     "hello",
+    "interrupt-exit",
     "memory-walk",
     "misbehave",
     "null-hypercall",
@@ -29,6 +30,7 @@ pub const GUESTS: [&str; 13] = [
     "smp",
     "storm",
     "timer",
+    "world-switch",
 ];
 
 /// The folder with the images.

@@ -23,6 +23,7 @@ const BUILDS: [&[&str]; 2] = [
         "guest-echo",
         "guest-fairness",
         "guest-hello",
+        "guest-interrupt-exit",
         "guest-memory-walk",
         "guest-misbehave",
         "guest-null-hypercall",
@@ -31,9 +32,10 @@ const BUILDS: [&[&str]; 2] = [
         "guest-smp",
         "guest-storm",
         "guest-timer",
+        "guest-world-switch",
     ],
 ];
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 17] = [
     "hypervisor",
     "calibrate",
     "compute",
@@ -41,6 +43,7 @@ const PROGRAMS: [&str; 15] = [
     "echo",
     "fairness",
     "hello",
+    "interrupt-exit",
     "memory-walk",
     "misbehave",
     "null-hypercall",
@@ -49,6 +52,7 @@ const PROGRAMS: [&str; 15] = [
     "smp",
     "storm",
     "timer",
+    "world-switch",
 ];
 
 /// Builds all images and copies them to where the powervisor command looks for them.
