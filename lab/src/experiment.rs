@@ -179,12 +179,7 @@ pub struct Variant {
 impl Experiment {
     /// The hypervisor and a variant's partition on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        System::with_partitions(
-            &variant.partitions,
-            &variant.sharing,
-            self.machine.clone(),
-            seed,
-        )
+        System::with_partitions(&variant.partitions, &variant.sharing, self.machine.clone(), seed)
     }
 
     /// Reads the file and the payload that it names.
@@ -215,7 +210,8 @@ impl Experiment {
             }
             let partition = |name: &str, whose: &str, arguments: &str, span: Range<usize>| {
                 if arguments.contains('\0') {
-                    let text = format!("the arguments of `{whose}` hold a NUL character; remove it");
+                    let text =
+                        format!("the arguments of `{whose}` hold a NUL character; remove it");
                     return Err(file.complain(span, text));
                 }
                 Ok(Partition {

@@ -169,9 +169,12 @@ macro_rules! repeated {
     ($noun:literal) => {
         [
             count(concat!("cycles_per_", $noun), "cycles", "cycles", |measured| measured.cycles),
-            count(concat!("instructions_per_", $noun), "instructions", "instructions", |measured| {
-                exact(instructions(&measured.counts))
-            }),
+            count(
+                concat!("instructions_per_", $noun),
+                "instructions",
+                "instructions",
+                |measured| exact(instructions(&measured.counts)),
+            ),
             count(
                 concat!("hypervisor_instructions_per_", $noun),
                 "hypervisor",

@@ -19,9 +19,9 @@ use crate::ledger::Ledger;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
 use crate::metric::{Figure, Interval, Measured};
-use crate::refills::Refills;
 use crate::on_simulator::{self, SLICE};
 use crate::progress::{Progress, Task};
+use crate::refills::Refills;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 

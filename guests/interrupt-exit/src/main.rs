@@ -80,6 +80,7 @@ mod payload {
             "external" => repeat(rounds, is_measured, || send(0)),
             "doorbell" => repeat(rounds, is_measured, || {
                 send(1);
+                // Should the hypervisor have let this one go on, which it does for who has had less of the processor.
                 confer();
             }),
             other => panic!("event={other}: not known"),
@@ -115,6 +116,7 @@ mod payload {
             event();
             while TAKEN.load(SeqCst) == before {
                 if TARGET.load(SeqCst) != 0 {
+                    // Of another vCPU, which has to come back to its sleep.
                     confer();
                 }
             }

@@ -3,7 +3,8 @@
 //!
 //! The partner is another partition with this payload, or the second vCPU of this one. One of the two begins region 1
 //! directly before it calls H_CONFER, the other ends it directly behind its own; so the region is the way from one to the
-//! other, and no more. Both wait for the same time before they begin.
+//! other, and no more. Both wait for the same time before they begin; if they
+//! miss each other, the region begins more often than it ends.
 //!
 //! | argument | is |
 //! |---|---|
@@ -12,7 +13,7 @@
 //! | `uses=` | `nothing`, `floating-point`, `vectors` or `branches` (event-based): also in these registers |
 //! | `rounds=` | how often it hands over within the region, behind a tenth as often without |
 //! | `cold=` | KiB that the beginning side reads before each time |
-//! | `start=` | the time base at which both begin |
+//! | `period=` | both begin when the time base is next a multiple of it |
 //!
 //! Behind each switch the ending side does some work, which is region 2, and does it again, which is region 3.
 
@@ -53,7 +54,8 @@ mod payload {
         rounds: u64,
         /// Doublewords.
         cold: usize,
-        start: u64,
+        /// Ticks.
+        period: u64,
         seed: u64,
     }
 
@@ -89,7 +91,7 @@ mod payload {
                 },
                 rounds: partition.number("rounds", 500),
                 cold: partition.number("cold", 0usize) * 128,
-                start: partition.number("start", 2_000_000),
+                period: partition.number("period", 500_000u64).max(1),
                 seed: partition.number("seed", 1),
             }
         }
@@ -106,7 +108,7 @@ mod payload {
         if has_second {
             let flags = u64::from(part.is_full) << 8 | part.uses as u64;
             PARTITION[0].store(flags, SeqCst);
-            PARTITION[1].store(part.rounds << 40 | part.start, SeqCst);
+            PARTITION[1].store(part.rounds << 40 | part.period, SeqCst);
             assert_eq!(rt::start_vcpu(1, second), 0, "start-cpu");
         }
         let memory = if part.cold > 0 { partition.take_free_memory() } else { &mut [] };
@@ -131,7 +133,7 @@ mod payload {
             uses: uses[(flags & 3) as usize],
             rounds: times >> 40,
             cold: 0,
-            start: times & ((1 << 40) - 1),
+            period: times & ((1 << 40) - 1),
             seed: 2,
         };
         SECOND.store(1 + play(part, &[]), SeqCst);
@@ -144,8 +146,8 @@ mod payload {
         if part.uses == Uses::Vectors {
             rt::vectors::allow();
         }
-        assert!(rt::timebase() < part.start, "it is later than start={} already", part.start);
-        while rt::timebase() < part.start {
+        let start = rt::timebase().next_multiple_of(part.period);
+        while rt::timebase() < start {
             hand_over();
         }
         let mut numbers = Numbers::new(part.seed);
@@ -207,8 +209,8 @@ mod payload {
     ) -> bool {
         let expected: [u64; KERNEL.len()] = set_kernel(core::array::from_fn(|_| numbers.next()));
         let number = 1.0_f64.to_bits();
-        let is_wrong = uses == Uses::FloatingPoint
-            && rt::floating_point::quotient(number, number) != number;
+        let is_wrong =
+            uses == Uses::FloatingPoint && rt::floating_point::quotient(number, number) != number;
         if BEGINS && MEASURED {
             rt::mark!(Mark::Begin(MARKED));
         }

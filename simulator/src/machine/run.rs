@@ -129,7 +129,6 @@ impl Machine {
             // Whoever set the timer knows what time it is.
             shared.show_time(&threads[index]);
         }
-        observer.interrupted(&threads[index], shared, taken);
         if let Some((vector, region)) = self.begin_at
             && taken.is_exit()
             && taken.vector == vector
@@ -137,6 +136,7 @@ impl Machine {
             observer.region_began(&threads[index], region);
             shared.pass_mark(index, Mark::Begin(region));
         }
+        observer.interrupted(&threads[index], shared, taken);
         if let Some(timing) = timing {
             timing.interrupted(&mut threads[index], taken);
         }
