@@ -22,7 +22,10 @@
 #[cfg(target_os = "none")]
 mod payload {
     use core::hint::black_box;
-    use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    use core::sync::atomic::{
+        AtomicU64,
+        Ordering::{Relaxed, SeqCst},
+    };
 
     use arch::marker::{Mark, Region};
     use arch::papr::{Hypercall, status};
@@ -264,11 +267,11 @@ mod payload {
     fn work() {
         let mut sum = 0u64;
         for (index, word) in DATA.iter().step_by(LINE).enumerate() {
-            let value = word.load(SeqCst);
+            let value = word.load(Relaxed);
             if (0x5EED_2B1Du32 >> index) & 1 != 0 {
                 sum = black_box(sum + value);
             } else {
-                word.store(black_box(value ^ sum), SeqCst);
+                word.store(black_box(value ^ sum), Relaxed);
             }
         }
         black_box(sum);
