@@ -17,6 +17,7 @@ use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::partition_file::{positive, read_machine, read_payload};
+use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
@@ -140,6 +141,81 @@ pub struct Published {
     pub source: String,
 }
 
+/// The partition that an experiment is about, as far as it is the same in all variants. Its partners have the same payload
+/// and as much memory.
+struct FirstPartition<'a> {
+    memory_place: String,
+    memory_bytes: u64,
+    name: &'a str,
+    payload: &'a Payload,
+}
+
+impl FirstPartition<'_> {
+    /// The partitions of a variant, this one first, and the lines that they have to print.
+    fn with_partners(
+        &self,
+        file: &TomlFile,
+        table: &Spanned<VariantTable>,
+    ) -> Result<(Vec<Partition>, Vec<String>), Failure> {
+        let variant = table.get_ref();
+        let name = variant.name.get_ref();
+        let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
+        let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
+        let mut partitions = vec![Partition { vcpus, ..first }];
+        let mut expect = vec![variant.expect.clone()];
+        for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
+            let (span, name) = (name.span(), name.get_ref());
+            if !is_name(name) {
+                let text = format!("`{name}` cannot name a partition; {NAME}");
+                return Err(file.complain(span, text));
+            }
+            if partitions.iter().any(|other| other.name == *name) {
+                let text = format!("a second partition is called `{name}`; give each its own name");
+                return Err(file.complain(span, text));
+            }
+            let partner =
+                self.partition(file, name, name, arguments.get_ref(), arguments.span())?;
+            let weight = positive(file, weight.as_ref(), WEIGHT_MAX)?;
+            partitions.push(Partition { weight, ..partner });
+            expect.push(line.clone());
+        }
+        if partitions.len() > 1 {
+            // With several partitions the console says whose a line is.
+            for (line, partition) in expect.iter_mut().zip(&partitions) {
+                *line = format!("[{}] {line}", partition.name);
+            }
+        }
+        Ok((partitions, expect))
+    }
+
+    /// A partition of one vCPU with these arguments, which are said to be `whose` if they are wrong.
+    fn partition(
+        &self,
+        file: &TomlFile,
+        name: &str,
+        whose: &str,
+        arguments: &str,
+        span: Range<usize>,
+    ) -> Result<Partition, Failure> {
+        if arguments.contains('\0') {
+            let text = format!("the arguments of `{whose}` hold a NUL character; remove it");
+            return Err(file.complain(span, text));
+        }
+        Ok(Partition {
+            memory_place: self.memory_place.clone(),
+            arguments_place: file.place(span),
+            name: name.to_owned(),
+            memory_bytes: self.memory_bytes,
+            vcpus: 1,
+            weight: None,
+            time_limit: None,
+            has_performance_monitor: false,
+            arguments: arguments.to_owned(),
+            payload: self.payload.clone(),
+        })
+    }
+}
+
 /// An experiment, read and checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -177,7 +253,7 @@ pub struct Variant {
 }
 
 impl Experiment {
-    /// The hypervisor and a variant's partition on the experiment's machine.
+    /// The hypervisor and a variant's partitions on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
         System::with_partitions(&variant.partitions, &variant.sharing, self.machine.clone(), seed)
     }
@@ -208,54 +284,13 @@ impl Experiment {
                     format!("a second variant is called `{variant_name}`; give each its own name");
                 return Err(file.complain(table.span(), text));
             }
-            let partition = |name: &str, whose: &str, arguments: &str, span: Range<usize>| {
-                if arguments.contains('\0') {
-                    let text =
-                        format!("the arguments of `{whose}` hold a NUL character; remove it");
-                    return Err(file.complain(span, text));
-                }
-                Ok(Partition {
-                    memory_place: file.place(contents.memory.span()),
-                    arguments_place: file.place(span),
-                    name: name.to_owned(),
-                    memory_bytes: contents.memory.get_ref().0,
-                    vcpus: 1,
-                    weight: None,
-                    time_limit: None,
-                    has_performance_monitor: false,
-                    arguments: arguments.to_owned(),
-                    payload: payload.clone(),
-                })
+            let first = FirstPartition {
+                memory_place: file.place(contents.memory.span()),
+                memory_bytes: contents.memory.get_ref().0,
+                name,
+                payload: &payload,
             };
-            let first = partition(name, variant_name, &variant.arguments, table.span())?;
-            let vcpus = positive(&file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
-            let mut partitions = vec![Partition { vcpus, ..first }];
-            let mut expect = vec![variant.expect.clone()];
-            for partner in &variant.partner {
-                let partner_name = partner.name.get_ref();
-                if !is_name(partner_name) {
-                    let text = format!("`{partner_name}` cannot name a partition; {NAME}");
-                    return Err(file.complain(partner.name.span(), text));
-                }
-                if partitions.iter().any(|other| other.name == *partner_name) {
-                    let text = format!(
-                        "a second partition is called `{partner_name}`; give each its own name"
-                    );
-                    return Err(file.complain(partner.name.span(), text));
-                }
-                let arguments = &partner.arguments;
-                let (text, span) = (arguments.get_ref(), arguments.span());
-                let beside = partition(partner_name, partner_name, text, span)?;
-                let weight = positive(&file, partner.weight.as_ref(), WEIGHT_MAX)?;
-                partitions.push(Partition { weight, ..beside });
-                expect.push(partner.expect.clone());
-            }
-            if partitions.len() > 1 {
-                // With several partitions the console says whose a line is.
-                for (line, partition) in expect.iter_mut().zip(&partitions) {
-                    *line = format!("[{}] {line}", partition.name);
-                }
-            }
+            let (partitions, expect) = first.with_partners(&file, table)?;
             let slice = positive(&file, variant.slice_us.as_ref(), u32::MAX)?;
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
