@@ -130,7 +130,7 @@ pub fn no_partition<'a>(name: &str, known: impl IntoIterator<Item = &'a String>)
 }
 
 /// A number that may be left out and is 1 to `limit` otherwise.
-fn positive(
+pub fn positive(
     file: &TomlFile,
     number: Option<&Spanned<u32>>,
     limit: u32,
