@@ -317,9 +317,15 @@ fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
     assert_eq!(process[0].key, Some(WalkKey::ProcessEntry { lpid, pid }));
     assert_eq!(bench.shared.cores[0], before, "looking changes nothing");
 
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::Process { lpid, pid }));
+    assert_eq!(
+        space(&bench.thread, &bench.shared, address, Access::Load).map(|found| found.0),
+        Some(Space::Process { lpid, pid })
+    );
     bench.thread.set_msr(GUEST_REAL);
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::GuestReal { lpid }));
+    assert_eq!(
+        space(&bench.thread, &bench.shared, address, Access::Load).map(|found| found.0),
+        Some(Space::GuestReal { lpid })
+    );
     let path = walk_path(&bench.thread, &bench.shared, EffectiveAddress(0x1000), Access::Load);
     assert_eq!(path.unwrap().reads.len(), 3, "the partition's stage alone");
     bench.thread.set_msr(msr::SF | msr::HV);
