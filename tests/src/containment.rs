@@ -1,5 +1,6 @@
 //! A partition that misbehaves beside two that do no harm: what the tests of containment share.
 
+use arch::processor::Processor;
 use lab::comparison::Transcript;
 use lab::on_simulator;
 use lab::system::{Exit, System};
@@ -83,7 +84,7 @@ pub fn victims(transcript: &Transcript) -> Vec<String> {
 /// If the system cannot be started.
 #[must_use]
 pub fn watched(system: &System) -> (Transcript, Vec<String>) {
-    let mut oracle = Oracle::default();
+    let mut oracle = Oracle::new(Processor::Power9);
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     let mut console = Vec::new();
     let exit = on_simulator::run(&mut machine, &mut oracle, |machine| {
@@ -96,7 +97,7 @@ pub fn watched(system: &System) -> (Transcript, Vec<String>) {
 }
 
 /// What the oracle found, on cores of so many threads: VTB is a core's, so what its threads run at the same time
-/// disturbs it (see CAVEATS.md).
+/// disturbs it (see docs/caveats/machine.md#interrupts).
 fn findings(oracle: &Oracle, threads_per_core: u32) -> Vec<String> {
     let findings = oracle.findings().iter().map(ToString::to_string);
     findings.filter(|finding| threads_per_core == 1 || !finding.contains(": VTB = ")).collect()

@@ -28,7 +28,7 @@ fn what_is_a_vcpus_own_stays_its_own_on_several_threads() {
         for (name, system) in all_systems() {
             let mut machine = machine(topology, "0x8000_0000");
             boot(&mut machine, system);
-            let mut oracle = Oracle::default();
+            let mut oracle = Oracle::new(machine.state().shared.processor);
             let end = machine.run(1 << 31, &mut oracle);
             let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
             assert!(matches!(end, RunState::PoweredOff), "{name} {topology:?}: {end:?}\n{console}");

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use arch::instruction::{Word, decode, disassemble};
 use arch::interrupt::{AIL3_BASE, Vector};
-use arch::processor::Processor;
 use arch::registers::spr::SprRow;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use simulator::ledger::Owner;
@@ -161,7 +160,7 @@ fn in_assembly(word: Word, address: u64) -> String {
     let text = disassemble(word, address).to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_move = decode(word).is_some_and(|row| matches!(row.mnemonic, Mfspr | Mtspr));
-    let register = SprRow::find(word.spr(), Processor::Power9).filter(|_| is_move);
+    let register = SprRow::of_number(word.spr()).filter(|_| is_move);
     register.map_or_else(|| text.clone(), |register| format!("{text} ({})", register.name))
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use arch::registers::hid0;
 use arch::registers::spr::Spr;
 use lab::ledger::names::Names;
 use lab::ledger::{Ledger, explain, export};
@@ -209,6 +208,7 @@ fn note_memory(machine: &Machine, names: &mut Names) {
         charges.lines().filter(|line| line.owner == Owner::Host).map(|line| line.address);
     let found = |address| Some((address, machine.code_at(0, address)?));
     let code: BTreeMap<u64, [u8; 4]> = addresses.filter_map(found).collect();
-    let hid0 = machine.state().shared.cores[0].spr(Spr::Hid0);
-    names.host.found(code, hid0 & hid0::POWER9_HILE == 0);
+    let shared = &machine.state().shared;
+    let hile = shared.processor.facts().hid0.little_endian;
+    names.host.found(code, shared.cores[0].spr(Spr::Hid0) & hile == 0);
 }

@@ -6,10 +6,11 @@ mod tests;
 
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
-use super::policy::{Row, Rule, STATUSES, outputs};
+use super::policy::{Row, Rule, STATUSES, outputs, rows};
 use super::register::Register;
 use crate::interrupt::STATUS_BITS;
 use delivery::{arrival, describes, is_never_relocated, may_deliver, vector_at};
@@ -51,6 +52,7 @@ pub(super) struct Entry {
 /// Judges entries by the rules.
 #[derive(Clone, Debug)]
 pub(super) struct Judge {
+    processor: Processor,
     pub(super) rows: Vec<Row>,
     pc: usize,
     msr: usize,
@@ -60,14 +62,15 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(rows: Vec<Row>) -> Self {
+    pub(super) fn new(processor: Processor) -> Self {
+        let rows = rows(processor);
         let place = |register| {
             rows.iter().position(|row| row.register == register).expect("the policy has it")
         };
         let (pc, msr) = (place(Register::Pc), place(Register::Msr));
         let timebase = place(Register::Spr(Spr::Tb));
         let argument = place(Register::Gpr(4));
-        Self { pc, msr, timebase, argument, rows }
+        Self { processor, pc, msr, timebase, argument, rows }
     }
 
     /// Makes next instruction and MSR what the interrupt has saved.
@@ -79,7 +82,7 @@ impl Judge {
     pub(super) fn set_invisible(&self, entry: &mut Entry) {
         let rows = self.rows.iter().zip(entry.values.iter_mut()).zip(&entry.is_visible);
         for ((row, value), _) in rows.filter(|(_, is_visible)| !**is_visible) {
-            *value = reset(row.register);
+            *value = row.register.reset(self.processor);
         }
     }
 
@@ -156,16 +159,9 @@ impl Judge {
             Register::Msr => is == msr::SF | msr::ME,
             Register::Pc => true,
             Register::Gpr(3..=5) => !is_hypervisors(is, &entry.secrets),
-            Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == reset(register),
+            Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == register.reset(self.processor),
             _ => !matches!(exit, Rule::Kept | Rule::Spent) || is == 0,
         }
-    }
-}
-
-fn reset(register: Register) -> u64 {
-    match register {
-        Register::Spr(spr) => spr.reset(arch::processor::Processor::Power9),
-        _ => 0,
     }
 }
 

@@ -1,10 +1,10 @@
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
 use super::{Entry, Judge, Left, SKEW_TICKS};
-use crate::oracle::policy::rows;
 use crate::oracle::register::Register;
 
 const GUEST: u64 = msr::SF | msr::ME;
@@ -14,7 +14,7 @@ struct Case(Judge, Left, Entry);
 
 impl Case {
     fn new(vector: Vector, msr: u64) -> Self {
-        let judge = Judge::new(rows());
+        let judge = Judge::new(Processor::Power9);
         let mut values = vec![0x1000; judge.rows.len()];
         judge.set_context(&mut values, 0x1000, msr);
         let is_visible = vec![true; values.len()];

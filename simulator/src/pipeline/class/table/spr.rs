@@ -29,5 +29,5 @@ pub(super) fn write(word: Word) -> Class {
 }
 
 fn row(number: u16) -> Option<Spr> {
-    SprRow::find(number, arch::processor::Processor::Power9).map(|row| row.spr)
+    SprRow::of_number(number).map(|row| row.spr)
 }
