@@ -6,7 +6,7 @@ use simulator::Description;
 use simulator::cache::{Answer, Hierarchy, TranslationRequest, Translations};
 use simulator::ledger::{Cause, CauseSet, Owner};
 use simulator::mmu::path::Path;
-use simulator::mmu::path::Read;
+use simulator::mmu::read::Read;
 use simulator::quantity::Bound;
 use simulator::state::invalidation::{Extent, Invalidation};
 use simulator::state::tlb::{Segment, Space};

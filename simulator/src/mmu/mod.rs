@@ -14,6 +14,7 @@ pub mod inhibited;
 mod partition;
 pub mod path;
 mod radix;
+pub mod read;
 mod rights;
 mod scheme;
 pub mod watch;
@@ -31,7 +32,7 @@ use crate::state::tlb::{Hit, Space, Translation};
 use fault::{Fault, deliver, no_memory};
 use hash::Mark;
 use inhibited::Inhibited;
-use path::Read;
+use read::Read;
 
 /// What an access wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

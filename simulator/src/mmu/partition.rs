@@ -5,7 +5,7 @@
 use arch::address::RealAddress;
 use arch::radix::TableLocation;
 
-use super::path::Read;
+use super::read::Read;
 use crate::state::memory::{Memory, NoMemory, Offset};
 use crate::state::walk_cache::{WalkCache, WalkKey, Words};
 

@@ -10,7 +10,7 @@ use arch::registers::{lpcr, msr};
 use super::fault::Fault;
 use super::hash::Mark;
 use super::inhibited::Inhibited;
-use super::path::Read;
+use super::read::Read;
 use super::{Access, hash, radix};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;

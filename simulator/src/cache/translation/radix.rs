@@ -13,7 +13,7 @@ use crate::cache::array::Array;
 use crate::cache::parameters::TranslationParameters;
 use crate::cache::{Hierarchy, Kind, LINE_LOG2, Request};
 use crate::ledger::Side;
-use crate::mmu::path::Read;
+use crate::mmu::read::Read;
 use crate::state::invalidation::{Extent, Invalidation};
 use crate::state::walk_cache::WalkKey;
 

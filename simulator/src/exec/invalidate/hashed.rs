@@ -3,7 +3,7 @@
 //! RB names a page by the low 64 bits of its virtual address, its base and its actual size; an entry of another size
 //! stays. With a base page of 4 KiB the address is compared down to that page, so that an entry of 64 KiB or 16 MiB
 //! goes only if it was loaded by the page that is named: Linux issues one `tlbie` for each. With larger ones RB has
-//! no room for all bits between base and actual page. Source: `docs/facts/hashed-translation.md#hashed-operands`.
+//! no room for all bits between base and actual page. Source: `docs/facts/hashed-translation.md#compared-address`.
 
 use arch::bits::Field;
 use arch::hash::{LARGE_PAGES, PageSize};

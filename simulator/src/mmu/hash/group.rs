@@ -6,7 +6,7 @@
 use arch::hash::{self, GROUP_ENTRIES, GROUP_LOG2, LARGE_PAGES, Table, first, second};
 
 use crate::mmu::fault::Fault;
-use crate::mmu::path::Read;
+use crate::mmu::read::Read;
 use crate::state::memory::{Memory, Offset};
 use crate::state::tlb::Segment;
 

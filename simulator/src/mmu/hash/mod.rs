@@ -16,7 +16,7 @@ use arch::registers::{lpcr, msr};
 
 use super::fault::{Fault, Untranslated};
 use super::partition::{self, PartitionEntry};
-use super::path::Read;
+use super::read::Read;
 use super::scheme::Located;
 use super::{Access, inhibited::Inhibited};
 use crate::state::memory::NoMemory;

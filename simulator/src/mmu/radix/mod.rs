@@ -12,7 +12,7 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::fault::{Fault, Untranslated};
-use super::path::Read;
+use super::read::Read;
 use super::scheme::Located;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;

@@ -9,7 +9,7 @@ use arch::interrupt::storage;
 use arch::radix::{self, PATE0_HR, Root, TableLocation};
 
 use super::super::partition::{self, doubleword};
-use super::super::path::Read;
+use super::super::read::Read;
 use super::tree::{Descent, Page, Step};
 use crate::state::memory::{Memory, NoMemory};
 use crate::state::tlb::Space;
