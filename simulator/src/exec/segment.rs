@@ -1,8 +1,8 @@
 //! The segment lookaside buffer: Power ISA 3.0B Book III, SLB Management;
 //! `docs/facts/translation.md#segments`.
 //!
-//! Hashed translation looks into it at every access: there is no ERAT in functional mode that would keep an entry
-//! which `slbmte` replaced. With radix translation nothing does. The global forms find nothing to remove: `slbieg` is for entries that
+//! Hashed translation looks into it at every access: no ERAT keeps what it took from an entry that `slbmte` replaced.
+//! With radix translation nothing does. The global forms find nothing to remove: `slbieg` is for entries that
 //! hardware made from a segment table, of which there are none, and leaves those that software made;
 //! `slbiag` is for the buffers of accelerators, of which there are none either. Source for both: the
 //! architecture's operation as instructionsets.com has it; QEMU takes them for the thread's own entries.

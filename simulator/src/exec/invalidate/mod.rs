@@ -1,6 +1,7 @@
 //! `tlbie`, `tlbiel` and `tlbsync`: which translations software takes back.
 //!
-//! With R=0 `hashed` says what the operands name. Source: `docs/facts/translation.md#operands`. Forms that it calls invalid or undefined stop the machine.
+//! With R=0 `hashed` says what the operands name. Source: `docs/facts/translation.md#operands`. Forms that it calls
+//! invalid or undefined stop the machine.
 
 mod hashed;
 
