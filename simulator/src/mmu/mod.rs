@@ -11,6 +11,7 @@ pub mod access;
 mod fault;
 mod hash;
 pub mod inhibited;
+mod located;
 mod partition;
 pub mod path;
 mod radix;

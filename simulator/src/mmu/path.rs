@@ -6,8 +6,9 @@
 use arch::address::{EffectiveAddress, GuestRealAddress};
 
 use super::Access;
+use super::located::Located;
 use super::read::Read;
-use super::scheme::{Located, locate, walk};
+use super::scheme::{locate, walk};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::tlb::Space;

@@ -10,6 +10,7 @@ use arch::registers::{lpcr, msr};
 use super::fault::Fault;
 use super::hash::Mark;
 use super::inhibited::Inhibited;
+use super::located::Located;
 use super::read::Read;
 use super::{Access, hash, radix};
 use crate::state::shared::Shared;
@@ -17,30 +18,6 @@ use crate::state::thread::Thread;
 use crate::state::thread::trap::StopReason;
 use crate::state::tlb::{Space, Translation};
 use crate::state::walk_cache::WalkCache;
-
-/// An address that has to be translated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Located {
-    /// Whose it is.
-    pub(super) space: Space,
-    /// What it is there.
-    pub(super) input: u64,
-    /// Hashed: the SLB's doubleword "VSID".
-    pub(super) segment: u64,
-    /// Hashed: whether the hypervisor gets the storage interrupts.
-    pub(super) is_virtualized: bool,
-}
-
-impl Located {
-    pub(super) fn radix(space: Space, input: u64) -> Self {
-        Self { space, input, segment: 0, is_virtualized: false }
-    }
-
-    /// What the TLB knows it by: with radix the effective address as it is, quadrant included.
-    pub(super) fn key(&self, address: EffectiveAddress) -> u64 {
-        if self.space.is_hashed() { self.input } else { address.0 }
-    }
-}
 
 /// Whose address it is, and the address there; `None` for the hypervisor's real addresses.
 #[inline]

@@ -15,9 +15,9 @@ use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
 use super::fault::{Fault, Untranslated};
+use super::located::Located;
 use super::partition::{self, PartitionEntry};
 use super::read::Read;
-use super::scheme::Located;
 use super::{Access, inhibited::Inhibited};
 use crate::state::memory::NoMemory;
 use crate::state::shared::Shared;

@@ -10,8 +10,8 @@ use arch::registers::spr::Spr;
 use super::storage_fault;
 use crate::mmu::Access;
 use crate::mmu::fault::Fault;
+use crate::mmu::located::Located;
 use crate::mmu::rights::Permissions;
-use crate::mmu::scheme::Located;
 use crate::state::thread::Thread;
 use crate::state::tlb::Hashed;
 

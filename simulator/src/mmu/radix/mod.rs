@@ -12,8 +12,8 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::fault::{Fault, Untranslated};
+use super::located::Located;
 use super::read::Read;
-use super::scheme::Located;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::tlb::{Space, Stage, Translation};
