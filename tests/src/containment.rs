@@ -9,7 +9,7 @@ use crate::{changed_system, system_of};
 
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
-pub const MODES: [(&str, &str); 29] = [
+pub const MODES: [(&str, &str); 32] = [
     ("wild-load", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("wild-store", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("wild-fetch", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
@@ -39,6 +39,9 @@ pub const MODES: [(&str, &str); 29] = [
     ("prod", "stopped: it used up its time limit"),
     ("wake", "stopped: it used up its time limit"),
     ("nap", "stopped: it used up its time limit"),
+    ("loop-all", "stopped: it used up its time limit"),
+    ("confer-all", "stopped: it used up its time limit"),
+    ("prod-all", "stopped: it used up its time limit"),
 ];
 
 /// The example with another mode, this many random hypercalls where that makes any, and time that suits the machine.

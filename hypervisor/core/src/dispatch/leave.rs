@@ -48,7 +48,7 @@ impl<H: Enter> Running<'_, H> {
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
         let is_out_of_time = partition.time_limit.is_some()
-            && self.system.schedule.lock().time_left(partition) == Some(0);
+            && self.system.schedule.lock().time_left(partition, self.left) == Some(0);
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
         match leave {

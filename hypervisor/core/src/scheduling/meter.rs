@@ -62,9 +62,14 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// What has passed until `now` and is not charged yet.
+    pub(crate) fn uncharged(&self, now: u64) -> u64 {
+        self.charged_until.map_or(0, |since| now.saturating_sub(since))
+    }
+
     /// Goes on to `now`: how much has passed.
     pub(crate) fn pass(&mut self, now: u64) -> u64 {
-        let ticks = self.charged_until.map_or(0, |since| now.saturating_sub(since));
+        let ticks = self.uncharged(now);
         self.charged_until = Some(self.charged_until.map_or(now, |since| since.max(now)));
         self.elapsed += ticks;
         ticks
