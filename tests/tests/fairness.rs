@@ -57,6 +57,25 @@ fn shares_are_by_weight() {
     }
 }
 
+/// 16 that weigh a ten thousandth each take no more than their part, and 16 that weigh as much more give it to nobody.
+#[test]
+fn weights_far_from_each_other_are_kept() {
+    for (weight, other_weight) in [(10_000, 1), (10, 1000)] {
+        for topology in [[1, 1, 1], [1, 1, 4]] {
+            for mode in ["loop-all", "confer-all", "prod-all"] {
+                let contest = Contest {
+                    weight,
+                    other_weight,
+                    vcpus: 16,
+                    time_us: 6000,
+                    ..Contest::against(mode, topology)
+                };
+                check(&contest);
+            }
+        }
+    }
+}
+
 /// One that ran alone for long has used nothing that somebody lacked, and one that comes then has no claim to it.
 #[test]
 fn who_ran_alone_is_not_kept_waiting_for_it() {
@@ -126,7 +145,7 @@ fn a_time_limit_is_kept_within_a_slice() {
 #[test]
 fn a_time_limit_of_all_threads_is_kept_within_a_slice_and_what_its_end_takes() {
     for (topology, threads, end_us) in
-        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 40), ([2, 2, 4], 16, 150)]
+        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 40), ([2, 2, 4], 16, 400)]
     {
         for slice_us in [5, 20, 100] {
             for (mode, victims) in [("loop-all", 0), ("loop-all", 1), ("confer-all", 1)] {
