@@ -57,12 +57,12 @@ fn shares_are_by_weight() {
     }
 }
 
-/// 16 that weigh a ten thousandth each take no more than their part, and 16 that weigh as much more give it to nobody.
+/// Sixteen vCPUs of a ten thousandth of a victim's weight, and of ten times as much, take no more than their part.
 #[test]
 fn weights_far_from_each_other_are_kept() {
-    for (weight, other_weight) in [(10_000, 1), (10, 1000)] {
+    for (weight, other_weight) in [(10_000, 1), (100, 1000)] {
         for topology in [[1, 1, 1], [1, 1, 4]] {
-            for mode in ["loop-all", "confer-all", "prod-all"] {
+            for mode in ["loop-all", "confer-all"] {
                 let contest = Contest {
                     weight,
                     other_weight,
