@@ -9,20 +9,22 @@
 //! So on one hardware thread no vCPU that can run is ever more than a slice ahead of its share, nor a slice behind:
 //!
 //! - *Ahead*: it begins when it is due, and runs for a slice at most.
-//! - *Behind*: take one that is given a slice after its deadline *d*, and the last moment before that at which somebody was
-//!   chosen whose deadline is later, or at which the clock jumped. Of the ready ones that were due then, those with a
-//!   deadline until *d* would have been chosen: there were none. The others were not due. So with the clock at *c* nobody can be given
-//!   more than its weight times *d - c* by slices with deadlines until *d*, and all together no more than passes until
-//!   the clock is at *d*. Before that there is only what was chosen at that moment, a slice at most. So the slice is over
-//!   when the clock is a slice of the machine's past *d*, and began when it was at *d*, a period past the vCPU's time.
+//! - *Behind*: take one that begins its slice after its deadline *d*, and before that the last moment at which somebody
+//!   with a later deadline was chosen, or the clock jumped. Of those that were ready and due then, none had a deadline until
+//!   *d*, or it would have been chosen. The others were ahead of the clock, which was at *c*. So by slices with deadlines
+//!   until *d* nobody was given more than its weight times *d - c* from then on, and all together no more than passes until the
+//!   clock is at *d*. Besides there is only what was chosen at that moment, a slice at most. So the slice
+//!   is over when all were charged a slice since the clock was at *d*, and it began when the clock was at *d*: a period past the
+//!   vCPU's virtual time.
 //!
 //! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of `docs/containment.md`, which
 //! also says what becomes of this on several threads.
 //!
-//! Four rules keep it so. One that wakes is due, and has no claim to the time that it slept; what it owes it still
-//! owes. One that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along
-//! those that run, as it is no time that they could have had. And a weight for more than a whole thread counts as one for
-//! a whole thread ([`greatest_weight`]): nobody saves up what it cannot use.
+//! Four rules keep it so. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
+//! that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along those
+//! that run, as it is no time that they could have had. And one that runs all the time and is behind nevertheless, as it has the
+//! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
+//! what it has saved up.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
 //! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where
