@@ -1,10 +1,12 @@
 # What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
-.PHONY: help build run test check differential bench fuzz loom sanitize nightly clean
+.PHONY: help build dist run test check differential bench fuzz loom sanitize nightly clean
 
 help:     ## show this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
 build:    ## the hypervisor, its payloads and the powervisor command
 	@cargo xtask build
+dist:     ## the powervisor command as fast as this toolchain can make it, into target/dist
+	@cargo xtask dist
 run:      ## what a hypercall costs, on our machine; then the same on QEMU, compared
 	@cargo xtask run
 test:     ## everything that must hold before a push

@@ -27,10 +27,7 @@ impl Processor {
     const ALL: [Self; 2] = [Self::Power8, Self::Power9];
 
     fn has(self, row: &Row) -> bool {
-        match self {
-            Self::Power8 => row.processors.has_power8(),
-            Self::Power9 => row.processors.has_power9(),
-        }
+        row.processors.includes(self.ours())
     }
 
     /// The processor as the table knows it.

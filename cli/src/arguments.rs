@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use lab::ledger::difference;
+use lab::size::Size;
 use simulator::pipeline::LONGEST_QUANTUM;
 
 use crate::failure::EXIT_STATUS_HELP;
-use crate::ledger::difference::By;
-use crate::size::Size;
 use crate::topology::Topology;
 use crate::until::{Part, Until};
 
@@ -266,6 +266,29 @@ pub struct DiffArguments {
     /// What lines are compared by.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
+}
+
+/// What lines of two reports are compared by. Offsets of instructions move when code changes, so by default they do
+/// not count.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum By {
+    /// By cause alone.
+    Cause,
+    /// By owner, function and cause.
+    #[default]
+    Function,
+    /// By owner, function, instruction and cause.
+    Instruction,
+}
+
+impl From<By> for difference::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Cause => Self::Cause,
+            By::Function => Self::Function,
+            By::Instruction => Self::Instruction,
+        }
+    }
 }
 
 /// Arguments of `calibrate`.

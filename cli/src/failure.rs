@@ -3,38 +3,56 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use lab::failure;
+
+use crate::visible::one_line;
+
 /// Why a command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A file, a key, a value or the host is not as needed. One line, `PLACE: what is wrong; what
-    /// would be right`.
-    #[error("{0}")]
-    Input(String),
-    /// The run itself went wrong: the machine stopped, or two machines disagree. May have many lines.
-    #[error("{0}")]
-    Run(String),
-    /// The user interrupted.
-    #[error("interrupted")]
-    Interrupted,
+    /// The lab did not do it.
+    #[error(transparent)]
+    Lab(#[from] failure::Failure),
     /// Nobody reads our standard output any more. Not an error: nothing is printed.
     #[error("standard output is closed")]
     ClosedPipe,
 }
 
 impl Failure {
+    /// The user interrupted.
+    pub const INTERRUPTED: Self = Self::Lab(failure::Failure::Interrupted);
+
     /// A complaint about `place`: `text` says what is wrong and, after a semicolon, what would be
     /// right.
     pub fn input(place: impl Display, text: impl Display) -> Self {
-        Self::Input(format!("{place}: {text}"))
+        Self::Lab(failure::Failure::input(place, text))
+    }
+
+    /// The run itself went wrong, as `text` says, which may have many lines.
+    pub fn run(text: impl Into<String>) -> Self {
+        Self::Lab(failure::Failure::Run(text.into()))
+    }
+
+    /// What the user reads of it.
+    #[must_use]
+    pub fn shown(&self) -> Option<String> {
+        match self {
+            Self::Lab(failure::Failure::Input(complaint)) => {
+                Some(one_line(&complaint.to_string()).into_owned())
+            }
+            Self::Lab(failure::Failure::Run(text)) => Some(text.clone()),
+            // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
+            Self::Lab(failure::Failure::Interrupted) | Self::ClosedPipe => None,
+        }
     }
 
     /// The status with which the command ends.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Input(_) => ExitCode::from(2),
-            Self::Run(_) => ExitCode::from(1),
-            Self::Interrupted => ExitCode::from(130),
+            Self::Lab(failure::Failure::Input(_)) => ExitCode::from(2),
+            Self::Lab(failure::Failure::Run(_)) => ExitCode::from(1),
+            Self::Lab(failure::Failure::Interrupted) => ExitCode::from(130),
             Self::ClosedPipe => ExitCode::SUCCESS,
         }
     }

@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
+use lab::user_file::Files;
 use serde::{Deserialize, Serialize};
 use simulator::Input;
 
 use crate::failure::Failure;
 use crate::output::write_whole;
-use crate::user_file::read_file;
 
 const FORMAT: &str = "# powervisor console input 1";
 
@@ -42,9 +42,9 @@ pub fn write(path: &Path, log: &[Input]) -> Result<(), Failure> {
 }
 
 /// Reads what [`write`] wrote, or a person.
-pub fn read(path: &Path) -> Result<Vec<Input>, Failure> {
+pub fn read(path: &Path, files: &Files) -> Result<Vec<Input>, Failure> {
     let place = path.display().to_string();
-    let text = String::from_utf8(read_file(path)?)
+    let text = String::from_utf8(files.read(path)?)
         .map_err(|_| Failure::input(&place, "the file is not text; write it with --log-input"))?;
     let mut lines = (1..).zip(text.lines());
     if lines.next().is_none_or(|(_, first)| first != FORMAT) {
@@ -78,6 +78,7 @@ pub fn read(path: &Path) -> Result<Vec<Input>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::{FORMAT, read, write};
+    use lab::user_file::Files;
     use simulator::Input;
 
     #[test]
@@ -88,7 +89,7 @@ mod tests {
         let log = [input(3, b"one\n\"two\""), input(3, &[0xFF, 0]), input(9, "ö\r".as_bytes())];
         for log in [&log[..], &[]] {
             write(&path, log).unwrap();
-            assert_eq!(read(&path).unwrap(), log);
+            assert_eq!(read(&path, &Files::default()).unwrap(), log);
         }
     }
 
@@ -112,7 +113,7 @@ mod tests {
             (format!("{FORMAT}\n{}", good.replace("text", "txet")), "log:2: not a line of input: "),
         ] {
             std::fs::write(&path, text).unwrap();
-            let error = read(&path).unwrap_err().to_string();
+            let error = read(&path, &Files::default()).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
             assert!(error.contains("; ") && !error.contains('\n'), "{error}");
         }

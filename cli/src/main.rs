@@ -8,8 +8,8 @@ use clap::Parser as _;
 use powervisor::arguments::Arguments;
 use powervisor::commands;
 use powervisor::failure::Failure;
-use powervisor::interruption;
 use powervisor::output::{print, print_error, say};
+use powervisor::signals;
 use powervisor::visible::visible;
 
 fn main() -> ExitCode {
@@ -17,12 +17,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(answer) => return answered(&answer),
     };
-    match interruption::watch().and_then(|()| commands::execute(&arguments.command)) {
+    match signals::watch().and_then(|()| commands::execute(&arguments.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
-            if !matches!(failure, Failure::ClosedPipe | Failure::Interrupted) {
-                say(&failure);
+            if let Some(text) = failure.shown() {
+                say(text);
             }
             failure.exit_code()
         }

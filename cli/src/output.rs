@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use lab::images::Images;
+use lab::user_file::{Files, is_same_file};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -26,7 +28,7 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     print(visible(text).as_bytes())
 }
 
-/// Says something in a line of its own on standard error. Nobody is told if that fails: there is no other place to
+/// Says something in lines of its own on standard error. Nobody is told if that fails: there is no other place to
 /// tell it, and the exit status says how the command ended.
 pub fn say(text: impl Display) {
     print_error(visible(&format!("powervisor: {text}\n")).as_bytes());
@@ -58,6 +60,18 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Fails if [`write_whole`] would, as far as can be told before there is something to write.
 pub fn check_place(path: &Path) -> Result<(), Failure> {
     place_for(path).map(drop)
+}
+
+/// Fails if the file at `path`, which `option` names, is one that the run reads: one of `files`, or of our images, or
+/// what standard input was redirected to.
+pub fn check_not_read(option: &str, path: &Path, files: &Files) -> Result<(), Failure> {
+    let is_image = || Images::find().is_ok_and(|images| images.have(path));
+    let is_input = || path.is_file() && is_same_file(path, Path::new("/dev/stdin"));
+    if !files.have_read(path) && !is_image() && !is_input() {
+        return Ok(());
+    }
+    let text = format_args!("{} is a file that this run reads; name another one", path.display());
+    Err(Failure::input(option, text))
 }
 
 /// A file beside `path` that can be moved to it, gone when it is dropped.

@@ -8,17 +8,17 @@ use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use lab::bundle::Consoles;
+use lab::size::Size;
+use lab::user_file::Files;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use simulator::Machine;
 
-use crate::bundle::Consoles;
 use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::screen::Screen;
-use crate::size::Size;
-use crate::user_file::read_large_file;
 
 /// First bytes of every saved machine.
 const MAGIC: [u8; 14] = *b"powervisor-sav";
@@ -51,8 +51,8 @@ pub fn save(path: &Path, machine: &Machine, surroundings: &Surroundings) -> Resu
 }
 
 /// Reads a machine that [`save`] wrote.
-pub fn resume(path: &Path) -> Result<(Machine, Surroundings), Failure> {
-    let file = read_large_file(path, FILE_MAX)?;
+pub fn resume(path: &Path, files: &Files) -> Result<(Machine, Surroundings), Failure> {
+    let file = files.read_large(path, FILE_MAX)?;
     let wrong = |text: &str| Failure::input(path.display(), text);
     let damaged = |why: &dyn Display| {
         wrong(&format!("the saved machine is cut or damaged ({why}); save it again with --save"))
@@ -98,9 +98,10 @@ mod tests {
     use simulator::{Boot, Description, Machine, NoObserver};
 
     use super::{FORMAT, MAGIC, Surroundings, resume, save};
-    use crate::bundle::Consoles;
-    use crate::machine_file::MachineFile;
     use crate::screen::Screen;
+    use lab::bundle::Consoles;
+    use lab::machine_file::MachineFile;
+    use lab::user_file::Files;
 
     fn machine() -> Machine {
         let description: Description = MachineFile::default().describe().unwrap();
@@ -125,7 +126,7 @@ mod tests {
         let path = folder.path().join("machine");
         let mut machine = machine();
         save(&path, &machine, &surroundings()).unwrap();
-        let (mut resumed, about) = resume(&path).unwrap();
+        let (mut resumed, about) = resume(&path, &Files::default()).unwrap();
         assert!(resumed == machine);
         assert_eq!(about, surroundings());
         machine.run(1000, &mut NoObserver);
@@ -144,7 +145,7 @@ mod tests {
         let refused = |file: &[u8]| {
             std::fs::write(&path, file).unwrap();
             // A machine is too large to be shown.
-            let Err(error) = resume(&path) else { panic!("it is not refused") };
+            let Err(error) = resume(&path, &Files::default()) else { panic!("it is not refused") };
             let error = error.to_string();
             assert!(error.contains("; ") && !error.contains('\n'), "{error}");
             error

@@ -1,11 +1,11 @@
 //! Where a machine's console goes: standard output, or one partition's there and the rest to standard
 //! error.
 
-use crate::bundle::Consoles;
-use crate::demultiplex::{Demultiplexer, Parted};
 use crate::failure::Failure;
 use crate::output::{print, print_error};
 
+use lab::bundle::Consoles;
+use lab::demultiplex::{Demultiplexer, Parted};
 use serde::{Deserialize, Serialize};
 
 /// Enough of a console's end to hold what the hypervisor says last: of a thousand partitions.

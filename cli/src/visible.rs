@@ -8,8 +8,17 @@ use std::borrow::Cow;
 /// Rust writes it: `\u{1b}`.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_hidden = |character: char| character.is_control() && character != '\n';
-    if !text.contains(is_hidden) {
+    spelled_out(text, |character| character.is_control() && character != '\n')
+}
+
+/// The same with line ends too: what is of one line stays so, whatever names are in it.
+#[must_use]
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    spelled_out(text, char::is_control)
+}
+
+fn spelled_out(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
@@ -25,11 +34,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::{one_line, visible};
 
     #[test]
     fn what_a_terminal_would_act_on_is_spelled_out() {
         assert_eq!(visible("a\nä 漢"), "a\nä 漢");
         assert_eq!(visible("\x1b[2J\u{9b}1m\x07\r\x7f"), "\\u{1b}[2J\\u{9b}1m\\u{7}\\r\\u{7f}");
+        assert_eq!(one_line("a\nä\x1b 漢"), "a\\nä\\u{1b} 漢");
     }
 }

@@ -3,9 +3,10 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::Command;
 
-use support::{Folder, elf, errors};
+use support::{Folder, elf, errors, project};
 
 const PARTITION: &str =
     "[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n";
@@ -401,6 +402,15 @@ fn terminal_commands_in_names() {
         errors(&output).starts_with("powervisor: bad.toml:2: `\\u{1b}[2J` cannot name"),
         "{output:?}"
     );
+    // Nor does a line break end the line.
+    folder.write("bad.toml", PARTITION.replace("name = 'p'", "name = \"p\\npowervisor: ok\""));
+    let expected = "bad.toml:2: `p\\npowervisor: ok` cannot name a partition; use up to 31 letters, digits and \
+        `,._+-`, beginning with a letter";
+    assert_refused(&mut folder.command("boot bad.toml"), expected);
+    assert_refused(
+        &mut folder.command("boot two\nlines\u{85}.toml"),
+        &format!("two\\nlines\\u{{85}}.toml: {missing}"),
+    );
     // A bundle is a file like any other: somebody else may have written it.
     folder.command("bundle good.toml -o b").status().unwrap();
     let mut bundle = std::fs::read(folder.path().join("b")).unwrap();
@@ -422,6 +432,60 @@ fn terminal_commands_in_names() {
     let output = folder.command(&format!("boot --steps {EVIL}")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(!errors(&output).contains('\x1b'), "{}", errors(&output));
+}
+
+/// What a run reads it does not write over, by whatever name.
+#[test]
+fn outputs_that_are_inputs() {
+    let folder = folder();
+    folder.write("machine.toml", std::fs::read(project("machines/power9.toml")).unwrap());
+    folder.write("e.toml", EXPERIMENT.replace("'power9'", "'machine.toml'"));
+    folder.write("map", "c000000000000100 T enter\n");
+    folder.write("typed", "# powervisor console input 1\n");
+    std::fs::hard_link(folder.path().join("p.elf"), folder.path().join("hard")).unwrap();
+    std::os::unix::fs::symlink("good.toml", folder.path().join("soft")).unwrap();
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    for (output, input) in [("e-v.svg", "machine.toml"), ("boot.folded", "map")] {
+        let output = folder.path().join("out").join(output);
+        std::os::unix::fs::symlink(Path::new("..").join(input), output).unwrap();
+    }
+    let boot = "boot good.toml --machine machine.toml --symbols p=map --replay-input typed";
+    let kernel = "boot --kernel p.elf --symbols map";
+    for (arguments, option, output) in [
+        ("bundle good.toml", "--output", "./good.toml"),
+        ("bundle good.toml", "--output", "hard"),
+        (boot, "--save", "soft"),
+        (boot, "--save", "machine.toml"),
+        (boot, "--log-input", "typed"),
+        (boot, "--log-input", "map"),
+        (&format!("{boot} --trace exits"), "--trace-file", "hard"),
+        (&format!("{boot} --trace exits"), "--trace-file", "images/hypervisor"),
+        (kernel, "--save", "hard"),
+    ] {
+        let before = std::fs::read(folder.path().join(output)).unwrap();
+        let arguments = format!("{arguments} {option} {output}");
+        let mut command = folder.command(&arguments);
+        let expected =
+            format!("{option}: {output} is a file that this run reads; name another one");
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+        assert_eq!(std::fs::read(folder.path().join(output)).unwrap(), before, "{arguments}");
+    }
+    let redirected = std::fs::File::open(folder.path().join("typed")).unwrap();
+    assert_refused(
+        folder
+            .command("boot good.toml --trace exits --trace-file typed")
+            .env("POWERVISOR_IMAGES", "images")
+            .stdin(redirected),
+        "--trace-file: typed is a file that this run reads; name another one",
+    );
+    for (arguments, output) in [
+        ("run e.toml --out out", "out/e-v.svg"),
+        ("boot --kernel p.elf --symbols map --timing --out out", "out/boot.folded"),
+    ] {
+        let expected = format!("--out: {output} is a file that this run reads; name another one");
+        let mut command = folder.command(arguments);
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+    }
 }
 
 /// A host that gives a process 6 GiB, where a machine has 8.

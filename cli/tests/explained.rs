@@ -146,6 +146,10 @@ fn a_region_is_a_functions_calls_from_entry_to_return() {
     let said = boot(&folder, inside);
     assert!(said.contains("\nregion behind: entered 3 times, left 2 times, "), "{said}");
     assert!(said.contains("\n1 were not left at the end"), "{said}");
+    assert!(!said.contains("never left"), "{said}");
+    // And one that never returns is no call.
+    let said = boot(&folder, "--kernel kernel --symbols map --timing --region main");
+    assert!(said.contains("powervisor: the region main was entered and never left, as"), "{said}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn translate(hierarchy: &mut Hierarchy, translations: &mut Translations, pages: 
     for index in 0..ACCESSES {
         let request = TranslationRequest {
             thread: 0,
-            space: Some(Space { lpid: 0, pid: Some(0) }),
+            space: Some(Space::Process { lpid: 0, pid: 0 }),
             address: (index % pages) << 16,
             is_fetch: false,
             at: index,

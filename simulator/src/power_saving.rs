@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::cores::Core;
 use crate::state::power_saving::{MSR_NUMBER, PowerSaving};
-use crate::state::slb::{SLB_ENTRIES, SlbEntry};
+use crate::state::slb::SlbEntry;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
@@ -77,7 +77,7 @@ impl PowerSaving {
         lose_thread_state(thread);
         thread.xer = POISON & xer::MASK;
         thread.fpscr = 0;
-        thread.slb = [SlbEntry::default(); SLB_ENTRIES];
+        thread.slb.fill(SlbEntry::default());
         let may_be_own = |scope: Scope| matches!(scope, Scope::Thread | Scope::Subcore);
         for &spr in Spr::ALL.iter().filter(|spr| may_be_own(spr.row().scope)) {
             if let Some(value) = self.after(spr, processor) {

@@ -2,7 +2,7 @@
 
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
 use arch::registers::spr::Spr;
-use arch::registers::{hid0, lpcr, msr};
+use arch::registers::{lpcr, msr};
 use simulator::interrupt::decrementers::{next_timer, set_hypervisor_decrementer};
 use simulator::interrupt::{pending, take, take_pending, take_vectored_call};
 use simulator::state::shared::Shared;
@@ -125,7 +125,7 @@ fn ail_applies_within_a_hash_partition_when_hv_does_not_change() {
 fn endianness_comes_from_hile_in_the_hypervisor_and_from_ile_in_a_guest() {
     for (hile, ile) in [(false, true), (true, false)] {
         let (mut thread, mut shared) = parts();
-        let value = if hile { hid0::POWER9_HILE } else { 0 };
+        let value = if hile { shared.processor.facts().hid0.little_endian } else { 0 };
         shared.cores[0].set_spr(Spr::Hid0, value);
         let value = lpcr::HR | lpcr::UPRT | if ile { lpcr::ILE } else { 0 };
         thread.set_spr(Spr::Lpcr, value);

@@ -235,7 +235,7 @@ fn a_stale_translation_stays_in_use_until_it_is_invalidated() {
     assert_eq!(bench.access(GUEST_REAL, 0x1000, Access::Load), Ok(GUEST_MEMORY + 0x1000));
     bench.map(GUEST_ROOT, 0, 0x800_0000, 21, RWX, true, true);
     assert_eq!(bench.access(GUEST_REAL, 0x1000, Access::Load), Ok(GUEST_MEMORY + 0x1000));
-    bench.shared.cores[0].tlb.invalidate(|space, _, _| u64::from(space.lpid) == LPID);
+    bench.shared.cores[0].tlb.invalidate(|space, _, _| u64::from(space.lpid()) == LPID);
     assert_eq!(bench.access(GUEST_REAL, 0x1000, Access::Load), Ok(0x800_1000));
 }
 
@@ -317,9 +317,9 @@ fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
     assert_eq!(process[0].key, Some(WalkKey::ProcessEntry { lpid, pid }));
     assert_eq!(bench.shared.cores[0], before, "looking changes nothing");
 
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space { lpid, pid: Some(pid) }));
+    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::Process { lpid, pid }));
     bench.thread.set_msr(GUEST_REAL);
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space { lpid, pid: None }));
+    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::GuestReal { lpid }));
     let path = walk_path(&bench.thread, &bench.shared, EffectiveAddress(0x1000), Access::Load);
     assert_eq!(path.unwrap().reads.len(), 3, "the partition's stage alone");
     bench.thread.set_msr(msr::SF | msr::HV);

@@ -6,15 +6,15 @@ use simulator::Description;
 use simulator::cache::{Answer, Hierarchy, TranslationRequest, Translations};
 use simulator::ledger::{Cause, CauseSet, Owner};
 use simulator::mmu::path::Path;
-use simulator::mmu::radix::Read;
+use simulator::mmu::radix::walk::Read;
 use simulator::quantity::Bound;
 use simulator::state::invalidation::{Extent, Invalidation};
 use simulator::state::tlb::Space;
 use simulator::state::walk_cache::WalkKey;
 
 const POWER9: &str = include_str!("../../machines/power9.toml");
-const HOST: Space = Space { lpid: 0, pid: Some(0) };
-const GUEST: Space = Space { lpid: 5, pid: Some(9) };
+const HOST: Space = Space::Process { lpid: 0, pid: 0 };
+const GUEST: Space = Space::Process { lpid: 5, pid: 9 };
 
 /// Cycles of a hit in the TLB, of a walk beyond its reads, of a read from memory and from the L2.
 const ERAT: u64 = 25;
@@ -32,42 +32,40 @@ struct Bench {
 
 /// The directories of a tree on the way to `input`, and the leaf; each level's tables lie far apart.
 fn descend(space: Space, input: u64, base: usize, page_log2: u32) -> Vec<Read> {
-    let Space { lpid, pid } = space;
     let levels = [39, 30, 21, page_log2];
     let reads = levels.into_iter().enumerate().map(|(level, covers_log2)| {
         let prefix = input >> covers_log2;
-        let key = (level < 3).then_some(WalkKey::Directory { lpid, pid, covers_log2, prefix });
+        let key = (level < 3).then_some(WalkKey::Directory { space, covers_log2, prefix });
         let place = base + (level << 22) + 8 * (prefix as usize & 0x1FFF);
-        Read { place, is_process: pid.is_some(), key, words: [0; 2] }
+        Read { place, is_process: space.is_process(), key, words: [0; 2] }
     });
     reads.collect()
 }
 
 fn table(space: Space, place: usize) -> Read {
-    let Space { lpid, pid } = space;
-    let key = match pid {
-        Some(pid) => WalkKey::ProcessEntry { lpid, pid },
-        None => WalkKey::PartitionEntry { lpid },
+    let key = match space {
+        Space::Process { lpid, pid } => WalkKey::ProcessEntry { lpid, pid },
+        Space::GuestReal { lpid } => WalkKey::PartitionEntry { lpid },
     };
-    Read { place, is_process: pid.is_some(), key: Some(key), words: [0; 2] }
+    Read { place, is_process: space.is_process(), key: Some(key), words: [0; 2] }
 }
 
 /// A walk of four levels; in a partition each entry of the process is found by four more reads.
 fn path(space: Space, input: u64, page_log2: u32) -> Path {
-    let partition = Space { lpid: space.lpid, pid: None };
-    let mut reads = vec![table(partition, 0x800 * space.lpid as usize)];
+    let partition = Space::GuestReal { lpid: space.lpid() };
+    let mut reads = vec![table(partition, 0x800 * space.lpid() as usize)];
     let process = [
-        vec![table(space, 0x10_0000 + 0x800 * space.pid.unwrap_or(0) as usize)],
+        vec![table(space, 0x10_0000 + 0x800 * space.pid().unwrap_or(0) as usize)],
         descend(space, input, 0x100_0000, page_log2),
     ];
     for (index, read) in process.into_iter().flatten().enumerate() {
-        if space.lpid != 0 {
+        if space.lpid() != 0 {
             // The tables lie in 2 MB of the partition.
             reads.extend(descend(partition, 0x4000_0000 + 0x1000 * index as u64, 0x200_0000, 12));
         }
         reads.push(read);
     }
-    let guest_real = (space.lpid != 0).then_some(GuestRealAddress(input));
+    let guest_real = (space.lpid() != 0).then_some(GuestRealAddress(input));
     if guest_real.is_some() {
         reads.extend(descend(partition, input, 0x200_0000, page_log2));
     }
@@ -226,8 +224,8 @@ fn what_is_invalidated_is_walked_again_and_nothing_else_is() {
         tables: false,
     };
     let page = |pid, address| Extent::Page { pid, address, page_log2: 16 };
-    let other_process = Space { pid: Some(8), ..GUEST };
-    let other_partition = Space { lpid: 6, ..GUEST };
+    let other_process = Space::Process { lpid: 5, pid: 8 };
+    let other_partition = Space::Process { lpid: 6, pid: 9 };
     // Which of GUEST at 0 and at 1 << 16, the other process and the other partition are gone.
     for (invalidation, gone) in [
         (everything, [true, true, true, false]),
@@ -347,7 +345,7 @@ fn saved_translations_go_on_as_those_they_were_saved_from() {
 fn more_spaces_than_tags_can_name_cost_a_walk_each_and_mix_up_nothing() {
     const SPACES: u32 = (1 << 21) + 1000;
     let mut bench = Bench::new(1, 1, &[]);
-    let space = |number: u32| Space { lpid: 1 + number % 4, pid: Some(number / 4) };
+    let space = |number: u32| Space::Process { lpid: 1 + number % 4, pid: number / 4 };
     let (mut at, mut walks) = (0, 0);
     for number in 0..SPACES {
         at += 100_000;

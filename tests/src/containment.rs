@@ -1,8 +1,9 @@
 //! A partition that misbehaves beside two that do no harm: what the tests of containment share.
 
-use powervisor::comparison::Transcript;
-use powervisor::on_simulator;
-use powervisor::system::{Exit, System};
+use arch::processor::Processor;
+use lab::comparison::Transcript;
+use lab::on_simulator;
+use lab::system::{Exit, System};
 use simulator::Oracle;
 
 use crate::{changed_system, system_of};
@@ -86,7 +87,7 @@ pub fn victims(transcript: &Transcript) -> Vec<String> {
 /// If the system cannot be started.
 #[must_use]
 pub fn watched(system: &System) -> (Transcript, Vec<String>) {
-    let mut oracle = Oracle::default();
+    let mut oracle = Oracle::new(Processor::Power9);
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     let mut console = Vec::new();
     let exit = on_simulator::run(&mut machine, &mut oracle, |machine| {

@@ -1,7 +1,7 @@
 //! Partitions that measure their share beside one that does what it likes: what the tests of the bound share.
 
-use powervisor::on_simulator;
-use powervisor::system::System;
+use lab::on_simulator;
+use lab::system::System;
 use simulator::{Machine, NoObserver, RunState};
 
 use crate::containment::on_threads;

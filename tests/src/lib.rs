@@ -8,8 +8,9 @@ pub mod fairness;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use powervisor::system::System;
-use powervisor::{on_simulator, workload};
+use lab::system::System;
+use lab::user_file::Files;
+use lab::{on_simulator, workload};
 use simulator::{Observer, RunState};
 
 /// Every seed is as good as another; the tests that need two say so.
@@ -27,7 +28,8 @@ pub fn root() -> PathBuf {
 /// If the file is wrong or there are no images.
 #[must_use]
 pub fn systems(file: &str) -> Vec<(String, System)> {
-    workload::systems(&root().join(file), SEED).unwrap_or_else(|failure| panic!("{failure}"))
+    workload::systems(&root().join(file), SEED, &Files::default())
+        .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// The system that one of the project's files asks for, once each of these texts in it is replaced by the
@@ -54,7 +56,8 @@ pub fn system_of(text: &str) -> System {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("changed.toml");
     fs::write(&path, text).expect("a temporary file");
-    let systems = workload::systems(&path, SEED).unwrap_or_else(|failure| panic!("{failure}"));
+    let systems = workload::systems(&path, SEED, &Files::default())
+        .unwrap_or_else(|failure| panic!("{failure}"));
     systems.into_iter().next().expect("a file asks for a system").1
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use powervisor::on_simulator;
+use lab::on_simulator;
 use simulator::Machine;
 use simulator::ledger::Owner;
 use simulator::pipeline::Settings;

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use powervisor::comparison::Transcript;
-use powervisor::on_qemu;
-use powervisor::system::System;
+use lab::comparison::Transcript;
+use lab::interruption::Interruption;
+use lab::on_qemu;
+use lab::system::System;
 use system_tests::containment::{self, MODES, harmless, misbehaving, on_threads, victims};
 use system_tests::number_from;
 
@@ -18,7 +19,8 @@ fn watched(system: &System) -> Transcript {
 }
 
 fn on_qemu(system: &System) -> Transcript {
-    on_qemu::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{failure}"))
+    on_qemu::transcript(system, TIMEOUT, Interruption::NEVER)
+        .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 fn check(

@@ -6,7 +6,7 @@ use arch::papr::Hypercall;
 use system_tests::containment::MODES;
 use system_tests::fairness::{Contest, Measured, SLICE_US, run_until};
 
-use powervisor::on_simulator;
+use lab::on_simulator;
 
 /// Each way to misbehave, and each hypercall without end.
 fn contests(topology: [u32; 3]) -> Vec<Contest> {

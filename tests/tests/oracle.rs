@@ -2,7 +2,8 @@
 //! another's: the oracle watches all systems of the tests, and a storm of random exits.
 
 use arch::interrupt::Vector;
-use powervisor::system::System;
+use arch::processor::Processor;
+use lab::system::System;
 use simulator::oracle::Seen;
 use simulator::{Oracle, RunState};
 use system_tests::containment::{self, on_threads};
@@ -10,7 +11,7 @@ use system_tests::{all_systems, changed_system, number_from, run_watched};
 
 /// Runs the system to its end; the oracle must have nothing to say.
 fn watch(name: &str, system: &System) -> Seen {
-    let mut oracle = Oracle::default();
+    let mut oracle = Oracle::new(Processor::Power9);
     let state = run_watched(system, &mut oracle);
     assert!(matches!(state, RunState::PoweredOff), "{name}: {state:?}");
     let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();

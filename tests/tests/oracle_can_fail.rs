@@ -8,7 +8,7 @@ use arch::papr::Hypercall;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use arch::tag::tagged;
-use powervisor::on_simulator;
+use lab::on_simulator;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::oracle::policy::{Row, Rule, rows};
@@ -134,7 +134,7 @@ fn every_register_that_is_broken_before_an_entry_is_named() {
     entries.sort();
     // Hypercalls that are none and that are, and three other kinds of exits.
     assert!(entries.len() >= 15, "{entries:?}");
-    let (mut machine, mut oracle) = (start(), Oracle::default());
+    let (mut machine, mut oracle) = watched();
     for (step, exit) in entries {
         run_to(&mut machine, step, &mut oracle);
         let mut unchanged = Vec::new();
@@ -155,7 +155,7 @@ fn every_register_that_is_broken_before_an_entry_is_named() {
 
 #[test]
 fn every_register_that_is_broken_before_a_start_is_named() {
-    let (mut machine, mut oracle) = (start(), Oracle::default());
+    let (mut machine, mut oracle) = watched();
     run_to(&mut machine, steps().start.expect("a start"), &mut oracle);
     let mut broken = 0;
     for Row { register, exit, .. } in visible_rows(&machine) {
@@ -169,9 +169,16 @@ fn every_register_that_is_broken_before_a_start_is_named() {
     assert!(broken > 160, "{broken}");
 }
 
+/// A machine at its start, and an oracle that has seen nothing.
+fn watched() -> (Machine, Oracle) {
+    let machine = start();
+    let oracle = Oracle::new(machine.state().shared.processor);
+    (machine, oracle)
+}
+
 fn visible_rows(machine: &Machine) -> Vec<Row> {
-    let thread = &machine.state().threads[0];
-    rows().into_iter().filter(|row| row.register.is_visible(thread)).collect()
+    let (thread, shared) = (&machine.state().threads[0], &machine.state().shared);
+    rows(shared.processor).into_iter().filter(|row| row.register.is_visible(thread)).collect()
 }
 
 #[test]
@@ -182,7 +189,7 @@ fn every_register_that_is_broken_at_an_exit_is_named() {
         (Vector::HypervisorDecrementer, None),
         (Vector::HypervisorDataStorage, None),
     ] {
-        let (mut machine, mut oracle) = (start(), Oracle::default());
+        let (mut machine, mut oracle) = watched();
         run_to(&mut machine, steps.by_exit[&exit].0, &mut oracle);
         let saved = machine.snapshot();
         let mut broken = 0;

@@ -2,7 +2,7 @@
 //! memory. The hypervisor marks both; `powervisor run experiments/partition-start.toml` prints them.
 
 use arch::marker::Region;
-use powervisor::system::System;
+use lab::system::System;
 use simulator::{RegionCounts, RunState};
 use system_tests::{run_watched, system_of, systems};
 

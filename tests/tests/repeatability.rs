@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use powervisor::on_simulator;
-use powervisor::system::System;
+use lab::on_simulator;
+use lab::system::System;
 use powervisor::trace::Trace;
 use simulator::{Machine, NoObserver, Oracle, RegionCounts, RunState};
 use system_tests::{all_systems, systems};
@@ -107,7 +107,7 @@ fn observing_does_not_change_a_run() {
         observed.run(ALL, &mut RegionCounts::new());
         assert!(plain == observed, "{name}: the machines differ");
         let mut watched = start(&system);
-        watched.run(ALL, &mut Oracle::default());
+        watched.run(ALL, &mut Oracle::new(watched.state().shared.processor));
         assert!(plain == watched, "{name}: the machines differ");
         let mut traced = start(&system);
         let (nowhere, clock) = (Path::new("/dev/null"), traced.state().shared.clock);

@@ -1,6 +1,6 @@
 //! A partition that starts anew without end pays for it: zeroing and loading is its time, and its time limit ends it.
 
-use powervisor::on_simulator;
+use lab::on_simulator;
 use simulator::{NoObserver, RunState};
 use system_tests::containment::{misbehaving, on_threads};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use arch::interrupt::Vector;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
-use powervisor::system::System;
+use lab::system::System;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
 use simulator::state::shared::Shared;

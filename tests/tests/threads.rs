@@ -1,7 +1,7 @@
 //! The hypervisor on machines with several hardware threads: the same systems end as well as on one, what a
 //! vCPU is made of stays its own, and the work is done by more than one thread.
 
-use powervisor::system::System;
+use lab::system::System;
 use simulator::{Boot, Description, Machine, NoObserver, Oracle, RunState};
 use system_tests::{all_systems, system_of, systems};
 
@@ -28,7 +28,7 @@ fn what_is_a_vcpus_own_stays_its_own_on_several_threads() {
         for (name, system) in all_systems() {
             let mut machine = machine(topology, "0x8000_0000");
             boot(&mut machine, system);
-            let mut oracle = Oracle::default();
+            let mut oracle = Oracle::new(machine.state().shared.processor);
             let end = machine.run(1 << 31, &mut oracle);
             let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
             assert!(matches!(end, RunState::PoweredOff), "{name} {topology:?}: {end:?}\n{console}");

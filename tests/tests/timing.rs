@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use powervisor::on_simulator;
-use powervisor::system::System;
+use lab::on_simulator;
+use lab::system::System;
 use simulator::ledger::{Cause, Owner};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;

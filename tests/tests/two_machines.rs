@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use powervisor::comparison::{Transcript, difference};
-use powervisor::console::check_partitions;
-use powervisor::system::{Exit, System};
-use powervisor::{on_qemu, on_simulator};
+use lab::comparison::{Transcript, difference};
+use lab::console::check_partitions;
+use lab::interruption::Interruption;
+use lab::system::{Exit, System};
+use lab::{on_qemu, on_simulator};
 use system_tests::containment::on_threads;
 use system_tests::{all_systems, number_from, systems};
 
@@ -20,9 +21,9 @@ const OF_ONE_THREAD: [&str; 2] = ["examples/preempt.toml", "examples/confer.toml
 /// Runs the system on both machines and returns what ours showed.
 #[track_caller]
 fn assert_agreement(name: &str, system: &System) -> Transcript {
-    let qemu =
-        on_qemu::transcript(system, TIMEOUT).unwrap_or_else(|failure| panic!("{name}: {failure}"));
-    let ours = on_simulator::transcript(system, TIMEOUT)
+    let qemu = on_qemu::transcript(system, TIMEOUT, Interruption::NEVER)
+        .unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    let ours = on_simulator::transcript(system, TIMEOUT, Interruption::NEVER)
         .unwrap_or_else(|failure| panic!("{name}: {failure}"));
     if let Some(difference) = difference(&ours, &qemu) {
         panic!(

@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod dist;
 mod fuzz;
 mod images;
 mod kvm_unit_tests;
@@ -42,6 +43,8 @@ enum Task {
     Images,
     /// Build everything: images and the powervisor command.
     Build,
+    /// Build the powervisor command as fast as this toolchain can make it, into target/dist.
+    Dist,
     /// Print what a hypercall costs on our machine, then run the same on QEMU and compare.
     Run,
     /// Everything that must hold before a push: the checks, then every test.
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Task::Setup => setup::setup(),
         Task::Images => images::images(&workspace),
         Task::Build => images::images(&workspace).and_then(|()| run::build(&workspace).map(drop)),
+        Task::Dist => dist::dist(&workspace),
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
         Task::Linux(arguments) => linux::linux(&workspace, &arguments),

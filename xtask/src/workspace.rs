@@ -68,9 +68,19 @@ impl Workspace {
         command
     }
 
+    /// Where the release build of the powervisor command lies.
+    pub(crate) fn release(&self) -> PathBuf {
+        self.target.join("release/powervisor")
+    }
+
     /// The release build of the powervisor command.
     pub(crate) fn powervisor(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.target.join("release/powervisor"));
+        self.command(&self.release(), arguments)
+    }
+
+    /// A build of the powervisor command, with our images.
+    pub(crate) fn command(&self, powervisor: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(powervisor);
         command.args(arguments).current_dir(&self.root).env("POWERVISOR_IMAGES", self.images());
         command
     }

@@ -25,7 +25,7 @@ pub use disassemble::{Disassembly, disassemble};
 pub use encode::{EncodeError, encode};
 pub use form::Form;
 pub use operand::Operand;
-pub use row::{Book, Privilege, Processors, Row};
+pub use row::{Book, Privilege, Row};
 pub use table::{Mnemonic, TABLE};
 pub use vector::{VectorFacility, vector_facility};
 pub use word::Word;

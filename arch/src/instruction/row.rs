@@ -3,30 +3,7 @@
 use super::form::{Form, Opcode};
 use super::validity::Constraint;
 use super::{Mnemonic, Operand, Word};
-use crate::processor::Processor;
-
-/// Which of the processors have an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Processors {
-    /// POWER8 (ISA 2.07) and POWER9 (ISA 3.0).
-    Both,
-    /// POWER8 only: ISA 3.0 took it away.
-    Power8,
-    /// POWER9 only: new in ISA 3.0.
-    Power9,
-}
-
-impl Processors {
-    /// Whether POWER8 has it.
-    pub const fn has_power8(self) -> bool {
-        !matches!(self, Self::Power9)
-    }
-
-    /// Whether POWER9 has it.
-    pub const fn has_power9(self) -> bool {
-        !matches!(self, Self::Power8)
-    }
-}
+use crate::processor::{Processor, Processors};
 
 /// The least privileged state that may execute an instruction. Where it depends on an operand (the
 /// SPR of `mtspr`, L of `sync`) or on LPCR (`tlbie`), the row has the weakest.

@@ -7,7 +7,7 @@ use crate::bits::{Field, bit};
 
 /// Event-based branches are enabled; one clears it.
 pub const GE: u64 = bit(0);
-/// Load monitored exceptions are enabled: in drafts of the architecture, not in POWER9.
+/// Load monitored exceptions are enabled: in drafts of version 3.0, in no processor.
 pub const LME: u64 = bit(29);
 /// External exceptions are enabled.
 pub const EE: u64 = bit(30);
@@ -22,5 +22,5 @@ pub const EEO: u64 = bit(62);
 /// A performance-monitor exception has occurred.
 pub const PMEO: u64 = bit(63);
 
-/// The bits that POWER9 keeps.
-pub const POWER9_MASK: u64 = GE | EE | PME | TS.mask() | EEO | PMEO;
+/// The bits that are kept: all but those of load monitoring.
+pub const KEPT: u64 = GE | EE | PME | TS.mask() | EEO | PMEO;

@@ -9,17 +9,6 @@ pub mod psscr;
 pub mod spr;
 pub mod vscr;
 
-/// HID0 as far as a hypervisor of POWER8 and POWER9 touches it.
-pub mod hid0 {
-    use crate::bits::bit;
-    /// POWER9: hypervisor interrupts arrive little-endian.
-    pub const POWER9_HILE: u64 = bit(4);
-    /// POWER8: hypervisor interrupts arrive little-endian.
-    pub const POWER8_HILE: u64 = bit(19);
-    /// POWER9: radix translation is allowed.
-    pub const POWER9_RADIX: u64 = bit(8);
-}
-
 /// Fields of the fixed-point exception register.
 pub mod xer {
     /// Summary overflow.

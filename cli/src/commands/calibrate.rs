@@ -1,29 +1,33 @@
 //! `powervisor calibrate`: the timing model's figures beside the published ones.
 
+use lab::calibration::predictions::Predictions;
+use lab::calibration::table::Comparison;
+use lab::calibration::{cases, measure, rows};
+use lab::images::Images;
+use lab::machine_file::MachineFile;
+use lab::user_file::Files;
+
 use crate::arguments::{CalibrateArguments, Format};
-use crate::calibration::predictions::Predictions;
-use crate::calibration::table::Comparison;
-use crate::calibration::{cases, measure, rows};
 use crate::failure::Failure;
-use crate::images::Images;
-use crate::machine_file::MachineFile;
 use crate::output::print_text;
+use crate::signals::INTERRUPTION;
+use crate::spinner::Spinner;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
-        Some(path) => MachineFile::read(path)?,
+        Some(path) => MachineFile::read(path, &Files::new(INTERRUPTION))?,
         None => MachineFile::default(),
     };
     let description = machine.describe()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
-    let figures = measure::measure(&image, &machine, &published, &wanted)?;
+    let figures = measure::measure(&image, &machine, &published, &wanted, &Spinner, INTERRUPTION)?;
     let mut comparison =
         Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
-            .map_err(Failure::Run)?;
+            .map_err(Failure::run)?;
     if arguments.curves {
-        comparison.add_curves(&published.curves, &figures).map_err(Failure::Run)?;
+        comparison.add_curves(&published.curves, &figures).map_err(Failure::run)?;
     }
     let text = match arguments.format {
         Format::Text => comparison.text(),
@@ -32,7 +36,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     print_text(&text)?;
     let missed = comparison.missed();
     if arguments.check && !missed.is_empty() {
-        return Err(Failure::Run(format!("missed: {}", missed.join("; "))));
+        return Err(Failure::run(format!("missed: {}", missed.join("; "))));
     }
     Ok(())
 }

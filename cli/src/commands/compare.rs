@@ -2,25 +2,31 @@
 
 use std::time::Duration;
 
+use lab::comparison::{Transcript, difference};
+use lab::user_file::Files;
+use lab::workload::systems;
+use lab::{on_qemu, on_simulator};
+
 use crate::arguments::CompareArguments;
-use crate::comparison::{Transcript, difference};
 use crate::failure::Failure;
 use crate::output::print_text;
-use crate::workload::systems;
-use crate::{on_qemu, on_simulator};
+use crate::signals::INTERRUPTION;
+use crate::visible::one_line;
 
 const SEED: u64 = 1;
 
 pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
+    let files = Files::new(INTERRUPTION);
     let mut disagreements = Vec::new();
     for file in &arguments.files {
-        for (name, mut system) in systems(file, SEED)? {
+        for (name, mut system) in systems(file, SEED, &files)? {
+            let name = one_line(&name);
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }
-            let qemu = on_qemu::transcript(&system, timeout)?;
-            let ours = on_simulator::transcript(&system, timeout)?;
+            let qemu = on_qemu::transcript(&system, timeout, INTERRUPTION)?;
+            let ours = on_simulator::transcript(&system, timeout, INTERRUPTION)?;
             match difference(&ours, &qemu) {
                 None => print_text(&agreement(&name, &ours))?,
                 Some(difference) => disagreements
@@ -28,7 +34,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             }
         }
     }
-    if disagreements.is_empty() { Ok(()) } else { Err(Failure::Run(disagreements.join("\n"))) }
+    if disagreements.is_empty() { Ok(()) } else { Err(Failure::run(disagreements.join("\n"))) }
 }
 
 fn agreement(name: &str, ours: &Transcript) -> String {

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lab::ledger::{Ledger, difference};
+use lab::report::SCHEMA;
+use lab::user_file::Files;
 use serde::Deserialize;
 
 use crate::arguments::DiffArguments;
 use crate::failure::Failure;
-use crate::ledger::{Ledger, difference};
 use crate::output::print_text;
-use crate::report::SCHEMA;
-use crate::user_file::read_file;
+use crate::signals::INTERRUPTION;
 
 /// What is read of a report.
 #[derive(Deserialize)]
@@ -23,8 +24,9 @@ struct Contents {
 }
 
 pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
-    let before = read(&arguments.before)?;
-    let after = read(&arguments.after)?;
+    let files = Files::new(INTERRUPTION);
+    let before = read(&arguments.before, &files)?;
+    let after = read(&arguments.after, &files)?;
     if before.experiment != after.experiment {
         let text = format!(
             "a report of `{}`, the first is of `{}`; compare two reports of one experiment",
@@ -44,7 +46,7 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
         text.push_str(&format!("{}, {variant}, in thread-cycles\n", before.experiment));
         match (before.ledger.get(variant), after.ledger.get(variant)) {
             (Some(before), Some(after)) => {
-                text.push_str(&difference::text(before, after, arguments.by));
+                text.push_str(&difference::text(before, after, arguments.by.into()));
             }
             (before, _) => {
                 let which = if before.is_some() { "first" } else { "second" };
@@ -56,9 +58,9 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
     print_text(&format!("{}\n", text.trim_end()))
 }
 
-fn read(path: &Path) -> Result<Contents, Failure> {
+fn read(path: &Path, files: &Files) -> Result<Contents, Failure> {
     let wrong = |text: String| Failure::input(path.display(), text);
-    let bytes = read_file(path)?;
+    let bytes = files.read(path)?;
     let contents: Contents = serde_json::from_slice(&bytes).map_err(|error| {
         wrong(format!(
             "not a report ({error}); it must be what `powervisor run --format json` prints"

@@ -2,24 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::checks::Checks;
+use lab::experiment::Experiment;
+use lab::ledger::export;
+use lab::machine_file::MachineFile;
+use lab::metric::{Measured, Per};
+use lab::report::Report;
+use lab::trial::{Outcome, Trial};
+use lab::user_file::Files;
+
 use crate::arguments::{Format, RunArguments};
-use crate::checks::Checks;
-use crate::experiment::Experiment;
 use crate::failure::Failure;
-use crate::ledger::export;
-use crate::machine_file::MachineFile;
-use crate::metric::{Measured, Per};
-use crate::output::{check_place, print_text, write_file};
-use crate::report::Report;
-use crate::trial::{Outcome, Trial};
+use crate::output::{check_not_read, check_place, print_text, write_file};
+use crate::signals::INTERRUPTION;
+use crate::spinner::Spinner;
 
 /// Thread-cycles of a region up to which what `--explain` says is checked by itself.
 const SHORT: u64 = 10_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let mut experiment = Experiment::read(&arguments.experiment)?;
+    let files = Files::new(INTERRUPTION);
+    let mut experiment = Experiment::read(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::read(path)?;
+        experiment.machine = MachineFile::read(path, &files)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
@@ -36,12 +41,21 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         make_folder(folder)?;
         for variant in &experiment.variants {
             for ending in [FOLDED, GRAPH, TRACE] {
-                check_place(&file(folder, &experiment.name, &variant.name, ending))?;
+                let path = file(folder, &experiment.name, &variant.name, ending);
+                check_place(&path)?;
+                check_not_read("--out", &path, &files)?;
             }
         }
     }
     for variant in &experiment.variants {
-        let trial = Trial::new(&experiment, variant, arguments.seed, arguments.quantum)?;
+        let trial = Trial::new(
+            &experiment,
+            variant,
+            arguments.seed,
+            arguments.quantum,
+            &Spinner,
+            INTERRUPTION,
+        )?;
         let wrong = |text: String| trial.wrong(&text);
         if is_counted {
             let measured = Measured { counts: trial.count()?, cycles: None };
@@ -103,7 +117,7 @@ fn write_files(
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
     let title = format!("{experiment}, {variant}: cycles");
     let graph = export::flame_graph(&outcome.ledger, &title)
-        .map_err(|error| Failure::Run(error.to_string()))?;
+        .map_err(|error| Failure::run(error.to_string()))?;
     write_file(&file(GRAPH), &graph)?;
     match &outcome.trace {
         Some(trace) => write_file(&file(TRACE), trace.as_bytes()),

@@ -26,9 +26,10 @@ use simulator::ledger::Clock;
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 
-use crate::failure::Failure;
 use lines::Lines;
 use listing::Listing;
+
+use crate::failure::Failure;
 
 /// Writes a line for each exit, and for each completed instruction if `INSTRUCTIONS`.
 pub struct Trace<const INSTRUCTIONS: bool> {

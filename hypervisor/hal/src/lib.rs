@@ -1,18 +1,19 @@
 //! What the hypervisor does: the only unsafe code and the only assembly.
 //!
 //! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable
-//! half, [`radix`] (writing translation trees) and [`windows`] (which piece of the window area is
-//! free), is ordinary Rust over an abstract memory and is tested on the host. The other half, `metal`,
+//! half, [`radix`] (writing translation trees) and [`host_space::windows`] (which piece of the window
+//! area is free), is ordinary Rust over an abstract memory and is tested on the host. The other half
 //! exists only when built for the machine:
 //!
 //! | file | concern |
 //! |---|---|
-//! | `boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
+//! | `host_space/map.rs`, `memory.rs` | the hypervisor's own translation and windows; its memory |
+//! | `host_state/` | the registers of the hypervisor's own, by processor; the per-CPU areas |
+//! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
 //! | `vectors.S`, `exits.rs` | every interrupt, at both doors |
 //! | `crash.S`, `panic.rs` | when the hypervisor itself fails |
 //! | `enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
 //! | `opal.S`, `opal.rs` | calling firmware |
-//! | `memory.rs`, `map.rs` | the hypervisor's own memory; its translation tree and windows |
 //! | `threads.rs` | the other hardware threads, doorbells, waiting |
 //! | `registers.rs` | special-purpose registers, and the invalidation sequences |
 
@@ -21,10 +22,14 @@
 #[cfg(target_os = "none")]
 extern crate alloc;
 
+pub mod host_space;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod host_state;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod metal;
 pub mod radix;
-pub mod windows;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod single;
 
 /// Names the function that runs once the machine is up:
 /// `fn(hal::metal::Machine, hypervisor_core::run::Boot<'static>) -> !`.

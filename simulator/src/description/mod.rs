@@ -144,6 +144,19 @@ pub fn line_of_key(text: &str, message: &str) -> Option<usize> {
     Some(1 + text[..span.start].matches('\n').count())
 }
 
+/// The processor that a description names.
+fn modelled(name: &str) -> Result<Processor, DescriptionError> {
+    match Processor::from_name(name) {
+        Some(processor) if MODELLED.contains(&processor) => Ok(processor),
+        Some(processor) => {
+            Err(error(format!("processor \"{processor}\" is not modelled yet; \"POWER9\" is")))
+        }
+        None => Err(error(format!("processor \"{name}\" is not modelled; \"POWER9\" is"))),
+    }
+}
+
+/// The processors of which there is a machine.
+const MODELLED: [Processor; 1] = [Processor::Power9];
 /// skiboot and the payload's place need this much from real address 0 (`docs/facts/opal-and-powernv.md#image`).
 const LEAST_MEMORY: u64 = 1 << 30;
 /// The most memory a host is asked for.
@@ -171,13 +184,11 @@ impl Description {
 
     fn check(&self) -> Result<(), DescriptionError> {
         let File { processor, topology, memory, clock, .. } = &self.file;
-        if processor != Processor::Power9.name() {
-            return Err(error(format!("processor \"{processor}\" is not modelled; \"POWER9\" is")));
-        }
+        let facts = modelled(processor)?.facts();
         let ranges = [
             ("chips", topology.chips, 1..=16),
             ("cores_per_chip", topology.cores_per_chip, 1..=24),
-            ("threads_per_core", topology.threads_per_core, 1..=4),
+            ("threads_per_core", topology.threads_per_core, 1..=facts.threads_max()),
         ];
         for (name, value, range) in ranges {
             if !range.contains(&value) {
@@ -261,7 +272,7 @@ impl Description {
     /// The processor of every core.
     #[must_use]
     pub fn processor(&self) -> Processor {
-        Processor::Power9
+        modelled(&self.file.processor).expect("a description was checked")
     }
 
     /// Chips, cores of each, threads of each core.
@@ -441,7 +452,7 @@ impl Registers {
 
     /// The registers, none of which is the MSR.
     fn sprs(&self, list: &str) -> Result<Vec<Spr>, DescriptionError> {
-        let of_number = |number| SprRow::find(number, Processor::Power9).map(|row| row.spr);
+        let of_number = |number| SprRow::of_number(number).map(|row| row.spr);
         Ok(self.numbers(list)?.into_iter().filter_map(of_number).collect())
     }
 }

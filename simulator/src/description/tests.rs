@@ -24,7 +24,8 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
     assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
     assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the 1 threads"));
-    assert!(with("POWER9\"", "POWER7\"").contains("not modelled"));
+    assert!(with("POWER9\"", "POWER7\"").contains("\"POWER7\" is not modelled; "));
+    assert!(with("POWER9\"", "POWER8\"").contains("\"POWER8\" is not modelled yet; "));
     assert!(with("month = 1", "month = 13").contains("no day"));
     assert!(with("psscr = 0x330", "psscr = 0x334").contains("level 4"));
     assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));

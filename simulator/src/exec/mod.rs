@@ -15,7 +15,6 @@ pub mod floating_point;
 pub mod history;
 pub mod invalidate;
 pub mod message;
-mod monitor;
 pub mod power;
 pub mod segment;
 pub mod spr;
@@ -152,10 +151,7 @@ impl Mode {
 /// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.
 #[must_use]
 pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<&'static Row>) {
-    let row = decode(word).filter(|row| match processor {
-        Processor::Power8 => row.processors.has_power8(),
-        Processor::Power9 => row.processors.has_power9(),
-    });
+    let row = decode(word).filter(|row| row.processors.includes(processor));
     let Some(row) = row else {
         let handler = if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal };
         return (handler, None);

@@ -14,7 +14,7 @@ use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::shared::Shared;
-use crate::state::slb::{ESID, SLB_ENTRIES, SlbEntry, VALID};
+use crate::state::slb::{ESID, SlbEntry, VALID};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::StopReason;
 
@@ -57,7 +57,7 @@ fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 
 /// With LPCR\[UPRT\]=1 software has the first four entries only. Source: Linux's `book3s_hv_p9_entry.c`.
 fn writable_entries(thread: &Thread) -> usize {
-    if thread.spr(Spr::Lpcr) & lpcr::UPRT != 0 { 4 } else { SLB_ENTRIES }
+    if thread.spr(Spr::Lpcr) & lpcr::UPRT != 0 { 4 } else { thread.slb.len() }
 }
 
 /// An entry that is not valid reads as zero. What L=1 shows is each implementation's own; no source has
@@ -68,7 +68,7 @@ fn read(thread: &mut Thread, i: Word, part: impl Fn(SlbEntry) -> u64) -> Outcome
     }
     // With software's first four entries the rest of the index is ignored.
     let index = INDEX.get(thread.gpr[i.rb()]) as usize;
-    let index = if writable_entries(thread) < SLB_ENTRIES { index & 3 } else { index };
+    let index = if writable_entries(thread) < thread.slb.len() { index & 3 } else { index };
     match thread.slb.get(index) {
         Some(&entry) => {
             let is_valid = entry.esid & VALID != 0;

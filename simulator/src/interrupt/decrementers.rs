@@ -12,19 +12,26 @@ use crate::state::timers::{Timers, Underflow};
 
 /// The decrementer's value, sign-extended from its width.
 #[must_use]
-pub fn decrementer(thread: &Thread, timebase: u64) -> i64 {
-    let bits = if thread.has_large_decrementer() { LARGE_BITS } else { SMALL_BITS };
-    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), bits)
+pub fn decrementer(thread: &Thread, shared: &Shared, timebase: u64) -> i64 {
+    sign_extend(thread.spr(Spr::Dec).wrapping_sub(timebase), dec_bits(thread, shared))
 }
 
-/// The hypervisor decrementer's value, sign-extended from its 56 bits.
+/// Bits of the decrementer, which LPCR\[LD\] makes large.
+pub(crate) fn dec_bits(thread: &Thread, shared: &Shared) -> u32 {
+    if thread.has_large_decrementer() { large_bits(shared) } else { SMALL_BITS }
+}
+
+/// The hypervisor decrementer's value, sign-extended from its width.
 #[must_use]
-pub fn hypervisor_decrementer(thread: &Thread, timebase: u64) -> i64 {
-    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), LARGE_BITS)
+pub fn hypervisor_decrementer(thread: &Thread, shared: &Shared, timebase: u64) -> i64 {
+    sign_extend(thread.spr(Spr::Hdec).wrapping_sub(timebase), large_bits(shared))
 }
 
 const SMALL_BITS: u32 = 32;
-const LARGE_BITS: u32 = 56;
+
+fn large_bits(shared: &Shared) -> u32 {
+    shared.processor.facts().decrementer_bits
+}
 
 fn sign_extend(value: u64, bits: u32) -> i64 {
     (value << (64 - bits)) as i64 >> (64 - bits)
@@ -43,7 +50,7 @@ pub(super) fn negative_at(thread: &Thread, shared: &Shared, timebase: u64, value
 /// The cycle of the thread's time at which the hypervisor decrementer's exception is there: now, if it is.
 pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Option<u64> {
     let timebase = shared.own_timebase(thread);
-    let hdec = hypervisor_decrementer(thread, timebase);
+    let hdec = hypervisor_decrementer(thread, shared, timebase);
     if thread.underflow.is_kept {
         return Some(thread.time_now().cycles());
     }
@@ -54,10 +61,10 @@ pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Optio
 /// Writes HDEC. A sign bit that becomes set brings an exception; nothing that is written ends one.
 pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
     let own = shared.own_timebase(thread);
-    let was = hypervisor_decrementer(thread, own);
+    let was = hypervisor_decrementer(thread, shared, own);
     let is_kept = thread.underflow.is_there(was);
     thread.set_spr(Spr::Hdec, value.wrapping_add(shared.timebase(thread)));
-    let is = hypervisor_decrementer(thread, own);
+    let is = hypervisor_decrementer(thread, shared, own);
     let is_over = is < 0 && was < 0;
     thread.underflow = Underflow { is_kept, is_over };
     thread.timers = Timers::default();
@@ -65,7 +72,7 @@ pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u
 
 /// Ends the hypervisor decrementer's exception: its interrupt is taken.
 pub(super) fn end_hypervisor_exception(thread: &mut Thread, shared: &Shared) {
-    let hdec = hypervisor_decrementer(thread, shared.own_timebase(thread));
+    let hdec = hypervisor_decrementer(thread, shared, shared.own_timebase(thread));
     thread.underflow = Underflow { is_kept: false, is_over: hdec < 0 };
     thread.timers = Timers::default();
 }
@@ -79,10 +86,10 @@ pub(super) fn timers(thread: &mut Thread, shared: &Shared) -> Timers {
         return thread.timers;
     }
     let timebase = shared.own_timebase(thread);
-    let dec = decrementer(thread, timebase);
-    let hdec = hypervisor_decrementer(thread, timebase);
-    let dec_bits = if is_large { LARGE_BITS } else { SMALL_BITS };
-    let ticks = ticks_to_sign_change(dec, dec_bits).min(ticks_to_sign_change(hdec, LARGE_BITS));
+    let dec = decrementer(thread, shared, timebase);
+    let hdec = hypervisor_decrementer(thread, shared, timebase);
+    let ticks = ticks_to_sign_change(dec, dec_bits(thread, shared))
+        .min(ticks_to_sign_change(hdec, large_bits(shared)));
     let until = shared.clock.cycles_at(timebase.wrapping_sub(offset).saturating_add(ticks));
     // The time base, which HDEC follows here, was set back: the sign bit will be set anew.
     thread.underflow.is_over &= hdec < 0;

@@ -12,7 +12,7 @@ use arch::interrupt::{
 };
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
-use arch::registers::{hid0, lpcr, monitor, msr};
+use arch::registers::{lpcr, monitor, msr};
 
 use decrementers::timers;
 
@@ -120,7 +120,8 @@ pub fn take_vectored_call(thread: &mut Thread, shared: &Shared, level: u64) {
 /// MSR\[LE\] of an interrupt that arrives with `to_msr`.
 fn endianness(thread: &Thread, shared: &Shared, to_msr: u64) -> u64 {
     let is_little = if to_msr & msr::HV != 0 {
-        shared.cores[thread.core].spr(Spr::Hid0) & hid0::POWER9_HILE != 0
+        let hile = shared.processor.facts().hid0.little_endian;
+        shared.cores[thread.core].spr(Spr::Hid0) & hile != 0
     } else {
         thread.spr(Spr::Lpcr) & lpcr::ILE != 0
     };

@@ -165,8 +165,9 @@ impl Timer {
             Self::Decrementer => {
                 let is_named = lpcr & lpcr::PECE_DECREMENTER != 0;
                 let timebase = shared.own_timebase(thread);
-                ends(thread, shared, Vector::Decrementer, is_named)
-                    .then(|| negative_at(thread, shared, timebase, decrementer(thread, timebase)))
+                ends(thread, shared, Vector::Decrementer, is_named).then(|| {
+                    negative_at(thread, shared, timebase, decrementer(thread, shared, timebase))
+                })
             }
             Self::HypervisorDecrementer => {
                 let may_end = thread.msr() & msr::HV != 0

@@ -107,7 +107,7 @@ impl Machine {
         let pirs = device_tree::pirs(&description);
         let mut threads = Vec::new();
         for (index, pir) in pirs.into_iter().enumerate() {
-            let mut thread = Thread::new(index, index / threads_per_core as usize);
+            let mut thread = Thread::new(processor, index, index / threads_per_core as usize);
             let core = &mut cores[thread.core];
             for &spr in Spr::ALL {
                 let value = spr.reset(processor);

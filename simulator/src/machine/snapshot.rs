@@ -17,7 +17,7 @@ use crate::state::shared::Signals;
 use crate::state::thread::Thread;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x08";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x09";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

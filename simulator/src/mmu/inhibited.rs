@@ -8,10 +8,10 @@
 use arch::address::{EffectiveAddress, GuestRealAddress};
 use arch::interrupt::storage;
 
-use super::{Access, Fault, deliver};
+use super::Access;
+use super::fault::{Fault, deliver};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
-use crate::state::tlb::{Stage, Translation};
 
 /// The stage of translation whose leaf keeps a page out of the caches; the process-scoped one if both do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,22 +20,6 @@ pub enum Inhibited {
     Process,
     /// The partition-scoped stage, with the address that it translated.
     Partition(GuestRealAddress),
-}
-
-/// ATT values from here on are cache-inhibited: 2 non-idempotent, 3 tolerant.
-const FIRST_INHIBITED: u64 = 2;
-
-/// Who keeps the page of `translation` out of the caches, if anyone, for the byte at `address`.
-pub(super) fn of(translation: &Translation, address: EffectiveAddress) -> Option<Inhibited> {
-    let is_inhibited =
-        |stage: Option<Stage>| stage.is_some_and(|stage| stage.attributes >= FIRST_INHIBITED);
-    if is_inhibited(translation.process) {
-        Some(Inhibited::Process)
-    } else if is_inhibited(translation.partition) {
-        Some(Inhibited::Partition(translation.guest_real_of(address)))
-    } else {
-        None
-    }
 }
 
 impl Inhibited {
@@ -47,8 +31,8 @@ impl Inhibited {
         access: Access,
     ) -> Trap {
         let fault = match self {
-            Self::Process => Fault::Process(storage::BAD_ACCESS),
-            Self::Partition(at) => Fault::Partition(storage::BAD_ACCESS, at),
+            Self::Process => Fault::Storage(storage::BAD_ACCESS),
+            Self::Partition(at) => Fault::HypervisorStorage(storage::BAD_ACCESS, at),
         };
         deliver(thread, address, access, fault)
     }

@@ -5,8 +5,9 @@
 
 use arch::address::{EffectiveAddress, GuestRealAddress};
 
-use super::radix::Read;
-use super::{Access, locate, walk};
+use super::Access;
+use super::radix::walk::Read;
+use super::scheme::{Located, locate, walk};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::tlb::Space;
@@ -27,7 +28,8 @@ pub struct Path {
 /// the address is nobody's.
 #[must_use]
 pub fn space(thread: &Thread, address: EffectiveAddress, access: Access) -> Option<Space> {
-    Some(locate(thread, address, access).ok()??.0)
+    let Located { space, .. } = locate(thread, address, access).ok()??;
+    Some(space)
 }
 
 /// The walk for `address` in the thread's state; `None` where the tables have no page for it, or none are
@@ -39,7 +41,7 @@ pub fn walk_path(
     address: EffectiveAddress,
     access: Access,
 ) -> Option<Path> {
-    let (space, input) = locate(thread, address, access).ok()??;
-    let (translation, reads) = walk(shared, thread, None, space, input, access).ok()?;
+    let located = locate(thread, address, access).ok()??;
+    let (translation, reads) = walk(shared, thread, None, located).ok()?;
     Some(Path { page_log2: translation.page_log2, guest_real: translation.guest_real, reads })
 }

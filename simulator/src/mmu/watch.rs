@@ -79,12 +79,13 @@ pub fn check(
 mod tests {
     use super::{DATA_READ, DATA_WRITE, HYPERVISOR, PROBLEM, TRANSLATION_IGNORED, is_armed};
     use crate::state::thread::Thread;
+    use arch::processor::Processor;
     use arch::registers::msr;
     use arch::registers::spr::Spr;
 
     #[test]
     fn it_is_armed_for_accesses_of_a_kind_in_a_state() {
-        let mut thread = Thread::new(0, 0);
+        let mut thread = Thread::new(Processor::Power9, 0, 0);
         thread.set_msr(msr::SF | msr::HV);
         let mut armed = |control| {
             thread.set_spr(Spr::Dawrx0, control | TRANSLATION_IGNORED);

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use arch::interrupt::{SaveRestore, Vector};
 use arch::papr::Hypercall;
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use arch::tag;
@@ -59,10 +60,12 @@ pub struct Oracle {
     unkept: u64,
 }
 
-impl Default for Oracle {
-    fn default() -> Self {
+impl Oracle {
+    /// One that has seen nothing yet of a machine of this processor.
+    #[must_use]
+    pub fn new(processor: Processor) -> Self {
         Self {
-            judge: Judge::new(policy::rows()),
+            judge: Judge::new(processor),
             running: BTreeMap::new(),
             left: BTreeMap::new(),
             last: BTreeMap::new(),
@@ -72,9 +75,7 @@ impl Default for Oracle {
             unkept: 0,
         }
     }
-}
 
-impl Oracle {
     /// What is wrong, in the order of time; at most 100 are kept.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {

@@ -7,10 +7,10 @@
 use std::ops::RangeInclusive;
 
 use arch::papr::Hypercall;
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 
 use super::register::Register;
-use crate::state::slb::SLB_ENTRIES;
 
 /// What a register may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,14 +113,14 @@ const GROUPS: &[Group] = &[
 
 /// A row for each register that a partition can see.
 #[must_use]
-pub fn rows() -> Vec<Row> {
+pub fn rows(processor: Processor) -> Vec<Row> {
     let group = |&(ref set, hypercall, exit): &Group| {
-        registers(set).into_iter().map(move |register| Row { register, hypercall, exit })
+        registers(set, processor).into_iter().map(move |register| Row { register, hypercall, exit })
     };
     GROUPS.iter().flat_map(group).collect()
 }
 
-fn registers(set: &Set) -> Vec<Register> {
+fn registers(set: &Set, processor: Processor) -> Vec<Register> {
     match set {
         Set::One(register) => vec![*register],
         Set::Gprs(numbers) => numbers.clone().map(Register::Gpr).collect(),
@@ -132,7 +132,7 @@ fn registers(set: &Set) -> Vec<Register> {
             low.chain(high).collect()
         }
         Set::Slb => {
-            let entries = 0..SLB_ENTRIES as u8;
+            let entries = 0..processor.facts().slb_entries as u8;
             entries.flat_map(|entry| [0, 1].map(|half| Register::Slb(entry, half))).collect()
         }
         Set::Sprs(sprs) => sprs.iter().copied().map(Register::Spr).collect(),
@@ -155,6 +155,7 @@ pub const STATUSES: RangeInclusive<i64> = -511..=9905;
 
 #[cfg(test)]
 mod tests {
+    use arch::processor::Processor;
     use arch::registers::spr::Spr;
 
     use super::{Register, rows};
@@ -162,10 +163,11 @@ mod tests {
 
     #[test]
     fn every_register_that_a_partition_can_see_has_one_row() {
-        let rows = rows();
+        let processor = Processor::Power9;
+        let rows = rows(processor);
         let count = |register| rows.iter().filter(|row| row.register == register).count();
         for &spr in Spr::ALL {
-            let expected = usize::from(is_partitions(spr));
+            let expected = usize::from(is_partitions(spr, processor));
             assert_eq!(count(Register::Spr(spr)), expected, "{}", spr.name());
         }
         for row in &rows {

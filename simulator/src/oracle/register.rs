@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 use arch::registers::psscr;
 use arch::registers::spr::{Access, Spr};
@@ -60,13 +61,12 @@ impl fmt::Display for Register {
     }
 }
 
-/// Whether some number gives a partition's kernel access to the register, on POWER9.
+/// Whether some number gives a partition's kernel access to the register.
 #[must_use]
-pub fn is_partitions(spr: Spr) -> bool {
-    use arch::processor::Processor::Power9;
+pub fn is_partitions(spr: Spr, processor: Processor) -> bool {
     use arch::registers::spr::SPRS;
     let may = |access| matches!(access, Access::Problem | Access::Privileged);
-    let mut rows = SPRS.iter().filter(|row| row.spr == spr && row.presence.includes(Power9));
+    let mut rows = SPRS.iter().filter(|row| row.spr == spr && row.presence.includes(processor));
     rows.any(|row| may(row.read) || may(row.write))
 }
 
@@ -78,6 +78,14 @@ impl Register {
             Self::Vsr(..) | Self::Vscr => Some(Facility::VecVsx),
             Self::Spr(spr) => facility_of(spr),
             _ => None,
+        }
+    }
+
+    /// What it holds after power-on.
+    pub(super) fn reset(self, processor: Processor) -> u64 {
+        match self {
+            Self::Spr(spr) => spr.reset(processor),
+            _ => 0,
         }
     }
 
@@ -112,7 +120,7 @@ impl Register {
             Self::Spr(Spr::Psscr) => thread.spr(Spr::Psscr) & psscr::PRIVILEGED,
             Self::Spr(Spr::Dec) => {
                 let timebase = shared.timebase(thread);
-                timebase.wrapping_add_signed(decrementer(thread, timebase))
+                timebase.wrapping_add_signed(decrementer(thread, shared, timebase))
             }
             Self::Spr(spr) => counted(thread, shared, spr),
         }

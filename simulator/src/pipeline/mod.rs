@@ -8,22 +8,24 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | [`operation`], [`class`], [`registers`] | an instruction as the pipeline sees it, made once from its word |
+//! | [`operation`], [`class`], [`effects`], [`registers`] | an instruction as the pipeline sees it, made once from its word |
 //! | [`block`] | the operations of decoded blocks |
 //! | [`stages`] | one thread: fetch, dispatch, issue, completion |
+//! | `turns`, `waits` | whose turn it is; what passes for a thread that executes nothing |
 //! | [`chain`] | what the time is charged to |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queues; what the threads of a core share |
 //! | [`fabric`] | what all cores share |
 //! | [`units`], [`ports`], [`forward`] | what an operation occupies; units by cycle; stores that have not drained |
 //! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
-//! | [`parameters`] | what it all costs |
+//! | [`parameters`], `settings` | what it all costs; how a machine is timed |
 
 pub mod block;
 pub mod chain;
 pub mod class;
 pub mod context;
 pub mod dispatch;
+pub mod effects;
 pub mod fabric;
 pub mod forward;
 pub mod front_end;
@@ -34,76 +36,35 @@ pub mod predictor;
 pub mod queue;
 pub mod ready;
 pub mod registers;
+mod settings;
 pub mod sharing;
 pub mod stages;
+mod turns;
 pub mod units;
+mod waits;
 
 use arch::bits::Field;
+use arch::registers::msr;
 use arch::registers::spr::Spr;
-use arch::registers::{msr, psscr};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::translation::{TranslationMisses, Translations};
-use crate::cache::{CacheMisses, Hierarchy, LINE_LOG2, Wish};
+use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
-use crate::interrupt::Taken;
-use crate::ledger::{Account, Cause, CauseSet, Charges, Clock, Owner};
-use crate::quantity::Bound;
+use crate::ledger::{Account, Charges, Clock, Owner};
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
-use crate::state::thread::accesses::Accesses;
-use crate::state::thread::{Activity, Thread};
+use crate::state::thread::Thread;
 use class::Class;
 use context::Context;
 use fabric::Fabric;
-use operation::Operation;
 use parameters::Parameters;
+pub use settings::{LONGEST_QUANTUM, Plan, Settings};
 use sharing::Core;
 use stages::{Executed, Pipeline};
-
-/// How a machine is timed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
-    /// Which end of the guesses is taken.
-    pub bound: Bound,
-    /// Causes that cost nothing.
-    pub free: CauseSet,
-    /// How many cycles a thread may go ahead of the others, 1 to 100.
-    pub quantum: u64,
-}
-
-/// Further ahead, cycles, a thread would not see what others do in time.
-pub const LONGEST_QUANTUM: u64 = 100;
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM }
-    }
-}
-
-/// What to do when a mark is passed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Plan {
-    /// Go on in timing mode.
-    Start(Settings),
-    /// Forget all charges.
-    Clear,
-    /// Go on in functional mode and keep the ledger.
-    Stop,
-}
-
-/// A thread's turn to be simulated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Turn {
-    /// Whose it is.
-    pub thread: usize,
-    /// The cycle at which it ends.
-    pub until: u64,
-    /// The cycle of the other thread that is furthest behind; what orders threads waits for it.
-    pub others: u64,
-    /// That thread.
-    pub other: usize,
-}
+use turns::LINES_MET;
+pub use turns::Turn;
+use waits::note_awake;
 
 /// The timing model's state, in timing mode.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -131,14 +92,6 @@ pub struct Timing {
 
 /// The firmware's entry word and the return behind it.
 const FIRMWARE_BYTES: u64 = 8;
-
-/// Places at which a thread met others that are remembered; a power of two.
-const LINES_MET: usize = 64;
-
-/// Where the effective line is in [`Timing::met`].
-fn met(thread: &Thread, line: u64) -> usize {
-    thread.index * LINES_MET + line as usize % LINES_MET
-}
 
 /// Program priority in PPR.
 const PRIORITY: Field = Field::new(11, 13);
@@ -317,241 +270,5 @@ impl Timing {
             self.translations.invalidate(*core, invalidation);
         }
         cycle
-    }
-
-    /// Whether `thread` goes on with `operation`, which it has fetched, or another thread comes first: in a core
-    /// that several threads share the one whose operation can be dispatched first, and the one that is furthest
-    /// behind before it executes what orders threads. To be asked before each instruction where several threads
-    /// share the core, and elsewhere before those that order threads or access memory.
-    #[inline]
-    pub fn goes_on(&mut self, thread: &Thread, shared: &Shared, operation: &Operation) -> bool {
-        let Some(turn) = self.turn else { return false };
-        let index = thread.index;
-        let mut now = thread.time.cycles();
-        let line = self.line_met(thread, operation);
-        if let Some(line) = line {
-            let wish = match operation.class {
-                Class::LoadReserve => Wish::Reserve,
-                Class::Atomic => Wish::Write,
-                class if class.is_load() => Wish::Read,
-                _ => Wish::Write,
-            };
-            if wish == Wish::Reserve && self.gives_up(index) {
-                return false;
-            }
-            now = self.memory.request(index, line, wish, now);
-        }
-        let is_ordered = operation.orders_threads || line.is_some();
-        let (pipeline, context) = self.parts(thread, shared);
-        let is_shared = context.core.is_shared();
-        let own = if is_shared { pipeline.place(&context, operation) } else { now };
-        let member = context.member;
-        let next = &mut context.core.members[member];
-        next.place = if is_ordered { own.max(now) } else { own };
-        next.units = operation.units;
-        let place = if is_shared {
-            if context.core.next_member() != member {
-                return false;
-            }
-            context.core.place(member)
-        } else {
-            now
-        };
-        let is_over = place >= turn.until
-            || is_ordered
-                && (place, self.rotation(index)) > (turn.others, self.rotation(turn.other));
-        if is_over {
-            self.turn = None;
-        } else {
-            self.memory.exchange().leave(index, true);
-        }
-        !is_over
-    }
-
-    /// The place of the core of thread `index` among those that are at the same cycle: they take turns. Which of its
-    /// threads goes on is the core's own affair; were it looked at here, two cores could wait for each other.
-    #[must_use]
-    pub fn rotation(&self, index: usize) -> usize {
-        let cores = self.cores.len();
-        let core = |thread: usize| thread / self.threads_per_core;
-        (core(index) + cores - core(self.memory.served()) - 1) % cores
-    }
-
-    /// Thread `index` keeps the line no more that it had reserved. Whether others come first now, who waited for it.
-    fn gives_up(&mut self, index: usize) -> bool {
-        let exchange = self.memory.exchange();
-        if !exchange.give_up(index) {
-            return false;
-        }
-        let mut has_waiting = false;
-        for (number, core) in self.cores.iter_mut().enumerate() {
-            for (member, waiting) in core.members.iter_mut().enumerate() {
-                if let Some(turn) = exchange.turn(number * self.threads_per_core + member) {
-                    waiting.place = waiting.place.min(turn);
-                    has_waiting = true;
-                }
-            }
-        }
-        if has_waiting {
-            self.turn = None;
-        }
-        has_waiting
-    }
-
-    /// The line that `operation` accesses, if `thread` met others there.
-    #[inline]
-    fn line_met(&self, thread: &Thread, operation: &Operation) -> Option<u64> {
-        let address = operation.operand?.address(thread) >> LINE_LOG2;
-        let (known, line) = self.met[met(thread, address)];
-        (known == address).then_some(line)
-    }
-
-    /// Remembers where `thread` accessed a line that goes from core to core.
-    fn meet_others(&mut self, thread: &Thread, accesses: &Accesses) {
-        for access in accesses.list() {
-            let line = (access.offset >> LINE_LOG2) as u64;
-            if self.memory.wanders(line) {
-                let address = access.address >> LINE_LOG2;
-                self.met[met(thread, address)] = (address, line);
-            }
-        }
-    }
-
-    /// Whether several threads of the core of thread `index` run.
-    #[inline]
-    #[must_use]
-    pub fn is_shared(&self, index: usize) -> bool {
-        self.cores[index / self.threads_per_core].is_shared()
-    }
-
-    /// Of the threads that share a core with thread `index`, the one that goes on; the turn is its own.
-    pub fn next_of_core(&mut self, index: usize) -> usize {
-        let first = index / self.threads_per_core * self.threads_per_core;
-        let next = first + self.cores[index / self.threads_per_core].next_member();
-        if let Some(turn) = &mut self.turn {
-            turn.thread = next;
-        }
-        next
-    }
-
-    /// How far `thread`, which runs, has come, as others see it.
-    #[must_use]
-    pub fn place(&self, thread: &Thread) -> u64 {
-        let core = &self.cores[thread.index / self.threads_per_core];
-        if core.is_shared() {
-            core.place(thread.index % self.threads_per_core)
-        } else {
-            let place = core.members[thread.index % self.threads_per_core].place;
-            thread.time.cycles().max(place)
-        }
-    }
-
-    /// Whether other threads run, in its core or in another, beside thread `index`, whose turn it is.
-    #[inline]
-    #[must_use]
-    pub fn has_others(&self, index: usize) -> bool {
-        self.is_shared(index) || self.turn.is_some_and(|turn| turn.others != u64::MAX)
-    }
-
-    /// `thread` took an interrupt.
-    pub fn interrupted(&mut self, thread: &mut Thread, taken: Taken) {
-        if taken.is_exit() {
-            let lpid = thread.spr(Spr::Lpidr) as u32;
-            self.owners[thread.index] = Owner::Serving { lpid, vector: taken.vector.offset() };
-        }
-        let owner = self.owner(thread);
-        let cost = self.parameters.special.interrupt;
-        let cost = self.settings.free.cost(Cause::FlushInterrupt, cost).max(1);
-        self.wait(thread, owner, Cause::FlushInterrupt, cost);
-    }
-
-    /// `thread` woke from where it was asleep: it waited until its time.
-    pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
-        self.settle(thread, Cause::WaitStop);
-        let psscr = thread.spr(Spr::Psscr);
-        let wake = &self.parameters.wake;
-        let nanoseconds = match psscr::PLS.get(psscr) {
-            // `wait` is part of the pipeline.
-            _ if from != Activity::Stopped => 0,
-            _ if psscr & psscr::EC == 0 => wake.lite,
-            0 => wake.level_0,
-            1 => wake.level_1,
-            2 | 3 => wake.level_2,
-            _ => wake.deep,
-        };
-        let cycles =
-            (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);
-        let cycles = self.settings.free.cost(Cause::WaitWake, cycles as u64);
-        self.wait(thread, Owner::Idle, Cause::WaitWake, cycles);
-        if let Owner::Serving { .. } = self.owners[thread.index] {
-            self.owners[thread.index] = Owner::Host;
-        }
-    }
-
-    /// Charges what passed for `thread` without its executing anything to nobody.
-    fn settle(&mut self, thread: &mut Thread, cause: Cause) {
-        if thread.time.cycles() > self.pipelines[thread.index].completed() {
-            self.wait(thread, Owner::Idle, cause, 0);
-        }
-    }
-
-    /// Lets `cycles` more pass for `thread`, and charges them with what has passed before to `owner`.
-    fn wait(&mut self, thread: &mut Thread, owner: Owner, cause: Cause, cycles: u64) {
-        let account = self.charges.account(owner, thread.nia);
-        let pipeline = &mut self.pipelines[thread.index];
-        let now = thread.time.cycles().max(pipeline.completed() + cycles);
-        pipeline.wait(&mut self.charges, now, cause, account);
-        thread.time.charge_completion(now);
-    }
-
-    /// Looks at what threads do: who is awake decides the SMT mode of a core, and who was released by
-    /// firmware waited for it until its time.
-    pub fn look(&mut self, threads: &mut [Thread]) {
-        for thread in threads.iter_mut() {
-            self.settle(thread, Cause::WaitFirmware);
-        }
-        for (index, members) in threads.chunks(self.threads_per_core).enumerate() {
-            let core = &mut self.cores[index];
-            let before = core.divisor();
-            note_awake(core, members);
-            let divisor = core.divisor();
-            if divisor == before {
-                continue;
-            }
-            self.memory.set_fetches_ahead(index, divisor < 4);
-            let cost = self.settings.free.cost(Cause::WaitMode, self.parameters.core.mode_change);
-            for thread in members.iter() {
-                let owner = self.owners[thread.index];
-                let account = self.charges.account(owner, thread.nia);
-                self.pipelines[thread.index].change_mode(cost, account);
-            }
-        }
-    }
-}
-
-/// Notes which of its threads run in a core, and which are awake.
-fn note_awake(core: &mut Core, threads: &[Thread]) {
-    let mut is_changed = false;
-    for (member, thread) in core.members.iter_mut().zip(threads) {
-        let before = (member.is_awake, member.is_running);
-        member.is_awake = is_awake(thread);
-        member.is_running = thread.activity == Activity::Running;
-        if member.is_running && !before.1 {
-            member.place = thread.time.cycles();
-        }
-        is_changed |= before != (member.is_awake, member.is_running);
-    }
-    if is_changed {
-        core.look();
-    }
-}
-
-/// Whether a thread takes part in its core's SMT mode: it runs, or waits in a `wait` or a `stop` that
-/// gives nothing up.
-fn is_awake(thread: &Thread) -> bool {
-    match thread.activity {
-        Activity::Running | Activity::Waiting => true,
-        Activity::Stopped => thread.spr(Spr::Psscr) & psscr::ESL == 0,
-        Activity::InFirmware => false,
     }
 }

@@ -4,9 +4,10 @@ use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::{Spr, SprRow};
 
 use super::class::{Class, class};
+use super::effects::Effects;
 use super::parameters::Parameters;
 use super::predictor::Kind;
-use super::registers::{Effects, Registers, UNREAD, UNWRITTEN, Walk};
+use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
 use super::units::{Engine, Units, engine};
 use crate::ledger::{Cause, CauseSet};
 use crate::state::thread::Thread;
@@ -131,7 +132,7 @@ const NEXT_ADDRESS: Word = Word(0x429F_0005);
 
 /// From issue to result: of its class, but for registers that were measured by themselves.
 fn latency(class: Class, word: Word, parameters: &Parameters) -> u64 {
-    let spr = || SprRow::find(word.spr(), arch::processor::Processor::Power9).map(|row| row.spr);
+    let spr = || SprRow::of_number(word.spr()).map(|row| row.spr);
     match class {
         Class::SprRead if spr() == Some(Spr::Cfar) => parameters.special.cfar_read,
         Class::SprWrite if spr() == Some(Spr::Hdsisr) => parameters.special.hdsisr_write,
@@ -173,7 +174,7 @@ fn branch(mnemonic: Option<Mnemonic>, word: Word) -> Option<Kind> {
 /// Whether a later `isync` has to wait for it.
 fn alters_context(mnemonic: Option<Mnemonic>, word: Word, class: Class) -> bool {
     let is_key = || {
-        let row = SprRow::find(word.spr(), arch::processor::Processor::Power9);
+        let row = SprRow::of_number(word.spr());
         row.is_some_and(|row| matches!(row.spr, Spr::Amr | Spr::Iamr | Spr::Amor | Spr::Uamor))
     };
     match class {

@@ -8,8 +8,8 @@ use arch::instruction::Mnemonic;
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
+use super::effects::Effects;
 use super::parameters::Parameters;
-use super::registers::Effects;
 
 /// Units that are taken for the cycle of issue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -56,20 +56,20 @@ impl Invalidation {
         own_log2: u32,
         guest_real: Option<GuestRealAddress>,
     ) -> bool {
-        if self.lpid.is_some_and(|lpid| lpid != space.lpid) {
+        if self.lpid.is_some_and(|lpid| lpid != space.lpid()) {
             return false;
         }
         match self.extent {
             Extent::Page { pid, address: wanted, page_log2 } => {
                 let log2 = own_log2.max(page_log2);
                 if self.is_process {
-                    space.pid == pid && address << 2 >> 2 >> log2 == wanted >> log2
+                    space.pid() == pid && address << 2 >> 2 >> log2 == wanted >> log2
                 } else {
                     guest_real.is_some_and(|page| page.0 >> log2 == wanted >> log2)
                 }
             }
-            Extent::Pid(pid) => space.pid == Some(pid),
-            Extent::Everything if self.is_process => space.pid.is_some(),
+            Extent::Pid(pid) => space.pid() == Some(pid),
+            Extent::Everything if self.is_process => space.is_process(),
             Extent::Everything => guest_real.is_some(),
         }
     }

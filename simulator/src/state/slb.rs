@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Entries of the buffer on POWER8 and POWER9.
-pub const SLB_ENTRIES: usize = 32;
-
 /// An entry as `slbmte` gives it, without its index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SlbEntry {

@@ -15,13 +15,46 @@ pub const PAGE_SIZES_LOG2: [u32; 4] = [12, 16, 21, 30];
 
 const CAPACITY: usize = 8192;
 
-/// Whose translation it is.
+/// Whose address it is, in the way of the scheme that translates it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Space {
+pub enum Space {
+    /// Radix: an effective address of a process.
+    Process {
+        /// Effective LPID.
+        lpid: u32,
+        /// Effective PID.
+        pid: u32,
+    },
+    /// Radix: a guest real address, that of a guest with relocation off.
+    GuestReal {
+        /// Effective LPID.
+        lpid: u32,
+    },
+}
+
+impl Space {
     /// Effective LPID.
-    pub lpid: u32,
-    /// Effective PID; `None` for a guest with relocation off.
-    pub pid: Option<u32>,
+    #[must_use]
+    pub fn lpid(self) -> u32 {
+        match self {
+            Self::Process { lpid, .. } | Self::GuestReal { lpid } => lpid,
+        }
+    }
+
+    /// Effective PID, if the process-scoped stage takes part.
+    #[must_use]
+    pub fn pid(self) -> Option<u32> {
+        match self {
+            Self::Process { pid, .. } => Some(pid),
+            Self::GuestReal { .. } => None,
+        }
+    }
+
+    /// Whether the process-scoped stage takes part.
+    #[must_use]
+    pub fn is_process(self) -> bool {
+        self.pid().is_some()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -160,12 +193,13 @@ mod tests {
 
     #[test]
     fn only_a_translation_that_meets_another_makes_shortcuts_void() {
-        let space = Space { lpid: 1, pid: Some(2) };
+        let space = Space::Process { lpid: 1, pid: 2 };
         let mut tlb = Tlb::default();
         assert!(!tlb.insert(space, 0x20_0000, page(12)));
         assert!(!tlb.insert(space, 0x20_1000, page(12)));
         assert!(tlb.insert(space, 0x20_0000, page(12)), "in place of another");
-        assert!(!tlb.insert(Space { lpid: 2, ..space }, 0x20_0000, page(21)), "another space");
+        let other = Space::Process { lpid: 2, pid: 2 };
+        assert!(!tlb.insert(other, 0x20_0000, page(21)), "another space");
         assert!(tlb.insert(space, 0x20_0000, page(21)), "of another size");
         assert_eq!(tlb.find(space, 0x20_1000), Hit::Several);
         assert!(matches!(tlb.find(space, 0x20_2000), Hit::One(_)));
@@ -173,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_full_one_loses_what_it_had_and_says_so() {
-        let space = Space { lpid: 1, pid: Some(2) };
+        let space = Space::Process { lpid: 1, pid: 2 };
         let mut tlb = Tlb::default();
         assert!(!tlb.insert(space, 0, page(12)) && tlb.insert(space, 0, page(12)));
         for number in 1..CAPACITY as u64 {

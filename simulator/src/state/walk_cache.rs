@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::tlb::Space;
+
 const CAPACITY: usize = 4096;
 
 /// Which doublewords of a table.
@@ -28,10 +30,8 @@ pub enum WalkKey {
     },
     /// An entry of a radix tree that leads to another table.
     Directory {
-        /// Effective LPID.
-        lpid: u32,
-        /// Effective PID; `None` in a partition-scoped tree.
-        pid: Option<u32>,
+        /// Whose addresses the tree translates.
+        space: Space,
         /// log2 of the bytes that the entry covers.
         covers_log2: u32,
         /// The addresses that it covers, divided by their size.
@@ -40,20 +40,13 @@ pub enum WalkKey {
 }
 
 impl WalkKey {
-    fn lpid(self) -> u32 {
+    /// Whose addresses it says something about.
+    #[must_use]
+    pub fn space(self) -> Space {
         match self {
-            Self::PartitionEntry { lpid }
-            | Self::ProcessEntry { lpid, .. }
-            | Self::Directory { lpid, .. } => lpid,
-        }
-    }
-
-    /// The PID, in what is process-scoped.
-    fn pid(self) -> Option<u32> {
-        match self {
-            Self::PartitionEntry { .. } => None,
-            Self::ProcessEntry { pid, .. } => Some(pid),
-            Self::Directory { pid, .. } => pid,
+            Self::PartitionEntry { lpid } => Space::GuestReal { lpid },
+            Self::ProcessEntry { lpid, pid } => Space::Process { lpid, pid },
+            Self::Directory { space, .. } => space,
         }
     }
 
@@ -96,10 +89,11 @@ impl WalkCache {
         tables: bool,
     ) {
         self.entries.retain(|key, _| {
+            let space = key.space();
             let is_hit = (key.is_directory() || tables)
-                && lpid.is_none_or(|lpid| key.lpid() == lpid)
-                && key.pid().is_some() == is_process
-                && (pid.is_none() || key.pid() == pid);
+                && lpid.is_none_or(|lpid| lpid == space.lpid())
+                && space.is_process() == is_process
+                && (pid.is_none() || space.pid() == pid);
             !is_hit
         });
     }

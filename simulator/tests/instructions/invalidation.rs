@@ -21,12 +21,12 @@ const GUEST_LARGE: u64 = 0x80_0000;
 /// Translations of a partition's processes, of the partition with relocation off, of another
 /// partition, and of the hypervisor.
 const SPACES: [Space; 6] = [
-    Space { lpid: LPID, pid: Some(PID) },
-    Space { lpid: LPID, pid: Some(PID + 1) },
-    Space { lpid: LPID, pid: None },
-    Space { lpid: LPID + 1, pid: Some(PID) },
-    Space { lpid: LPID + 1, pid: None },
-    Space { lpid: 0, pid: Some(PID) },
+    Space::Process { lpid: LPID, pid: PID },
+    Space::Process { lpid: LPID, pid: PID + 1 },
+    Space::GuestReal { lpid: LPID },
+    Space::Process { lpid: LPID + 1, pid: PID },
+    Space::GuestReal { lpid: LPID + 1 },
+    Space::Process { lpid: 0, pid: PID },
 ];
 
 /// RB for a single page, of 4K and 2M, and for everything in a scope.
@@ -52,7 +52,7 @@ impl Parts {
                 let translation = Translation {
                     page_log2,
                     real: RealAddress(0x1_0000_0000),
-                    guest_real: (space.lpid != 0).then_some(GuestRealAddress(guest)),
+                    guest_real: (space.lpid() != 0).then_some(GuestRealAddress(guest)),
                     process: None,
                     partition: None,
                 };
@@ -67,7 +67,7 @@ impl Parts {
         let tlb = &self.shared.cores[0].tlb;
         let all = SPACES.iter().flat_map(|space| [PAGE, LARGE].map(|page| (*space, page)));
         let there = all.filter(|(space, page)| tlb.find(*space, page | 0x800) != Hit::None);
-        there.map(|(space, page)| (space.lpid, space.pid, page)).collect()
+        there.map(|(space, page)| (space.lpid(), space.pid(), page)).collect()
     }
 
     /// `tlbie` or `tlbiel` with RB and RS, RIC and PRS, for radix translation.

@@ -8,8 +8,8 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::Flow;
 
-/// Every bit that POWER9 keeps, without problem state and transactions.
-const ALL: u64 = msr::POWER9_MASK & !(msr::PR | msr::TM);
+/// Every bit that is kept, without problem state and transactions.
+const ALL: u64 = msr::KEPT & !(msr::PR | msr::TM);
 
 impl Parts {
     fn return_with(&mut self, mnemonic: Mnemonic, address: u64, value: u64) -> u64 {

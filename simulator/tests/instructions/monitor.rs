@@ -339,7 +339,7 @@ fn bescr_is_set_and_reset_by_bits_and_by_halves() {
     parts.put(801, bescr::LME >> 32).unwrap();
     assert_eq!(parts.get(BESCR), bescr::PMEO);
     parts.put(BESCR, u64::MAX).unwrap();
-    assert_eq!(parts.get(BESCR), bescr::POWER9_MASK);
+    assert_eq!(parts.get(BESCR), bescr::KEPT);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use arch::instruction::{Mnemonic, encode};
 use arch::interrupt::Vector;
-use arch::processor::Processor;
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
@@ -51,7 +50,7 @@ impl Parts {
     ) -> Result<Flow, Cause> {
         let word = encode(mnemonic, operands, rc, false).expect("an instruction");
         let mode = Mode::from_msr(self.thread.msr());
-        let (handler, _) = select(word, Processor::Power9, mode);
+        let (handler, _) = select(word, self.shared.processor, mode);
         let outcome = handler(&mut self.thread, &mut self.shared, word);
         outcome.map_err(|_| self.thread.take_cause().expect("a trap has a cause"))
     }

@@ -4,6 +4,7 @@
 use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, interrupt, vector};
 use arch::instruction::{Mnemonic, encode};
 use arch::interrupt::{Vector, program};
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 use simulator::exec::Flow;
@@ -336,5 +337,34 @@ fn a_number_without_a_register_stops_the_machine_in_hypervisor_state() {
         let mut parts = Parts::new(HYPERVISOR);
         assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), no_such(false));
         assert_eq!(parts.write(number, 0), no_such(true));
+    }
+}
+
+/// The values are what QEMU's `powernv8` and `powernv9` read back of all ones.
+#[test]
+fn a_register_keeps_what_its_processor_has() {
+    let cases = [
+        (Processor::Power8, 0xF07F_8000_3F85_FA09, 0xFFFF_FFFF),
+        (Processor::Power9, 0x7070_4000_03F7_FE1B, ONES),
+    ];
+    for (processor, lpcr, hdec) in cases {
+        let mut parts = Parts::new(HYPERVISOR);
+        parts.shared.processor = processor;
+        for (number, kept) in [(318, lpcr), (310, hdec)] {
+            parts.write(number, ONES).unwrap();
+            assert_eq!(parts.read(number), kept, "{processor}: {number}");
+        }
+    }
+}
+
+#[test]
+fn a_facility_is_switched_only_where_the_processor_has_the_switch() {
+    const TIR: i64 = 446;
+    for (processor, is_switched) in [(Processor::Power8, false), (Processor::Power9, true)] {
+        let mut parts = Parts::new(GUEST);
+        parts.shared.processor = processor;
+        parts.thread.set_spr(Spr::Hfscr, 0);
+        let outcome = parts.run(Mnemonic::Mfspr, &[3, TIR]);
+        assert_eq!(outcome != Ok(Flow::Next), is_switched, "{processor}: {outcome:?}");
     }
 }

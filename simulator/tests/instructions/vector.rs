@@ -3,7 +3,6 @@
 use crate::parts::{GUEST, HYPERVISOR, Parts, interrupt};
 use arch::instruction::{VectorFacility, Word, vector_facility};
 use arch::interrupt::Vector;
-use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
@@ -35,7 +34,7 @@ const WORDS: [(u32, VectorFacility); 13] = [
 
 fn run(parts: &mut Parts, word: u32) -> Result<Flow, Cause> {
     let (word, mode) = (Word(word), Mode::of(&parts.thread));
-    let (handler, _) = select(word, Processor::Power9, mode);
+    let (handler, _) = select(word, parts.shared.processor, mode);
     let outcome = handler(&mut parts.thread, &mut parts.shared, word);
     outcome.map_err(|_| parts.thread.take_cause().expect("a trap has a cause"))
 }

@@ -2,10 +2,10 @@
 //! the window, branches one of the exits, and operands the edges.
 
 use arch::instruction::{Mnemonic, Operand, Row, Word, encode};
-use arch::processor::Processor;
 use arch::registers::{vscr, xer};
 use fastrand::Rng;
 
+use crate::PROCESSOR;
 use crate::access::{Access, access, reserving_load};
 use crate::case::Case;
 use crate::layout::{LANDING, WINDOW};
@@ -27,7 +27,7 @@ pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
     let mut start = state(rng);
     let mut word = loop {
         let word = word(row, rng);
-        if !row.is_invalid_form(word, Processor::Power9) {
+        if !row.is_invalid_form(word, PROCESSOR) {
             break word;
         }
     };

@@ -27,6 +27,7 @@ mod vector_scalar;
 use std::sync::Mutex;
 
 use arch::instruction::{Mnemonic, Operand, Privilege, Row, TABLE, Word};
+use arch::processor::Processor;
 use fastrand::Rng;
 
 use case::Case;
@@ -105,6 +106,9 @@ pub enum Error {
     Qemu(#[from] QemuError),
 }
 
+/// The processor on both sides.
+pub(crate) const PROCESSOR: Processor = Processor::Power9;
+
 /// Instructions of problem state that cannot be compared: they leave the program, depend on time,
 /// or are random by design.
 const NOT_COMPARED: &[Mnemonic] = &[
@@ -125,11 +129,11 @@ const KEPT: usize = 3;
 /// Cases in one guest program.
 const BATCH: usize = 5000;
 
-/// Whether a row's instruction can be compared: POWER9's, in problem state, and no transaction,
+/// Whether a row's instruction can be compared: the processor's, in problem state, and no transaction,
 /// which the machine does not have.
 fn is_comparable(row: &Row) -> bool {
     row.privilege == Privilege::Problem
-        && row.processors.has_power9()
+        && row.processors.includes(PROCESSOR)
         && !NOT_COMPARED.contains(&row.mnemonic)
         && !(Mnemonic::Tbegin..=Mnemonic::Tabortdci).contains(&row.mnemonic)
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::PROCESSOR;
 use crate::case::Case;
 use crate::program;
 use crate::state::{ByteOrder, RECORD_BYTES, State};
@@ -97,7 +98,7 @@ impl Qemu {
             .map_err(|error| QemuError::Host("temporary file", error))?;
         // A core file of a program that dies lands in the folder that is removed.
         let output = Command::new(self.program)
-            .args(["-cpu", "power9"])
+            .args(["-cpu", &PROCESSOR.name().to_ascii_lowercase()])
             .arg(&path)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())

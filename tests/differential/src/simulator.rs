@@ -2,7 +2,6 @@
 
 use arch::address::RealAddress;
 use arch::interrupt::{Vector, program};
-use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
@@ -13,6 +12,7 @@ use simulator::state::shared::{FirmwarePlace, Shared};
 use simulator::state::thread::Thread;
 use simulator::state::thread::trap::{Cause, StopReason};
 
+use crate::PROCESSOR;
 use crate::case::Case;
 use crate::layout::{LANDING, SCRATCH, SCRATCH_BYTES, WINDOW};
 use crate::program::BACKWARD;
@@ -60,7 +60,7 @@ impl Simulator {
         let region = Region { base: SCRATCH, bytes: SCRATCH_BYTES, node: 0 };
         let clock = Clock { core_hz: 4_000_000_000, timebase_hz: 512_000_000 };
         let shared = Shared::new(
-            Processor::Power9,
+            PROCESSOR,
             clock,
             Memory::new(vec![region]),
             vec![Core::new(0)],
@@ -68,7 +68,7 @@ impl Simulator {
             1,
             0,
         );
-        let mut thread = Thread::new(0, 0);
+        let mut thread = Thread::new(shared.processor, 0, 0);
         let little = if order == ByteOrder::Little { msr::LE } else { 0 };
         let facilities = msr::FP | msr::VEC | msr::VSX;
         thread.set_msr(msr::SF | msr::HV | msr::PR | facilities | msr::FE0 | msr::FE1 | little);
@@ -83,7 +83,7 @@ impl Simulator {
         for (index, &word) in case.words.iter().enumerate() {
             let Self { thread, shared } = self;
             thread.cia = at;
-            let (handler, _) = select(word, Processor::Power9, mode);
+            let (handler, _) = select(word, shared.processor, mode);
             match handler(thread, shared, word) {
                 Ok(Flow::Branch | Flow::Return) => at = thread.nia,
                 Ok(Flow::Next | Flow::Synchronize) => at += 4,

@@ -25,10 +25,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("guest-smp", &["powervisor-arch", "guest-rt"]),
     ("guest-storm", &["powervisor-arch", "guest-rt"]),
     ("guest-timer", &["powervisor-arch", "guest-rt"]),
-    ("powervisor", &["powervisor-arch", "powervisor-simulator"]),
+    ("powervisor-lab", &["powervisor-arch", "powervisor-simulator"]),
+    ("powervisor", &["powervisor-arch", "powervisor-simulator", "powervisor-lab"]),
     ("differential", &["powervisor-arch", "powervisor-simulator"]),
     // The checksums that a payload must print are computed on the host by the payload's own parts.
-    ("system-tests", &["powervisor-arch", "powervisor-simulator", "powervisor", "guest-compute"]),
+    (
+        "system-tests",
+        &[
+            "powervisor-arch",
+            "powervisor-simulator",
+            "powervisor-lab",
+            "powervisor",
+            "guest-compute",
+        ],
+    ),
     ("conformance", &["powervisor-simulator", "powervisor-arch"]),
     ("xtask", &[]),
 ];

@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use arch::registers::hid0;
 use arch::registers::spr::Spr;
+use lab::ledger::names::Names;
+use lab::ledger::{Ledger, explain, export};
 use serde_json::{Map, Value, json};
 use simulator::Machine;
 use simulator::ledger::Owner;
 
 use super::calls::Found;
 use crate::failure::Failure;
-use crate::ledger::names::Names;
-use crate::ledger::{Ledger, explain, export};
 use crate::output::{check_place, write_file};
+use crate::visible::one_line;
 
 /// The ledger of the whole run has this name.
 const WHOLE: &str = "boot";
+/// What the names of folded stacks and of flame graphs end with.
+const STACKS: &str = "folded";
+const GRAPH: &str = "svg";
 
 /// What is known of a timed run.
 pub(super) struct Explained {
@@ -79,6 +82,19 @@ impl Explained {
         )
     }
 
+    /// What a person may take the region for that it is not: code that never comes back to its caller, and no call.
+    pub(super) fn warning(&self) -> Option<String> {
+        let (name, found, _) = self.region.as_ref()?;
+        let Found { calls, returned, moved, .. } = *found;
+        (calls > 0 && returned == 0 && moved == 0).then(|| {
+            format!(
+                "the region {} was entered and never left, as what ends in rfid or in a jump never is: all that came \
+                 after its first entry is charged to it; name a function that returns to its caller, or a mark",
+                one_line(name)
+            )
+        })
+    }
+
     fn left_out(&self) -> String {
         self.warm_up.map_or_else(String::new, |steps| {
             format!("; the ledger leaves out {steps} steps of warm-up")
@@ -92,7 +108,8 @@ impl Explained {
             return format!("\nwhere the cycles went{}\n\n{text}", self.left_out());
         };
         let Found { calls, returned, moved, inner, least, most, sum } = *found;
-        let mut text = format!("\nregion {name}: entered {calls} times, left {returned} times");
+        let mut text =
+            format!("\nregion {}: entered {calls} times, left {returned} times", one_line(name));
         if returned > 0 {
             let mean = sum as f64 / returned as f64;
             let _ = write!(text, ", {mean:.2} cycles each, {least} to {most}");
@@ -143,11 +160,11 @@ impl Explained {
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
         let region = self.region.iter().map(|(name, _, ledger)| (name.as_str(), ledger));
         for (name, ledger) in [(WHOLE, &self.whole)].into_iter().chain(region) {
-            write_file(&file(folder, name, "folded"), export::folded(ledger).as_bytes())?;
+            write_file(&file(folder, name, STACKS), export::folded(ledger).as_bytes())?;
             if ledger.elapsed_thread_cycles > 0 {
                 let graph = export::flame_graph(ledger, &format!("{name}: cycles"))
-                    .map_err(|error| Failure::Run(error.to_string()))?;
-                write_file(&file(folder, name, "svg"), &graph)?;
+                    .map_err(|error| Failure::run(error.to_string()))?;
+                write_file(&file(folder, name, GRAPH), &graph)?;
             }
         }
         Ok(())
@@ -157,6 +174,13 @@ impl Explained {
 /// Where the line of JSON lies in `folder`.
 pub(super) fn json_file(folder: &Path) -> PathBuf {
     file(folder, WHOLE, "json")
+}
+
+/// Every file that a run and its `region` have in `folder`.
+pub(super) fn files(folder: &Path, region: Option<&str>) -> Vec<PathBuf> {
+    let names = [WHOLE].into_iter().chain(region);
+    let both = |name| [STACKS, GRAPH].map(|ending| file(folder, name, ending));
+    names.flat_map(both).chain([json_file(folder)]).collect()
 }
 
 /// Fails if nothing could be written into `folder`, which is made.
@@ -184,6 +208,7 @@ fn note_memory(machine: &Machine, names: &mut Names) {
         charges.lines().filter(|line| line.owner == Owner::Host).map(|line| line.address);
     let found = |address| Some((address, machine.code_at(0, address)?));
     let code: BTreeMap<u64, [u8; 4]> = addresses.filter_map(found).collect();
-    let hid0 = machine.state().shared.cores[0].spr(Spr::Hid0);
-    names.host.found(code, hid0 & hid0::POWER9_HILE == 0);
+    let shared = &machine.state().shared;
+    let hile = shared.processor.facts().hid0.little_endian;
+    names.host.found(code, shared.cores[0].spr(Spr::Hid0) & hile == 0);
 }

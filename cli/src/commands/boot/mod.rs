@@ -10,16 +10,19 @@ mod system;
 use std::time::Instant;
 
 use crate::arguments::{BootArguments, Format, On};
-use crate::bundle;
-use crate::console::{FirmwareFilter, check_partitions, payload_lines};
 use crate::failure::Failure;
 use crate::output::{input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
-use crate::statistics::{self, Run};
-use crate::system::{Exit, System};
-use crate::{on_qemu, on_simulator};
+use crate::signals::INTERRUPTION;
+use crate::visible::one_line;
 use explained::Explained;
+use lab::bundle;
+use lab::console::{FirmwareFilter, check_partitions, payload_lines};
+use lab::statistics::{self, Run};
+use lab::system::{Exit, System};
+use lab::user_file::Files;
+use lab::{on_qemu, on_simulator};
 use session::{Ending, Session};
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
@@ -28,21 +31,23 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
             "a bare kernel has no partitions that a table could have; write `--statistics json`";
         return Err(Failure::input("--statistics", text));
     }
+    let files = Files::new(INTERRUPTION);
     match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
-            let (machine, surroundings) = saved::resume(path)?;
-            on_our_machine(Session::new(machine, surroundings, arguments, None)?, arguments)
+            let (machine, surroundings) = saved::resume(path, &files)?;
+            on_our_machine(Session::new(machine, surroundings, arguments, None, &files)?, arguments)
         }
         (None, On::Simulator) => {
-            let system = system::system(arguments)?;
+            let system = system::system(arguments, &files)?;
             let machine = on_simulator::start(&system)?;
             let surroundings = surroundings(&system, arguments);
-            let session = Session::new(machine, surroundings, arguments, Some(&system.kernel))?;
+            let session =
+                Session::new(machine, surroundings, arguments, Some(&system.kernel), &files)?;
             on_our_machine(session, arguments)
         }
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
-            let system = system::system(arguments)?;
+            let system = system::system(arguments, &files)?;
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }
@@ -75,7 +80,7 @@ fn conclude(
         Some(Format::Json) => print_figures(&statistics::json(&run))?,
     }
     if is_over && surroundings.has_hypervisor {
-        return check_partitions(&lines).map_err(Failure::Run);
+        return check_partitions(&lines).map_err(Failure::run);
     }
     Ok(())
 }
@@ -84,7 +89,7 @@ fn conclude(
 fn require_good_end(exit: &Exit, surroundings: &Surroundings) -> Result<(), Failure> {
     match exit {
         Exit::Rebooted if !surroundings.has_hypervisor => Ok(()),
-        _ => exit.require_power_off(),
+        _ => Ok(exit.require_power_off()?),
     }
 }
 
@@ -141,19 +146,22 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
         Ending::Paused => "paused".to_owned(),
-        Ending::At(until) => format!("at {until}"),
+        Ending::At(until) => format!("at {}", one_line(&until.to_string())),
         Ending::Shown(text) => format!("at console text {text:?}"),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::Unread => "not read any more".to_owned(),
     };
     say(format_args!("{end} {after}"));
+    if let Some(warning) = explained.as_ref().and_then(Explained::warning) {
+        say(warning);
+    }
     let numbers = session.numbers();
     let surroundings = session.into_surroundings();
     conclude(&surroundings, arguments, end, Some(numbers), explained.as_ref())?;
     match ending {
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
         Ending::Paused | Ending::At(_) | Ending::Shown(_) => Ok(()),
-        Ending::Interrupted => Err(Failure::Interrupted),
+        Ending::Interrupted => Err(Failure::INTERRUPTED),
         Ending::Unread => Err(Failure::ClosedPipe),
     }
 }
@@ -165,14 +173,15 @@ fn on_qemu(
 ) -> Result<(), Failure> {
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
-    let options = on_qemu::Options { timeout: None, input: Some(input()) };
+    let options =
+        on_qemu::Options { timeout: None, input: Some(input()), interruption: INTERRUPTION };
     let screen = &mut surroundings.screen;
     let ended = on_qemu::run(system, &options, |bytes| {
         if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }
     });
     screen.show(&filter.finish())?;
     let end = match &ended {
-        Err(Failure::Interrupted) => "interrupted".to_owned(),
+        Err(Failure::Lab(lab::failure::Failure::Interrupted)) => "interrupted".to_owned(),
         Err(_) => return ended.map(drop),
         Ok(exit) => exit.to_string(),
     };

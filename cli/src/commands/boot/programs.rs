@@ -2,22 +2,24 @@
 
 use std::path::Path;
 
+use lab::images::Images;
+use lab::ledger::names::{Names, Program};
+use lab::ledger::symbols;
+use lab::toml_file::suggest;
+use lab::user_file::Files;
 use simulator::{Machine, Place};
 
 use super::calls::entries;
 use crate::arguments::BootArguments;
 use crate::failure::Failure;
-use crate::images::Images;
-use crate::ledger::names::{Names, Program};
-use crate::ledger::symbols;
 use crate::saved::Surroundings;
-use crate::toml_file::suggest;
 
 /// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
 pub(super) fn names(
     arguments: &BootArguments,
     surroundings: &Surroundings,
     kernel: Option<&[u8]>,
+    files: &Files,
 ) -> Result<Names, Failure> {
     let is_bare = !surroundings.has_hypervisor;
     let host = match kernel {
@@ -32,16 +34,16 @@ pub(super) fn names(
     let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), Program::default())));
     let mut names = Names { host, is_bare, partitions: partitions.collect() };
     for text in &arguments.symbols {
-        add(&mut names, text)?;
+        add(&mut names, text, files)?;
     }
     Ok(names)
 }
 
 /// Adds the symbols of one `[PARTITION=]FILE`.
-fn add(names: &mut Names, text: &str) -> Result<(), Failure> {
+fn add(names: &mut Names, text: &str, files: &Files) -> Result<(), Failure> {
     if names.is_bare {
         let host = std::mem::take(&mut names.host);
-        names.host = host.with_symbols_of(symbols::read(Path::new(text))?);
+        names.host = host.with_symbols_of(symbols::read(Path::new(text), files)?);
         return Ok(());
     }
     let known =
@@ -61,7 +63,7 @@ fn add(names: &mut Names, text: &str) -> Result<(), Failure> {
         let text = format!("there is no partition `{wanted}`; name one of {known}");
         return Err(Failure::input("--symbols", text));
     };
-    *program = symbols::read(Path::new(file))?;
+    *program = symbols::read(Path::new(file), files)?;
     Ok(())
 }
 

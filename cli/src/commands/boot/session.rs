@@ -4,24 +4,27 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use lab::ledger::names::Names;
+use lab::on_simulator::{SLICE, exit_of};
+use lab::system::Exit;
+use lab::user_file::Files;
 use simulator::pipeline::Settings;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
 use super::calls::{Calls, What};
-use super::explained::{Explained, check_folder};
+use super::explained::{self, Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
-use crate::ledger::names::Names;
-use crate::on_simulator::{SLICE, exit_of};
-use crate::output::{check_place, input, say};
-use crate::progress::Speed;
+use crate::input_log;
+use crate::output::{check_not_read, check_place, input, say};
 use crate::saved::{self, Surroundings};
-use crate::system::Exit;
+use crate::signals::INTERRUPTION;
+use crate::spinner::Speed;
 use crate::trace::Trace;
 use crate::until::{Part, Until};
-use crate::{input_log, interruption};
+use crate::visible::one_line;
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;
@@ -85,6 +88,7 @@ impl Session {
         surroundings: Surroundings,
         arguments: &BootArguments,
         kernel: Option<&[u8]>,
+        files: &Files,
     ) -> Result<Self, Failure> {
         // A run may take long; what cannot be kept is said before it.
         for path in [&arguments.save, &arguments.log_input].into_iter().flatten() {
@@ -100,7 +104,7 @@ impl Session {
             machine.start_timing(Settings::default());
         }
         require_timing(&machine, arguments)?;
-        let names = programs::names(arguments, &surroundings, kernel)?;
+        let names = programs::names(arguments, &surroundings, kernel, files)?;
         let until = match &arguments.until {
             Some(Until::Function(name)) => programs::places(&names, &machine, "--until", name)?,
             Some(Until::Mark(_)) | None => Vec::new(),
@@ -115,7 +119,7 @@ impl Session {
         let typist = match &arguments.replay_input {
             None => Typist::Person(input()),
             Some(path) => {
-                let log = input_log::read(path)?;
+                let log = input_log::read(path, files)?;
                 // A machine that is resumed has got a part of it already.
                 let got = machine.state().platform.console.log();
                 let Some(rest) = log.strip_prefix(got) else {
@@ -126,6 +130,7 @@ impl Session {
                 Typist::Log(rest.iter().cloned().collect())
             }
         };
+        check_outputs(arguments, files)?;
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
         Ok(Self {
@@ -229,7 +234,7 @@ impl Session {
             if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
-            if interruption::check().is_err() {
+            if INTERRUPTION.check().is_err() {
                 return Ok(Ending::Interrupted);
             }
             if is_at_stop {
@@ -295,7 +300,7 @@ impl Session {
             return false;
         }
         let started = Instant::now();
-        while interruption::check().is_ok()
+        while INTERRUPTION.check().is_ok()
             && let Some(left) = ahead.checked_sub(started.elapsed())
         {
             match typed.recv_timeout(left.min(LOOK)) {
@@ -330,7 +335,7 @@ impl Session {
             let timebase = self.machine.timebase();
             if (input.at_step, input.timebase) != (now, timebase) {
                 let Input { at_step, timebase: logged, .. } = input;
-                return Err(Failure::Run(format!(
+                return Err(Failure::run(format!(
                     "this run is not the one whose input was logged: the input of step {at_step}, time \
                      base {logged}, meets step {now}, time base {timebase}"
                 )));
@@ -383,7 +388,7 @@ impl Session {
             said = format!("; {} pieces of the logged input were not reached", log.len());
         }
         if let (Ending::Over(_), Some(until)) = (ending, &arguments.until) {
-            said = format!("{said}; {until} was not reached");
+            said = format!("{said}; {} was not reached", one_line(&until.to_string()));
         }
         if let (Ending::Over(_), Some(text)) = (ending, &arguments.until_console) {
             said = format!("{said}; the console did not show {text:?}");
@@ -397,12 +402,28 @@ impl Session {
         }
         saved::save(path, &self.machine, &self.surroundings)?;
         let step = self.machine.state().steps();
-        Ok(format!("{said}; saved to {} at step {step}", path.display()))
+        Ok(format!("{said}; saved to {} at step {step}", one_line(&path.display().to_string())))
     }
 
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
     }
+}
+
+/// Fails where something would be written over a file that the run has read.
+fn check_outputs(arguments: &BootArguments, files: &Files) -> Result<(), Failure> {
+    let outputs = [
+        ("--save", &arguments.save),
+        ("--log-input", &arguments.log_input),
+        ("--trace-file", &arguments.trace_file),
+    ];
+    for (option, path) in outputs {
+        path.as_deref().map_or(Ok(()), |path| check_not_read(option, path, files))?;
+    }
+    let region = arguments.region.as_ref().map(Part::to_string);
+    let written =
+        arguments.out.iter().flat_map(|folder| explained::files(folder, region.as_deref()));
+    written.into_iter().try_for_each(|path| check_not_read("--out", &path, files))
 }
 
 /// Fails where something of the ledger is asked for and there is none.

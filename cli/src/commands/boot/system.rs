@@ -2,22 +2,23 @@
 
 use std::path::Path;
 
+use lab::bundle::{self, Partition, Sharing};
+use lab::machine_file::MachineFile;
+use lab::partition_file::{PartitionFile, no_partition};
+use lab::payload::Payload;
+use lab::size::Size;
+use lab::system::{System, check_memory};
+use lab::toml_file::TomlFile;
+use lab::user_file::Files;
+
 use crate::arguments::BootArguments;
-use crate::bundle::{self, Partition, Sharing};
 use crate::failure::Failure;
-use crate::machine_file::MachineFile;
-use crate::partition_file::{PartitionFile, no_partition};
-use crate::payload::Payload;
-use crate::size::Size;
-use crate::system::{System, check_memory};
-use crate::toml_file::TomlFile;
-use crate::user_file::read_file;
 
 /// Memory of a partition whose user did not say.
 const DEFAULT_MEMORY: Size = Size(256 << 20);
 
-pub(super) fn system(arguments: &BootArguments) -> Result<System, Failure> {
-    let mut system = on_its_machine(arguments)?;
+pub(super) fn system(arguments: &BootArguments, files: &Files) -> Result<System, Failure> {
+    let mut system = on_its_machine(arguments, files)?;
     if let Some(topology) = arguments.topology {
         system.machine = system.machine.with_topology(topology.0, "--topology");
     }
@@ -25,19 +26,20 @@ pub(super) fn system(arguments: &BootArguments) -> Result<System, Failure> {
 }
 
 /// On the machine that the file or its own description names.
-fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
-    let machine = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
+fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Failure> {
+    let machine =
+        arguments.machine.as_deref().map(|path| MachineFile::read(path, files)).transpose()?;
     if let Some(path) = &arguments.kernel {
-        return kernel(arguments, path, machine.unwrap_or_default());
+        return kernel(arguments, path, machine.unwrap_or_default(), files);
     }
     if let Some(path) = &arguments.payload {
-        let partition = partition(arguments, path)?;
+        let partition = partition(arguments, path, files)?;
         let sharing = Sharing { slice: None, console: console(arguments, &[&partition.name])? };
         let machine = machine.unwrap_or_default();
-        return System::with_partitions(&[partition], &sharing, machine, arguments.seed);
+        return Ok(System::with_partitions(&[partition], &sharing, machine, arguments.seed)?);
     }
     let path = arguments.file.as_deref().unwrap_or(Path::new(""));
-    let bytes = read_file(path)?;
+    let bytes = files.read(path)?;
     if bundle::looks_like_one(&bytes) {
         bundle::check(&bytes).map_err(|error| Failure::input(path.display(), error))?;
         if arguments.console.is_some() && arguments.console != bundle::consoles(&bytes).console {
@@ -52,11 +54,12 @@ fn on_its_machine(arguments: &BootArguments) -> Result<System, Failure> {
         return Ok(system);
     }
     let PartitionFile { machine: own, sharing, partitions } =
-        PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?)?;
+        PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?, files)?;
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
     let console = console(arguments, &names)?.or(sharing.console);
     let sharing = Sharing { console, ..sharing };
-    System::with_partitions(&partitions, &sharing, machine.unwrap_or(own), arguments.seed)
+    let machine = machine.unwrap_or(own);
+    Ok(System::with_partitions(&partitions, &sharing, machine, arguments.seed)?)
 }
 
 /// The partition that the console is for, if an argument names one.
@@ -70,8 +73,13 @@ fn console(arguments: &BootArguments, names: &[&String]) -> Result<Option<String
 }
 
 /// An image bare on the machine.
-fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Result<System, Failure> {
-    let initrd = arguments.initrd.as_deref().map(read_file).transpose()?;
+fn kernel(
+    arguments: &BootArguments,
+    path: &Path,
+    machine: MachineFile,
+    files: &Files,
+) -> Result<System, Failure> {
+    let initrd = arguments.initrd.as_deref().map(|path| files.read(path)).transpose()?;
     if let (Some(path), Some(initrd)) = (&arguments.initrd, &initrd)
         && bundle::looks_like_one(initrd)
     {
@@ -88,7 +96,7 @@ fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Resul
     let arguments_text = arguments.append.clone().unwrap_or_default();
     Ok(System {
         name: path.display().to_string(),
-        kernel: read_file(path)?,
+        kernel: files.read(path)?,
         initrd,
         arguments: arguments_text,
         machine,
@@ -97,15 +105,15 @@ fn kernel(arguments: &BootArguments, path: &Path, machine: MachineFile) -> Resul
 }
 
 /// The user's own program as a partition.
-fn partition(arguments: &BootArguments, path: &Path) -> Result<Partition, Failure> {
+fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Partition, Failure> {
     let memory = arguments.memory.unwrap_or(DEFAULT_MEMORY);
     check_memory(memory.0).map_err(|text| Failure::input("--memory", text))?;
     let wrong = |error| Failure::input(path.display(), error);
-    let mut payload = Payload::from_file_bytes(&read_file(path)?).map_err(wrong)?;
+    let mut payload = Payload::from_file_bytes(&files.read(path)?).map_err(wrong)?;
     payload.check_fits(memory.0).map_err(wrong)?;
     if let Some(path) = &arguments.initrd {
         let wrong = |error| Failure::input(path.display(), error);
-        payload.add_initrd(read_file(path)?).map_err(wrong)?;
+        payload.add_initrd(files.read(path)?).map_err(wrong)?;
         payload.check_fits(memory.0).map_err(wrong)?;
     }
     Ok(Partition {

@@ -2,22 +2,21 @@
 
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
-use arch::processor::Processor;
 
 use hypervisor_core::boot::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
 
-use super::host_state::{set_up_thread, translation_on};
 use super::machine::Machine;
-use super::map::{self, Mapping};
-use super::memory::{HEAP_BYTES, start_heap};
-use super::per_cpu::per_cpu;
 use super::registers::{Scope, invalidate, read, spr};
 use super::{Boot, opal, threads};
+use crate::host_space::map::{self, Mapping};
+use crate::host_space::memory::{HEAP_BYTES, start_heap};
+use crate::host_space::windows::Own;
+use crate::host_state::per_cpu::per_cpu;
+use crate::host_state::power9::{check_version, set_up_thread, translation_on};
 use crate::radix::PAGE_2M;
-use crate::windows::Own;
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;
@@ -28,10 +27,7 @@ unsafe extern "Rust" {
 extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     assert!(device_tree_lost == 0, "the image was copied over the device tree at {device_tree:#x}");
     let pvr = read::<{ spr::PVR }>() as u32;
-    assert!(
-        Processor::from_pvr(pvr) == Some(Processor::Power9),
-        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
-    );
+    check_version(pvr);
     let answer = opal::reinit_cpus(reinit::HILE_LITTLE | reinit::MMU_RADIX);
     assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");
     let ptcr = map::build().expect("the pool has room for the image's tables");

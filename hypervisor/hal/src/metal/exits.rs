@@ -11,8 +11,8 @@ use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
 
 use super::machine::Machine;
-use super::per_cpu::per_cpu;
 use super::registers::{read, spr, write};
+use crate::host_state::per_cpu::per_cpu;
 
 const REAL_DOOR: u64 = 1;
 const HSRR: u64 = 2;

@@ -17,13 +17,14 @@ use hypervisor_core::partition::outcome::Leave;
 use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 
-use super::map::{self, Mapping};
-use super::memory::{BLOCK, HeapTables, zero_blocks};
-use super::per_cpu::per_cpu;
 use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
 use super::{facilities, opal, registers, threads};
+use crate::host_space::map::{self, Mapping};
+use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
+use crate::host_space::windows::Own;
+use crate::host_state::PROCESSOR;
+use crate::host_state::per_cpu::per_cpu;
 use crate::radix::{TableMemory, Tree};
-use crate::windows::Own;
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
@@ -275,7 +276,8 @@ impl Enter for Machine {
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
         let entered = unsafe {
-            (*registers).msr = ((*registers).msr & msr::POWER9_MASK & !msr::HV) | msr::ME;
+            (*registers).msr =
+                ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
             // Stores of another partition must not drain under this one's LPID.

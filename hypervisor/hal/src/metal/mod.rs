@@ -1,22 +1,17 @@
 //! The half that exists on the machine only.
 //!
 //! The boot thread sets everything up and then fetches the others out of OPAL (`threads.rs`). What they
-//! share is behind locks; what only one of them uses at a time is a [`Single`].
+//! share is behind locks; what only one of them uses at a time is a `Single`.
 
 mod boot;
 mod exits;
 mod facilities;
-mod host_state;
 mod machine;
-mod map;
-mod memory;
 mod opal;
 mod panic;
-mod per_cpu;
-mod registers;
+pub(crate) mod registers;
 mod threads;
 
-use core::cell::UnsafeCell;
 use core::mem::offset_of;
 
 use arch::papr::status::H_PRIVILEGE;
@@ -24,30 +19,12 @@ use hypervisor_core::facilities::Demanded;
 use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage, Window};
-use per_cpu::PerCpu;
 use registers::spr;
+
+use crate::host_state::per_cpu::PerCpu;
 
 /// What `hal::entry!` hands over.
 pub type Boot = hypervisor_core::run::Boot<'static>;
-
-/// A static that one thread at a time uses.
-#[repr(transparent)]
-struct Single<T>(UnsafeCell<T>);
-
-// SAFETY: a `Single` is written by the boot thread before it fetches others, or is split among the threads,
-// or its users say which lock they hold. MSR[EE] is never set in the hypervisor, so a thread is one flow of
-// control.
-unsafe impl<T> Sync for Single<T> {}
-
-impl<T> Single<T> {
-    const fn new(value: T) -> Self {
-        Self(UnsafeCell::new(value))
-    }
-
-    const fn get(&self) -> *mut T {
-        self.0.get()
-    }
-}
 
 core::arch::global_asm!(
     include_str!("boot.S"),

@@ -9,8 +9,8 @@ use arch::address::RealAddress;
 use arch::opal::{status, token};
 use hypervisor_core::sync::Lock;
 
-use super::Single;
-use super::memory::real_of;
+use crate::host_space::memory::real_of;
+use crate::single::Single;
 
 unsafe extern "C" {
     fn hal_opal_call(

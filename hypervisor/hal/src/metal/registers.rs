@@ -3,7 +3,7 @@
 use core::arch::asm;
 
 /// Numbers of special-purpose registers, as the Power ISA has them.
-pub(super) mod spr {
+pub(crate) mod spr {
     pub(crate) const DSCR: u16 = 17;
     pub(crate) const DSISR: u16 = 18;
     pub(crate) const DAR: u16 = 19;
@@ -67,7 +67,7 @@ pub(super) mod spr {
 }
 
 /// Reads a register. Reading has no effect on memory.
-pub(super) fn read<const NUMBER: u16>() -> u64 {
+pub(crate) fn read<const NUMBER: u16>() -> u64 {
     let value;
     // SAFETY: mfspr of a register that POWER9 has; it changes nothing.
     unsafe { asm!("mfspr {}, {}", out(reg) value, const NUMBER, options(nomem, nostack)) };
@@ -78,7 +78,7 @@ pub(super) fn read<const NUMBER: u16>() -> u64 {
 ///
 /// # Safety
 /// The value must keep what the running code relies on: translation, stacks, handlers.
-pub(super) unsafe fn write<const NUMBER: u16>(value: u64) {
+pub(crate) unsafe fn write<const NUMBER: u16>(value: u64) {
     // SAFETY: the caller's promise.
     unsafe { asm!("mtspr {}, {}", const NUMBER, in(reg) value, options(nostack)) };
 }
@@ -96,20 +96,20 @@ pub(super) fn clear_segments() {
 }
 
 /// Orders earlier stores to translation tables before what follows.
-pub(super) fn ptesync() {
+pub(crate) fn ptesync() {
     // SAFETY: a barrier.
     unsafe { asm!("ptesync", options(nostack)) };
 }
 
 /// Discards prefetched instructions and makes earlier SPR changes take effect.
-pub(super) fn isync() {
+pub(crate) fn isync() {
     // SAFETY: a barrier.
     unsafe { asm!("isync", options(nostack)) };
 }
 
 /// What a broadcast invalidation covers.
 #[derive(Clone, Copy)]
-pub(super) enum Scope {
+pub(crate) enum Scope {
     /// Everything of every partition and of the hypervisor.
     All,
     /// The hypervisor's own translations: LPID 0, PID 0. Translations only, no cached table entries.
@@ -147,7 +147,7 @@ const NEXT_CLASS: u64 = 1 << 12;
 
 /// Makes this core forget the process-scoped translations of a partition, and the tables on the way to them.
 /// LPIDR names the partition then.
-pub(super) fn invalidate_in_core(lpid: u32) {
+pub(crate) fn invalidate_in_core(lpid: u32) {
     const ALL: u32 = invalidation(TLBIEL, RIC_ALL, PROCESS_SCOPED);
     const TLB: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
     const SLBIA: u32 = 31 << 26 | 7 << 21 | 498 << 1; // IH=7: the ERATs' translations
@@ -176,7 +176,7 @@ fn take_back<const WORD: u32>(rb: u64, rs: u64) {
 /// After the invalidation proper come the two that POWER9's errata ask for: one for LPID 0 or PID 0,
 /// so that a thread that changes LPIDR or PIDR meanwhile keeps nothing, and a repetition behind a
 /// `ptesync`, so that it is not done before earlier stores. `docs/facts/power9-translation.md#errata`.
-pub(super) fn invalidate(scope: Scope) {
+pub(crate) fn invalidate(scope: Scope) {
     const PROCESS_ALL: u32 = tlbie_word(RIC_ALL, PROCESS_SCOPED);
     const PARTITION_ALL: u32 = tlbie_word(RIC_ALL, PARTITION_SCOPED);
     const PROCESS_TLB: u32 = tlbie_word(RIC_TLB, PROCESS_SCOPED);

@@ -14,12 +14,13 @@ use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::crew::Crew;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 
-use super::Single;
-use super::host_state::{HOST_LPCR, set_up_thread, translation_on};
-use super::memory::real_of;
 use super::opal;
-use super::per_cpu::{THREADS_MAX, area, per_cpu};
 use super::registers::{isync, ptesync, read, spr, write};
+use crate::host_space::map;
+use crate::host_space::memory::real_of;
+use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::host_state::power9::{HOST_LPCR, set_up_thread, translation_on};
+use crate::single::Single;
 
 const STACK_BYTES: usize = 0x1_0000;
 /// Ticks that a thread may take from OPAL_START_CPU to here: a second of a 512 MHz time base.
@@ -107,7 +108,7 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
 extern "C" fn hal_thread_start() -> ! {
     // SAFETY: the boot thread's PTCR; its tables map the image and the heap.
     unsafe {
-        set_up_thread(super::map::ptcr());
+        set_up_thread(map::ptcr());
         translation_on();
         hal_on_stack((*per_cpu()).stack)
     }

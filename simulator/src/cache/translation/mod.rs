@@ -9,12 +9,15 @@
 //! A core has an instruction ERAT that its threads share, and two data ERATs, for even and for odd threads,
 //! as POWER8 has; with one thread the two hold the same, as much as one.
 
+mod radix;
 mod spaces;
+mod tag;
 mod walker;
 
 use serde::{Deserialize, Serialize};
 
 use self::spaces::Spaces;
+use self::tag::{page, tag};
 use self::walker::Walker;
 use super::array::Array;
 use super::parameters::TranslationParameters;
@@ -97,19 +100,6 @@ pub struct Translations {
     free: CauseSet,
     /// By thread.
     misses: Vec<TranslationMisses>,
-}
-
-/// The tag of the page of 2^`PAGE_SIZES_LOG2[size]` bytes of `address`; the quadrant is in the space.
-fn tag(space: u64, size: usize, address: u64) -> u64 {
-    const SPACE_LOG2: u32 = arch::radix::SPACE_LOG2;
-    let page = (address & ((1 << SPACE_LOG2) - 1)) >> PAGE_SIZES_LOG2[size];
-    space << 42 | (size as u64) << 40 | page
-}
-
-/// The space, the page's size and its first address, of a tag.
-fn page(tag: u64) -> (u64, u32, u64) {
-    let page_log2 = PAGE_SIZES_LOG2[(tag >> 40 & 3) as usize];
-    (tag >> 42, page_log2, (tag & ((1 << 40) - 1)) << page_log2)
 }
 
 impl Translations {

@@ -1,4 +1,4 @@
-//! Small numbers for LPID and PID, to put into tags.
+//! Small numbers for spaces, to put into tags.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Spaces {
     pub(super) fn new(threads: usize) -> Self {
         let mut spaces =
             Self { names: Vec::new(), numbers: BTreeMap::new(), recent: vec![0; threads] };
-        spaces.number(Space { lpid: 0, pid: None });
+        spaces.number(Space::GuestReal { lpid: 0 });
         spaces
     }
 

@@ -39,7 +39,7 @@ impl Bench {
             2,
             1,
         );
-        let [mut thread, mut other] = [Thread::new(0, 0), Thread::new(1, 0)];
+        let [mut thread, mut other] = [0, 1].map(|index| Thread::new(shared.processor, index, 0));
         thread.set_msr(state);
         other.set_msr(state);
         Self { thread, other, shared }
@@ -52,7 +52,7 @@ impl Bench {
 
     pub(in crate::exec) fn execute(&mut self, word: Word) -> Outcome {
         let mode = Mode::from_msr(self.thread.msr());
-        let (handler, _) = select(word, Processor::Power9, mode);
+        let (handler, _) = select(word, self.shared.processor, mode);
         handler(&mut self.thread, &mut self.shared, word)
     }
 

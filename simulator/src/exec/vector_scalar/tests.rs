@@ -28,7 +28,7 @@ fn machine(state: u64, fpscr: u64) -> (Thread, Shared) {
     let place = FirmwarePlace { base: 0, entry: 0 };
     let memory = Memory::new(Vec::new());
     let shared = Shared::new(Processor::Power9, clock, memory, vec![Core::new(0)], place, 1, 1);
-    let mut thread = Thread::new(0, 0);
+    let mut thread = Thread::new(shared.processor, 0, 0);
     thread.set_msr(state);
     thread.fpscr = fpscr;
     (thread, shared)
@@ -57,7 +57,7 @@ fn run(
         thread.set_vsr(33 + index + skipped, operand);
     }
     let word = encode(mnemonic, &registers, false, false).expect("operands fit");
-    let (handler, _) = select(word, Processor::Power9, Mode::from_msr(thread.msr()));
+    let (handler, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
     handler(thread, shared, word).map_err(|_| thread.take_cause().expect("a trap has a cause"))
 }
 

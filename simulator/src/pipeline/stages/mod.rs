@@ -3,7 +3,12 @@
 //! Instructions come one by one, in program order, after they were executed. Each passes fetch, dispatch,
 //! issue and completion; for each stage a cycle is found that fits all constraints. Completion is in
 //! order. What the time is charged to, [`super::chain`] says.
+//!
+//! Here is the way of every instruction; `fetch` and `dispatch` are its first two stages, `storage` and `special`
+//! what loads, stores and registers that are not renamed add.
 
+mod dispatch;
+mod fetch;
 mod special;
 mod storage;
 
@@ -12,18 +17,15 @@ use serde::{Deserialize, Serialize};
 use super::Context;
 use super::chain::Chain;
 use super::class::Class;
-use super::dispatch::{Dispatch, Dispatched, PARTS, Share};
+use super::dispatch::{Dispatch, Share};
 use super::forward::Forwarding;
 use super::front_end::FrontEnd;
 use super::operation::Operation;
 use super::parameters::Parameters;
-use super::predictor::{self, History, Prediction};
+use super::predictor::History;
 use super::ready::Ready;
 use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
-use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::{Account, Cause, Charges, Owner};
-use crate::mmu::Access;
-use crate::state::memory::Offset;
 use crate::state::thread::accesses::Accesses;
 
 /// An instruction that was executed.
@@ -147,77 +149,6 @@ impl Pipeline {
         self.completed.at()
     }
 
-    /// When an instruction can be dispatched, as far as it is for the thread itself.
-    fn held(&self, operation: &Operation, address: u64) -> Ready {
-        let fetched = self.front.at_hand(address).unwrap_or_default();
-        let mut ready = self.hold.later(fetched);
-        if operation.waits_to_be_next {
-            ready = ready.later(self.completed);
-        }
-        self.dispatch.held(operation, ready, &self.share)
-    }
-
-    /// The cycle before which the instruction that is about to execute cannot be dispatched, whatever other threads
-    /// do; it has been fetched.
-    pub fn place(&mut self, context: &Context<'_>, operation: &Operation) -> u64 {
-        self.share(context);
-        let held = self.held(operation, context.thread.cia);
-        let special = self.special_hold(context, operation).map_or(0, |(_, at, _)| at);
-        held.at().max(special).max(self.dispatch.own_slot())
-    }
-
-    /// Dispatches an instruction.
-    fn dispatch(&mut self, context: &mut Context<'_>, executed: &Executed<'_>) -> Dispatched {
-        let Executed { operation, account, .. } = *executed;
-        let Context { free, member, .. } = *context;
-        self.share(context);
-        let mut held = self.held(operation, executed.address);
-        if !operation.is_plain
-            && let Some((from, at, cause)) = self.special_hold(context, operation)
-        {
-            held = held.later(self.chain.step(from, at, cause, account));
-        }
-        if !operation.units.is_none() && !free.contains(Cause::DispatchQueue) {
-            let at = held.at().max(self.dispatch.own_slot());
-            let queue = context.core.queues.of(operation.units, self.part);
-            held = held.later(queue.room(member, at));
-        }
-        let parameters = &context.parameters.core;
-        let reason = context.core.reason(member);
-        let is_shared = context.core.is_shared();
-        let mut none = 0;
-        let slots = if is_shared && !free.contains(reason) {
-            context.core.slots(member)
-        } else {
-            &mut none
-        };
-        let dispatched =
-            self.dispatch.dispatch(operation, held, slots, &self.share, parameters, free);
-        if is_shared {
-            context.core.served(member, dispatched.at, operation.operations, parameters);
-        }
-        if dispatched.at > self.chain.charged() {
-            self.charge(context.charges, dispatched, reason, account);
-        }
-        dispatched
-    }
-
-    /// Charges the time up to the dispatch of an instruction: to work as far as slots alone decided, to what
-    /// held it up beyond that, to its siblings by `reason`, and to its parts.
-    fn charge(
-        &mut self,
-        charges: &mut Charges,
-        dispatched: Dispatched,
-        reason: Cause,
-        account: Account,
-    ) {
-        let Dispatched { slot, held, shared, at } = dispatched;
-        self.chain.charge(charges, (slot / PARTS).min(at), self.share.cause, account);
-        self.chain.charge_chain(charges, held, account);
-        self.chain.charge(charges, (shared / PARTS).min(at), reason, account);
-        self.chain.charge(charges, at, Cause::DispatchMicrocode, account);
-    }
-
     /// Charges what passed up to the last completion.
     pub fn settle(&mut self, charges: &mut Charges) {
         self.chain.charge_chain(charges, self.completed, Account::default());
@@ -234,63 +165,11 @@ impl Pipeline {
         self.chain.charge_pending(charges, self.completed, Account::default());
     }
 
-    /// Brings the thread's share of the core up to date.
-    fn share(&mut self, context: &Context<'_>) {
-        if self.share_version != context.core.version() {
-            self.share_version = context.core.version();
-            let parameters = &context.parameters.core;
-            self.share = context.core.share(context.member, parameters, context.free);
-            self.superslice = context.core.superslice(context.member);
-            self.part = context.core.part(context.member);
-        }
-    }
-
     /// The core's SMT mode changes, which takes `cycles` that `account` is charged with.
     pub fn change_mode(&mut self, cycles: u64, account: Account) {
         let completed = self.completed;
         let changed = self.chain.step(completed, completed.at() + cycles, Cause::WaitMode, account);
         self.hold = self.hold.later(changed);
-    }
-
-    /// Whether the instruction at `address` is in the block at hand.
-    #[inline]
-    #[must_use]
-    pub fn has_fetched(&self, address: u64) -> bool {
-        self.front.at_hand(address).is_some()
-    }
-
-    /// Fetches the block of the instruction that the thread is about to execute, which lies at `offset`.
-    pub fn fetch(&mut self, context: &mut Context<'_>, offset: Offset, owner: Owner) {
-        let address = context.thread.cia;
-        let mut there = self.front.begin(self.dispatch.last(), self.share.blocks);
-        let line = (offset >> LINE_LOG2) as u64;
-        if context.core.is_shared() {
-            let at = context.core.ports.fetch(there.at());
-            there = Ready::new(at, Cause::DispatchShare).later(there);
-        }
-        if line != self.line {
-            self.line = line;
-            let translated = context.translate(address, Access::Fetch, there.at(), owner);
-            there = self.fetch_step(context, owner, there, translated);
-            let answer = context.access(Kind::Fetch, line, address, there.at(), owner);
-            there = self.fetch_step(context, owner, there, answer);
-        }
-        self.front.arrive(address, there);
-    }
-
-    /// The step of a fetch from `from` to `to`.
-    fn fetch_step(
-        &mut self,
-        context: &mut Context<'_>,
-        owner: Owner,
-        from: Ready,
-        to: Ready,
-    ) -> Ready {
-        if to.at() <= from.at() {
-            return from;
-        }
-        let account = context.charges.account(owner, context.thread.cia);
-        self.chain.step(from, to.at(), to.reason(), account)
     }
 
     /// When everything is there that the instruction needs, beside its place in the window.
@@ -386,42 +265,6 @@ impl Pipeline {
         }
         if !operation.is_plain {
             self.special_effects(context, executed, finished);
-        }
-    }
-
-    /// Where fetch goes on.
-    fn go_on(&mut self, context: &mut Context<'_>, executed: &Executed<'_>, issued: Ready) {
-        let Executed { operation, address, taken_to, account, .. } = *executed;
-        let Context { parameters, free, .. } = *context;
-        let Some(kind) = operation.branch else {
-            if taken_to.is_some() {
-                self.flush();
-            }
-            return;
-        };
-        let entries = (parameters.core.link_stack / self.share.divisor) as usize;
-        let tables = &mut context.core.tables;
-        let history = &mut self.history;
-        let predicted =
-            tables.predict(history, kind, address, taken_to, operation.is_call, entries);
-        let core = &parameters.core;
-        let dispatched = self.dispatch.last();
-        // The branch target cache helps a thread that has the core for itself, and says what was last.
-        let has_targets = self.share.divisor == 1;
-        if predicted == Prediction::Wrong && !free.contains(Cause::FetchMispredict) {
-            let at = issued.at() + core.mispredict;
-            let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);
-            self.front.redirect(refilled, dispatched);
-        } else if taken_to.is_some() {
-            let latency = match kind {
-                predictor::Kind::Return { .. } => core.taken_return,
-                predictor::Kind::Indirect { .. } => core.taken_branch_shared,
-                _ if has_targets && predicted == Prediction::AsLast => core.taken_branch,
-                _ => core.taken_branch_shared,
-            };
-            self.front.taken(latency, dispatched, free);
-        } else if has_targets && predicted == Prediction::Right {
-            self.front.taken(core.taken_branch_shared, dispatched, free);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them for
 //! POWER9, where two cores share L2 and L3; sizes from `docs/facts/power9-memory.md#caches`.
 
-use arch::registers::spr::Spr;
+use arch::processor::RadixPage;
 
 use super::{FIRST_CACHE_HANDLE, Node, features, pirs};
 use crate::description::Description;
@@ -49,23 +49,23 @@ pub(super) fn node(description: &Description) -> Node {
 /// The threads of `core` have these PIRs.
 fn core_node(description: &Description, core: &[u32]) -> Node {
     let clock = description.clock();
-    let pvr = Spr::Pvr.reset(description.processor()) as u32;
+    let facts = description.processor().facts();
     let pir = core[0];
-    Node::new(format!("PowerPC,POWER9@{pir:x}"))
+    Node::new(format!("PowerPC,{}@{pir:x}", facts.name))
         .text("device_type", "cpu")
         .text("status", "okay")
         .cells("reg", &[pir])
         .cells("ibm,pir", &[pir])
-        .cells("ibm,chip-id", &[pir >> 8])
+        .cells("ibm,chip-id", &[facts.pir.chip(pir)])
         .cells("ibm,ppc-interrupt-server#s", core)
-        .cells("cpu-version", &[pvr])
+        .cells("cpu-version", &[facts.at_power_on.pvr])
         .flag("64-bit")
         .cells("timebase-frequency", &[clock.timebase_hz as u32])
         .doublewords("ibm,extended-clock-frequency", &[clock.core_hz])
         .cells("clock-frequency", &[u32::try_from(clock.core_hz).unwrap_or(u32::MAX)])
         .bytes("ibm,pa-features", options())
-        .cells("ibm,dec-bits", &[56])
-        .cells("ibm,slb-size", &[32])
+        .cells("ibm,dec-bits", &[facts.decrementer_bits])
+        .cells("ibm,slb-size", &[facts.slb_entries as u32])
         .cells("d-cache-block-size", &[LINE_BYTES])
         .cells("i-cache-block-size", &[LINE_BYTES])
         .cells("d-cache-line-size", &[LINE_BYTES])
@@ -73,11 +73,12 @@ fn core_node(description: &Description, core: &[u32]) -> Node {
         .cells("d-cache-size", &[0x8000])
         .cells("i-cache-size", &[0x8000])
         .cells("l2-cache", &[l2_handle(pir & !PAIR)])
-        // log2 of the page size, and in the top three bits its AP encoding.
-        .cells(
-            "ibm,processor-radix-AP-encodings",
-            &[0x0000_000C, 0xA000_0010, 0x2000_0015, 0x4000_001E],
-        )
+        .cells("ibm,processor-radix-AP-encodings", &radix_pages(facts.radix_pages))
+}
+
+/// log2 of each page size, and in the top three bits its code.
+fn radix_pages(pages: &[RadixPage]) -> Vec<u32> {
+    pages.iter().map(|page| page.code << 29 | page.bytes_log2).collect()
 }
 
 /// Pairs are 8 PIRs apart.

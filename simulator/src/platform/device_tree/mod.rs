@@ -69,13 +69,13 @@ impl Node {
 
 /// The PIR of each thread, in the order of the machine's threads.
 ///
-/// POWER9: chip in bits from 8, core from 2, thread from 0 (`docs/facts/opal-and-powernv.md#pir`).
 #[must_use]
 pub fn pirs(description: &Description) -> Vec<u32> {
     let (chips, cores, threads) = description.topology();
+    let layout = description.processor().facts().pir;
     (0..chips)
-        .flat_map(|chip| (0..cores).map(move |core| chip << 8 | core << 2))
-        .flat_map(|core| (0..threads).map(move |thread| core | thread))
+        .flat_map(|chip| (0..cores).map(move |core| (chip, core)))
+        .flat_map(|(chip, core)| (0..threads).map(move |thread| layout.pir(chip, core, thread)))
         .collect()
 }
 
@@ -84,7 +84,7 @@ pub fn pirs(description: &Description) -> Vec<u32> {
 pub fn build(description: &Description, chosen: &Chosen<'_>, boot_pir: u32) -> Vec<u8> {
     let mut root = Node::new("")
         .text("compatible", "ibm,powernv")
-        .text("model", "PowerVisor machine, POWER9")
+        .text("model", &format!("PowerVisor machine, {}", description.processor()))
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .child(chosen_node(chosen))

@@ -2,7 +2,6 @@
 //! power-saving state. As skiboot's `core/cpu.c`, `core/direct-controls.c`, `core/hmi.c` and `hw/slw.c`.
 
 use arch::opal::{cpu_status, reinit, status};
-use arch::registers::hid0;
 use arch::registers::spr::{Scope, Spr, SprRow};
 
 use super::{POISON, answer, enter_payload};
@@ -55,18 +54,19 @@ pub(super) fn reinit(
     if flags & !known != 0 {
         return status::UNSUPPORTED;
     }
+    let hid0 = shared.processor.facts().hid0;
     for core in &mut shared.cores {
         let mut value = core.spr(Spr::Hid0);
         if flags & reinit::HILE_BIG != 0 {
-            value &= !hid0::POWER9_HILE;
+            value &= !hid0.little_endian;
         }
         if flags & reinit::HILE_LITTLE != 0 {
-            value |= hid0::POWER9_HILE;
+            value |= hid0.little_endian;
         }
         if flags & (reinit::MMU_HASH | reinit::MMU_RADIX) != 0 {
-            value &= !hid0::POWER9_RADIX;
+            value &= !hid0.radix;
             if flags & reinit::MMU_RADIX != 0 {
-                value |= hid0::POWER9_RADIX;
+                value |= hid0.radix;
             }
         }
         core.set_spr(Spr::Hid0, value);

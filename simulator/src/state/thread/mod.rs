@@ -7,6 +7,7 @@ pub mod trap;
 use std::collections::VecDeque;
 
 use arch::address::EffectiveAddress;
+use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr};
 use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use serde_big_array::BigArray;
 use crate::ledger::LocalTime;
 use crate::state::invalidation::Outstanding;
 use crate::state::power_saving::Reached;
-use crate::state::slb::{SLB_ENTRIES, SlbEntry};
+use crate::state::slb::SlbEntry;
 use crate::state::timers::{Timers, Underflow};
 use accesses::Accesses;
 use lookaside::Lookaside;
@@ -93,6 +94,8 @@ pub struct Thread {
     pub vscr: u32,
     /// Machine state register. Written through [`Thread::set_msr`].
     msr: u64,
+    /// The bits of it that the processor keeps.
+    msr_kept: u64,
     /// Thread-scope special-purpose registers that have no field of their own, by [`Spr`].
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
@@ -102,8 +105,8 @@ pub struct Thread {
     pub nia: u64,
     /// The reservation, if the thread holds one.
     pub reservation: Option<Reservation>,
-    /// The segment lookaside buffer.
-    pub slb: [SlbEntry; SLB_ENTRIES],
+    /// The segment lookaside buffer: as many entries as the processor has.
+    pub slb: Vec<SlbEntry>,
     /// What the hypervisor decrementer's sign has brought.
     pub(crate) underflow: Underflow,
     /// Invalidations that other cores have yet to make for this thread.
@@ -142,7 +145,7 @@ pub struct Thread {
 impl Thread {
     /// A thread as firmware parks it: all registers zero, waiting inside OPAL.
     #[must_use]
-    pub fn new(index: usize, core: usize) -> Self {
+    pub fn new(processor: Processor, index: usize, core: usize) -> Self {
         Self {
             index,
             core,
@@ -156,11 +159,12 @@ impl Thread {
             fpscr: 0,
             vscr: 0,
             msr: 0,
+            msr_kept: processor.facts().msr,
             spr: [0; Spr::COUNT],
             cia: 0,
             nia: 0,
             reservation: None,
-            slb: [SlbEntry::default(); SLB_ENTRIES],
+            slb: vec![SlbEntry::default(); processor.facts().slb_entries],
             underflow: Underflow::default(),
             outstanding: Outstanding::default(),
             completed: 0,
@@ -198,10 +202,10 @@ impl Thread {
         self.msr
     }
 
-    /// Writes the MSR. The caller ends the run of instructions, so that nothing decoded under the
+    /// Writes what the processor keeps of the MSR. The caller ends the run of instructions, so that nothing decoded under the
     /// old state goes on.
     pub fn set_msr(&mut self, value: u64) {
-        self.msr = value & msr::POWER9_MASK;
+        self.msr = value & self.msr_kept;
     }
 
     /// A thread-scope register's stored value, without the effects of `mfspr`.
@@ -370,11 +374,12 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                (thread.wakes_at, thread.reached, thread.slb, thread.underflow),
+                (thread.wakes_at, thread.reached, thread.underflow),
             )
         };
         visible(self) == visible(other)
             && self.outstanding == other.outstanding
+            && self.slb == other.slb
             && self.vsr == other.vsr
             && self.spr == other.spr
             && self.last_exits == other.last_exits

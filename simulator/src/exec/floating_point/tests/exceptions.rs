@@ -27,7 +27,7 @@ fn machine(msr: u64, fpscr: u64) -> (Thread, Shared) {
     let place = FirmwarePlace { base: 0, entry: 0 };
     let memory = Memory::new(Vec::new());
     let shared = Shared::new(Processor::Power9, clock, memory, vec![Core::new(0)], place, 1, 1);
-    let mut thread = Thread::new(0, 0);
+    let mut thread = Thread::new(shared.processor, 0, 0);
     thread.set_msr(msr);
     thread.fpscr = fpscr;
     thread.set_fpr(1, BEFORE);
@@ -35,7 +35,7 @@ fn machine(msr: u64, fpscr: u64) -> (Thread, Shared) {
 }
 
 fn execute(thread: &mut Thread, shared: &mut Shared, word: Word) -> Outcome {
-    let (handler, _) = select(word, Processor::Power9, Mode::from_msr(thread.msr()));
+    let (handler, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
     handler(thread, shared, word)
 }
 

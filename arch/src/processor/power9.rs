@@ -1,0 +1,44 @@
+//! POWER9, Power ISA 3.0B.
+
+use super::{AtPowerOn, Facts, Hid0, PirLayout, RadixPage};
+use crate::bits::bit;
+use crate::registers::hfscr::Facility;
+use crate::registers::msr;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "POWER9",
+    versions: [0x4E, 0x4E],
+    // DD2.3, the stepping without the errata of tlbie's store queue and of a guest's stop:
+    // `docs/facts/special-registers.md#processor-version`; the others as in
+    // `docs/facts/special-registers.md#values-at-power-on` and `#registers-of-the-implementation` there.
+    at_power_on: AtPowerOn {
+        pvr: 0x004E_1203,
+        lpcr: 0x0040_0000_0000_A000,
+        hid0: 0x0080_0000_0000_0000,
+        rpr: 0x0000_0103_070F_1F3F,
+    },
+    // `docs/facts/special-registers.md#bits-that-are-kept`.
+    msr: msr::KEPT,
+    lpcr: 0x7070_4000_03F7_FE1B,
+    // `docs/facts/special-registers.md#pcr`.
+    pcr: 0xF000_0000_0000_001E,
+    // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
+    hid0: Hid0 { little_endian: bit(4), radix: bit(8) },
+    // `docs/facts/special-registers.md#facilities`.
+    hfscr: super::power8::FACTS.hfscr | Facility::Stop.bit() | Facility::Msgp.bit(),
+    // `docs/facts/interrupts.md#width-of-the-decrementers`.
+    decrementer_bits: 56,
+    // `docs/facts/opal-and-powernv.md#pir`.
+    pir: PirLayout { chip_shift: 8, core_shift: 2 },
+    // `docs/facts/power9-core.md#modes-of-a-core`.
+    smt_modes: &[1, 2, 4],
+    // `docs/facts/translation.md#slb`.
+    slb_entries: 32,
+    // `docs/facts/translation.md#page-sizes`.
+    radix_pages: &[
+        RadixPage { bytes_log2: 12, code: 0 },
+        RadixPage { bytes_log2: 16, code: 5 },
+        RadixPage { bytes_log2: 21, code: 1 },
+        RadixPage { bytes_log2: 30, code: 2 },
+    ],
+};

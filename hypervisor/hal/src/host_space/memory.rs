@@ -1,0 +1,187 @@
+//! The hypervisor's own memory: the tables in its image, and the heap behind the global allocator.
+//!
+//! Own memory has two places. In the image, real address and offset from 0xC000_0000_0000_0000 are
+//! the same; the heap is one piece of free real memory that is mapped at [`HEAP_BASE`].
+
+use alloc::alloc::{GlobalAlloc, Layout, alloc, dealloc};
+use core::arch::asm;
+use core::ptr::{self, NonNull};
+
+use arch::address::RealAddress;
+use hypervisor_core::memory::Range;
+use hypervisor_core::sync::Lock;
+use linked_list_allocator::Heap;
+
+use crate::radix::{Slot, Table, TableMemory};
+use crate::single::Single;
+
+/// Quadrant 3: the hypervisor's addresses. The image begins here.
+pub(crate) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
+/// Where the heap is mapped.
+pub(crate) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
+/// Where windows are mapped.
+pub(crate) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+/// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
+pub(crate) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
+/// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
+pub(crate) const HEAP_BYTES: u64 = 0x400_0000;
+
+struct Allocator {
+    heap: Lock<Heap>,
+    real: Single<RealAddress>,
+}
+
+#[global_allocator]
+static ALLOCATOR: Allocator =
+    Allocator { heap: Lock::new(Heap::empty()), real: Single::new(RealAddress(0)) };
+
+// SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every allocation fails.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.heap.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if let Some(pointer) = NonNull::new(pointer) {
+            // SAFETY: the caller got this pointer from `alloc` with this layout.
+            unsafe { self.heap.lock().deallocate(pointer, layout) };
+        }
+    }
+}
+
+/// Gives the heap its memory.
+///
+/// # Safety
+/// `range` is free real memory of [`HEAP_BYTES`], mapped read-write at [`HEAP_BASE`], and this is the
+/// only call.
+pub(crate) unsafe fn start_heap(range: Range) {
+    // SAFETY: the caller's promise; nothing allocates at the same time.
+    unsafe {
+        *ALLOCATOR.real.get() = range.start;
+        ALLOCATOR.heap.lock().init(HEAP_BASE as *mut u8, range.bytes as usize);
+    }
+}
+
+/// The real address of a byte of the image or of the heap.
+pub(crate) fn real_of(address: u64) -> RealAddress {
+    if address >= HEAP_BASE {
+        // SAFETY: written once, before the first allocation.
+        let heap = unsafe { *ALLOCATOR.real.get() };
+        heap.wrapping_add(address - HEAP_BASE)
+    } else {
+        RealAddress(address - IMAGE_BASE)
+    }
+}
+
+/// The address of a byte of the image or of the heap, by its real address.
+fn address_of(real: RealAddress) -> u64 {
+    // SAFETY: written once, before the first allocation.
+    let heap = unsafe { *ALLOCATOR.real.get() };
+    match real.0.checked_sub(heap.0) {
+        Some(offset) if heap.0 != 0 && offset < HEAP_BYTES => HEAP_BASE + offset,
+        _ => IMAGE_BASE + real.0,
+    }
+}
+
+/// Tables of the hypervisor's own tree, from a pool in the image: they exist before the heap does.
+pub(crate) struct ImageTables;
+
+const POOL_BYTES: usize = 0x2_0000;
+
+#[repr(C, align(0x10000))]
+struct Pool {
+    bytes: [u8; POOL_BYTES],
+}
+
+#[unsafe(link_section = ".bss.tables")]
+static POOL: Single<Pool> = Single::new(Pool { bytes: [0; POOL_BYTES] });
+static POOL_USED: Single<usize> = Single::new(0);
+
+/// Bytes of a cache block, what `dcbz` clears.
+pub(crate) const BLOCK: usize = 128;
+
+/// Zeroes whole cache blocks.
+///
+/// # Safety
+/// `start` is aligned to a block, and `bytes` bytes from there, whole blocks, are cacheable and nobody else's.
+pub(crate) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
+    for block in (0..bytes).step_by(BLOCK) {
+        // SAFETY: the caller's promise.
+        unsafe { asm!("dcbz 0, {}", in(reg) start.add(block), options(nostack)) };
+    }
+}
+
+/// Second-stage tables, from the heap.
+pub(crate) struct HeapTables;
+
+fn read_entry(slot: &Slot) -> u64 {
+    let entry = address_of(slot.address()) as *const u64;
+    // SAFETY: only trees make slots, of tables that they own: aligned doublewords that this module allocated.
+    u64::from_be(unsafe { ptr::read_volatile(entry) })
+}
+
+fn write_entry(slot: &Slot, value: u64) {
+    let entry = address_of(slot.address()) as *mut u64;
+    // SAFETY: as for `read_entry`; the processor's table walk sees one whole store.
+    unsafe { ptr::write_volatile(entry, value.to_be()) };
+}
+
+impl TableMemory for ImageTables {
+    fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
+        let bytes = 8usize << entries_log2;
+        // SAFETY: no other reference to the counter exists during this call: the boot thread makes the tree, and
+        // who changes it later holds its lock.
+        let used = unsafe { &mut *POOL_USED.get() };
+        let start = used.next_multiple_of(bytes);
+        let end = start.checked_add(bytes).filter(|end| *end <= POOL_BYTES)?;
+        *used = end;
+        let base = real_of(POOL.get() as u64 + start as u64);
+        // SAFETY: a piece of the pool, whose alignment is that of the largest table, and which nobody has had.
+        Some(unsafe { Table::new(base, entries_log2) })
+    }
+
+    /// The pool only grows: the hypervisor's own tree gives no table up.
+    fn release(&mut self, _: Table) {}
+
+    fn read(&self, slot: &Slot) -> u64 {
+        read_entry(slot)
+    }
+
+    fn write(&mut self, slot: &Slot, value: u64) {
+        write_entry(slot, value);
+    }
+}
+
+impl TableMemory for HeapTables {
+    fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
+        let bytes = 8usize << entries_log2;
+        let layout = Layout::from_size_align(bytes, bytes).ok()?;
+        // SAFETY: the layout is not empty.
+        let table = unsafe { alloc(layout) };
+        if table.is_null() {
+            return None;
+        }
+        // SAFETY: tables have a block at least, and are aligned to their size.
+        unsafe { zero_blocks(table, bytes) };
+        // SAFETY: fresh from the heap with this length and alignment, and zero.
+        Some(unsafe { Table::new(real_of(table as u64), entries_log2) })
+    }
+
+    fn release(&mut self, table: Table) {
+        let address = address_of(table.base());
+        assert!((HEAP_BASE..HEAP_BASE + HEAP_BYTES).contains(&address), "a table of the heap");
+        let layout =
+            Layout::from_size_align(table.bytes(), table.bytes()).expect("it was allocated so");
+        // SAFETY: there is one owner of a table, and this was it; in the heap only `allocate` makes any, with this
+        // layout.
+        unsafe { dealloc(address as *mut u8, layout) };
+    }
+
+    fn read(&self, slot: &Slot) -> u64 {
+        read_entry(slot)
+    }
+
+    fn write(&mut self, slot: &Slot, value: u64) {
+        write_entry(slot, value);
+    }
+}

@@ -1,0 +1,117 @@
+//! The per-CPU areas: each thread has its own in HSPRG0 always and in r13 while the hypervisor runs.
+//!
+//! They lie in the image, so the vectors reach it with translation off at the same address.
+
+use core::ffi::c_void;
+
+use arch::registers::msr;
+use hypervisor_core::vcpu::registers::Registers;
+
+use super::HOST_MSR;
+use crate::metal::registers::{read, spr};
+use crate::single::Single;
+
+/// Hardware threads that there is room for: each has a per-CPU area in the image.
+pub(crate) const THREADS_MAX: usize = 64;
+
+/// What the assembly keeps.
+#[repr(C)]
+pub(crate) struct PerCpu {
+    /// r1 of `hal_enter_guest`: the stack of the exits' handlers.
+    pub(crate) stack: u64,
+    /// r2 of the hypervisor.
+    pub(crate) toc: u64,
+    /// [`HOST_MSR`].
+    pub(crate) host_msr: u64,
+    /// Where the real door's hypercall goes on at 0xC000....
+    pub(crate) hypercall_entry: unsafe extern "C" fn(),
+    /// Where the real door's other exits go on at 0xC000....
+    pub(crate) exit_entry: unsafe extern "C" fn(),
+    /// MSR bits that a hypercall may not come with.
+    pub(crate) not_a_guest_kernel: u64,
+    /// The vCPU that runs.
+    pub(crate) vcpu: *mut Registers,
+    /// The same with all that it needs, a `Running`; null between.
+    pub(crate) guest: *mut c_void,
+    /// Hypercalls by door, since the guest was entered.
+    pub(crate) hypercalls: [u64; 2],
+    /// OPAL's base, its r2.
+    pub(crate) opal_base: u64,
+    /// OPAL's entry.
+    pub(crate) opal_entry: u64,
+    /// The guest's r1 during a hypercall.
+    pub(crate) guest_r1: u64,
+    /// The guest's r2 during a hypercall.
+    pub(crate) guest_r2: u64,
+    /// The guest's LR during a hypercall.
+    pub(crate) guest_lr: u64,
+    /// Of the interrupted, in the first instructions of an exit.
+    pub(crate) r10: u64,
+    /// As `r10`.
+    pub(crate) r11: u64,
+    /// As `r10`.
+    pub(crate) r12: u64,
+    /// As `r10`, at the real door.
+    pub(crate) ctr: u64,
+    /// As `r10`: CFAR.
+    pub(crate) cfar: u64,
+    /// The code of the exit that is being handled.
+    pub(crate) code: u64,
+    /// The hypervisor's registers when it was interrupted.
+    pub(crate) crash_gpr: [u64; 32],
+    /// As `crash_gpr`.
+    pub(crate) crash_lr: u64,
+    /// As `crash_gpr`.
+    pub(crate) crash_ctr: u64,
+    /// As `crash_gpr`.
+    pub(crate) crash_cr: u64,
+}
+
+unsafe extern "C" {
+    fn hal_hypercall_real();
+    fn hal_exit_real_high();
+}
+
+/// By index of the thread; the boot thread is 0.
+#[unsafe(export_name = "hal_per_cpu")]
+static AREAS: Single<[PerCpu; THREADS_MAX]> = Single::new([const { NEW }; THREADS_MAX]);
+
+const NEW: PerCpu = PerCpu {
+    stack: 0,
+    toc: 0,
+    host_msr: HOST_MSR,
+    hypercall_entry: hal_hypercall_real,
+    exit_entry: hal_exit_real_high,
+    not_a_guest_kernel: msr::HV | msr::PR,
+    vcpu: core::ptr::null_mut(),
+    guest: core::ptr::null_mut(),
+    hypercalls: [0; 2],
+    opal_base: 0,
+    opal_entry: 0,
+    guest_r1: 0,
+    guest_r2: 0,
+    guest_lr: 0,
+    r10: 0,
+    r11: 0,
+    r12: 0,
+    ctr: 0,
+    cfar: 0,
+    code: 0,
+    crash_gpr: [0; 32],
+    crash_lr: 0,
+    crash_ctr: 0,
+    crash_cr: 0,
+};
+
+/// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
+/// other fields at any interrupt.
+pub(crate) fn per_cpu() -> *mut PerCpu {
+    read::<{ spr::HSPRG0 }>() as *mut PerCpu
+}
+
+/// The area of the thread with this index.
+pub(crate) fn area(index: usize) -> *mut PerCpu {
+    assert!(index < THREADS_MAX, "a thread has an area");
+    // SAFETY: within the array.
+    unsafe { AREAS.get().cast::<PerCpu>().add(index) }
+}

@@ -1,0 +1,225 @@
+//! An experiment file: one question, a payload, and the variants that are compared. See
+//! `experiments/null-hypercall.toml`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::slice;
+
+use arch::marker::Region;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::bundle::{Partition, Sharing, is_name};
+use crate::failure::Failure;
+use crate::ledger::names::Program;
+use crate::machine_file::MachineFile;
+use crate::metric::{Per, metrics};
+use crate::partition_file::{read_machine, read_payload};
+use crate::size::Size;
+use crate::system::System;
+use crate::toml_file::{TomlFile, suggest};
+use crate::user_file::Files;
+
+/// What names experiments and variants, which name files too.
+const NAME: &str = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
+
+/// The file's structure.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    name: Spanned<String>,
+    question: String,
+    machine: Spanned<String>,
+    payload: Spanned<String>,
+    memory: Spanned<Size>,
+    /// Of every variant that names none of its own.
+    region: Option<RegionTable>,
+    per: Per,
+    #[serde(default)]
+    published: Vec<PublishedTable>,
+    #[serde(default)]
+    variant: Vec<Spanned<VariantTable>>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct RegionTable {
+    name: String,
+    number: Spanned<u16>,
+}
+
+impl RegionTable {
+    fn check(&self, file: &TomlFile) -> Result<(Region, String), Failure> {
+        let region = Region::new(*self.number.get_ref()).ok_or_else(|| {
+            let text = format!("no such region; the number must be at most {}", Region::MAX);
+            file.complain(self.number.span(), text)
+        })?;
+        Ok((region, self.name.clone()))
+    }
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct VariantTable {
+    name: Spanned<String>,
+    arguments: String,
+    region: Option<RegionTable>,
+    expect: String,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct PublishedTable {
+    metric: Spanned<String>,
+    value: Spanned<f64>,
+    what: String,
+    source: String,
+}
+
+impl PublishedTable {
+    fn check(self, file: &TomlFile, per: Per) -> Result<Published, Failure> {
+        let metric = self.metric.get_ref();
+        let known = metrics(per).iter().map(|metric| metric.name);
+        if !known.clone().any(|name| name == metric) {
+            let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
+            return Err(file.complain(self.metric.span(), text));
+        }
+        let value = *self.value.get_ref();
+        if !(value.is_finite() && value > 0.0) {
+            let text = format!("{value} cannot be compared with; give a number above 0");
+            return Err(file.complain(self.value.span(), text));
+        }
+        let Self { metric, what, source, .. } = self;
+        Ok(Published { metric: metric.into_inner(), value, what, source })
+    }
+}
+
+/// A figure that somebody else published for the same question.
+#[derive(serde::Serialize, Clone, PartialEq, Debug)]
+pub struct Published {
+    /// Of which of our metrics.
+    #[serde(skip_serializing)]
+    pub metric: String,
+    /// The figure, in the metric's unit.
+    pub value: f64,
+    /// Of what it is the figure.
+    pub what: String,
+    /// Who published it.
+    pub source: String,
+}
+
+/// An experiment, read and checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Also the partition's name.
+    pub name: String,
+    /// One sentence.
+    pub question: String,
+    /// The machine to run on.
+    pub machine: MachineFile,
+    /// What counts are divided by.
+    pub per: Per,
+    /// What others published.
+    pub published: Vec<Published>,
+    /// The payload's symbols and code, if its file has them.
+    pub program: Program,
+    /// At least one.
+    pub variants: Vec<Variant>,
+}
+
+/// One way to run the payload.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Unique in the experiment.
+    pub name: String,
+    /// The marked part of the payload that is counted, and its name.
+    pub region: (Region, String),
+    /// What runs.
+    pub partition: Partition,
+    /// A line that the console must show, or the run went wrong.
+    pub expect: String,
+}
+
+impl Experiment {
+    /// The hypervisor and a variant's partition on the experiment's machine.
+    pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
+        System::with_partitions(
+            slice::from_ref(&variant.partition),
+            &Sharing::default(),
+            self.machine.clone(),
+            seed,
+        )
+    }
+
+    /// Reads the file and the payload that it names.
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        let file = TomlFile::read(path, files)?;
+        let contents: Contents = file.parse()?;
+        let name = contents.name.get_ref();
+        if !is_name(name) {
+            let text = format!("`{name}` cannot name an experiment; {NAME}");
+            return Err(file.complain(contents.name.span(), text));
+        }
+        let (payload, program) =
+            read_payload(&file, &contents.payload, None, &contents.memory, files)?;
+
+        let mut names = BTreeSet::new();
+        let mut variants = Vec::new();
+        for table in &contents.variant {
+            let variant = table.get_ref();
+            let variant_name = variant.name.get_ref();
+            if !is_name(variant_name) {
+                let text = format!("`{variant_name}` cannot name a variant; {NAME}");
+                return Err(file.complain(variant.name.span(), text));
+            }
+            if !names.insert(variant_name) {
+                let text =
+                    format!("a second variant is called `{variant_name}`; give each its own name");
+                return Err(file.complain(table.span(), text));
+            }
+            if variant.arguments.contains('\0') {
+                let text =
+                    format!("the arguments of `{variant_name}` hold a NUL character; remove it");
+                return Err(file.complain(table.span(), text));
+            }
+            let partition = Partition {
+                memory_place: file.place(contents.memory.span()),
+                arguments_place: file.place(table.span()),
+                name: name.clone(),
+                memory_bytes: contents.memory.get_ref().0,
+                vcpus: 1,
+                weight: None,
+                time_limit: None,
+                has_performance_monitor: false,
+                arguments: variant.arguments.clone(),
+                payload: payload.clone(),
+            };
+            let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
+                let text = format!(
+                    "the variant `{variant_name}` has no region; add one to it or to the file"
+                );
+                file.complain(table.span(), text)
+            })?;
+            variants.push(Variant {
+                name: variant_name.clone(),
+                region: region.check(&file)?,
+                partition,
+                expect: variant.expect.clone(),
+            });
+        }
+        if variants.is_empty() {
+            return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
+        }
+        let published = contents.published.into_iter();
+        let published = published.map(|table| table.check(&file, contents.per));
+        Ok(Self {
+            name: name.clone(),
+            question: contents.question,
+            machine: read_machine(&file, &contents.machine, files)?,
+            per: contents.per,
+            published: published.collect::<Result<_, _>>()?,
+            program,
+            variants,
+        })
+    }
+}

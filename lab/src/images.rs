@@ -1,0 +1,97 @@
+//! Finds the bare-metal programs: the hypervisor and the payloads that come with it.
+//!
+//! They lie in the folder that the environment variable `POWERVISOR_IMAGES` names, or in `images/`
+//! of the target folder that this command was built into, or in `target/images/` of the workspace.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::calibration::cases;
+use crate::failure::Failure;
+use crate::user_file::is_same_file;
+
+/// The environment variable that names the folder.
+pub const VARIABLE: &str = "POWERVISOR_IMAGES";
+/// The hypervisor's file.
+pub const HYPERVISOR: &str = "hypervisor";
+/// The payloads' files.
+pub const GUESTS: [&str; 13] = [
+    "compute",
+    "confer",
+    "echo",
+    "fairness",
+    "hello",
+    "memory-walk",
+    "misbehave",
+    "null-hypercall",
+    "preempt",
+    "registers",
+    "smp",
+    "storm",
+    "timer",
+];
+
+/// The folder with the images.
+#[derive(Clone, Debug)]
+pub struct Images {
+    folder: PathBuf,
+}
+
+impl Images {
+    /// Finds the folder. Fails if there is none with a hypervisor in it.
+    pub fn find() -> Result<Self, Failure> {
+        let named = env::var_os(VARIABLE).map(PathBuf::from);
+        let folders = match &named {
+            Some(folder) => vec![folder.clone()],
+            None => usual_folders(),
+        };
+        let found = folders.into_iter().find(|folder| folder.join(HYPERVISOR).is_file());
+        found.map(|folder| Self { folder }).ok_or_else(|| match named {
+            Some(folder) => Failure::input(
+                folder.join(HYPERVISOR).display(),
+                format_args!("no hypervisor image; build it with `make build`, and let {VARIABLE} name its folder or unset it"),
+            ),
+            None => Failure::input("target/images", "no images of hypervisor and payloads; build them with `make build`"),
+        })
+    }
+
+    /// The hypervisor, a file that OPAL firmware starts.
+    pub fn hypervisor(&self) -> Result<Vec<u8>, Failure> {
+        self.read(HYPERVISOR)
+    }
+
+    /// One of [`GUESTS`].
+    pub fn guest(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        self.read(name)
+    }
+
+    /// Whether the file at `path` is one of the images, by whatever name.
+    #[must_use]
+    pub fn have(&self, path: &Path) -> bool {
+        let mut names = GUESTS.into_iter().chain([HYPERVISOR, cases::IMAGE]);
+        names.any(|name| is_same_file(path, &self.folder.join(name)))
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        let path = self.folder.join(name);
+        std::fs::read(&path).map_err(|error| {
+            Failure::input(
+                path.display(),
+                format_args!("cannot be read: {error}; build it with `make build`"),
+            )
+        })
+    }
+}
+
+/// Where the images are unless the user says otherwise, nearest first.
+fn usual_folders() -> Vec<PathBuf> {
+    let executable = env::current_exe().unwrap_or_default();
+    let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let current = env::current_dir().unwrap_or_default();
+    let beside = executable.ancestors().skip(1).map(|folder| folder.join("images"));
+    let below = built_from
+        .ancestors()
+        .chain(current.ancestors())
+        .map(|folder| folder.join("target/images"));
+    beside.chain(below).collect()
+}

@@ -1,0 +1,120 @@
+//! Two ledgers, and what became dearer or cheaper from one to the other.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Charge, Ledger};
+
+/// What lines are compared by. Offsets of instructions move when code changes, so by default they do
+/// not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum By {
+    /// By cause alone.
+    Cause,
+    /// By owner, function and cause.
+    #[default]
+    Function,
+    /// By owner, function, instruction and cause.
+    Instruction,
+}
+
+impl By {
+    fn key(self, charge: &Charge) -> Vec<String> {
+        match self {
+            Self::Cause => vec![charge.why()],
+            Self::Function => vec![charge.owner.clone(), charge.function.clone(), charge.why()],
+            Self::Instruction => {
+                vec![charge.owner.clone(), charge.function.clone(), charge.place(), charge.why()]
+            }
+        }
+    }
+}
+
+/// One line: what, before and after.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    what: Vec<String>,
+    before: u64,
+    after: u64,
+}
+
+impl Line {
+    fn change(&self) -> i128 {
+        i128::from(self.after) - i128::from(self.before)
+    }
+}
+
+/// Every line that changed, largest change first.
+#[must_use]
+pub fn compare(before: &Ledger, after: &Ledger, by: By) -> Vec<Line> {
+    let mut sums: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
+    for charge in &before.charges {
+        sums.entry(by.key(charge)).or_default().0 += charge.cycles;
+    }
+    for charge in &after.charges {
+        sums.entry(by.key(charge)).or_default().1 += charge.cycles;
+    }
+    let lines = sums.into_iter().map(|(what, (before, after))| Line { what, before, after });
+    let mut lines: Vec<Line> = lines.filter(|line| line.before != line.after).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.change().unsigned_abs()));
+    lines
+}
+
+/// The lines as text, with their sum, which is the change of the whole.
+#[must_use]
+pub fn text(before: &Ledger, after: &Ledger, by: By) -> String {
+    let lines = compare(before, after, by);
+    let mut out = format!("{:>14} {:>14} {:>14}\n", "change", "before", "after");
+    for line in &lines {
+        let _ = writeln!(
+            out,
+            "{:>+14} {:>14} {:>14}  {}",
+            line.change(),
+            line.before,
+            line.after,
+            line.what.join("  ")
+        );
+    }
+    let (from, to) = (before.elapsed_thread_cycles, after.elapsed_thread_cycles);
+    let sum: i128 = lines.iter().map(Line::change).sum();
+    let percent = sum as f64 / from.max(1) as f64 * 100.0;
+    let _ = writeln!(out, "{sum:>+14} {from:>14} {to:>14}  in all, {percent:+.2} %");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{By, compare, text};
+    use crate::ledger::examples::ledger;
+
+    #[test]
+    fn the_largest_change_comes_first_and_the_sum_is_that_of_the_whole() {
+        let before = ledger(&[
+            ("hypervisor", "exit", 4, "spr.scoreboard", false, 600),
+            ("hypervisor", "exit", 8, "load.l1", false, 100),
+            ("hypervisor", "gone", 0, "load.l1", false, 5),
+        ]);
+        let after = ledger(&[
+            ("hypervisor", "exit", 4, "spr.scoreboard", false, 200),
+            ("hypervisor", "exit", 16, "load.l1", false, 100),
+            ("hypervisor", "new", 0, "load.l1", false, 15),
+        ]);
+        let changes: Vec<i128> =
+            compare(&before, &after, By::Function).iter().map(super::Line::change).collect();
+        assert_eq!(changes, [-400, 15, -5]);
+        assert_eq!(compare(&before, &after, By::Cause).len(), 2);
+        assert_eq!(compare(&before, &after, By::Instruction).len(), 5);
+        let text = text(&before, &after, By::Function);
+        assert!(
+            text.ends_with("          -390            705            315  in all, -55.32 %\n"),
+            "{text}"
+        );
+        assert!(text.contains("hypervisor  exit  spr.scoreboard"), "{text}");
+    }
+
+    #[test]
+    fn equal_ledgers_have_no_lines() {
+        let ledger = ledger(&[("hypervisor", "exit", 4, "load.l1", false, 600)]);
+        assert!(compare(&ledger, &ledger, By::Instruction).is_empty());
+    }
+}

@@ -1,0 +1,42 @@
+//! The lab: what to run, runs of it on our machine or on QEMU, and what they found. It knows no terminal: `powervisor` is
+//! one user of it.
+//!
+//! A run goes through these modules: a file from the user ([`partition_file`], [`experiment`], both
+//! read through [`toml_file`], see [`workload`]) names a payload ([`payload`]); payloads become a bundle ([`bundle`]);
+//! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
+//! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`]. Long work tells its
+//! [`progress`], and an [`interruption`] ends it. [`console`] and [`demultiplex`] say who wrote what on a console,
+//! [`comparison`] makes the consoles of the two machines comparable, and [`statistics`] are what the hypervisor
+//! counted.
+//! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
+//! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
+//! ones. What goes wrong is a [`failure::Failure`].
+
+pub mod bundle;
+pub mod calibration;
+pub mod checks;
+pub mod comparison;
+pub mod console;
+pub mod demultiplex;
+pub mod experiment;
+pub mod failure;
+pub mod images;
+pub mod interruption;
+pub mod ledger;
+pub mod machine_file;
+pub mod memory_plan;
+pub mod metric;
+pub mod on_qemu;
+pub mod on_simulator;
+pub mod partition_file;
+pub mod payload;
+pub mod progress;
+pub mod report;
+pub mod size;
+pub mod statistics;
+pub mod system;
+pub mod timed;
+pub mod toml_file;
+pub mod trial;
+pub mod user_file;
+pub mod workload;

@@ -1,0 +1,126 @@
+//! Which machine to run on: a description that comes with the command, or the user's own file.
+
+use std::path::Path;
+
+use simulator::Description;
+use simulator::description::line_of_key;
+use simulator::state::memory::is_available;
+
+use crate::failure::Failure;
+use crate::size::Size;
+use crate::toml_file::{explain, suggest};
+use crate::user_file::Files;
+
+/// The descriptions that come with the command: name and text.
+const BUILT_IN: [(&str, &str); 1] = [("power9", include_str!("../../machines/power9.toml"))];
+
+/// A machine description's text, and the memory that the user asked for instead of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineFile {
+    place: String,
+    text: String,
+    memory: Option<(Size, String)>,
+    /// Chips, cores of each, threads of each core, instead of the description's own.
+    topology: Option<([u32; 3], String)>,
+}
+
+impl Default for MachineFile {
+    /// A POWER9.
+    fn default() -> Self {
+        let (name, text) = BUILT_IN[0];
+        Self {
+            place: format!("machines/{name}.toml"),
+            text: text.to_owned(),
+            memory: None,
+            topology: None,
+        }
+    }
+}
+
+impl MachineFile {
+    /// The description with this name, or `None` if none comes with the command.
+    #[must_use]
+    pub fn built_in(name: &str) -> Option<Self> {
+        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(name, text)| Self {
+            place: format!("machines/{name}.toml"),
+            text: (*text).to_owned(),
+            memory: None,
+            topology: None,
+        })
+    }
+
+    /// What to say about a name that is neither built in nor a file's.
+    #[must_use]
+    pub fn unknown(name: &str) -> String {
+        let hint = suggest(name, BUILT_IN.map(|(name, _)| name));
+        format!(
+            "no machine is called `{name}`; {hint} A description of your own is named by its path, ending in .toml"
+        )
+    }
+
+    /// The description in the user's own file.
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        let place = path.display().to_string();
+        let text = String::from_utf8(files.read(path)?).map_err(|_| {
+            Failure::input(&place, "the file is not text; it must be TOML in UTF-8")
+        })?;
+        Ok(Self { place, text, memory: None, topology: None })
+    }
+
+    /// The same machine with this much memory; complaints about it name `place`.
+    #[must_use]
+    pub fn with_memory(self, memory: Size, place: impl Into<String>) -> Self {
+        Self { memory: Some((memory, place.into())), ..self }
+    }
+
+    /// The same machine with so many chips, cores of each and threads of each core; complaints about it
+    /// name `place`.
+    #[must_use]
+    pub fn with_topology(self, topology: [u32; 3], place: impl Into<String>) -> Self {
+        Self { topology: Some((topology, place.into())), ..self }
+    }
+
+    /// The machine as the simulator knows it.
+    pub fn describe(&self) -> Result<Description, Failure> {
+        let mut description = Description::from_toml(&self.text).map_err(|error| {
+            let text = error.to_string();
+            match text.strip_prefix("line ").and_then(|text| text.split_once(": ")) {
+                Some((line, text)) => {
+                    Failure::input(format_args!("{}:{line}", self.place), explain(text))
+                }
+                None => Failure::input(&self.place, text),
+            }
+        })?;
+        if let Some((memory, place)) = &self.memory {
+            description.set_memory_bytes(memory.0).map_err(|error| Failure::input(place, error))?;
+        }
+        self.check_host(&description)?;
+        if let Some(([chips, cores, threads], place)) = &self.topology {
+            let (chips, cores, threads) = (*chips, *cores, *threads);
+            let wrong = |error| Failure::input(place, error);
+            description.set_topology(chips, cores, threads).map_err(wrong)?;
+        }
+        Ok(description)
+    }
+
+    /// Fails if this host cannot give the machine its memory.
+    fn check_host(&self, description: &Description) -> Result<(), Failure> {
+        let bytes = description.memory_bytes();
+        if is_available(bytes) {
+            return Ok(());
+        }
+        let mut most = bytes.next_power_of_two();
+        while !is_available(most) {
+            most /= 2;
+        }
+        let (wanted, most) = (Size(bytes), Size(most));
+        let text = format!("{wanted} of memory is more than this host gives; it gives {most}");
+        Err(match &self.memory {
+            Some((_, place)) => Failure::input(place, text),
+            None => {
+                let line = line_of_key(&self.text, "memory[0].bytes").unwrap_or(1);
+                Failure::input(format_args!("{}:{line}", self.place), text)
+            }
+        })
+    }
+}

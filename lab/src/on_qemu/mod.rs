@@ -1,0 +1,111 @@
+//! Runs a system on QEMU's `powernv9` machine under real skiboot firmware.
+//!
+//! This file says what QEMU is given and when a run is over; `process` keeps the running program.
+
+mod process;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::comparison::Transcript;
+use crate::failure::Failure;
+use crate::interruption::Interruption;
+use crate::system::{Exit, System};
+use process::{Process, host_failure};
+
+const PROGRAM: &str = "qemu-system-ppc64";
+/// Debian's package with [`PROGRAM`].
+const PACKAGE: &str = "qemu-system-ppc";
+/// QEMU's cores have one thread each, so it gets as many as the machine has threads, up to this number,
+/// more of which nobody has tried.
+const CORES_MAX: u32 = 8;
+/// How long to wait for output before looking at everything else.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What may limit a run or feed its console.
+#[derive(Debug)]
+pub struct Options {
+    /// The run is stopped after this much host time.
+    pub timeout: Option<Duration>,
+    /// What is typed on the console.
+    pub input: Option<Receiver<Vec<u8>>>,
+    /// The run is ended by this.
+    pub interruption: Interruption,
+}
+
+/// Runs a system from start to end; `console` gets the console's bytes, firmware's log included, and whatever it fails
+/// with ends the run.
+pub fn run<E: From<Failure>>(
+    system: &System,
+    options: &Options,
+    mut console: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Exit, E> {
+    let files = tempfile::tempdir().map_err(host_failure)?;
+    let mut process =
+        Process::start(command(system, files.path())?, files.path(), options.interruption)?;
+    let started = Instant::now();
+    loop {
+        options.interruption.check()?;
+        if let Some(timeout) = options.timeout
+            && started.elapsed() > timeout
+        {
+            return Ok(Exit::Stopped(format!("QEMU did not end within {} s", timeout.as_secs())));
+        }
+        if let Some(input) = &options.input {
+            input.try_iter().for_each(|bytes| process.type_in(&bytes));
+        }
+        match process.output().recv_timeout(PATIENCE) {
+            Ok(bytes) => console(&bytes)?,
+            Err(RecvTimeoutError::Timeout) => (),
+            Err(RecvTimeoutError::Disconnected) => return Ok(process.finish()?),
+        }
+    }
+}
+
+/// Runs a system from start to end and keeps what it showed.
+pub fn transcript(
+    system: &System,
+    timeout: Duration,
+    interruption: Interruption,
+) -> Result<Transcript, Failure> {
+    let mut console = Vec::new();
+    let options = Options { timeout: Some(timeout), input: None, interruption };
+    let exit = run(system, &options, |bytes| {
+        console.extend(bytes);
+        Ok::<(), Failure>(())
+    })?;
+    Ok(Transcript { console, exit })
+}
+
+/// QEMU with the system's files, which are put into `folder`.
+///
+/// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
+/// BMC model, without which there is no power-off (`docs/facts/opal-and-powernv.md#power-off`).
+fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
+    let description = system.machine.describe()?;
+    let memory_bytes = description.memory_bytes();
+    let (chips, cores, threads) = description.topology();
+    let cores = (chips * cores * threads).min(CORES_MAX);
+    let kernel = folder.join("kernel");
+    fs::write(&kernel, &system.kernel).map_err(host_failure)?;
+    let mut command = Command::new(PROGRAM);
+    command
+        .args(["-M", "powernv9", "-nodefaults", "-display", "none", "-no-reboot"])
+        .args(["-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"])
+        .args(["-smp", &cores.to_string()])
+        .args(["-serial", "stdio", "-m", &format!("size={memory_bytes}B")])
+        .arg("-kernel")
+        .arg(kernel);
+    if let Some(initrd) = &system.initrd {
+        let path = folder.join("initrd");
+        fs::write(&path, initrd).map_err(host_failure)?;
+        command.arg("-initrd").arg(path);
+    }
+    if !system.arguments.is_empty() {
+        command.args(["-append", &system.arguments]);
+    }
+    Ok(command)
+}

@@ -1,0 +1,238 @@
+//! A partition file: which partitions to boot and on which machine. See `examples/hello.toml`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::bundle::{Partition, Sharing, is_name};
+use crate::failure::Failure;
+use crate::images::{GUESTS, Images};
+use crate::ledger::names::Program;
+use crate::machine_file::MachineFile;
+use crate::payload::Payload;
+use crate::size::Size;
+use crate::system::check_memory;
+use crate::toml_file::{TomlFile, suggest};
+use crate::user_file::{Files, Unreadable};
+
+/// The file's structure.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    machine: Option<MachineTable>,
+    slice_us: Option<Spanned<u32>>,
+    console: Option<Spanned<String>>,
+    #[serde(default)]
+    partition: Vec<PartitionTable>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct MachineTable {
+    description: Option<Spanned<String>>,
+    memory: Option<Spanned<Size>>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct PartitionTable {
+    name: Spanned<String>,
+    payload: Spanned<String>,
+    initrd: Option<Spanned<String>>,
+    memory: Spanned<Size>,
+    vcpus: Spanned<u32>,
+    arguments: Option<Spanned<String>>,
+    weight: Option<Spanned<u32>>,
+    time_limit_us: Option<Spanned<u32>>,
+    #[serde(default)]
+    performance_monitor: bool,
+}
+
+/// What a partition file asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PartitionFile {
+    /// The machine to run on.
+    pub machine: MachineFile,
+    /// How the partitions share it.
+    pub sharing: Sharing,
+    /// The partitions to run, at least one.
+    pub partitions: Vec<Partition>,
+}
+
+impl PartitionFile {
+    /// Reads the file and the payloads that it names.
+    pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
+        Self::from_toml(&TomlFile::read(path, files)?, files)
+    }
+
+    /// Reads a file that was read already, and the payloads that it names.
+    pub fn from_toml(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
+        let contents: Contents = file.parse()?;
+        if contents.partition.is_empty() {
+            return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
+        }
+        let mut names = BTreeSet::new();
+        let mut partitions = Vec::new();
+        for table in &contents.partition {
+            let partition = read_partition(file, table, files)?;
+            if !names.insert(partition.name.clone()) {
+                let text = format!(
+                    "a second partition is called `{}`; give each its own name",
+                    partition.name
+                );
+                return Err(file.complain(table.name.span(), text));
+            }
+            partitions.push(partition);
+        }
+        let slice = positive(file, contents.slice_us.as_ref(), u32::MAX)?;
+        let console = contents.console.as_ref();
+        if let Some(name) = console
+            && !names.contains(name.get_ref())
+        {
+            return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
+        }
+        let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
+        Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
+    }
+}
+
+/// What to say about the name of a partition that is not there.
+pub fn no_partition<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> String {
+    let hint = suggest(name, known.into_iter().map(String::as_str));
+    format!("no partition is called `{name}`; {hint}")
+}
+
+/// A number that may be left out and is 1 to `limit` otherwise.
+fn positive(
+    file: &TomlFile,
+    number: Option<&Spanned<u32>>,
+    limit: u32,
+) -> Result<Option<u32>, Failure> {
+    let Some(number) = number else { return Ok(None) };
+    let value = *number.get_ref();
+    if (1..=limit).contains(&value) {
+        return Ok(Some(value));
+    }
+    let text = format!("{value} is out of range; give a number from 1 to {limit}");
+    Err(file.complain(number.span(), text))
+}
+
+fn machine(
+    file: &TomlFile,
+    table: Option<MachineTable>,
+    files: &Files,
+) -> Result<MachineFile, Failure> {
+    let Some(table) = table else { return Ok(MachineFile::default()) };
+    let machine = table
+        .description
+        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, files))?;
+    let Some(memory) = table.memory else { return Ok(machine) };
+    let place = file.complain(memory.span(), "machine memory").to_string();
+    Ok(machine.with_memory(*memory.get_ref(), place))
+}
+
+/// The machine that a file of the user's names: one that comes with the command, or a path.
+pub fn read_machine(
+    file: &TomlFile,
+    name: &Spanned<String>,
+    files: &Files,
+) -> Result<MachineFile, Failure> {
+    match MachineFile::built_in(name.get_ref()) {
+        Some(machine) => Ok(machine),
+        None if name.get_ref().ends_with(".toml") => {
+            MachineFile::read(&file.resolve(name.get_ref()), files)
+        }
+        None => Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
+    }
+}
+
+fn read_partition(
+    file: &TomlFile,
+    table: &PartitionTable,
+    files: &Files,
+) -> Result<Partition, Failure> {
+    let name = table.name.get_ref();
+    if !is_name(name) {
+        let text = format!(
+            "`{name}` cannot name a partition; use up to 31 letters, digits and `,._+-`, beginning with a letter"
+        );
+        return Err(file.complain(table.name.span(), text));
+    }
+    if *table.vcpus.get_ref() == 0 {
+        let text = "a partition needs a vCPU; write `vcpus = 1`";
+        return Err(file.complain(table.vcpus.span(), text));
+    }
+    let vcpus = positive(file, Some(&table.vcpus), VCPUS_MAX)?;
+    let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
+    if arguments.contains('\0') {
+        let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
+        return Err(file.complain(span, "the arguments hold a NUL character; remove it"));
+    }
+    Ok(Partition {
+        name: name.clone(),
+        memory_place: file.place(table.memory.span()),
+        arguments_place: file
+            .place(table.arguments.as_ref().map_or(table.name.span(), Spanned::span)),
+        memory_bytes: table.memory.get_ref().0,
+        vcpus: vcpus.unwrap_or(1),
+        weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
+        time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
+        has_performance_monitor: table.performance_monitor,
+        arguments: arguments.to_owned(),
+        payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
+    })
+}
+
+/// The payload that a file of the user's names, checked against the memory it gives: one of ours by
+/// its name, or a path, and a second file.
+pub fn read_payload(
+    file: &TomlFile,
+    name: &Spanned<String>,
+    initrd: Option<&Spanned<String>>,
+    memory: &Spanned<Size>,
+    files: &Files,
+) -> Result<(Payload, Program), Failure> {
+    check_memory(memory.get_ref().0).map_err(|text| file.complain(memory.span(), text))?;
+    let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
+        (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
+    } else {
+        let path = file.resolve(name.get_ref());
+        let shown = path.display().to_string();
+        let wrong = |why| {
+            let text = match why {
+                Unreadable::Interrupted => return Failure::Interrupted,
+                Unreadable::Host(_) => format!(
+                    "the payload {shown} cannot be read; name a file or one of ours: {}",
+                    GUESTS.join(", ")
+                ),
+                why => format!("the payload {shown} {why}"),
+            };
+            file.complain(name.span(), text)
+        };
+        let bytes = files.bytes_of(&path).map_err(wrong)?;
+        (shown, bytes)
+    };
+    let program = Program::of_elf(&bytes);
+    let mut payload = Payload::from_file_bytes(&bytes)
+        .map_err(|error| file.complain(name.span(), format_args!("{shown}: {error}")))?;
+    let check_fits = |payload: &Payload, what: &str| {
+        let wrong = |error| file.complain(memory.span(), format_args!("{what}: {error}"));
+        payload.check_fits(memory.get_ref().0).map_err(wrong)
+    };
+    check_fits(&payload, &shown)?;
+    if let Some(name) = initrd {
+        let path = file.resolve(name.get_ref());
+        let wrong = |text: String| file.complain(name.span(), text);
+        let shown = path.display().to_string();
+        let bytes = files.bytes_of(&path).map_err(|why| match why {
+            Unreadable::Interrupted => Failure::Interrupted,
+            why => wrong(format!("the initrd {shown} {why}")),
+        })?;
+        payload.add_initrd(bytes).map_err(|error| wrong(format!("{shown}: {error}")))?;
+        check_fits(&payload, &shown)?;
+    }
+    Ok((payload, program))
+}

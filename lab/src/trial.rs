@@ -1,0 +1,278 @@
+//! One variant of an experiment, run as often as its figures need: once to count, or with timing at the
+//! values and at both ends of the guesses, and again for each [check](crate::checks).
+
+use std::thread;
+
+use simulator::ledger::{Cause, CauseSet, Charges};
+use simulator::pipeline::Settings;
+use simulator::quantity::Bound;
+use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts};
+
+use crate::checks::{FreeCause, HalfQuantum};
+use crate::comparison::Transcript;
+use crate::console::check_partitions;
+use crate::experiment::{Experiment, Variant};
+use crate::failure::Failure;
+use crate::images::Images;
+use crate::interruption::Interruption;
+use crate::ledger::Ledger;
+use crate::ledger::names::{Names, Program};
+use crate::ledger::spans::Spans;
+use crate::metric::{Figure, Interval, Measured};
+use crate::on_simulator::{self, SLICE};
+use crate::progress::{Progress, Task};
+use crate::system::{Exit, System};
+use crate::timed::{self, RegionCycles, Timing};
+
+/// Causes with less than this share of a region are not checked.
+const LEAST_SHARE: f64 = 0.05;
+
+/// Steps between two samples of a trace's counters.
+const STEPS_OF_A_SAMPLE: u64 = 1000;
+
+/// A variant, ready to run.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    experiment: &'a Experiment,
+    variant: &'a Variant,
+    system: System,
+    names: Names,
+    /// How it is timed, at the values and with nothing free.
+    settings: Settings,
+    progress: &'a dyn Progress,
+    interruption: Interruption,
+}
+
+/// What a timed trial found.
+#[derive(Debug)]
+pub struct Outcome {
+    /// For the table.
+    pub measured: Measured,
+    /// Where the cycles went.
+    pub ledger: Ledger,
+    /// The trace as JSON, if it was asked for.
+    pub trace: Option<String>,
+}
+
+/// What one timed run found.
+struct Timed {
+    counts: Counts,
+    /// Of the thread that marked the region.
+    cycles: u64,
+    charges: Charges,
+}
+
+impl<'a> Trial<'a> {
+    /// The variant on the experiment's machine, with hardware threads that take turns of `quantum` cycles.
+    ///
+    /// # Errors
+    /// [`Failure`] if the images are not there or do not fit the machine.
+    pub fn new(
+        experiment: &'a Experiment,
+        variant: &'a Variant,
+        seed: u64,
+        quantum: u64,
+        progress: &'a dyn Progress,
+        interruption: Interruption,
+    ) -> Result<Self, Failure> {
+        let names = Names {
+            host: Program::of_elf(&Images::find()?.hypervisor()?),
+            is_bare: false,
+            partitions: [(1, (experiment.name.clone(), experiment.program.clone()))].into(),
+        };
+        let system = experiment.system(variant, seed)?;
+        let settings = Settings { quantum, ..Settings::default() };
+        Ok(Self { experiment, variant, system, names, settings, progress, interruption })
+    }
+
+    /// The failure of this variant's run that `text` tells of.
+    #[must_use]
+    pub fn wrong(&self, text: &str) -> Failure {
+        Failure::Run(format!("{}, {}: {text}", self.experiment.name, self.variant.name))
+    }
+
+    /// Runs without timing and counts in the experiment's region.
+    ///
+    /// # Errors
+    /// [`Failure`] if the run does not end as the experiment expects.
+    pub fn count(&self) -> Result<Counts, Failure> {
+        let mut counts = RegionCounts::new();
+        let mut console = Vec::new();
+        let task = self.task();
+        let mut machine = on_simulator::start(&self.system)?;
+        let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
+            task.reached(machine);
+            console.extend(machine.take_console_output());
+            self.interruption.check()
+        })?;
+        drop(task);
+        self.check_end(console, exit)?;
+        self.of_region(&counts)
+    }
+
+    /// Runs with timing, at the values and at both ends of the guesses; the first with a trace if one is
+    /// `wanted`.
+    ///
+    /// # Errors
+    /// [`Failure`] if a run does not end as the experiment expects.
+    pub fn time(&self, is_trace_wanted: bool) -> Result<Outcome, Failure> {
+        let at = |bound| move || self.time_once(Settings { bound, ..self.settings });
+        thread::scope(|scope| {
+            let ends = [Bound::Low, Bound::High].map(|bound| scope.spawn(at(bound)));
+            let (Timed { counts, cycles, charges }, trace) =
+                self.time_at_values(is_trace_wanted)?;
+            let (mut low, mut high) = (cycles, cycles);
+            for end in ends {
+                let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let cycles = joined?.cycles;
+                (low, high) = (low.min(cycles), high.max(cycles));
+            }
+            let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
+            let ledger = Ledger::new(&charges, &self.names);
+            Ok(Outcome { measured: Measured { counts, cycles }, ledger, trace })
+        })
+    }
+
+    /// The run of which progress and trace are shown.
+    fn time_at_values(&self, is_trace_wanted: bool) -> Result<(Timed, Option<String>), Failure> {
+        let task = self.task();
+        let show = |machine: &Machine| task.reached(machine);
+        if !is_trace_wanted {
+            let no_more = |machine: &Machine, _: &mut NoObserver| show(machine);
+            return Ok((self.time_observed(self.settings, &mut NoObserver, SLICE, no_more)?, None));
+        }
+        let clock = self.experiment.machine.describe()?.clock();
+        let region = self.variant.region.0.number();
+        let title = format!("{}, {}", self.experiment.name, self.variant.name);
+        let mut spans = Spans::new(&self.names, region, clock.core_hz, title);
+        let sample = |machine: &Machine, spans: &mut Spans<'_>| {
+            show(machine);
+            spans.sample(machine);
+        };
+        let timed = self.time_observed(self.settings, &mut spans, STEPS_OF_A_SAMPLE, sample)?;
+        Ok((timed, Some(spans.json())))
+    }
+
+    fn time_once(&self, settings: Settings) -> Result<Timed, Failure> {
+        self.time_observed(settings, &mut NoObserver, SLICE, |_, _| ())
+    }
+
+    /// Runs with timing; `observer` sees everything, and `between` is called every so many steps.
+    fn time_observed<O: Observer>(
+        &self,
+        settings: Settings,
+        observer: &mut O,
+        steps: u64,
+        mut between: impl FnMut(&Machine, &mut O),
+    ) -> Result<Timed, Failure> {
+        let region = self.variant.region.0;
+        let mut observer = ((RegionCounts::new(), RegionCycles::default()), observer);
+        let mut console = Vec::new();
+        let mut machine = timed::start(&self.system, Timing { settings, region: Some(region) })?;
+        let exit = on_simulator::run_in_slices(
+            &mut machine,
+            &mut observer,
+            steps,
+            |machine, observer| {
+                console.extend(machine.take_console_output());
+                between(machine, observer.1);
+                self.interruption.check()
+            },
+        )?;
+        self.check_end(console, exit)?;
+        let (counts, cycles) = observer.0;
+        let counts = self.of_region(&counts)?;
+        let thread = cycles.thread_of(region.number());
+        let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
+        let charges = machine.charges().expect("the machine ran with timing");
+        Ok(Timed { counts, cycles: charges.total(thread), charges })
+    }
+
+    /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
+    /// change.
+    ///
+    /// # Errors
+    /// [`Failure`] if the run does not end as the experiment expects.
+    pub fn with_half_the_quantum(
+        &self,
+        measured: &Measured,
+    ) -> Result<Option<HalfQuantum>, Failure> {
+        let (chips, cores, threads) = self.experiment.machine.describe()?.topology();
+        let (Some(cycles), quantum) = (&measured.cycles, self.settings.quantum / 2) else {
+            return Ok(None);
+        };
+        if chips * cores * threads == 1 || quantum == 0 {
+            return Ok(None);
+        }
+        let half = self.time_once(Settings { quantum, ..self.settings })?;
+        Ok(Some(HalfQuantum {
+            quantum,
+            value: Figure::ratio(half.cycles, self.experiment.per.of(&half.counts)),
+            change_percent: 100.0 * (half.cycles as f64 / cycles.value as f64 - 1.0),
+        }))
+    }
+
+    /// Runs again with each cause that matters made free. Waiting in `stop` or in firmware is no such cause:
+    /// that time passes for the others. Nor is the work, `dispatch.width`, for which everything else is made
+    /// free.
+    ///
+    /// # Errors
+    /// [`Failure`] if a run does not end as the experiment expects.
+    pub fn check_causes(&self, ledger: &Ledger) -> Result<Vec<FreeCause>, Failure> {
+        let whole = ledger.elapsed_thread_cycles;
+        let causes = ledger.sum_by(|charge| charge.cause.clone()).into_iter();
+        let worth: Vec<(Cause, u64)> = causes
+            .filter(|(_, cycles)| *cycles as f64 >= LEAST_SHARE * whole as f64)
+            .filter_map(|(name, cycles)| Some((Cause::from_name(&name)?, cycles)))
+            .filter(|(cause, _)| !matches!(cause, Cause::WaitStop | Cause::WaitFirmware))
+            .collect();
+        let again = |cause: Cause| {
+            let free = match cause {
+                Cause::DispatchWidth => CauseSet::all_but(cause),
+                _ => CauseSet::default().with(cause),
+            };
+            move || self.time_once(Settings { free, ..self.settings })
+        };
+        let results = thread::scope(|scope| {
+            let runs: Vec<_> = worth.iter().map(|(cause, _)| scope.spawn(again(*cause))).collect();
+            let joined = runs
+                .into_iter()
+                .map(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            joined.collect::<Result<Vec<_>, Failure>>()
+        })?;
+        let checked = worth.into_iter().zip(results).map(|((cause, ledger_cycles), timed)| {
+            let is_work = cause == Cause::DispatchWidth;
+            let lines = timed.charges.lines().filter(|line| !is_work || line.cause == cause);
+            let left = lines.map(|line| line.cycles).sum::<u64>() as i64;
+            let run_cycles = if is_work { left } else { whole as i64 - left };
+            FreeCause { cause: cause.name(), ledger_cycles, run_cycles }
+        });
+        Ok(checked.collect())
+    }
+
+    fn task(&self) -> Box<dyn Task> {
+        self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
+    }
+
+    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(), Failure> {
+        let transcript = Transcript { console, exit };
+        let wrong = |text: &str| {
+            let console = transcript.lines().join("\n");
+            self.wrong(&format!("{text}\nThe console:\n{console}"))
+        };
+        transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
+        check_partitions(&transcript.lines()).map_err(|text| wrong(&text))?;
+        if !transcript.lines().contains(&self.variant.expect) {
+            return Err(wrong(&format!("the console lacks the line `{}`", self.variant.expect)));
+        }
+        Ok(())
+    }
+
+    fn of_region(&self, counts: &RegionCounts) -> Result<Counts, Failure> {
+        let number = self.variant.region.0.number();
+        let found = counts.regions().find(|(region, _)| *region == number);
+        found
+            .map(|(_, counts)| counts.clone())
+            .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))
+    }
+}

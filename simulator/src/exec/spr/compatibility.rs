@@ -1,0 +1,27 @@
+//! What software is given of the processor: facilities, and levels of the architecture.
+
+use arch::registers::spr::{Spr, SprRow};
+
+use super::family::Family;
+use super::kept;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::{StopReason, Trap};
+
+pub(super) static FAMILY: Family = Family { read: kept::read, write, synchronizes: |_| true };
+
+fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
+    if row.spr != Spr::Pcr {
+        return kept::write(thread, shared, row, value);
+    }
+    // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero. PCR is the hypervisor's alone, so that
+    // no partition stops the machine.
+    match value & shared.processor.facts().pcr {
+        0 => kept::write(thread, shared, row, 0),
+        value => Err(thread.stop(StopReason::SprNotModelled {
+            register: row.spr.name(),
+            value,
+            what: "an older compatibility level",
+        })),
+    }
+}

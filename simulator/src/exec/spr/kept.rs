@@ -1,0 +1,62 @@
+//! What registers keep: all there is to most of them.
+
+use arch::registers::spr::{Scope, Spr, SprRow};
+
+use super::family::Family;
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
+
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
+
+pub(super) fn read(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    row: &SprRow,
+) -> Result<Option<u64>, Trap> {
+    Ok(Some(stored(thread, shared, row.spr)))
+}
+
+pub(super) fn write(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    row: &SprRow,
+    value: u64,
+) -> Result<(), Trap> {
+    let is_kept = store(thread, shared, row.spr, value);
+    debug_assert!(is_kept, "no chip-scope register but the time base is written");
+    Ok(())
+}
+
+/// What a register holds now, those that count with the time or with the instructions included.
+#[must_use]
+pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
+    let timebase = || shared.timebase(thread);
+    match spr {
+        Spr::Tb => timebase(),
+        // These count as the time base does, from where they were set.
+        Spr::Purr | Spr::Spurr | Spr::Vtb => timebase().wrapping_add(stored(thread, shared, spr)),
+        Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
+        spr => stored(thread, shared, spr),
+    }
+}
+
+/// What a register keeps, without any effect of reading it.
+#[must_use]
+pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
+    match spr.row().scope {
+        scope if shared.is_of_thread(scope) => thread.spr(spr),
+        Scope::Chip => spr.reset(shared.processor),
+        _ => shared.cores[thread.core].spr(spr),
+    }
+}
+
+/// Changes what a register keeps, without any effect of writing it: `false` if nothing keeps it.
+pub fn store(thread: &mut Thread, shared: &mut Shared, spr: Spr, value: u64) -> bool {
+    match spr.row().scope {
+        scope if shared.is_of_thread(scope) => thread.set_spr(spr, value),
+        Scope::Chip => return false,
+        _ => shared.cores[thread.core].set_spr(spr, value),
+    }
+    true
+}

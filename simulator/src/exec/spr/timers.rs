@@ -1,0 +1,74 @@
+//! What counts: the time base, the decrementers, and what counts with them or with the instructions.
+
+use arch::bits::Field;
+use arch::registers::spr::{Spr, SprRow};
+
+use super::family::Family;
+use super::kept::{counted, store};
+use crate::interrupt::decrementers::{
+    dec_bits, decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+};
+use crate::state::shared::Shared;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::Trap;
+
+pub(super) static FAMILY: Family =
+    Family { read, write, synchronizes: |spr| matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb) };
+
+/// Numbers through which a part of the time base is reached.
+const TBU: u16 = 269;
+const TBL_WRITE: u16 = 284;
+const TBU_WRITE: u16 = 285;
+const TBU40: u16 = 286;
+
+/// Bits 0:39 of the time base, which TBU40 replaces.
+const TIMEBASE_UPPER_40: Field = Field::new(0, 39);
+
+fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
+    if row.spr != Spr::Ic {
+        shared.show_time(thread);
+    }
+    let timebase = || shared.timebase(thread);
+    Ok(Some(match row.spr {
+        Spr::Tb if row.number == TBU => timebase() >> 32,
+        Spr::Dec => shown(decrementer(thread, shared, timebase()), dec_bits(thread, shared)),
+        Spr::Hdec => {
+            let bits = shared.processor.facts().decrementer_bits;
+            shown(hypervisor_decrementer(thread, shared, timebase()), bits)
+        }
+        spr => counted(thread, shared, spr),
+    }))
+}
+
+/// What a read shows of a decrementer: the sign of one of 32 bits is not extended.
+fn shown(value: i64, bits: u32) -> u64 {
+    if bits == 32 { value as u64 & 0xFFFF_FFFF } else { value as u64 }
+}
+
+fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
+    let timebase = shared.timebase(thread);
+    match row.spr {
+        Spr::Tb => {
+            let new = match row.number {
+                TBL_WRITE => timebase & !0xFFFF_FFFF | value,
+                TBU_WRITE => timebase & 0xFFFF_FFFF | value << 32,
+                TBU40 => {
+                    let upper = TIMEBASE_UPPER_40.get(value);
+                    TIMEBASE_UPPER_40.set(timebase, upper)
+                }
+                number => unreachable!("the table has no writable time base number {number}"),
+            };
+            let core = &mut shared.cores[thread.core];
+            core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
+            // The timers of threads that wait on this core are due at another cycle now.
+            shared.call_attention();
+        }
+        Spr::Hdec => set_hypervisor_decrementer(thread, shared, value),
+        Spr::Dec => thread.set_spr(Spr::Dec, value.wrapping_add(timebase)),
+        Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
+        spr => {
+            store(thread, shared, spr, value.wrapping_sub(timebase));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What keeps an access from its place in memory, and the interrupt that the architecture has for it.
+
+use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
+use arch::interrupt::{Vector, machine_check, storage};
+use arch::registers::msr;
+
+use super::Access;
+use crate::state::thread::Thread;
+use crate::state::thread::lookaside::PAGE_LOG2;
+use crate::state::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
+
+/// Why an address could not be translated. The cause bits are those of DSISR, without the one for stores.
+pub(super) enum Fault {
+    /// The address is nobody's.
+    Segment,
+    /// Several translations were cached for it.
+    MultiHit,
+    /// A table lies where no memory answers.
+    NoTable(RealAddress),
+    /// The storage interrupt of the software that translates.
+    Storage(u64),
+    /// The hypervisor's storage interrupt, with the guest real address that it does not translate.
+    HypervisorStorage(u64, GuestRealAddress),
+    /// The machine stops.
+    Stop(StopReason),
+}
+
+/// Turns a fault into the interrupt that the architecture has for it.
+pub(super) fn deliver(
+    thread: &mut Thread,
+    address: EffectiveAddress,
+    access: Access,
+    fault: Fault,
+) -> Trap {
+    let is_fetch = access == Access::Fetch;
+    let store = if access == Access::Store { storage::STORE } else { 0 };
+    let (vector, cause, guest_real) = match fault {
+        Fault::Stop(reason) => return thread.stop(reason),
+        Fault::MultiHit => return multi_hit(thread, address, is_fetch),
+        Fault::NoTable(at) => return no_memory(thread, address, access, at, true),
+        Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
+        Fault::Segment => (Vector::DataSegment, 0, None),
+        Fault::Storage(cause) if is_fetch => (Vector::InstructionStorage, cause, None),
+        Fault::Storage(cause) => (Vector::DataStorage, cause | store, None),
+        Fault::HypervisorStorage(cause, at) if is_fetch => {
+            (Vector::HypervisorInstructionStorage, cause, Some(at))
+        }
+        Fault::HypervisorStorage(cause, at) => {
+            (Vector::HypervisorDataStorage, cause | store, Some(at))
+        }
+    };
+    let is_segment = matches!(vector, Vector::DataSegment | Vector::InstructionSegment);
+    let guest_real = guest_real.map(|at| at.align_down(PAGE_LOG2));
+    let mut interrupt = Interrupt::new(vector);
+    if is_fetch {
+        interrupt.status = cause;
+        if guest_real.is_some() {
+            interrupt.storage = Some(StorageFault { address, status: None, guest_real });
+        }
+    } else {
+        let status = (!is_segment).then_some(cause);
+        interrupt.storage = Some(StorageFault { address, status, guest_real });
+    }
+    thread.interrupt(interrupt)
+}
+
+/// The machine check of several translations for one address (`docs/facts/translation.md#multi-hit`).
+fn multi_hit(thread: &mut Thread, address: EffectiveAddress, is_fetch: bool) -> Trap {
+    let mut interrupt = Interrupt::new(Vector::MachineCheck);
+    if is_fetch {
+        interrupt.status = machine_check::FETCH_TLB_MULTIHIT;
+    } else {
+        interrupt.status = machine_check::DATA;
+        let status = Some(machine_check::TLB_MULTIHIT);
+        interrupt.storage = Some(StorageFault { address, status, guest_real: None });
+    }
+    thread.machine_check(interrupt)
+}
+
+/// The machine check of an access to `real`, where no memory answers, or of the table walk for one
+/// (`docs/facts/interrupts.md#machine-checks`). With MSR\[ME\]=0 the machine stops and says where.
+pub(super) fn no_memory(
+    thread: &mut Thread,
+    address: EffectiveAddress,
+    access: Access,
+    real: RealAddress,
+    is_walk: bool,
+) -> Trap {
+    if thread.msr() & msr::ME == 0 {
+        let what = if is_walk { "table walk to" } else { access.what() };
+        return thread.stop(StopReason::NoMemory { what, address: real });
+    }
+    let mut interrupt = Interrupt::new(Vector::MachineCheck);
+    match (access, is_walk) {
+        (Access::Fetch, false) => interrupt.status = machine_check::FETCH_REAL_ADDRESS,
+        (Access::Fetch, true) => interrupt.status = machine_check::FETCH_WALK_REAL_ADDRESS,
+        // In life the thread hears of it some instructions later; no register says where the store went.
+        (Access::Store, false) => interrupt.status = machine_check::STORE_REAL_ADDRESS,
+        (Access::Load, false) | (Access::Load | Access::Store, true) => {
+            interrupt.status = machine_check::DATA;
+            let status = if is_walk {
+                machine_check::WALK_REAL_ADDRESS
+            } else {
+                machine_check::LOAD_REAL_ADDRESS
+            };
+            interrupt.storage =
+                Some(StorageFault { address, status: Some(status), guest_real: None });
+        }
+    }
+    thread.machine_check(interrupt)
+}

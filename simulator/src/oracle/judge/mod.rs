@@ -1,0 +1,174 @@
+//! Whether a vCPU may go on as it does: the state that it left with, and the state that it enters with.
+
+mod delivery;
+#[cfg(test)]
+mod tests;
+
+use arch::interrupt::Vector;
+use arch::papr::Hypercall;
+use arch::processor::Processor;
+use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
+
+use super::policy::{Row, Rule, STATUSES, outputs, rows};
+use super::register::Register;
+use crate::interrupt::STATUS_BITS;
+use delivery::{arrival, describes, is_never_relocated, may_deliver, vector_at};
+
+/// Ticks of the time base by which two readings of the time may disagree: the hypervisor reads the time
+/// and a timer one after the other, and threads are up to a quantum of 1000 cycles apart, which is 136 ticks.
+const SKEW_TICKS: u64 = 160;
+/// More instructions than a thread completes in a tick: 8 cycles of up to 6 instructions.
+const INSTRUCTIONS_PER_TICK: u64 = 48;
+
+/// A vCPU that has left the processor.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    /// The number of the exit.
+    pub(super) number: u64,
+    /// Its registers by row. Next instruction and MSR are those with which it has to go on.
+    pub(super) values: Vec<u64>,
+    /// Why it left.
+    pub(super) vector: Vector,
+    /// The number of the hypercall that it made.
+    pub(super) call: Option<u64>,
+    /// On which thread.
+    pub(super) thread: usize,
+}
+
+/// A vCPU that enters.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its registers by row.
+    pub(super) values: Vec<u64>,
+    /// Which of them the partition can see.
+    pub(super) is_visible: Vec<bool>,
+    /// The thread's LPCR.
+    pub(super) lpcr: u64,
+    /// Values that only the hypervisor knows.
+    pub(super) secrets: Vec<u64>,
+}
+
+/// Judges entries by the rules.
+#[derive(Clone, Debug)]
+pub(super) struct Judge {
+    processor: Processor,
+    pub(super) rows: Vec<Row>,
+    pc: usize,
+    msr: usize,
+    timebase: usize,
+    /// The first argument of a hypercall.
+    argument: usize,
+}
+
+impl Judge {
+    pub(super) fn new(processor: Processor) -> Self {
+        let rows = rows(processor);
+        let place = |register| {
+            rows.iter().position(|row| row.register == register).expect("the policy has it")
+        };
+        let (pc, msr) = (place(Register::Pc), place(Register::Msr));
+        let timebase = place(Register::Spr(Spr::Tb));
+        let argument = place(Register::Gpr(4));
+        Self { processor, pc, msr, timebase, argument, rows }
+    }
+
+    /// Makes next instruction and MSR what the interrupt has saved.
+    pub(super) fn set_context(&self, values: &mut [u64], pc: u64, msr: u64) {
+        (values[self.pc], values[self.msr]) = (pc, msr);
+    }
+
+    /// Sets what a vCPU that starts cannot see to what it has to be when it can.
+    pub(super) fn set_invisible(&self, entry: &mut Entry) {
+        let rows = self.rows.iter().zip(entry.values.iter_mut()).zip(&entry.is_visible);
+        for ((row, value), _) in rows.filter(|(_, is_visible)| !**is_visible) {
+            *value = row.register.reset(self.processor);
+        }
+    }
+
+    /// The rows in which `entry` is not what `left` may go on with.
+    pub(super) fn differences(&self, left: &Left, entry: &Entry) -> Vec<usize> {
+        let delivered = self.delivered(left, entry);
+        let wrong =
+            |row: &usize| entry.is_visible[*row] && !self.may_be(*row, left, entry, delivered);
+        (0..self.rows.len()).filter(wrong).collect()
+    }
+
+    /// The interrupt that the hypervisor has given to the vCPU meanwhile.
+    pub(super) fn delivered(&self, left: &Left, entry: &Entry) -> Option<Vector> {
+        let (from, to) = (left.values[self.pc], entry.values[self.pc]);
+        let vector = vector_at(to, entry.lpcr, left.values[self.msr])?;
+        (to != from).then_some(vector)
+    }
+
+    fn may_be(&self, row: usize, left: &Left, entry: &Entry, delivered: Option<Vector>) -> bool {
+        let (was, is) = (left.values[row], entry.values[row]);
+        let Row { register, hypercall, exit } = self.rows[row];
+        if let Some(vector) = delivered {
+            let (pc, msr) = (left.values[self.pc], left.values[self.msr]);
+            let lpcr =
+                if is_never_relocated(vector) { lpcr::AIL.set(entry.lpcr, 0) } else { entry.lpcr };
+            match register {
+                Register::Pc => return may_deliver(vector, left.vector, msr),
+                Register::Msr => return is == arrival(lpcr, msr).1,
+                Register::Spr(Spr::Srr0) => return is == pc,
+                Register::Spr(Spr::Srr1) => return (is ^ msr) & !STATUS_BITS == 0,
+                Register::Spr(Spr::Dar | Spr::Dsisr) if describes(vector) => return true,
+                _ => {}
+            }
+        }
+        let is_set =
+            register == Register::Spr(Spr::Sprg0) && left.call == Some(Hypercall::SetSprg0 as u64);
+        if is_set {
+            return is == left.values[self.argument];
+        }
+        let elapsed = entry.values[self.timebase].saturating_sub(left.values[self.timebase]);
+        let apart = is.wrapping_sub(was);
+        let is_spent = is == 0 || is == was;
+        match if left.vector == Vector::SystemCall { hypercall } else { exit } {
+            Rule::Kept => is == was,
+            Rule::Spent => is_spent,
+            Rule::Status => STATUSES.contains(&(is as i64)),
+            Rule::Output(number) => {
+                let has_output = left.call.is_some_and(|call| number < outputs(call));
+                is_spent || has_output && !is_hypervisors(is, &entry.secrets)
+            }
+            Rule::Counts => apart <= elapsed + SKEW_TICKS,
+            Rule::Completes => apart <= (elapsed + SKEW_TICKS) * INSTRUCTIONS_PER_TICK,
+            Rule::Time => apart as i64 >= -(SKEW_TICKS as i64),
+            Rule::Expires => {
+                let is_large = entry.lpcr & lpcr::LD != 0;
+                let apart = if is_large { apart as i64 } else { i64::from(apart as i32) };
+                apart.unsigned_abs() <= SKEW_TICKS
+            }
+            Rule::Machine | Rule::Undefined => true,
+        }
+    }
+
+    /// The rows in which `entry` is not what a vCPU may start with: PAPR gives it an address, real mode and
+    /// arguments from r3 on; everything else shows nothing.
+    pub(super) fn differences_from_start(&self, entry: &Entry) -> Vec<usize> {
+        let wrong = |row: &usize| entry.is_visible[*row] && !self.may_start(*row, entry);
+        (0..self.rows.len()).filter(wrong).collect()
+    }
+
+    fn may_start(&self, row: usize, entry: &Entry) -> bool {
+        let is = entry.values[row];
+        let Row { register, exit, .. } = self.rows[row];
+        match register {
+            Register::Msr => is == msr::SF | msr::ME,
+            Register::Pc => true,
+            Register::Gpr(3..=5) => !is_hypervisors(is, &entry.secrets),
+            Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == register.reset(self.processor),
+            _ => !matches!(exit, Rule::Kept | Rule::Spent) || is == 0,
+        }
+    }
+}
+
+/// Whether a value can only be the hypervisor's: an address of its own, which lie in quadrant 3, or one of
+/// the values of its registers that say something.
+fn is_hypervisors(value: u64, secrets: &[u64]) -> bool {
+    const QUADRANT_3: u64 = 0xC000_0000_0000_0000;
+    const SPACE_BYTES: u64 = 1 << 52;
+    (QUADRANT_3..QUADRANT_3 + SPACE_BYTES).contains(&value) || secrets.contains(&value)
+}
