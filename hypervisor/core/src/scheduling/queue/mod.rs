@@ -96,6 +96,8 @@ pub struct RunQueue {
     /// The virtual time of all together, but for the ticks that follow.
     clock: u64,
     rate: Rate,
+    /// How much farther it is at most by what the other threads run and were not charged yet.
+    lead: u64,
     /// What was charged since the clock was looked at.
     passed: u64,
     /// By how much the clock has jumped in all.
@@ -114,6 +116,7 @@ impl Default for RunQueue {
             span: 0,
             clock: 0,
             rate: Rate::new(0),
+            lead: 0,
             passed: 0,
             jumped: 0,
         }
@@ -132,8 +135,10 @@ impl RunQueue {
         self.slice = slice;
         for member in &mut self.members {
             member.home = cores.len();
-            member.period = member.rate.length(slice);
+            member.period = member.rate.length(slice).max(1);
         }
+        let others = cores.len().saturating_sub(1) as u64;
+        self.lead = self.rate.length(others * slice);
         self.span = self.members.iter().map(|member| member.period).min().unwrap_or(0);
         ready.into_iter().for_each(|id| self.insert(id));
     }
@@ -213,7 +218,7 @@ impl RunQueue {
     }
 
     fn insert(&mut self, id: VcpuId) {
-        let is_due = self.members[id.0 as usize].virtual_time <= self.clock;
+        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
         self.sit(id, if is_due { Seat::Due } else { Seat::Early });
         self.ready += 1;
     }
@@ -257,26 +262,34 @@ impl RunQueue {
         self.clock
     }
 
-    /// Finds who is due by now, so that somebody is: of those that wait, or one with this virtual time.
-    fn find_due(&mut self, other: u64) {
-        self.look_at_clock();
-        self.seat_due();
-        let is_nobody_due = other > self.clock && self.first_in(0..self.due.len()) == NOBODY;
-        if is_nobody_due {
-            let first = other.min(self.early.first.0);
-            self.jumped += first - self.clock;
-            self.clock = first;
-            self.seat_due();
-        }
+    /// Where the clock is at most.
+    const fn latest(&self) -> u64 {
+        self.clock.saturating_add(self.lead)
     }
 
     /// Those that are not ahead of the clock any more are due.
     fn seat_due(&mut self) {
-        while self.early.first.0 <= self.clock {
+        let latest = self.latest();
+        while self.early.first.0 <= latest {
             let (_, id) = self.early.first;
             self.early.remove(self.early.first);
             self.sit(id, Seat::Due);
         }
+    }
+
+    /// The earliest deadline of those that are due. If nobody is, the clock jumps to the first of those that wait, or to one
+    /// with this virtual time.
+    fn first_due(&mut self, other: u64) -> Place {
+        let first = self.first_in(0..self.due.len());
+        let next = other.min(self.early.first.0);
+        if first != NOBODY || next <= self.latest() {
+            return first;
+        }
+        let ahead = next - self.latest();
+        self.jumped += ahead;
+        self.clock += ahead;
+        self.seat_due();
+        self.first_in(0..self.due.len())
     }
 
     /// Takes the one that runs next on `thread`. It has to be given back with [`RunQueue::make_ready`].
@@ -292,12 +305,15 @@ impl RunQueue {
         if self.is_empty() {
             return None;
         }
-        self.find_due(u64::MAX);
-        let first = self.first_in(0..self.due.len());
-        let of_core = || self.first_in(self.siblings(thread).iter().copied());
-        let near =
-            [self.own(thread), of_core()].into_iter().find(|place| self.is_near(place.0, first.0));
-        Some(near.unwrap_or(first).1)
+        self.look_at_clock();
+        self.seat_due();
+        let first = self.first_due(u64::MAX);
+        let own = self.own(thread);
+        if self.is_near(own.0, first.0) {
+            return Some(own.1);
+        }
+        let of_core = self.first_in(self.siblings(thread).iter().copied());
+        Some(if self.is_near(of_core.0, first.0) { of_core } else { first }.1)
     }
 
     /// Of the vCPUs in these queues, the one with the earliest deadline.
@@ -320,13 +336,17 @@ impl RunQueue {
     /// Whether `id`, which was taken for `thread`, would be taken again now if it were given back.
     pub fn goes_on(&mut self, id: VcpuId, thread: usize) -> bool {
         self.take_along(id);
+        self.look_at_clock();
+        self.seat_due();
         let virtual_time = self.members[id.0 as usize].virtual_time;
-        self.find_due(virtual_time);
-        self.members[id.0 as usize].jumped = self.jumped;
         let mine = (self.deadline(id), id);
-        virtual_time <= self.clock
-            && mine < self.own(thread)
-            && self.is_near(mine.0, self.first_in(0..self.due.len()).0)
+        let own = self.own(thread);
+        if own < mine || (own != NOBODY && virtual_time > self.latest()) {
+            return false;
+        }
+        let first = self.first_due(virtual_time);
+        self.members[id.0 as usize].jumped = self.jumped;
+        virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
     /// Takes `id`, if it is ready; whether it was.
@@ -340,7 +360,7 @@ impl RunQueue {
     pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
         let ready = ids.filter(|id| self.is_ready(*id));
         ready.min_by_key(|id| {
-            (self.members[id.0 as usize].virtual_time > self.clock, self.deadline(*id), *id)
+            (self.members[id.0 as usize].virtual_time > self.latest(), self.deadline(*id), *id)
         })
     }
 

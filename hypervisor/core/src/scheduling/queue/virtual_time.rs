@@ -33,6 +33,6 @@ impl Rate {
 
     /// How long `ticks` are in this virtual time.
     pub(super) fn length(self, ticks: u64) -> u64 {
-        Self::new(self.weight).pass(ticks).max(1)
+        Self::new(self.weight.max(1)).pass(ticks)
     }
 }
