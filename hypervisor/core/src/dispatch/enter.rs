@@ -48,7 +48,11 @@ impl<H: Hal> Running<'_, H> {
         // Below a slice they divide a slice, which is what they use too much at most.
         let together = partition.vcpus.len().min(schedule.threads()) as u64;
         let part = |left: u64| left.min((left.max(self.system.policy.slice) / together).max(1));
-        let limit = schedule.time_left(partition, now).map_or(FAR, part);
+        let limit = partition.time_limit.map_or(FAR, |_| {
+            let begins = self.system.hal.timebase();
+            let part = schedule.time_left(partition, begins).map_or(FAR, part);
+            part.saturating_add(begins.saturating_sub(now))
+        });
         slice.min(timer).min(mediation).min(limit)
     }
 }

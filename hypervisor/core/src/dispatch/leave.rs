@@ -47,14 +47,20 @@ impl<H: Enter> Running<'_, H> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
-        let is_out_of_time = partition.time_limit.is_some()
-            && self.system.schedule.lock().time_left(partition, self.left) == Some(0);
+        // What it waited for the partition's lock since it left counts too. Who comes when the end is decided pays for its way.
+        let is_concluded = partition.life.may_run().is_none();
+        let is_out_of_time = !is_concluded && partition.time_limit.is_some() && {
+            let now = self.system.hal.timebase();
+            self.system.schedule.lock().time_left(partition, now) == Some(0)
+        };
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
+        if is_concluded || is_out_of_time {
+            self.system.schedule.lock().owes(self.thread, id);
+        }
         match leave {
             Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
             _ if is_out_of_time => {
-                self.system.schedule.lock().owes(self.thread, id);
                 let outcome = Outcome::Stopped(StopReason::TimeLimit);
                 self.system.conclude(partition, end(outcome), caller);
             }
@@ -114,14 +120,17 @@ impl<H: Enter> Running<'_, H> {
     ) -> Option<(VcpuId, Option<Slice>)> {
         let Self { system, thread, place, slice, .. } = self;
         let mut successor = None;
-        system.hal.save_floating(&mut self.registers.floating);
         let vcpu = &mut partition.vcpus[place.1];
-        if let Some(demanded) = &mut vcpu.demanded {
-            system.hal.save_facilities(demanded);
+        let leave = partition.life.may_run();
+        // What nobody runs again needs no more than what a report shows.
+        if leave.is_some() {
+            system.hal.save_floating(&mut self.registers.floating);
+            if let Some(demanded) = &mut vcpu.demanded {
+                system.hal.save_facilities(demanded);
+            }
         }
         system.hal.complete_invalidations();
         vcpu.registers = Some(self.registers);
-        let leave = partition.life.may_run();
         match (next, leave) {
             (Next::Ready, Some(leave)) => {
                 let mut schedule = system.schedule.lock();
