@@ -85,8 +85,8 @@ fn who_ran_alone_is_not_kept_waiting_for_it() {
     assert!(measured[0].longest_gap_ns < 3 * SLICE_US * 1000, "{measured:?}");
 }
 
-/// However much memory is zeroed for each restart or for those who touch it, nobody waits for longer than a slice of
-/// each that is ready, and the one that has begun when it is due again.
+/// However much memory is zeroed for each restart or for those who touch it, nobody waits for longer than two slices of
+/// each that is ready (`docs/containment.md` says why two), and what a change and a piece make of one slice more.
 #[test]
 fn much_memory_keeps_nobody_waiting() {
     for (mode, memory_mib, ready) in
@@ -95,7 +95,7 @@ fn much_memory_keeps_nobody_waiting() {
         let contest = Contest { memory_mib, time_us: 20_000, ..Contest::against(mode, [1, 1, 1]) };
         let measured = check(&contest);
         println!("{mode}, {memory_mib} MiB: {measured:?}");
-        let is_short = measured[0].longest_gap_ns < (ready + 1) * SLICE_US * 1000 + 10_000;
+        let is_short = measured[0].longest_gap_ns < 2 * ready * SLICE_US * 1000 + 10_000;
         assert!(is_short, "{mode}, {memory_mib} MiB: {measured:?}");
     }
 }
@@ -145,7 +145,7 @@ fn a_time_limit_is_kept_within_a_slice() {
 #[test]
 fn a_time_limit_of_all_threads_is_kept_within_a_slice_and_what_its_end_takes() {
     for (topology, threads, end_us) in
-        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 40), ([2, 2, 4], 16, 400)]
+        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 35), ([2, 2, 4], 16, 150)]
     {
         for slice_us in [5, 20, 100] {
             for (mode, victims) in [("loop-all", 0), ("loop-all", 1), ("confer-all", 1)] {

@@ -111,7 +111,7 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
     println!("{:?}", costs.costs);
     assert!(costs.count(Change::Switch) > 100, "{:?}", costs.costs);
     assert_eq!(costs.count(Change::Move), 0, "{:?}", costs.costs);
-    // 2764 with rustc 1.96.
+    // 2740 with rustc 1.96.
     assert!(costs.least(Change::Switch) < 3000, "{:?}", costs.costs);
 }
 
@@ -120,7 +120,7 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
     println!("{:?}", costs.costs);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    // 3984 where no thread waits for a lock.
+    // 4381 with rustc 1.96.
     assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
     // A thread whose own vCPU is ahead by a slice takes another's; most slices end otherwise.
     let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);

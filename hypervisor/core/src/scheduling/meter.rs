@@ -6,6 +6,7 @@
 //! | a guest runs, with what the hypervisor answers without its leaving | the payer of its slice: itself, or the vCPU that conferred it |
 //! | a vCPU has left by what it did, until the next one enters or the thread is idle | it |
 //! | it was interrupted, by the end of its slice, a timer or another thread, until the next one enters | the vCPU that was woken; the next one, if none was |
+//! | it left when its partition's end or restart was decided | it |
 //! | the thread waits for work | nobody: it is idle |
 //! | the rest: the start, the end, a wait that ended for nothing | the hypervisor itself |
 //!

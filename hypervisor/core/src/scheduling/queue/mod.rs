@@ -26,6 +26,10 @@
 //! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
 //! what it has saved up.
 //!
+//! On several threads the clock does not see what the others run and were not charged yet, which is less than a slice of each.
+//! So a vCPU is due until it is that much, the *lead*, ahead of the clock: else threads that run the same would all look
+//! ahead to the first of them whose slice ends, and it would take another's vCPU.
+//!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
 //! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where
 //! threads would not have equal work otherwise.
@@ -52,7 +56,7 @@ pub struct VcpuId(pub u32);
 /// Where a ready vCPU waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seat {
-    /// It was due when it came, or has become so.
+    /// It is not ahead of the clock, by all that may have passed.
     Due,
     /// It is ahead of the clock.
     Early,

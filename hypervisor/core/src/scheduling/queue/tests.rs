@@ -79,6 +79,22 @@ fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
     assert_eq!(all(&mut queue), [ids[1], ids[3], ids[0]]);
 }
 
+/// The other thread's own look earlier to this one while what it runs was not charged yet.
+#[test]
+fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
+    let mut queue = RunQueue::default();
+    let ids: Vec<VcpuId> = (0..4).map(|_| queue.add(WEIGHT_DEFAULT)).collect();
+    queue.set_threads(&[0, 1], SLICE);
+    ids.iter().for_each(|id| queue.make_ready(*id, None));
+    assert!(ids.iter().all(|id| queue.take_this(*id)));
+    // The last one runs on.
+    for (index, thread, early) in [(0, 1, 8), (1, 0, 4), (2, 0, 4)] {
+        queue.charge(ids[index], SLICE - early);
+        queue.make_ready(ids[index], Some(thread));
+    }
+    assert_eq!([0, 1].map(|thread| queue.next(thread)), [Some(ids[1]), Some(ids[0])]);
+}
+
 #[test]
 fn threads_prefer_what_they_ran_last_then_what_their_core_ran_and_keep_nobody_waiting() {
     let mut queue = RunQueue::default();
