@@ -1,29 +1,29 @@
-# What a person can do here. Each target is one line over `cargo xtask`, and each sets up what it needs.
+# Table of contents: each target runs one `cargo xtask` command, which sets up what it needs.
 .PHONY: help build dist run test check differential bench fuzz loom sanitize nightly clean
 
-help:     ## show this list
+help:     ## print this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile
-build:    ## the hypervisor, its payloads and the powervisor command
+build:    ## build the hypervisor, its payloads and the powervisor command
 	@cargo xtask build
-dist:     ## the powervisor command as fast as this toolchain can make it, into target/dist
+dist:     ## build the powervisor command as fast as this toolchain can, into target/dist
 	@cargo xtask dist
-run:      ## what a hypercall costs, on our machine; then the same on QEMU, compared
+run:      ## measure a hypercall on our machine, then run the same image on QEMU and compare
 	@cargo xtask run
-test:     ## everything that must hold before a push
+test:     ## run all checks and all tests, as continuous integration does
 	@cargo xtask test
-check:    ## format, lints, the walls between the crates, citations
+check:    ## check format, lints, who uses whom, unsafe code, citations and joined files
 	@cargo xtask check
-differential: ## random instructions on the simulator and on QEMU, compared
+differential: ## run random instructions on the simulator and on QEMU, and compare
 	@cargo xtask differential
-bench:    ## how fast our machine and QEMU run the same image, what timing mode and looking cost, where time goes
+bench:    ## measure how fast our machine and QEMU run the same image, what timing mode and observers cost, and profile
 	@cargo xtask bench
-fuzz:     ## a partition that does anything at all, on the host and on our machine, for ten minutes
+fuzz:     ## Fuzz: run random partitions for ten minutes, on the host and on our machine
 	@cargo xtask fuzz
-loom:     ## what hardware threads hand over to each other, in every order of their steps
+loom:     ## Loom: run hand-overs between hardware threads in all interleavings
 	@cargo xtask loom
-sanitize: ## the hypervisor's portable parts under AddressSanitizer, and Miri if it is there
+sanitize: ## run the hypervisor's portable parts under AddressSanitizer, and under Miri if it is installed
 	@cargo xtask sanitize
-nightly:  ## all tests with many more random cases, sanitizers, fuzzing, mutants; a summary
+nightly:  ## run all tests with many more random cases, sanitizers, fuzzing and mutants, and print a summary
 	@cargo xtask nightly
-clean:    ## remove everything that was built
+clean:    ## remove what was built
 	@cargo clean

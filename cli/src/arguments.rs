@@ -82,13 +82,13 @@ pub struct RunArguments {
     /// Run on the machine of this description instead of the experiment's.
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
-    /// Decides whatever a run leaves to chance.
+    /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Only count instructions: no timing model, no cycles.
+    /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,
-    /// How many cycles a hardware thread may be simulated ahead of the others, 1 to 100.
+    /// Let a hardware thread run so many cycles ahead of the others, 1 to 100.
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
@@ -125,13 +125,13 @@ pub struct BootArguments {
     /// Boot this image bare on the machine, as OPAL firmware starts it.
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
-    /// Go on with a machine that --save wrote.
+    /// Continue a machine that --save wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "memory", "seed", "console"])]
     pub resume: Option<PathBuf>,
-    /// A second file for the payload or the kernel.
+    /// Give the payload or the kernel this second file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "resume"])]
     pub initrd: Option<PathBuf>,
-    /// Arguments for the payload or the kernel.
+    /// Give the payload or the kernel these arguments.
     #[arg(long, value_name = "ARGUMENTS", conflicts_with_all = ["file", "resume"], allow_hyphen_values = true)]
     pub append: Option<String>,
     /// Memory of the payload's partition [default: 256 MiB], or of the machine for a kernel.
@@ -143,10 +143,10 @@ pub struct BootArguments {
     /// Give the machine so many chips, cores of each and threads of each core, such as 1x2x4.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
     pub topology: Option<Topology>,
-    /// Whose machine to boot on.
+    /// Boot on this machine.
     #[arg(long, value_enum, default_value_t = On::Simulator)]
     pub on: On,
-    /// Decides whatever a run on our machine leaves to chance.
+    /// Seed of the random choices of a run on our machine; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Show the log of QEMU's firmware too.
@@ -170,12 +170,12 @@ pub struct BootArguments {
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<PathBuf>,
     /// At the end, write what each partition did to standard error: a table, or the line of JSON that docs/json.md
-    /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and tells it when all
-    /// partitions are over.
+    /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and prints its counts when all
+    /// partitions have ended.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
     pub statistics: Option<Format>,
     /// Run in timing mode; at the end, write the cycles, and who spent them and why, to standard error. A
-    /// machine that was saved so goes on so by itself; one that was not begins with empty caches.
+    /// machine that was saved in timing mode continues in it; another one begins with empty caches.
     #[arg(long)]
     pub timing: bool,
     /// In timing mode, leave the first steps out of the ledger, until caches and predictors have filled.
@@ -198,7 +198,7 @@ pub struct BootArguments {
     #[arg(long, value_name = "[PARTITION=]FILE")]
     pub symbols: Vec<String>,
     /// Stop after this many steps: instructions completed and interrupts taken. Nothing else ends a guest that spins, or
-    /// that polls for input when standard input, or the log, has ended; of the latter one line tells.
+    /// that polls for input when standard input, or the log, has ended; one line tells that a guest polls so.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop behind the first mark `tdi 0,r0,MARK` that is executed: 0x4000 and more for the begin of a region, 0x4800
@@ -263,7 +263,7 @@ pub struct DiffArguments {
     pub before: PathBuf,
     /// Another one, of the same experiment.
     pub after: PathBuf,
-    /// What lines are compared by.
+    /// Compare lines by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
 }

@@ -6,6 +6,7 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
+use lab::images::GUESTS;
 use support::{Folder, elf, errors, project};
 
 const PARTITION: &str =
@@ -47,6 +48,10 @@ fn assert_files_refused(subcommand: &str, cases: &[(&str, &str, &str)], good: &s
 
 #[test]
 fn partition_files() {
+    let unreadable = format!(
+        "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: {}",
+        GUESTS.join(", ")
+    );
     let cases = [
         ("[[partition]]", "[[partition]", "bad.toml:1: unclosed array table; expected `]`"),
         (
@@ -84,11 +89,7 @@ fn partition_files() {
             "'64 KiB'",
             "bad.toml:4: p.elf: it needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
         ),
-        (
-            "p.elf",
-            "q.elf",
-            "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: compute, confer, echo, fairness, hello, memory-walk, misbehave, null-hypercall, preempt, registers, smp, storm, timer",
-        ),
+        ("p.elf", "q.elf", &unreadable),
         (
             "name = 'p'",
             "name = 'a b'",

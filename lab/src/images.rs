@@ -14,22 +14,8 @@ use crate::user_file::is_same_file;
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
-/// The payloads' files.
-pub const GUESTS: [&str; 13] = [
-    "compute",
-    "confer",
-    "echo",
-    "fairness",
-    "hello",
-    "memory-walk",
-    "misbehave",
-    "null-hypercall",
-    "preempt",
-    "registers",
-    "smp",
-    "storm",
-    "timer",
-];
+/// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
+pub const GUESTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
 /// The folder with the images.
 #[derive(Clone, Debug)]
@@ -68,7 +54,7 @@ impl Images {
     /// Whether the file at `path` is one of the images, by whatever name.
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
-        let mut names = GUESTS.into_iter().chain([HYPERVISOR, cases::IMAGE]);
+        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, cases::IMAGE]);
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 

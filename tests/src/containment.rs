@@ -103,7 +103,7 @@ pub fn watched(system: &System) -> (Transcript, Vec<String>) {
 }
 
 /// What the oracle found, on cores of so many threads: VTB is a core's, so what its threads run at the same time
-/// disturbs it (see CAVEATS.md).
+/// disturbs it (see docs/caveats/machine.md#interrupts).
 fn findings(oracle: &Oracle, threads_per_core: u32) -> Vec<String> {
     let findings = oracle.findings().iter().map(ToString::to_string);
     findings.filter(|finding| threads_per_core == 1 || !finding.contains(": VTB = ")).collect()

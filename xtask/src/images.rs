@@ -10,46 +10,10 @@ use anyhow::{Context, Result};
 
 use crate::setup::setup;
 use crate::toolchain::Toolchain;
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Package, Workspace, run};
 
 const TARGET: &str = "powerpc64le-powervisor";
-/// What is built together. Apart, because cargo gives crates that are built together the features that
-/// any of them asks for, and the payloads have no heap.
-const BUILDS: [&[&str]; 2] = [
-    &["hypervisor-image", "guest-calibrate"],
-    &[
-        "guest-compute",
-        "guest-confer",
-        "guest-echo",
-        "guest-fairness",
-        "guest-hello",
-        "guest-memory-walk",
-        "guest-misbehave",
-        "guest-null-hypercall",
-        "guest-preempt",
-        "guest-registers",
-        "guest-smp",
-        "guest-storm",
-        "guest-timer",
-    ],
-];
-const PROGRAMS: [&str; 15] = [
-    "hypervisor",
-    "calibrate",
-    "compute",
-    "confer",
-    "echo",
-    "fairness",
-    "hello",
-    "memory-walk",
-    "misbehave",
-    "null-hypercall",
-    "preempt",
-    "registers",
-    "smp",
-    "storm",
-    "timer",
-];
+const HYPERVISOR: &str = "hypervisor-image";
 
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {
@@ -58,7 +22,13 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
         .context("no Rust compiler with the sources of core; run `cargo xtask setup`")?;
     let target = workspace.root.join("hypervisor/image").join(TARGET).with_extension("json");
     let built = workspace.target.join("bare");
-    for packages in BUILDS {
+    let is_image = |package: &&Package| package.name == HYPERVISOR || package.is_guest;
+    let images =
+        workspace.packages.iter().filter(is_image).filter(|image| !image.programs.is_empty());
+    // Apart, because cargo gives crates that are built together the features that any of them asks for, and
+    // the payloads have no heap.
+    let (hypervisor, guests): (Vec<_>, Vec<_>) = images.partition(|image| image.name == HYPERVISOR);
+    for packages in [&hypervisor, &guests] {
         let mut command = toolchain.cargo();
         command
             .args(["build", "--quiet", "--release", "-Zbuild-std=core,alloc"])
@@ -68,13 +38,13 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
             .arg(&target)
             .arg("--target-dir")
             .arg(&built)
-            .args(packages.iter().flat_map(|package| ["--package", package]))
+            .args(packages.iter().flat_map(|package| ["--package", &package.name]))
             .current_dir(&workspace.root);
         run(&mut command).context("building the images")?;
     }
 
     fs::create_dir_all(workspace.images())?;
-    for program in PROGRAMS {
+    for program in hypervisor.iter().chain(&guests).flat_map(|image| &image.programs) {
         let from = built.join(TARGET).join("release").join(program);
         fs::copy(&from, workspace.images().join(program))
             .with_context(|| format!("copying {}", from.display()))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask`: everything a person does with the project, one subcommand each.
+//! `cargo xtask`: what a person does with the project, a subcommand for each.
 //!
 //! The Makefile is a table of contents over these. Each subcommand sets up what it needs, so that any
 //! of them works in a fresh clone.
@@ -8,6 +8,7 @@ mod check;
 mod dist;
 mod fuzz;
 mod images;
+mod join;
 mod kvm_unit_tests;
 mod linux;
 mod loom;
@@ -27,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 use workspace::Workspace;
 
-/// What a person does with the project.
+/// Set up, build, run, test, check and measure the project.
 #[derive(Parser, Debug)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -37,9 +38,9 @@ struct Arguments {
 
 #[derive(Subcommand, Debug, Clone)]
 enum Task {
-    /// Check for the programs that the others need; as root on Debian, install what is missing.
+    /// Look for the programs that the other tasks need; as root on Debian, install those that are missing.
     Setup,
-    /// Build the hypervisor and the payloads for the machine, into target/images.
+    /// Build the hypervisor and the payloads into target/images.
     Images,
     /// Build everything: images and the powervisor command.
     Build,
@@ -47,36 +48,39 @@ enum Task {
     Dist,
     /// Print what a hypercall costs on our machine, then run the same on QEMU and compare.
     Run,
-    /// Everything that must hold before a push: the checks, then every test.
+    /// Run all checks, then all tests, as continuous integration does.
     Test,
     /// Fetch Debian's kernel and busybox for our machine into target/linux, and make an initramfs of them.
     Linux(linux::Arguments),
-    /// Run a build of kvm-unit-tests of yours: each test as a guest of the hypervisor and on the bare machine, on ours
-    /// and on QEMU, and print how each ended.
+    /// Run your build of kvm-unit-tests: each test as a guest of the hypervisor and on the bare machine, on our machine
+    /// and on QEMU. Print how each ended.
     KvmUnitTests(kvm_unit_tests::Arguments),
-    /// Format, lints, the walls between the crates, and whether what a text cites is there.
+    /// Check format and lints, who uses whom, where unsafe code is, whether every citation resolves, and whether
+    /// the joined files are as new as their parts.
     Check,
-    /// Random instructions on the simulator and on QEMU, compared: `differential --help` for options.
+    /// Join CHANGELOG.md from docs/changes and CLAIMS.md from docs/claims.
+    Join,
+    /// Run random instructions on the simulator and on QEMU, and compare; `differential --help` lists options.
     #[command(disable_help_flag = true)]
     Differential {
-        /// What the differential test is given: --mnemonic, --cases, --seed.
+        /// Options of the comparison: --mnemonic, --cases, --seed.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// How fast our machine and QEMU run the same image, in millions of instructions per second; what timing
-    /// mode and looking cost; and where the simulator's own time goes.
+    /// Measure how fast our machine and QEMU run the same image, in millions of instructions per second, and what timing
+    /// mode and observers cost; then profile the simulator.
     Bench(bench::Arguments),
-    /// Change one thing at a time in `arch` and in the simulator; the tests must notice.
+    /// Mutants: change one thing at a time in `arch` and in the simulator; the tests must notice.
     Mutants(mutants::Arguments),
-    /// A partition that does anything at all, on the fake machine, where libFuzzer looks for what breaks the
-    /// hypervisor; then random partitions on our machine, while its oracle watches.
+    /// Fuzz: libFuzzer looks for a partition that breaks the hypervisor on the fake machine; then random partitions run on
+    /// our machine, and its oracle watches.
     Fuzz(fuzz::Arguments),
-    /// What hardware threads hand over to each other, in every order of their steps.
+    /// Loom: run hand-overs between hardware threads in all interleavings.
     Loom(loom::Arguments),
-    /// The hypervisor's portable parts under AddressSanitizer, and under Miri where that is installed.
+    /// Run the tests of the hypervisor's portable parts under AddressSanitizer, and under Miri if it is installed.
     Sanitize,
-    /// All tests, with many more random cases and orders, under sanitizers too, some fuzzing, and a sample of
-    /// mutants; a summary at the end.
+    /// Run all tests with many more random cases and interleavings, sanitizers, some fuzzing and a sample of mutants, and
+    /// print a summary.
     Nightly,
 }
 
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
         Task::Linux(arguments) => linux::linux(&workspace, &arguments),
         Task::KvmUnitTests(arguments) => kvm_unit_tests::kvm_unit_tests(&workspace, &arguments),
         Task::Check => check::check(&workspace),
+        Task::Join => join::join(&workspace),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments).map(drop),

@@ -23,6 +23,10 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The crates of the workspace that it uses, for any purpose.
     pub(crate) uses: Vec<String>,
+    /// The programs that it is built to.
+    pub(crate) programs: Vec<String>,
+    /// Whether it lies in `guests/`.
+    pub(crate) is_guest: bool,
 }
 
 impl Workspace {
@@ -92,7 +96,17 @@ fn package(package: &Value) -> Option<Package> {
     let name = |value: &Value| value["name"].as_str().map(str::to_owned);
     let uses =
         package["dependencies"].as_array()?.iter().filter(own).map(name).collect::<Option<_>>()?;
-    Some(Package { name: name(package)?, uses })
+    let is_program = |target: &&Value| {
+        target["kind"].as_array().is_some_and(|kinds| kinds.contains(&"bin".into()))
+    };
+    let programs = package["targets"]
+        .as_array()?
+        .iter()
+        .filter(is_program)
+        .map(name)
+        .collect::<Option<_>>()?;
+    let folder = Path::new(package["manifest_path"].as_str()?).parent()?.parent()?;
+    Some(Package { name: name(package)?, uses, programs, is_guest: folder.ends_with("guests") })
 }
 
 fn cargo() -> Command {

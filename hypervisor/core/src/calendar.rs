@@ -1,5 +1,7 @@
 //! Dates and times: between firmware's decimal digits, RTAS's numbers and seconds.
 
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
+
 /// A date and a time of day in the proleptic Gregorian calendar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DateTime {
@@ -17,78 +19,33 @@ pub struct DateTime {
     pub second: u32,
 }
 
-const DAY: i64 = 86_400;
-
-const fn is_leap(year: u32) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-const fn days_of_month(year: u32, month: u32) -> u32 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from the start of the year 0 to the start of `year`.
-const fn days_before_year(year: i64) -> i64 {
-    // Leap years before `year`, 0 among them.
-    let leaps = if year == 0 {
-        0
-    } else {
-        let last = year - 1;
-        last / 4 - last / 100 + last / 400 + 1
-    };
-    year * 365 + leaps
-}
-
 impl DateTime {
     /// Whether there is such a day and time, in the years 0 to 9999.
     #[must_use]
-    pub const fn is_valid(&self) -> bool {
-        self.year <= 9999
-            && 1 <= self.month
-            && self.month <= 12
-            && 1 <= self.day
-            && self.day <= days_of_month(self.year, self.month)
-            && self.hour < 24
-            && self.minute < 60
-            && self.second < 60
+    pub fn is_valid(self) -> bool {
+        self.to_seconds().is_some()
     }
 
-    /// Seconds since the start of the year 0, if the date is valid.
+    /// Seconds since the start of 1970, negative before it, if the date is valid.
     #[must_use]
     pub fn to_seconds(self) -> Option<i64> {
-        if !self.is_valid() {
-            return None;
-        }
-        let months: u32 = (1..self.month).map(|month| days_of_month(self.year, month)).sum();
-        let days = days_before_year(i64::from(self.year)) + i64::from(months + self.day - 1);
-        Some(days * DAY + i64::from(self.hour * 3600 + self.minute * 60 + self.second))
+        let small = |number: u32| u8::try_from(number).ok();
+        let month = Month::try_from(small(self.month)?).ok()?;
+        let year = i32::try_from(self.year).ok()?;
+        let date = Date::from_calendar_date(year, month, small(self.day)?).ok()?;
+        let time =
+            Time::from_hms(small(self.hour)?, small(self.minute)?, small(self.second)?).ok()?;
+        Some(PrimitiveDateTime::new(date, time).assume_utc().unix_timestamp())
     }
 
-    /// The date so many seconds after the start of the year 0, up to the end of the year 9999.
+    /// The date so many seconds after the start of 1970, or before it, in the years 0 to 9999.
     #[must_use]
     pub fn from_seconds(seconds: i64) -> Option<Self> {
-        let (days, rest) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY) as u32);
-        if days < 0 || days >= days_before_year(10_000) {
-            return None;
-        }
-        // A year has at least 365 days, so this is not too early by more than a few years.
-        let mut year = days / 366;
-        while days_before_year(year + 1) <= days {
-            year += 1;
-        }
-        let mut day = (days - days_before_year(year)) as u32;
-        let (year, mut month) = (year as u32, 1);
-        while day >= days_of_month(year, month) {
-            day -= days_of_month(year, month);
-            month += 1;
-        }
-        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        Some(Self { year, month, day: day + 1, hour, minute, second })
+        let moment = OffsetDateTime::from_unix_timestamp(seconds).ok()?;
+        let (hour, minute, second) = moment.to_hms();
+        let [day, hour, minute, second] = [moment.day(), hour, minute, second].map(u32::from);
+        let month = u32::from(u8::from(moment.month()));
+        Some(Self { year: u32::try_from(moment.year()).ok()?, month, day, hour, minute, second })
     }
 
     /// From OPAL's clock: `yyyymmdd` and, from the top, `hhmmss`, both binary-coded decimal.
@@ -124,12 +81,15 @@ mod tests {
     #[test]
     fn known_days_have_known_distances() {
         let seconds = |date: DateTime| date.to_seconds().unwrap();
-        let epoch = seconds(date(1970, 1, 1));
-        assert_eq!(epoch, 719_528 * 86_400);
-        assert_eq!(seconds(date(2000, 3, 1)) - epoch, 951_868_800);
-        assert_eq!(seconds(date(2001, 9, 9)) + 6400 - epoch, 1_000_000_000);
+        assert_eq!(seconds(date(1970, 1, 1)), 0);
+        assert_eq!(seconds(date(0, 1, 1)), -719_528 * 86_400);
+        assert_eq!(seconds(date(2000, 3, 1)), 951_868_800);
+        assert_eq!(seconds(date(2001, 9, 9)) + 6400, 1_000_000_000);
         assert_eq!(date(1900, 2, 29).to_seconds(), None);
         assert_eq!(date(2024, 13, 1).to_seconds(), None);
+        assert_eq!(date(10_000, 1, 1).to_seconds(), None);
+        assert_eq!(DateTime::from_seconds(-719_528 * 86_400 - 1), None);
+        assert_eq!(DateTime::from_seconds(i64::MAX), None);
     }
 
     #[test]
@@ -142,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn seconds_and_dates_are_two_ways_to_say_the_same(seconds in 0i64..315_569_520_000) {
+        fn seconds_and_dates_are_two_ways_to_say_the_same(seconds in -62_167_219_200i64..253_402_300_800) {
             let date = DateTime::from_seconds(seconds).unwrap();
             prop_assert!(date.is_valid());
             prop_assert_eq!(date.to_seconds(), Some(seconds));

@@ -106,7 +106,8 @@ pub fn measure(
     let alone = system(image.to_vec(), machine.clone());
     let mut boots = vec![Boot { system: alone, role: 0, has_others: false, suffix: String::new() }];
     for setup in &published.setups {
-        let machine = machine.clone().with_topology(setup.topology, "calibration/power9.toml");
+        let machine =
+            machine.clone().with_topology(setup.topology, "calibration/power9/setups.toml");
         for &others in &setup.others {
             let suffix = format!(", {}", setup.name(others));
             if wanted.iter().any(|case| case.ends_with(&suffix)) {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
 //! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
-//! | [`calendar`] | what passes a line at a time: ports of the caches, channels of the memory |
+//! | [`bandwidth`] | what passes a line at a time: ports of the caches, channels of the memory |
 //! | [`exchange`] | lines that threads pass to each other, one transfer after the other |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
 //! | [`prefetch`] | streams of loads, and the lines to fetch ahead of them |
@@ -15,7 +15,7 @@
 //! consistent). They hold tags. `icbi` does nothing here: instruction caches see stores themselves.
 
 pub mod array;
-pub mod calendar;
+pub mod bandwidth;
 pub mod displaced;
 pub mod exchange;
 pub mod hierarchy;

@@ -1,5 +1,7 @@
 //! The date that firmware's clock shows: where the description starts it, plus simulated time.
 
+use time::{Duration, Month};
+
 use crate::description::Date;
 
 const DAY_SECONDS: u64 = 24 * 60 * 60;
@@ -9,32 +11,23 @@ fn decimal(value: u64) -> u64 {
     value / 10 % 10 * 16 + value % 10
 }
 
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn days_in(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+fn day(date: Date) -> Option<time::Date> {
+    let month = Month::try_from(u8::try_from(date.month).ok()?).ok()?;
+    let day = u8::try_from(date.day).ok()?;
+    time::Date::from_calendar_date(i32::try_from(date.year).ok()?, month, day).ok()
 }
 
 /// What `OPAL_RTC_READ` answers `seconds` after `start`: year, month and day in binary-coded decimal,
 /// and hour, minute and second in the upper bytes of a doubleword.
+///
+/// # Panics
+/// If there is no such day as `start`: see [`exists`].
 #[must_use]
 pub fn read(start: Date, seconds: u64) -> (u32, u64) {
-    let Date { mut year, mut month, mut day } = start;
-    for _ in 0..seconds / DAY_SECONDS {
-        day += 1;
-        if day > days_in(year, month) {
-            (month, day) = (month + 1, 1);
-        }
-        if month > 12 {
-            (year, month) = (year + 1, 1);
-        }
-    }
+    let days = Duration::days((seconds / DAY_SECONDS) as i64);
+    let today = day(start).expect("the description was checked").saturating_add(days);
+    let (year, month, day) = (today.year() as u64, u8::from(today.month()), today.day());
+    let (month, day) = (u64::from(month), u64::from(day));
     let second = seconds % DAY_SECONDS;
     let date = decimal(year / 100) << 24 | decimal(year) << 16 | decimal(month) << 8 | decimal(day);
     let [hour, minute, second] = [second / 3600, second / 60 % 60, second % 60].map(decimal);
@@ -44,9 +37,7 @@ pub fn read(start: Date, seconds: u64) -> (u32, u64) {
 /// Whether there is such a day.
 #[must_use]
 pub fn exists(date: Date) -> bool {
-    (1..=9999).contains(&date.year)
-        && (1..=12).contains(&date.month)
-        && (1..=days_in(date.year, date.month)).contains(&date.day)
+    (1..=9999).contains(&date.year) && day(date).is_some()
 }
 
 #[cfg(test)]

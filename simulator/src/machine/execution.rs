@@ -13,7 +13,7 @@ use crate::trace::Observer;
 
 /// Why execution of a block, or of block after block, ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leave {
+pub(super) enum StretchEnd {
     /// The limit was reached, or the block's end.
     Straight,
     /// An instruction changed the state that code is executed in.
@@ -54,9 +54,9 @@ pub(super) fn execute<O: Observer>(
     allowed: u64,
     mode: Mode,
     observer: &mut O,
-) -> Leave {
+) -> StretchEnd {
     let count = usize::try_from(allowed).unwrap_or(usize::MAX).min(block.ops.len());
-    let mut leave = Leave::Straight;
+    let mut end = StretchEnd::Straight;
     let mut cia = thread.cia;
     for op in &block.ops[..count] {
         let outcome = (op.handler)(thread, shared, op.word);
@@ -65,15 +65,15 @@ pub(super) fn execute<O: Observer>(
         }
         match outcome {
             Ok(Flow::Next) => {}
-            Ok(Flow::Synchronize) => leave = Leave::Synchronize,
+            Ok(Flow::Synchronize) => end = StretchEnd::Synchronize,
             Ok(Flow::Branch) => {
                 retire(thread, 1);
-                return Leave::Straight;
+                return StretchEnd::Straight;
             }
             Ok(Flow::Return) => {
                 observer.returned(thread, shared, mode);
                 retire(thread, 1);
-                return Leave::Synchronize;
+                return StretchEnd::Synchronize;
             }
             Err(_) => {
                 thread.contain(op.word);
@@ -82,20 +82,20 @@ pub(super) fn execute<O: Observer>(
                     observer.returned(thread, shared, mode);
                 }
                 retire(thread, u64::from(is_complete));
-                return Leave::Trap;
+                return StretchEnd::Trap;
             }
         }
         // Kept in a variable: reading back what was just stored would make each instruction wait for
         // the one before.
         cia = cia.wrapping_add(4);
         thread.cia = cia;
-        if leave == Leave::Synchronize {
+        if end == StretchEnd::Synchronize {
             break;
         }
     }
     retire(thread, 0);
     thread.nia = thread.effective(cia).0;
-    leave
+    end
 }
 
 /// Whether the instruction returned from an interrupt, also where the state that it returned to takes

@@ -24,7 +24,7 @@ fn alone(thread: &Thread, shared: &Shared) -> Reached {
 }
 
 /// Finds the level of each core, after threads stopped or woke.
-pub(super) fn settle(threads: &mut [Thread], shared: &mut Shared) {
+pub(super) fn find_levels(threads: &mut [Thread], shared: &mut Shared) {
     for siblings in threads.chunk_by_mut(|one, other| one.core == other.core) {
         let levels = siblings.iter().map(|thread| match thread.activity {
             Activity::Stopped => requested(thread, &shared.power_saving),

@@ -4,7 +4,7 @@ use arch::interrupt::Vector;
 use arch::marker::Mark;
 use arch::opal::token;
 
-use super::execution::{Leave, execute, find_block, next_at};
+use super::execution::{StretchEnd, execute, find_block, next_at};
 use super::{Machine, QUANTUM_CYCLES, Report, power, step};
 use crate::exec::Mode;
 use crate::interrupt::{self, Taken};
@@ -163,7 +163,7 @@ impl Machine {
         let State { threads, shared, .. } = &mut self.state;
         if shared.needs_attention() {
             shared.clear_attention();
-            power::settle(threads, shared);
+            power::find_levels(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
                 thread.wakes_at = interrupt::wake::wakes_at(thread, shared);
             }
@@ -218,14 +218,14 @@ impl Machine {
                     return Ok(());
                 }
                 match self.step(index, observer)? {
-                    Leave::Trap if self.trap(index, observer)? => return Ok(()),
+                    StretchEnd::Trap if self.trap(index, observer)? => return Ok(()),
                     _ => continue,
                 }
             }
             let deadline = end.min(interrupt::decrementers::next_timer(thread, &self.state.shared));
             match self.blocks(index, deadline, observer) {
-                Leave::Place => return Ok(()),
-                Leave::Trap if self.trap(index, observer)? => return Ok(()),
+                StretchEnd::Place => return Ok(()),
+                StretchEnd::Trap if self.trap(index, observer)? => return Ok(()),
                 _ => {}
             }
         }
@@ -269,7 +269,7 @@ impl Machine {
 
     /// Executes block after block in the state that was entered, until `deadline` in the thread's time
     /// or until an instruction leaves that state.
-    fn blocks<O: Observer>(&mut self, index: usize, deadline: u64, observer: &mut O) -> Leave {
+    fn blocks<O: Observer>(&mut self, index: usize, deadline: u64, observer: &mut O) -> StretchEnd {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
         let mode = Mode::of(thread);
@@ -278,15 +278,15 @@ impl Machine {
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
             if self.places.reach(thread) {
-                return Leave::Place;
+                return StretchEnd::Place;
             }
             let Ok(number) = find_block(thread, shared, &mut self.blocks, mode) else {
-                return Leave::Trap;
+                return StretchEnd::Trap;
             };
             let allowed = self.places.room(thread, deadline - thread.time.cycles());
-            let leave = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
-            if leave != Leave::Straight || thread.time.cycles() >= deadline {
-                return leave;
+            let end = execute(thread, shared, self.blocks.get(number), allowed, mode, observer);
+            if end != StretchEnd::Straight || thread.time.cycles() >= deadline {
+                return end;
             }
         }
     }

@@ -12,7 +12,7 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 
 use super::Machine;
-use super::execution::{Leave, Stretch, execute};
+use super::execution::{Stretch, StretchEnd, execute};
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt;
@@ -53,7 +53,7 @@ impl Machine {
         &mut self,
         index: usize,
         observer: &mut O,
-    ) -> Result<Leave, StopReason> {
+    ) -> Result<StretchEnd, StopReason> {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
         let trace = match msr::TE.get(thread.msr()) {
@@ -69,24 +69,25 @@ impl Machine {
         let is_breakpoint = ciabr & 3 == privilege(thread) && ciabr & !3 == address;
         let mode = Mode::of(thread);
         let place = mmu::translate(thread, shared, EffectiveAddress(address), Access::Fetch);
-        let Ok(place) = place else { return Ok(Leave::Trap) };
+        let Ok(place) = place else { return Ok(StretchEnd::Trap) };
         let number = self.blocks.find(&mut shared.memory, shared.processor, place.offset, mode);
-        let leave = if self.state.timing.is_some() {
+        let end = if self.state.timing.is_some() {
             let limit = thread.steps() + 1;
             let stretch = Stretch { deadline: u64::MAX, limit, mode };
             self.timed_block(index, number, &mut 0, stretch, observer)
         } else {
             execute(thread, shared, self.blocks.get(number), 1, mode, observer)
         };
-        if leave == Leave::Turn {
-            return Ok(leave);
+        if end == StretchEnd::Turn {
+            return Ok(end);
         }
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
         let op = &self.blocks.get(number).ops[0];
         let is_wanted = trace == SINGLE_STEP || trace == BRANCH_TRACE && is_branch(op.mnemonic);
-        if leave == Leave::Trap || changes_context(op.mnemonic) || !(is_wanted || is_breakpoint) {
-            return Ok(if leave == Leave::Trap { leave } else { Leave::Synchronize });
+        if end == StretchEnd::Trap || changes_context(op.mnemonic) || !(is_wanted || is_breakpoint)
+        {
+            return Ok(if end == StretchEnd::Trap { end } else { StretchEnd::Synchronize });
         }
         if thread.activity == Activity::Waiting {
             // The trace exception ends a wait.
@@ -99,7 +100,7 @@ impl Machine {
             Interrupt { status, is_after_instruction: true, ..Interrupt::new(Vector::Trace) };
         let taken = interrupt::take(thread, shared, &trace);
         self.took(index, taken, observer);
-        Ok(Leave::Synchronize)
+        Ok(StretchEnd::Synchronize)
     }
 }
 

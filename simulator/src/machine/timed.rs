@@ -6,7 +6,7 @@
 
 use arch::marker::Mark;
 
-use super::execution::{Leave, Stretch, completes, find_block, has_returned, next_at};
+use super::execution::{Stretch, StretchEnd, completes, find_block, has_returned, next_at};
 use super::{Machine, step};
 use crate::blocks::Block;
 use crate::exec::{Flow, Mode};
@@ -155,8 +155,8 @@ impl Machine {
                         return Ok(());
                     }
                     match self.step(index, observer).map_err(|reason| (index, reason))? {
-                        Leave::Turn => index = self.next_of_core(index),
-                        Leave::Trap => {
+                        StretchEnd::Turn => index = self.next_of_core(index),
+                        StretchEnd::Trap => {
                             let trap = self.trap(index, observer);
                             if trap.map_err(|reason| (index, reason))? {
                                 return Ok(());
@@ -181,11 +181,11 @@ impl Machine {
             let limit = self.state.threads[index].steps() + (end - steps);
             let Some(entered) = &mut siblings[place] else { unreachable!("it was entered above") };
             match self.timed_blocks(index, entered, limit, observer) {
-                Leave::Turn => index = self.next_of_core(index),
-                Leave::Place => return Ok(()),
-                Leave::Straight => siblings[place] = None,
-                Leave::Synchronize => siblings = Default::default(),
-                Leave::Trap => {
+                StretchEnd::Turn => index = self.next_of_core(index),
+                StretchEnd::Place => return Ok(()),
+                StretchEnd::Straight => siblings[place] = None,
+                StretchEnd::Synchronize => siblings = Default::default(),
+                StretchEnd::Trap => {
                     siblings = Default::default();
                     if self.trap(index, observer).map_err(|reason| (index, reason))? {
                         return Ok(());
@@ -220,7 +220,7 @@ impl Machine {
         entered: &mut Entered,
         limit: u64,
         observer: &mut O,
-    ) -> Leave {
+    ) -> StretchEnd {
         let timing = &self.state.timing;
         let is_shared = timing.as_ref().is_some_and(|timing| timing.is_shared(index));
         let turn = timing.as_ref().and_then(|timing| timing.turn);
@@ -232,7 +232,7 @@ impl Machine {
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
             if self.places.reach(thread) {
-                return Leave::Place;
+                return StretchEnd::Place;
             }
             let steps = thread.steps();
             let limit = steps + self.places.room(thread, stretch.limit - steps);
@@ -240,18 +240,18 @@ impl Machine {
                 Some(block) => block,
                 None => match find_block(thread, shared, &mut self.blocks, stretch.mode) {
                     Ok(number) => (number, 0),
-                    Err(_) => return Leave::Trap,
+                    Err(_) => return StretchEnd::Trap,
                 },
             };
             let part = Stretch { limit, ..stretch };
-            let leave = self.timed_block(index, number, &mut place, part, observer);
-            if leave == Leave::Turn {
+            let end = self.timed_block(index, number, &mut place, part, observer);
+            if end == StretchEnd::Turn {
                 let is_inside = place < self.blocks.get(number).ops.len();
                 entered.block = is_inside.then_some((number, place));
             }
             let thread = &self.state.threads[index];
-            if leave != Leave::Straight || stretch.is_over(thread) {
-                return leave;
+            if end != StretchEnd::Straight || stretch.is_over(thread) {
+                return end;
             }
         }
     }
@@ -264,7 +264,7 @@ impl Machine {
         place: &mut usize,
         stretch: Stretch,
         observer: &mut O,
-    ) -> Leave {
+    ) -> StretchEnd {
         let State { threads, shared, timing, .. } = &mut self.state;
         let timing = timing.as_mut().expect("timing mode has a model");
         let thread = &mut threads[index];
@@ -304,7 +304,7 @@ impl Run<'_> {
         place: &mut usize,
         stretch: Stretch,
         observer: &mut O,
-    ) -> Leave {
+    ) -> StretchEnd {
         let is_shared = self.timing.is_shared(self.thread.index);
         let has_others = self.timing.has_others(self.thread.index);
         for (index, op) in self.block.ops.iter().enumerate().skip(*place) {
@@ -315,13 +315,13 @@ impl Run<'_> {
             let asks =
                 is_shared || operation.orders_threads || has_others && operation.operand.is_some();
             if asks && !timing.goes_on(thread, shared, operation) {
-                return Leave::Turn;
+                return StretchEnd::Turn;
             }
             thread.accesses.clear();
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
                 self.thread.contain(op.word);
-                return Leave::Trap;
+                return StretchEnd::Trap;
             }
             if O::SEES_INSTRUCTIONS {
                 observer.completed(self.thread, op, stretch.mode);
@@ -330,24 +330,24 @@ impl Run<'_> {
                 observer.returned(self.thread, self.shared, stretch.mode);
             }
             self.complete(index, outcome.ok());
-            let leave = match outcome {
+            let end = match outcome {
                 Ok(Flow::Next) => None,
-                Ok(Flow::Branch) => Some(Leave::Straight),
-                Ok(Flow::Synchronize | Flow::Return) => Some(Leave::Synchronize),
-                Err(_) => Some(Leave::Trap),
+                Ok(Flow::Branch) => Some(StretchEnd::Straight),
+                Ok(Flow::Synchronize | Flow::Return) => Some(StretchEnd::Synchronize),
+                Err(_) => Some(StretchEnd::Trap),
             };
-            if let Some(leave) = leave {
-                return leave;
+            if let Some(end) = end {
+                return end;
             }
             *place = index + 1;
             if self.timing.turn.is_none() {
-                return Leave::Turn;
+                return StretchEnd::Turn;
             }
             if stretch.is_over(self.thread) {
                 break;
             }
         }
-        Leave::Straight
+        StretchEnd::Straight
     }
 
     /// Completes instruction `index` of the block, which handed over by `flow`, or to an interrupt.

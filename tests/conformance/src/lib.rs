@@ -1,6 +1,6 @@
 //! Conformance rules: one small bare-metal program for each rule of the architecture.
 //!
-//! A folder of `rules/` has the program and `test.toml`, which says what the program shows, on which
+//! A folder of an area in `rules/` has the program and `test.toml`, which says what the program shows, on which
 //! machine, and whether QEMU can judge it. A program prints `PASS`, or `FAIL` with the check that failed;
 //! some instead make the machine stop with a report. Each runs on a fresh machine.
 //!
@@ -40,6 +40,35 @@ impl Verdict {
             (None, None) => {
                 let line = console.lines().find(|line| line.starts_with("FAIL"));
                 Some(line.unwrap_or("neither PASS nor FAIL on the console").to_owned())
+            }
+        }
+    }
+}
+
+/// How our machine stands to a rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// It follows the rule.
+    Follows,
+    /// It does not, as the rule's file says; the text says why, and what was seen.
+    KnownFailure(String),
+    /// It does not, or it follows a rule whose file says that it does not; the text says what is wrong.
+    Wrong(String),
+}
+
+impl Standing {
+    /// What a verdict of our machine means for `rule`.
+    #[must_use]
+    pub fn of(rule: &rule::Rule, verdict: &Verdict) -> Self {
+        let name = &rule.name;
+        match (verdict.complaint(rule), &rule.file.known_failure) {
+            (None, None) => Self::Follows,
+            (Some(complaint), None) => Self::Wrong(format!("{name}: {complaint}")),
+            (Some(complaint), Some(reason)) => {
+                Self::KnownFailure(format!("{name}: {reason}: {complaint}"))
+            }
+            (None, Some(_)) => {
+                Self::Wrong(format!("{name}: it passes; take known_failure out of its test.toml"))
             }
         }
     }

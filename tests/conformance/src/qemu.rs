@@ -1,4 +1,4 @@
-//! Runs a rule's program under QEMU's `powernv9`, with skiboot.
+//! Runs a rule's program on QEMU, with skiboot.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Verdict;
-use crate::rule::Rule;
+use crate::rule::{Processor, Rule};
 
 const PROGRAM: &str = "qemu-system-ppc64";
 /// Host time after which a program counts as hung. Booting takes a second; the host may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What QEMU makes of `image`; `folder` takes its files.
+/// What QEMU with `processor` makes of `image`; `folder` takes its files.
 ///
 /// # Panics
 /// If QEMU cannot be started.
 #[must_use]
-pub fn run(rule: &Rule, image: &[u8], folder: &Path) -> Verdict {
+pub fn run(rule: &Rule, processor: Processor, image: &[u8], folder: &Path) -> Verdict {
     let kernel = folder.join("kernel");
     let console = folder.join("console");
     fs::write(&kernel, image).expect("the folder takes files");
@@ -26,7 +26,8 @@ pub fn run(rule: &Rule, image: &[u8], folder: &Path) -> Verdict {
     let cores = rule.file.cores.unwrap_or(1);
     // No PCI host bridges, which cost skiboot six seconds; with a BMC, for the power-off.
     let mut child = Command::new(PROGRAM)
-        .args(["-M", "powernv9", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"])
+        .args(["-M", processor.qemu_machine(), "-m", "2G"])
+        .args(["-nodefaults", "-display", "none", "-no-reboot"])
         .args(["-smp", &format!("{cores},cores={cores},threads=1,sockets=1")])
         .args(["-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"])
         .args(["-serial", "stdio", "-kernel"])

@@ -13,18 +13,51 @@ pub const SCV: u64 = 0x1_7000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judge {
-    /// QEMU's `powernv9`.
+    /// QEMU with real firmware.
     Qemu,
     /// Nobody; `reason` says why.
     None,
+}
+
+/// A processor that a rule is one of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+pub enum Processor {
+    /// POWER9: `machines/power9.toml`, and QEMU's `powernv9`.
+    #[serde(rename = "POWER9")]
+    Power9,
+}
+
+impl Processor {
+    /// The text of our description of a machine with it.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Power9 => include_str!("../../../machines/power9.toml"),
+        }
+    }
+
+    /// QEMU's machine with it.
+    #[must_use]
+    pub fn qemu_machine(self) -> &'static str {
+        match self {
+            Self::Power9 => "powernv9",
+        }
+    }
 }
 
 /// `test.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
-    /// The rule, in a sentence, with its source.
+    /// The rule, in a sentence.
     pub shows: String,
+    /// Where it is from: book and chapter of the Power ISA, an entry of `docs/facts`, or a source of
+    /// `docs/facts/sources.md`.
+    pub source: String,
+    /// The processors that follow it; it runs on each.
+    pub processors: Vec<Processor>,
+    /// Why our machine does not follow it yet. Such a rule is run and reported, and may not pass.
+    pub known_failure: Option<String>,
     /// The vectors whose registers, masking or address the program looks at; [`SCV`] for `scv`. README.md lists
     /// them.
     #[serde(default)]
@@ -62,8 +95,10 @@ pub struct Maintenance {
 /// A rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The folder's name.
+    /// The folder's name, which no other rule has.
     pub name: String,
+    /// The name of the folder around it: what part of the architecture it is about.
+    pub area: String,
     /// The program.
     pub program: PathBuf,
     /// What is to be shown.
@@ -82,23 +117,46 @@ pub fn root() -> PathBuf {
 /// With the name of the folder in which something is wrong.
 #[must_use]
 pub fn all() -> Vec<Rule> {
-    let folders = fs::read_dir(root().join("rules")).expect("there is a folder of rules");
+    let areas = folders(&root().join("rules"));
     let mut rules: Vec<_> =
-        folders.map(|folder| read(&folder.expect("the folder can be read").path())).collect();
+        areas.iter().flat_map(|area| folders(area)).map(|folder| read(&folder)).collect();
     rules.sort_by(|one, other| one.name.cmp(&other.name));
+    for pair in rules.windows(2) {
+        assert_ne!(pair[0].name, pair[1].name, "in {} and in {}", pair[0].area, pair[1].area);
+    }
     rules
 }
 
+/// What is in `folder`, which has folders only.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display()));
+    let paths: Vec<_> =
+        entries.map(|entry| entry.expect("the folder can be read").path()).collect();
+    for path in &paths {
+        assert!(path.is_dir(), "{}: a rule is a folder in rules/<area>/", path.display());
+    }
+    paths
+}
+
 fn read(folder: &Path) -> Rule {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (name, area) = (name_of(folder), name_of(folder.parent().unwrap_or(folder)));
     let text = fs::read_to_string(folder.join("test.toml"))
-        .unwrap_or_else(|fault| panic!("{name}/test.toml: {fault}"));
+        .unwrap_or_else(|fault| panic!("{area}/{name}/test.toml: {fault}"));
     let file: RuleFile =
-        toml::from_str(&text).unwrap_or_else(|fault| panic!("{name}/test.toml: {fault}"));
-    let has_reason = file.reason.as_ref().is_some_and(|reason| !reason.is_empty());
+        toml::from_str(&text).unwrap_or_else(|fault| panic!("{area}/{name}/test.toml: {fault}"));
+    let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let has_reason = is_said(&file.reason);
     assert_eq!(file.judge == Judge::None, has_reason, "{name}: a reason, exactly if nobody judges");
+    assert!(!file.source.is_empty(), "{name}: no source");
+    assert!(!file.processors.is_empty(), "{name}: no processor follows it");
+    assert!(
+        file.known_failure.is_none() || is_said(&file.known_failure),
+        "{name}: a known failure has its reason"
+    );
     let is_judged = file.judge == Judge::Qemu;
     let is_beyond = file.threads.is_some_and(|threads| threads > 1) || file.stops.is_some();
     assert!(!(is_judged && is_beyond), "{name}: QEMU has one thread per core and no strict stops");
-    Rule { name, program: folder.join("program.S"), file }
+    Rule { name, area, program: folder.join("program.S"), file }
 }

@@ -3,18 +3,18 @@
 use simulator::{Boot, Description, Machine, NoObserver, Report, RunState};
 
 use crate::Verdict;
-use crate::rule::{Rule, RuleFile};
+use crate::rule::{Processor, Rule, RuleFile};
 
 /// More instructions than any program needs; a program that hangs ends here.
 pub const PATIENCE: u64 = 20_000_000;
 
-/// What our machine makes of `image`.
+/// What our machine with `processor` makes of `image`.
 ///
 /// # Panics
 /// If the rule asks for a machine that cannot be.
 #[must_use]
-pub fn run(rule: &Rule, image: &[u8]) -> Verdict {
-    let mut machine = machine(rule, image);
+pub fn run(rule: &Rule, processor: Processor, image: &[u8]) -> Verdict {
+    let mut machine = machine(rule, processor, image);
     let end = run_with(&mut machine, &rule.file);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
     let report = match end {
@@ -41,21 +41,20 @@ fn run_with(machine: &mut Machine, file: &RuleFile) -> RunState {
     machine.run(PATIENCE, &mut NoObserver)
 }
 
-/// The rule's machine, about to enter `image`.
+/// The rule's machine with `processor`, about to enter `image`.
 ///
 /// # Panics
 /// If the rule asks for a machine that cannot be.
 #[must_use]
-pub fn machine(rule: &Rule, image: &[u8]) -> Machine {
-    let mut machine = Machine::new(description(&rule.file), 1);
+pub fn machine(rule: &Rule, processor: Processor, image: &[u8]) -> Machine {
+    let mut machine = Machine::new(description(&rule.file, processor), 1);
     let boot = Boot { kernel: image.to_vec(), initrd: None, arguments: String::new() };
     machine.boot(&boot).expect("the image can be booted");
     machine
 }
 
-fn description(file: &RuleFile) -> Description {
-    let text = include_str!("../../../machines/power9.toml");
-    let mut table: toml::Table = text.parse().expect("the description is right");
+fn description(file: &RuleFile, processor: Processor) -> Description {
+    let mut table: toml::Table = processor.description().parse().expect("the description is right");
     let topology = table["topology"].as_table_mut().expect("a table");
     topology["cores_per_chip"] = i64::from(file.cores.unwrap_or(1)).into();
     topology["threads_per_core"] = i64::from(file.threads.unwrap_or(1)).into();

@@ -3,7 +3,7 @@
 
 use conformance::assemble;
 use conformance::rule::{self, Rule};
-use conformance::simulator::{PATIENCE, machine};
+use conformance::simulator::PATIENCE;
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
@@ -56,6 +56,11 @@ fn rules() -> Vec<(Rule, Vec<u8>)> {
 fn storm(threads: &str) -> (Rule, Vec<u8>) {
     let name = format!("threads-storm{threads}");
     rules().into_iter().find(|(rule, _)| rule.name == name).expect("there is this rule")
+}
+
+/// The machine of a rule's first processor; how a run is done does not depend on which.
+fn machine(rule: &Rule, image: &[u8]) -> Machine {
+    conformance::simulator::machine(rule, rule.file.processors[0], image)
 }
 
 /// Runs to the end.

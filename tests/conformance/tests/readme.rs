@@ -14,15 +14,17 @@ const NEVER: [(Vector, &str); 1] =
 const BEGIN: &str = " writes what is here -->\n";
 const END: &str = "<!-- end -->";
 
-/// The rules that name the vector at `offset`, with a star if QEMU judges, or why there are none.
+/// A rule's name, with a star if QEMU judges, and a dagger if our machine is known to fail.
+fn shown(rule: &Rule) -> String {
+    let star = if rule.file.judge == Judge::Qemu { "\\*" } else { "" };
+    let dagger = if rule.file.known_failure.is_some() { "\u{2020}" } else { "" };
+    format!("`{}`{star}{dagger}", rule.name)
+}
+
+/// The rules that name the vector at `offset`, or why there are none.
 fn rules_of(rules: &[Rule], offset: u64) -> String {
     let naming = rules.iter().filter(|rule| rule.file.vectors.contains(&offset));
-    let names: Vec<_> = naming
-        .map(|rule| match rule.file.judge {
-            Judge::Qemu => format!("`{}`\\*", rule.name),
-            Judge::None => format!("`{}`", rule.name),
-        })
-        .collect();
+    let names: Vec<_> = naming.map(shown).collect();
     let excuse = NEVER.iter().find(|(vector, _)| vector.offset() == offset);
     match (names.as_slice(), excuse) {
         ([], Some((_, reason))) => format!("never raised: {reason}"),
@@ -51,18 +53,34 @@ fn table(rules: &[Rule]) -> String {
     table
 }
 
+/// The rules of each area.
+fn areas(rules: &[Rule]) -> String {
+    let areas: BTreeSet<&str> = rules.iter().map(|rule| rule.area.as_str()).collect();
+    let row = |area: &str| {
+        let names: Vec<_> = rules.iter().filter(|rule| rule.area == area).map(shown).collect();
+        format!("| `{area}` | {} |\n", names.join(", "))
+    };
+    format!("| area | rules |\n|---|---|\n{}", areas.into_iter().map(row).collect::<String>())
+}
+
 #[test]
-fn the_table_of_vectors_is_what_the_rules_say() {
+fn the_tables_of_areas_and_vectors_are_what_the_rules_say() {
     let path = rule::root().join("README.md");
     let text = fs::read_to_string(&path).expect("there is a README.md");
-    let (before, rest) = text.split_once(BEGIN).expect("README.md has the table's begin");
-    let (there, after) = rest.split_once(END).expect("README.md has the table's end");
-    let wanted = table(&rule::all());
+    let rules = rule::all();
+    let mut wanted = String::new();
+    let mut rest = text.as_str();
+    for table in [areas(&rules), table(&rules)] {
+        let (before, there) = rest.split_once(BEGIN).expect("README.md has each table's begin");
+        let (_, after) = there.split_once(END).expect("README.md has each table's end");
+        wanted += &format!("{before}{BEGIN}{table}{END}");
+        rest = after;
+    }
+    wanted += rest;
     if std::env::var_os("WRITE_README").is_some() {
-        let text = format!("{before}{BEGIN}{wanted}{END}{after}");
-        fs::write(&path, text).expect("README.md can be written");
+        fs::write(&path, wanted).expect("README.md can be written");
     } else {
-        assert_eq!(there, wanted, "WRITE_README=1 writes it anew");
+        assert_eq!(text, wanted, "WRITE_README=1 writes it anew");
     }
 }
 
@@ -70,7 +88,7 @@ fn the_table_of_vectors_is_what_the_rules_say() {
 fn every_rule_that_readme_names_is_there() {
     let rules: BTreeSet<_> = rule::all().into_iter().map(|rule| rule.name).collect();
     let text = fs::read_to_string(rule::root().join("README.md")).expect("there is a README.md");
-    let (_, tables) = text.split_once(END).expect("README.md has the table's end");
+    let (_, tables) = text.rsplit_once(END).expect("README.md has the tables' end");
     let named: Vec<_> = tables.split('`').skip(1).step_by(2).collect();
     assert!(named.len() > 20, "the bits have their rules");
     for name in named {

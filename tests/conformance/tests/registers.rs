@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use conformance::rule::{self, Rule};
+use conformance::rule::{self, Processor, Rule};
 use conformance::{Verdict, assemble, qemu, simulator};
 
 /// Numbers of SPRs.
@@ -148,8 +148,8 @@ fn draw(judge: impl Fn(&Rule, &[u8], &Path) -> Verdict) -> Vec<String> {
 
 #[test]
 fn qemu_treats_every_number_alike_but_for_those_listed() {
-    let ours = draw(|rule, image, _| simulator::run(rule, image));
-    let theirs = draw(qemu::run);
+    let ours = draw(|rule, image, _| simulator::run(rule, Processor::Power9, image));
+    let theirs = draw(|rule, image, folder| qemu::run(rule, Processor::Power9, image, folder));
     let mut complaints = Vec::new();
     for number in 0..NUMBERS {
         let mut listed = DIFFERENCES.iter().filter(|listed| listed.numbers.contains(&number));

@@ -19,6 +19,7 @@ pub mod state;
 
 mod access;
 mod decimal;
+mod findings;
 mod floating_point;
 mod values;
 mod vector;
@@ -32,10 +33,11 @@ use fastrand::Rng;
 
 use case::Case;
 use disagreements::{Difference, all};
+use findings::{Findings, collect};
 use generate::generate;
 use qemu::{Answer, Qemu, QemuError};
-use report::{Mismatch, Report, Side, Tally};
-use simulator::{Simulator, Verdict, signal};
+use report::{Mismatch, Report, Side};
+use simulator::{Simulator, Verdict};
 use state::ByteOrder;
 
 /// Which instructions.
@@ -89,7 +91,7 @@ impl Scope {
 pub struct Options {
     /// Which instructions.
     pub scope: Scope,
-    /// Cases for each instruction.
+    /// Cases for each instruction; [`USUAL_CASES`] and more can tell that a known disagreement is gone.
     pub cases: usize,
     /// Decides every case.
     pub seed: u64,
@@ -109,6 +111,9 @@ pub enum Error {
 /// The processor on both sides.
 pub(crate) const PROCESSOR: Processor = Processor::Power9;
 
+/// Cases for each instruction on every push. Each entry of the list of disagreements occurs in so many.
+pub const USUAL_CASES: usize = 300;
+
 /// Instructions of problem state that cannot be compared: they leave the program, depend on time,
 /// or are random by design.
 const NOT_COMPARED: &[Mnemonic] = &[
@@ -124,8 +129,6 @@ const NOT_COMPARED: &[Mnemonic] = &[
 
 /// How many of each instruction's interrupts are compared with a signal; each costs a process.
 const SIGNALS: usize = 10;
-/// How many mismatches of each instruction are kept for the report.
-const KEPT: usize = 3;
 /// Cases in one guest program.
 const BATCH: usize = 5000;
 
@@ -164,35 +167,7 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     })?;
     let mut findings: Vec<Findings> = findings.into_iter().flatten().collect();
     findings.sort_by_key(|found| found.tally.mnemonic);
-    Ok(collect(findings))
-}
-
-/// What was found of one instruction.
-struct Findings {
-    tally: Tally,
-    mismatches: Vec<Mismatch>,
-    /// By entry of the list of disagreements: cases covered, cases explained.
-    known: Vec<(usize, usize)>,
-}
-
-fn collect(findings: Vec<Findings>) -> Report {
-    let mut report = Report::default();
-    for (index, entry) in all().into_iter().enumerate() {
-        let sum = |part: fn(&(usize, usize)) -> usize| -> usize {
-            findings.iter().map(|found| part(&found.known[index])).sum()
-        };
-        let (covered, explained) = (sum(|known| known.0), sum(|known| known.1));
-        if explained > 0 {
-            report.known.push((entry.reason, explained));
-        } else if covered >= entry.enough() {
-            report.stale.push(entry.reason);
-        }
-    }
-    for found in findings {
-        report.tallies.push(found.tally);
-        report.mismatches.extend(found.mismatches);
-    }
-    report
+    Ok(collect(findings, options.cases))
 }
 
 /// Both sides in both byte orders.
@@ -209,19 +184,7 @@ impl Bench {
 
     /// Compares one instruction, half of the cases in each byte order.
     fn compare(&mut self, row: &'static Row, options: &Options) -> Result<Findings, Error> {
-        let mut findings = Findings {
-            tally: Tally {
-                mnemonic: row.mnemonic,
-                compared: 0,
-                signals: 0,
-                known: 0,
-                not_comparable: (0, None),
-                is_not_modelled: false,
-                mismatches: 0,
-            },
-            mismatches: Vec::new(),
-            known: vec![(0, 0); all().len()],
-        };
+        let mut findings = Findings::of(row.mnemonic);
         let mut rng = Rng::with_seed(options.seed ^ (row.mnemonic as u64) << 32);
         let big = options.cases / 2;
         for (order, count) in [(ByteOrder::Little, options.cases - big), (ByteOrder::Big, big)] {
@@ -292,42 +255,4 @@ fn first_address(case: &Case) -> u64 {
 fn is_known_illegal(case: &Case) -> bool {
     let is_illegal = |difference| matches!(difference, Difference::Illegal);
     all().iter().any(|known| is_illegal(known.difference) && known.covers(case))
-}
-
-impl Findings {
-    /// Counts a case, and keeps it if it is a mismatch that no known disagreement explains.
-    fn judge(&mut self, candidate: Mismatch) {
-        let Mismatch { case, ours, theirs, .. } = &candidate;
-        match ours {
-            Side::State(_) => self.tally.compared += 1,
-            Side::Signal(_) => self.tally.signals += 1,
-        }
-        let mut is_explained = ours == theirs;
-        for (index, known) in all().into_iter().enumerate().filter(|(_, k)| k.covers(case)) {
-            let explains = match (known.difference, ours, theirs) {
-                (Difference::State(forget), Side::State(ours), Side::State(theirs)) => {
-                    let (mut ours_left, mut theirs_left) = (ours.clone(), theirs.clone());
-                    forget(case, &mut ours_left);
-                    forget(case, &mut theirs_left);
-                    ours != theirs && ours_left == theirs_left
-                }
-                (Difference::Interrupt, Side::Signal(_), _) => ours != theirs,
-                (Difference::Illegal, Side::State(_), Side::Signal(signal::ILLEGAL)) => true,
-                (Difference::Illegal, Side::State(_), _) => false,
-                _ => continue,
-            };
-            self.known[index].0 += 1;
-            if explains {
-                self.known[index].1 += 1;
-                self.tally.known += usize::from(!is_explained);
-                is_explained = true;
-            }
-        }
-        if !is_explained {
-            self.tally.mismatches += 1;
-            if self.mismatches.len() < KEPT {
-                self.mismatches.push(candidate);
-            }
-        }
-    }
 }

@@ -70,6 +70,8 @@ pub struct Report {
     pub known: Vec<(&'static str, usize)>,
     /// Entries of the list that explained nothing although there were cases enough.
     pub stale: Vec<&'static str>,
+    /// Entries that explained nothing of the few cases that there were.
+    pub unseen: Vec<&'static str>,
 }
 
 impl Report {
@@ -112,6 +114,9 @@ impl fmt::Display for Report {
         writeln!(f, "known disagreements, with the cases that they explain:")?;
         for (reason, cases) in &self.known {
             writeln!(f, "  {cases}: {reason}")?;
+        }
+        for reason in &self.unseen {
+            writeln!(f, "  did not occur in so few cases: {reason}")?;
         }
         for reason in &self.stale {
             writeln!(f, "  no longer occurs: {reason}")?;

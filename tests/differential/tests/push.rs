@@ -1,9 +1,9 @@
 //! The share of the differential test that runs on every push.
 
-use differential::{Options, Scope, run};
+use differential::{Options, Scope, USUAL_CASES, run};
 
 fn agree(scope: Scope) {
-    let report = match run(&Options { scope, cases: 300, seed: 1 }) {
+    let report = match run(&Options { scope, cases: USUAL_CASES, seed: 1 }) {
         Ok(report) => report,
         Err(error) => panic!("{error}"),
     };

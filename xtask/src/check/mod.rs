@@ -10,6 +10,7 @@ mod unsafety;
 
 use anyhow::{Result, bail};
 
+use crate::join::files;
 use crate::workspace::{Workspace, run};
 
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
@@ -20,6 +21,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
     complaints.extend(circles::check(&tree)?);
+    let joined = files(&workspace.root)?;
+    complaints.extend(joined.iter().filter(|file| !file.is_fresh()).map(|file| {
+        format!("{}: it is not what {} makes; run `cargo xtask join`", file.path, file.parts)
+    }));
     if !complaints.is_empty() {
         bail!("the house is not in order\n  {}", complaints.join("\n  "));
     }

@@ -9,8 +9,8 @@ use super::text::{Tree, headings};
 
 const SOURCES: &str = "docs/facts/sources.md";
 const GLOSSARY: &str = "docs/glossary.md";
-/// Folders with values that say where they are from.
-const VALUES: [&str; 3] = ["machines", "calibration", "experiments"];
+/// Folders with values and rules that say where they are from.
+const VALUES: [&str; 4] = ["machines", "calibration", "experiments", "tests/conformance/rules"];
 /// How far an entry of `docs/facts` is to be trusted.
 const CONFIDENCE: [&str; 5] = ["published", "second-hand", "measured", "derived", "guess"];
 
@@ -20,7 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     for (path, text) in &tree.texts {
         let folder = path.parent().unwrap_or(path);
-        if VALUES.iter().any(|values| folder == Path::new(values)) {
+        if VALUES.iter().any(|values| path.starts_with(values)) {
             for (index, line) in text.lines().enumerate() {
                 for wrong in
                     source_of(line).into_iter().flat_map(|source| known.unexplained(source))

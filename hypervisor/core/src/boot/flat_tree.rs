@@ -1,7 +1,8 @@
 //! Writes a flattened device tree from front to back: Devicetree Specification 0.4, version 17.
 //!
 //! A partition's tree is written each time that it starts. A model in memory, which the library that reads
-//! firmware's tree has, takes many times as long (`experiments/partition-start.toml`).
+//! firmware's tree has, takes many times as long (`experiments/partition-start.toml`), and so does the writer of
+//! `vm-fdt`: `docs/decisions/0008-libraries-and-what-is-ours.md`.
 
 use alloc::vec::Vec;
 

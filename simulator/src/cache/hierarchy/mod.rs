@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use self::pair::Pair;
 use super::array::Array;
-use super::calendar::Calendar;
+use super::bandwidth::Bandwidth;
 use super::exchange::{Exchange, Rules};
 use super::latency::Latencies;
 use super::line::Line;
@@ -65,7 +65,7 @@ pub struct Hierarchy {
     cores: Vec<Core>,
     pairs: Vec<Pair>,
     /// The channels of each chip's memory.
-    memories: Vec<Vec<Calendar>>,
+    memories: Vec<Vec<Bandwidth>>,
     /// First line, line behind the last one, and chip of each region of memory.
     homes: Vec<(u64, u64, usize)>,
     latencies: Latencies,
@@ -103,7 +103,7 @@ impl Hierarchy {
         let clock = description.clock();
         let lines_per_second = memory.bandwidth as f64 * 1e6 / (1 << LINE_LOG2) as f64;
         let channel = clock.core_hz as f64 * memory.channels as f64 / lines_per_second;
-        let channels = vec![Calendar::new(channel); memory.channels as usize];
+        let channels = vec![Bandwidth::new(channel); memory.channels as usize];
         // Places in memory leave the holes between regions out.
         let homes = description.memory().into_iter().scan(0, |end, region| {
             let begin = *end;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Hierarchy;
 use crate::cache::array::{Array, Victim};
-use crate::cache::calendar::Calendar;
+use crate::cache::bandwidth::Bandwidth;
 use crate::cache::latency::Level;
 use crate::cache::line::{Line, NOBODY};
 use crate::cache::parameters::CacheParameters;
@@ -20,14 +20,14 @@ pub(super) struct Pair {
     pub(super) cores: Range<usize>,
     pub(super) l2: Array<Line>,
     pub(super) l3: Array<Line>,
-    l2_port: Calendar,
-    l3_port: Calendar,
+    l2_port: Bandwidth,
+    l3_port: Bandwidth,
 }
 
 impl Pair {
     pub(super) fn new(cache: &CacheParameters, chip: usize, first_core: usize) -> Self {
         let array = |bytes, ways| Array::new(CacheParameters::sets(bytes, ways), ways);
-        let port = |bandwidth: u64| Calendar::new((1 << LINE_LOG2) as f64 / bandwidth as f64);
+        let port = |bandwidth: u64| Bandwidth::new((1 << LINE_LOG2) as f64 / bandwidth as f64);
         Self {
             chip,
             cores: first_core..first_core,
@@ -99,7 +99,7 @@ impl Hierarchy {
         let Want { line, kind, side, .. } = *want;
         let latencies = &self.latencies;
         let caches = &mut self.pairs[pair];
-        let pass = |port: &mut Calendar, level, at| {
+        let pass = |port: &mut Bandwidth, level, at| {
             let begin = port.reserve(at, u64::MAX).unwrap_or(at);
             at + latencies.wait(kind, level, begin - at) + latencies.of(kind, level)
         };
@@ -113,13 +113,13 @@ impl Hierarchy {
             if goes_over {
                 self.exchange.transfer(line, soonest);
             }
-            return Some(self.own(pair, want, &found, found.arrive(soonest, Level::L2, false)));
+            return Some(self.claim(pair, want, &found, found.arrive(soonest, Level::L2, false)));
         }
         if let Some(found) = caches.l3.remove(line) {
             let soonest = pass(&mut caches.l3_port, Level::L3, want.at);
             let is_lost = caches.l2.take_loss(line, side);
             let arrival = found.arrive(soonest, Level::L3, is_lost);
-            let arrival = self.own(pair, want, &found, arrival);
+            let arrival = self.claim(pair, want, &found, arrival);
             let Arrival { ready, level: from, is_refill, .. } = arrival;
             let mut entry = Line { ready, from, is_refill, ..found };
             want.note_use(&mut entry);
@@ -134,7 +134,7 @@ impl Hierarchy {
     }
 
     /// Makes sure that nobody else has a line that its pair has, if that is wanted.
-    fn own(&mut self, pair: usize, want: &Want, found: &Line, arrival: Arrival) -> Arrival {
+    fn claim(&mut self, pair: usize, want: &Want, found: &Line, arrival: Arrival) -> Arrival {
         if !want.is_alone() || found.is_exclusive {
             return arrival;
         }

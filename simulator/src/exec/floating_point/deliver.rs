@@ -41,13 +41,13 @@ pub(in crate::exec) fn deliver_by(
     replaced: u64,
     put: impl FnOnce(&mut Thread),
 ) -> Outcome {
-    settle(thread, status, replaced, put);
+    write_result(thread, status, replaced, put);
     conclude(thread, i)
 }
 
 /// The same without CR1 and the interrupt.
 #[inline]
-pub(in crate::exec) fn settle(
+pub(in crate::exec) fn write_result(
     thread: &mut Thread,
     status: u64,
     replaced: u64,

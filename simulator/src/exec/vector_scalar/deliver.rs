@@ -9,7 +9,7 @@ use arch::instruction::Word;
 
 use super::float::Float;
 use crate::exec::Outcome;
-use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise, settle};
+use crate::exec::floating_point::deliver::{interrupt_if_enabled, raise, write_result};
 use crate::exec::floating_point::fpscr::{ENABLES, EXCEPTIONS, FEX, FI, FPRF, FR, with_summaries};
 use crate::exec::floating_point::round::Computed;
 use crate::exec::vector::lane::{Lane, build, get};
@@ -22,7 +22,7 @@ pub(super) fn scalar(
     i: Word,
     Computed { value, status }: Computed,
 ) -> Outcome {
-    settle(thread, status, FR | FI | FPRF.mask(), |t| t.vsr[i.xt()] = [value, 0]);
+    write_result(thread, status, FR | FI | FPRF.mask(), |t| t.vsr[i.xt()] = [value, 0]);
     interrupt_if_enabled(thread)
 }
 
@@ -32,7 +32,7 @@ pub(super) fn scalar_integer(
     i: Word,
     Computed { value, status }: Computed,
 ) -> Outcome {
-    settle(thread, status, FR | FI, |t| t.vsr[i.xt()] = [value, 0]);
+    write_result(thread, status, FR | FI, |t| t.vsr[i.xt()] = [value, 0]);
     interrupt_if_enabled(thread)
 }
 

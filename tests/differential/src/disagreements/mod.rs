@@ -1,7 +1,7 @@
 //! Where QEMU 7.2 is known to differ from POWER9, each with our reason.
 //!
 //! A difference that no entry explains fails the run; so does an entry that explains nothing any
-//! more.
+//! more, in a run of the usual number of cases.
 
 mod decimal;
 mod fixed_point;

@@ -22,7 +22,7 @@ mod wide;
 
 use arch::instruction::{Mnemonic, Word};
 
-use crate::exec::floating_point::deliver::{interrupt_if_enabled, settle};
+use crate::exec::floating_point::deliver::{interrupt_if_enabled, write_result};
 use crate::exec::floating_point::fpscr::{FI, FPRF, FR};
 use crate::exec::{Handler, Outcome};
 use crate::state::thread::Thread;
@@ -142,13 +142,13 @@ fn fused<const SUBTRACTS: bool, const NEGATES: bool>(
 
 /// Delivers to VRT.
 fn deliver(thread: &mut Thread, i: Word, Computed { value, status }: Computed) -> Outcome {
-    settle(thread, status, FR | FI | FPRF.mask(), |t| t.set_vr(i.vrt(), value));
+    write_result(thread, status, FR | FI | FPRF.mask(), |t| t.set_vr(i.vrt(), value));
     interrupt_if_enabled(thread)
 }
 
 /// Delivers VRB as an integer to VRT: FPRF stays.
 fn truncated(thread: &mut Thread, i: Word, range: Range) -> Outcome {
     let Computed { value, status } = to_integer(thread.vr(i.vrb()), range);
-    settle(thread, status, FR | FI, |t| t.set_vr(i.vrt(), value));
+    write_result(thread, status, FR | FI, |t| t.set_vr(i.vrt(), value));
     interrupt_if_enabled(thread)
 }
