@@ -27,8 +27,8 @@
 //! what it has saved up.
 //!
 //! On several threads the clock does not see what the others run and were not charged yet, which is less than a slice of each.
-//! So a vCPU is due until it is that much, the *lead*, ahead of the clock: else threads that run the same would all look
-//! ahead to the first of them whose slice ends, and it would take another's vCPU.
+//! So a vCPU is due until it is that much, the *lead*, ahead of the clock. Otherwise the first thread whose slice ends would find
+//! its own vCPUs ahead, and take one that waits for another thread.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
 //! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where

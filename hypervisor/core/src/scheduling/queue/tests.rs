@@ -79,7 +79,7 @@ fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
     assert_eq!(all(&mut queue), [ids[1], ids[3], ids[0]]);
 }
 
-/// The other thread's own look earlier to this one while what it runs was not charged yet.
+/// The one that waits for the other thread is the first that the clock reaches, as what that thread runs was not charged yet.
 #[test]
 fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
     let mut queue = RunQueue::default();
