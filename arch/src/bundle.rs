@@ -11,6 +11,7 @@
 //!     powervisor,file-bytes = <u64>;            length of the whole file: a cut file is noticed
 //!     powervisor,slice-us = <u32>;              may be left out
 //!     powervisor,console = "name";              may be left out
+//!     powervisor,registers = "owned";           may be left out: the name of a [`RegisterPolicy`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
 //!         powervisor,vcpus = <u32>;
@@ -35,6 +36,8 @@ pub const SLICE: &str = "powervisor,slice-us";
 /// as it comes, see [`crate::console`]. Without it the first partition gets the input and all
 /// partitions are shown line by line.
 pub const CONSOLE: &str = "powervisor,console";
+/// Root property: the name of a [`RegisterPolicy`]. May be left out.
+pub const REGISTERS: &str = "powervisor,registers";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
 /// Partition property: number of vCPUs.
@@ -55,6 +58,41 @@ pub const INITRD: &str = "powervisor,initrd";
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 /// 1: the partition has the processor's performance monitor.
 pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
+
+/// Where the registers of a vCPU go that gives up the processor.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RegisterPolicy {
+    /// What no other vCPU needs stays in the processor; the hardware thread owns it until it does something else.
+    #[default]
+    Owned,
+    /// All of it goes into the vCPU's record in memory at once, so that another hardware thread can take the vCPU without
+    /// waiting. What is still in the processor, when the vCPU comes back to it, is not loaded again.
+    Released,
+    /// As [`RegisterPolicy::Released`], and everything is loaded again too. A vCPU that nobody waits for moves what KVM moved
+    /// before its optimisation, in that order and with those barriers: to measure it, and for nothing else.
+    Eager,
+}
+
+impl RegisterPolicy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Owned, Self::Released, Self::Eager];
+
+    /// As the bundle and the files of the `powervisor` command write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Owned => "owned",
+            Self::Released => "released",
+            Self::Eager => "eager",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
 
 /// The longest manifest in bytes.
 pub const MANIFEST_BYTES_MAX: u64 = 0x10_0000;

@@ -146,6 +146,8 @@ pub mod storage {
     pub const STORE: u64 = 0x0200_0000;
     /// A data watchpoint matched.
     pub const WATCHPOINT: u64 = 0x0040_0000;
+    /// The virtual page class key of a hashed page refuses the access.
+    pub const KEY: u64 = 0x0020_0000;
     /// The tables have a form that the processor does not support.
     pub const BAD_CONFIGURATION: u64 = 0x0008_0000;
     /// Reference or change bit clear where it must be set.
@@ -207,6 +209,8 @@ pub const MEDIATED: u64 = 0x0020_0000;
 pub mod machine_check {
     /// SRR1: a load or store did it, DSISR says more and DAR is the address.
     pub const DATA: u64 = 0x0020_0000;
+    /// SRR1, of a fetch: several entries of the SLB matched.
+    pub const FETCH_SLB_MULTIHIT: u64 = 0x000C_0000;
     /// SRR1, of a fetch: several translations of different sizes matched in the TLB.
     pub const FETCH_TLB_MULTIHIT: u64 = 0x0014_0000;
     /// SRR1, of a fetch: nothing answers at the real address.
@@ -215,6 +219,8 @@ pub mod machine_check {
     pub const FETCH_WALK_REAL_ADDRESS: u64 = 0x0810_0000;
     /// SRR1: nothing answers at the real address of a store, which the thread did not wait for.
     pub const STORE_REAL_ADDRESS: u64 = 0x0814_0000;
+    /// DSISR: several entries of the SLB matched.
+    pub const SLB_MULTIHIT: u64 = 0x80;
     /// DSISR: several translations of different sizes matched in the TLB.
     pub const TLB_MULTIHIT: u64 = 0x400;
     /// DSISR: nothing answers at the real address of a load.

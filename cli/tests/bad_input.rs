@@ -97,6 +97,11 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nregisters = 'owed'\n",
+            "bad.toml:7: no policy for registers is called `owed`; did you mean `owned`?",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n",
             "bad.toml:7: a second partition is called `p`; give each its own name",
         ),

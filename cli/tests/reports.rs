@@ -8,11 +8,11 @@ mod support;
 use std::fs;
 
 use serde_json::Value;
-use support::{Folder, errors, project};
+use support::{Folder, errors, project, short_experiment};
 
 /// What a run with these arguments prints as JSON; `EXPERIMENT` is the one of null hypercalls.
 fn report(folder: &Folder, arguments: &str) -> Value {
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(folder);
     let line = format!("run {} --format json", arguments.replace("EXPERIMENT", &experiment));
     let output = folder.command(&line).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
@@ -47,12 +47,14 @@ fn the_json_carries_every_check_under_documented_keys() {
     let documentation = fs::read_to_string(project("docs/json.md")).unwrap();
     let mut found = Vec::new();
     keys(&report, &mut found);
-    for key in found.into_iter().filter(|key| !["translated", "real"].contains(key)) {
+    for key in
+        found.into_iter().filter(|key| !["immediate-translated", "immediate-real"].contains(key))
+    {
         assert!(documentation.contains(&format!("`{key}`")), "docs/json.md lacks `{key}`");
     }
 
     assert_eq!((&report["schema"], &report["quantum"]), (&1.into(), &100.into()));
-    for variant in ["translated", "real"] {
+    for variant in ["immediate-translated", "immediate-real"] {
         let of_variant = &report["variants"][variant];
         assert_eq!(of_variant["divisor"], 10_000);
         let ledger = report["ledger"][variant]["charges"].as_array().unwrap();
@@ -81,9 +83,9 @@ fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
         let row = rows.find(|row| row["metric"] == "cycles_per_hypercall").unwrap();
         row["value"].as_f64().unwrap()
     };
-    let line = format!("run {} --machine two.toml", project("experiments/null-hypercall.toml"));
+    let line = format!("run {} --machine two.toml", short_experiment(&folder));
     let text = String::from_utf8(folder.command(&line).output().unwrap().stdout).unwrap();
-    for variant in ["translated", "real"] {
+    for variant in ["immediate-translated", "immediate-real"] {
         let checked = &whole["variants"][variant]["half_quantum"];
         assert_eq!(checked["quantum"], 50);
         let (before, after) = (cycles(&whole, variant), cycles(&half, variant));
@@ -97,7 +99,11 @@ fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
         assert!(text.contains(&expected), "no {expected:?} in\n{text}");
     }
     let alone = report(&folder, "EXPERIMENT");
-    assert_eq!(alone["variants"]["real"]["half_quantum"], Value::Null, "one thread has no turns");
+    assert_eq!(
+        alone["variants"]["immediate-real"]["half_quantum"],
+        Value::Null,
+        "one thread has no turns"
+    );
 }
 
 #[test]
@@ -114,8 +120,9 @@ fn looking_changes_no_figure() {
 #[test]
 fn spans_of_a_trace_nest_and_add_up() {
     let folder = Folder::new();
-    let ledger = report(&folder, "EXPERIMENT --out files")["ledger"]["real"].clone();
-    let trace = fs::read(folder.path().join("files/null-hypercall-real.trace.json")).unwrap();
+    let ledger = report(&folder, "EXPERIMENT --out files")["ledger"]["immediate-real"].clone();
+    let trace =
+        fs::read(folder.path().join("files/null-hypercall-immediate-real.trace.json")).unwrap();
     let trace: Value = serde_json::from_slice(&trace).unwrap();
     assert_eq!(trace["otherData"]["spans left out"], 0);
     let mut open: Vec<(&str, f64)> = Vec::new();

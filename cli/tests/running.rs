@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{Folder, errors, project};
+use support::{Folder, errors, project, short_experiment};
 
 /// A flat image for OPAL firmware, big-endian: counts for ever.
 const ENDLESS: [u8; 8] = [0x38, 0x63, 0x00, 0x01, 0x4B, 0xFF, 0xFF, 0xFC];
@@ -28,7 +28,7 @@ fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 #[test]
 fn json_keeps_its_promise_and_each_variant_uses_its_door() {
     let folder = Folder::new();
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(&folder);
     let output =
         folder.command(&format!("run {experiment} --format json --seed 7")).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
@@ -52,8 +52,8 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
         row["value"].as_f64().unwrap()
     };
     for (variant, by_this_door, by_the_other) in [
-        ("translated", "translated_exits_per_hypercall", "real_exits_per_hypercall"),
-        ("real", "real_exits_per_hypercall", "translated_exits_per_hypercall"),
+        ("immediate-translated", "translated_exits_per_hypercall", "real_exits_per_hypercall"),
+        ("immediate-real", "real_exits_per_hypercall", "translated_exits_per_hypercall"),
     ] {
         assert!(value(variant, by_this_door) >= 1.0, "{variant}");
         assert!(value(variant, by_the_other) < 0.01, "{variant}");
@@ -75,7 +75,7 @@ fn json_keeps_its_promise_and_each_variant_uses_its_door() {
 #[test]
 fn without_timing_there_are_no_cycles() {
     let folder = Folder::new();
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(&folder);
     let line = format!("run {experiment} --functional --format json");
     let output = folder.command(&line).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
@@ -135,7 +135,7 @@ fn the_counters_of_a_trace_only_grow() {
 #[test]
 fn a_ledger_is_explained_checked_exported_and_compared() {
     let folder = Folder::new();
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(&folder);
     let line = format!("run {experiment} --explain --check-causes --out files");
     let output = folder.command(&line).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
@@ -149,7 +149,9 @@ fn a_ledger_is_explained_checked_exported_and_compared() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
-    for file in ["translated.folded", "translated.svg", "real.trace.json"] {
+    for file in
+        ["immediate-translated.folded", "immediate-translated.svg", "immediate-real.trace.json"]
+    {
         let path = folder.path().join("files").join(format!("null-hypercall-{file}"));
         assert!(fs::metadata(&path).unwrap().len() > 0, "{}", path.display());
     }
@@ -191,11 +193,11 @@ fn calibration_shows_every_row_with_its_role() {
 #[test]
 fn the_table_has_a_line_per_variant_and_no_colour() {
     let folder = Folder::new();
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(&folder);
     let output = folder.command(&format!("run {experiment}")).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(text.lines().any(|line| line.starts_with("translated ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("immediate-translated ")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("real ")), "{text}");
     assert!(!text.contains('\x1b') && output.stderr.is_empty(), "{text}{}", errors(&output));
 }
@@ -274,7 +276,7 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 #[test]
 fn a_reader_of_figures_that_goes_away_ends_the_command_quietly() {
     let folder = Folder::new();
-    let experiment = project("experiments/null-hypercall.toml");
+    let experiment = short_experiment(&folder);
     let mut command = folder.command(&format!("run {experiment} --format json"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

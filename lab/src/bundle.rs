@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, PERFORMANCE_MONITOR, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS,
-    WEIGHT,
+    MEMORY_BYTES, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS,
+    SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -49,6 +49,8 @@ pub struct Sharing {
     pub slice: Option<u32>,
     /// The partition that the console is for.
     pub console: Option<String>,
+    /// Where the registers of a vCPU go that gives up the processor.
+    pub registers: RegisterPolicy,
 }
 
 /// The bundle of these partitions.
@@ -140,6 +142,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     }
     if let Some(name) = &sharing.console {
         tree.root.add_property(property(CONSOLE, name.as_str()));
+    }
+    if sharing.registers != RegisterPolicy::default() {
+        tree.root.add_property(property(REGISTERS, sharing.registers.name()));
     }
     for node in nodes {
         tree.root.add_child(node);
@@ -267,6 +272,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
+    use arch::bundle::RegisterPolicy;
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -295,7 +301,11 @@ mod tests {
     #[test]
     fn every_segment_is_where_the_manifest_says_and_at_an_aligned_offset() {
         let partitions = [partition("first"), partition("second")];
-        let sharing = Sharing { slice: Some(250), console: Some("second".to_owned()) };
+        let sharing = Sharing {
+            slice: Some(250),
+            console: Some("second".to_owned()),
+            registers: RegisterPolicy::Released,
+        };
         let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);
         assert_eq!(consoles(&file).console.as_deref(), Some("second"));

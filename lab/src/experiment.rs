@@ -2,9 +2,11 @@
 //! `experiments/null-hypercall.toml`.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
-use std::slice;
 
+use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
+use arch::interrupt::Vector;
 use arch::marker::Region;
 use serde::Deserialize;
 use toml::Spanned;
@@ -14,7 +16,8 @@ use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
-use crate::partition_file::{read_machine, read_payload};
+use crate::partition_file::{PolicyTable, positive, read_machine, read_payload};
+use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
@@ -46,6 +49,8 @@ struct Contents {
 struct RegionTable {
     name: String,
     number: Spanned<u16>,
+    /// The interrupt out of a partition that begins it, where no mark does.
+    begins: Option<Spanned<String>>,
 }
 
 impl RegionTable {
@@ -56,6 +61,18 @@ impl RegionTable {
         })?;
         Ok((region, self.name.clone()))
     }
+
+    fn begins(&self, file: &TomlFile) -> Result<Option<Vector>, Failure> {
+        let Some(name) = &self.begins else { return Ok(None) };
+        let key = |vector: &Vector| vector.name().to_lowercase().replace(' ', "-");
+        let found = Vector::ALL.iter().find(|vector| key(vector) == *name.get_ref());
+        found.copied().map(Some).ok_or_else(|| {
+            let known: Vec<String> = Vector::ALL.iter().map(key).collect();
+            let hint = suggest(name.get_ref(), known.iter().map(String::as_str));
+            let text = format!("no interrupt is called `{}`; {hint}", name.get_ref());
+            file.complain(name.span(), text)
+        })
+    }
 }
 
 #[derive(Deserialize, Debug)]
@@ -63,7 +80,25 @@ impl RegionTable {
 struct VariantTable {
     name: Spanned<String>,
     arguments: String,
+    /// Of the partition that the experiment is named after.
+    vcpus: Option<Spanned<u32>>,
+    /// Microseconds that a vCPU runs when others wait, if not the usual time.
+    slice_us: Option<Spanned<u32>>,
     region: Option<RegionTable>,
+    expect: String,
+    #[serde(default)]
+    policy: PolicyTable,
+    /// Partitions that run beside it, with the same payload and as much memory.
+    #[serde(default)]
+    partner: Vec<PartnerTable>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct PartnerTable {
+    name: Spanned<String>,
+    arguments: Spanned<String>,
+    weight: Option<Spanned<u32>>,
     expect: String,
 }
 
@@ -108,6 +143,81 @@ pub struct Published {
     pub source: String,
 }
 
+/// The partition that an experiment is about, as far as it is the same in all variants. Its partners have the same payload
+/// and as much memory.
+struct FirstPartition<'a> {
+    memory_place: String,
+    memory_bytes: u64,
+    name: &'a str,
+    payload: &'a Payload,
+}
+
+impl FirstPartition<'_> {
+    /// The partitions of a variant, this one first, and the lines that they have to print.
+    fn with_partners(
+        &self,
+        file: &TomlFile,
+        table: &Spanned<VariantTable>,
+    ) -> Result<(Vec<Partition>, Vec<String>), Failure> {
+        let variant = table.get_ref();
+        let name = variant.name.get_ref();
+        let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
+        let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
+        let mut partitions = vec![Partition { vcpus, ..first }];
+        let mut expect = vec![variant.expect.clone()];
+        for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
+            let (span, name) = (name.span(), name.get_ref());
+            if !is_name(name) {
+                let text = format!("`{name}` cannot name a partition; {NAME}");
+                return Err(file.complain(span, text));
+            }
+            if partitions.iter().any(|other| other.name == *name) {
+                let text = format!("a second partition is called `{name}`; give each its own name");
+                return Err(file.complain(span, text));
+            }
+            let partner =
+                self.partition(file, name, name, arguments.get_ref(), arguments.span())?;
+            let weight = positive(file, weight.as_ref(), WEIGHT_MAX)?;
+            partitions.push(Partition { weight, ..partner });
+            expect.push(line.clone());
+        }
+        if partitions.len() > 1 {
+            // With several partitions the console says whose a line is.
+            for (line, partition) in expect.iter_mut().zip(&partitions) {
+                *line = format!("[{}] {line}", partition.name);
+            }
+        }
+        Ok((partitions, expect))
+    }
+
+    /// A partition of one vCPU with these arguments, which are said to be `whose` if they are wrong.
+    fn partition(
+        &self,
+        file: &TomlFile,
+        name: &str,
+        whose: &str,
+        arguments: &str,
+        span: Range<usize>,
+    ) -> Result<Partition, Failure> {
+        if arguments.contains('\0') {
+            let text = format!("the arguments of `{whose}` hold a NUL character; remove it");
+            return Err(file.complain(span, text));
+        }
+        Ok(Partition {
+            memory_place: self.memory_place.clone(),
+            arguments_place: file.place(span),
+            name: name.to_owned(),
+            memory_bytes: self.memory_bytes,
+            vcpus: 1,
+            weight: None,
+            time_limit: None,
+            has_performance_monitor: false,
+            arguments: arguments.to_owned(),
+            payload: self.payload.clone(),
+        })
+    }
+}
+
 /// An experiment, read and checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -134,21 +244,20 @@ pub struct Variant {
     pub name: String,
     /// The marked part of the payload that is counted, and its name.
     pub region: (Region, String),
-    /// What runs.
-    pub partition: Partition,
-    /// A line that the console must show, or the run went wrong.
-    pub expect: String,
+    /// The interrupt out of a partition that begins the region, where no mark does.
+    pub begins: Option<Vector>,
+    /// How they share the machine.
+    pub sharing: Sharing,
+    /// What runs: the partition with the experiment's name, and its partners.
+    pub partitions: Vec<Partition>,
+    /// Lines that the console must show, or the run went wrong.
+    pub expect: Vec<String>,
 }
 
 impl Experiment {
-    /// The hypervisor and a variant's partition on the experiment's machine.
+    /// The hypervisor and a variant's partitions on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        System::with_partitions(
-            slice::from_ref(&variant.partition),
-            &Sharing::default(),
-            self.machine.clone(),
-            seed,
-        )
+        System::with_partitions(&variant.partitions, &variant.sharing, self.machine.clone(), seed)
     }
 
     /// Reads the file and the payload that it names.
@@ -177,23 +286,14 @@ impl Experiment {
                     format!("a second variant is called `{variant_name}`; give each its own name");
                 return Err(file.complain(table.span(), text));
             }
-            if variant.arguments.contains('\0') {
-                let text =
-                    format!("the arguments of `{variant_name}` hold a NUL character; remove it");
-                return Err(file.complain(table.span(), text));
-            }
-            let partition = Partition {
+            let first = FirstPartition {
                 memory_place: file.place(contents.memory.span()),
-                arguments_place: file.place(table.span()),
-                name: name.clone(),
                 memory_bytes: contents.memory.get_ref().0,
-                vcpus: 1,
-                weight: None,
-                time_limit: None,
-                has_performance_monitor: false,
-                arguments: variant.arguments.clone(),
-                payload: payload.clone(),
+                name,
+                payload: &payload,
             };
+            let (partitions, expect) = first.with_partners(&file, table)?;
+            let slice = positive(&file, variant.slice_us.as_ref(), u32::MAX)?;
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
                     "the variant `{variant_name}` has no region; add one to it or to the file"
@@ -203,8 +303,14 @@ impl Experiment {
             variants.push(Variant {
                 name: variant_name.clone(),
                 region: region.check(&file)?,
-                partition,
-                expect: variant.expect.clone(),
+                begins: region.begins(&file)?,
+                sharing: Sharing {
+                    slice,
+                    registers: variant.policy.registers(&file)?,
+                    ..Sharing::default()
+                },
+                partitions,
+                expect,
             });
         }
         if variants.is_empty() {

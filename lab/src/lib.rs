@@ -31,6 +31,7 @@ pub mod on_simulator;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
+pub mod refills;
 pub mod report;
 pub mod size;
 pub mod statistics;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
+use crate::refills::Refills;
+
 /// What counts are divided by.
 #[derive(Deserialize, Serialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
@@ -13,6 +15,10 @@ pub enum Per {
     Instruction,
     /// By nothing: the hypervisor marks a region of its own for a partition. Counted, not timed.
     Partition,
+    /// By how often the region began: in it a vCPU hands the hardware thread to another.
+    Switch,
+    /// By how often the region began: with something that interrupts a vCPU.
+    Event,
 }
 
 /// A figure, an integer where it is one.
@@ -62,6 +68,8 @@ pub struct Measured {
     pub counts: Counts,
     /// How many cycles it took, where the machine ran with its timing model.
     pub cycles: Option<Interval>,
+    /// Its cycles that went into bringing back what was lost to others.
+    pub refills: Option<Refills>,
 }
 
 /// A number, and its ends where it leans on guesses.
@@ -82,6 +90,8 @@ pub struct Metric {
     pub column: &'static str,
     /// The unit.
     pub unit: &'static str,
+    /// Which way it is better: `lower`, or `higher`.
+    pub better: &'static str,
     /// Whether it is of the whole region, not divided.
     pub is_whole: bool,
     /// The number, if it was measured.
@@ -98,7 +108,7 @@ const fn count(
     unit: &'static str,
     of: fn(&Measured) -> Option<Interval>,
 ) -> Metric {
-    Metric { name, column, unit, is_whole: false, of }
+    Metric { name, column, unit, better: "lower", is_whole: false, of }
 }
 
 const PER_HYPERCALL: [Metric; 9] = [
@@ -135,6 +145,7 @@ const PER_INSTRUCTION: [Metric; 3] = [
         name: "instructions",
         column: "instructions",
         unit: "instructions",
+        better: "lower",
         is_whole: true,
         of: |measured| exact(instructions(&measured.counts)),
     },
@@ -142,6 +153,7 @@ const PER_INSTRUCTION: [Metric; 3] = [
         name: "exits",
         column: "exits",
         unit: "exits",
+        better: "lower",
         is_whole: true,
         of: |measured| exact(measured.counts.exits_translated + measured.counts.exits_real),
     },
@@ -151,6 +163,51 @@ const PER_PARTITION: [Metric; 1] =
     [count("hypervisor_instructions_per_partition", "hypervisor", "instructions", |measured| {
         exact(measured.counts.hypervisor_instructions)
     })];
+
+/// The figures of a region that begins with every `$noun`.
+macro_rules! repeated {
+    ($noun:literal) => {
+        [
+            count(concat!("cycles_per_", $noun), "cycles", "cycles", |measured| measured.cycles),
+            count(
+                concat!("instructions_per_", $noun),
+                "instructions",
+                "instructions",
+                |measured| exact(instructions(&measured.counts)),
+            ),
+            count(
+                concat!("hypervisor_instructions_per_", $noun),
+                "hypervisor",
+                "instructions",
+                |measured| exact(measured.counts.hypervisor_instructions),
+            ),
+            count(concat!("spr_reads_per_", $noun), "SPR reads", "reads", |measured| {
+                exact(measured.counts.spr_reads)
+            }),
+            count(concat!("spr_writes_per_", $noun), "SPR writes", "writes", |measured| {
+                exact(measured.counts.spr_writes)
+            }),
+            count(concat!("exits_per_", $noun), "exits", "exits", |measured| {
+                exact(measured.counts.exits_translated + measured.counts.exits_real)
+            }),
+            count(concat!("cache_cycles_per_", $noun), "caches", "cycles", |measured| {
+                exact(measured.refills?.caches)
+            }),
+            count(concat!("erat_cycles_per_", $noun), "ERAT", "cycles", |measured| {
+                exact(measured.refills?.erat)
+            }),
+            count(concat!("tlb_cycles_per_", $noun), "TLB", "cycles", |measured| {
+                exact(measured.refills?.tlb)
+            }),
+            count(concat!("predictor_cycles_per_", $noun), "predictor", "cycles", |measured| {
+                exact(measured.refills?.predictor)
+            }),
+        ]
+    };
+}
+
+const PER_SWITCH: [Metric; 10] = repeated!("switch");
+const PER_EVENT: [Metric; 10] = repeated!("event");
 
 fn instructions(counts: &Counts) -> u64 {
     counts.guest_instructions + counts.hypervisor_instructions
@@ -163,10 +220,18 @@ pub fn metrics(per: Per) -> &'static [Metric] {
         Per::Hypercall => &PER_HYPERCALL,
         Per::Instruction => &PER_INSTRUCTION,
         Per::Partition => &PER_PARTITION,
+        Per::Switch => &PER_SWITCH,
+        Per::Event => &PER_EVENT,
     }
 }
 
 impl Per {
+    /// Whether the region begins and ends many times, and only what lies between counts.
+    #[must_use]
+    pub const fn is_repeated(self) -> bool {
+        matches!(self, Self::Switch | Self::Event)
+    }
+
     /// What to divide by.
     #[must_use]
     pub fn of(self, counts: &Counts) -> u64 {
@@ -174,6 +239,7 @@ impl Per {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
             Self::Partition => 1,
+            Self::Switch | Self::Event => counts.begun,
         }
     }
 
@@ -184,6 +250,8 @@ impl Per {
             Self::Hypercall => "hypercall",
             Self::Instruction => "instruction",
             Self::Partition => "partition",
+            Self::Switch => "switch",
+            Self::Event => "event",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -26,6 +26,8 @@ struct Contents {
     slice_us: Option<Spanned<u32>>,
     console: Option<Spanned<String>>,
     #[serde(default)]
+    policy: PolicyTable,
+    #[serde(default)]
     partition: Vec<PartitionTable>,
 }
 
@@ -34,6 +36,26 @@ struct Contents {
 struct MachineTable {
     description: Option<Spanned<String>>,
     memory: Option<Spanned<Size>>,
+}
+
+/// What the hypervisor goes by.
+#[derive(Deserialize, Default, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyTable {
+    registers: Option<Spanned<String>>,
+}
+
+impl PolicyTable {
+    /// Where the registers of a vCPU go that gives up the processor.
+    pub fn registers(&self, file: &TomlFile) -> Result<RegisterPolicy, Failure> {
+        let Some(name) = &self.registers else { return Ok(RegisterPolicy::default()) };
+        RegisterPolicy::from_name(name.get_ref()).ok_or_else(|| {
+            let known = RegisterPolicy::ALL.map(RegisterPolicy::name);
+            let hint = suggest(name.get_ref(), known);
+            let text = format!("no policy for registers is called `{}`; {hint}", name.get_ref());
+            file.complain(name.span(), text)
+        })
+    }
 }
 
 #[derive(Deserialize, Debug)]
@@ -94,7 +116,9 @@ impl PartitionFile {
         {
             return Err(file.complain(name.span(), no_partition(name.get_ref(), &names)));
         }
-        let sharing = Sharing { slice, console: console.map(|name| name.get_ref().clone()) };
+        let console = console.map(|name| name.get_ref().clone());
+        let registers = contents.policy.registers(file)?;
+        let sharing = Sharing { slice, console, registers };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }
@@ -106,7 +130,7 @@ pub fn no_partition<'a>(name: &str, known: impl IntoIterator<Item = &'a String>)
 }
 
 /// A number that may be left out and is 1 to `limit` otherwise.
-fn positive(
+pub fn positive(
     file: &TomlFile,
     number: Option<&Spanned<u32>>,
     limit: u32,

@@ -60,6 +60,8 @@ pub struct Row {
     low: Option<Figure>,
     high: Option<Figure>,
     unit: &'static str,
+    /// Which way the figure is better: `lower` or `higher`.
+    better: &'static str,
     thread: Option<u32>,
     region: String,
     published: Vec<Published>,
@@ -114,6 +116,7 @@ impl Report {
                 low,
                 high,
                 unit: metric.unit,
+                better: metric.better,
                 thread: None,
                 region: region.clone(),
                 published: of_metric(&experiment.published, metric.name),

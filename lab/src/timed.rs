@@ -23,6 +23,9 @@ pub struct Timing {
     /// The region whose charges are kept, and behind which the run goes on without timing; if there is
     /// none, all are kept.
     pub region: Option<Region>,
+    /// The region begins and ends many times: what lies between an end and the next beginning is no part of it, and
+    /// the whole run is timed.
+    pub is_repeated: bool,
 }
 
 /// Notes how long each region lasted, the last time that it was entered.
@@ -56,9 +59,7 @@ impl Observer for RegionCycles {
         }
         let now = thread.time_now().cycles();
         match Mark::from_word(op.word) {
-            Some(Mark::Begin(region)) => {
-                self.began.insert((thread.index, region.number()), now);
-            }
+            Some(Mark::Begin(region)) => self.region_began(thread, region),
             Some(Mark::End(region)) => {
                 if let Some(began) = self.began.remove(&(thread.index, region.number())) {
                     self.cycles.insert(region.number(), now - began);
@@ -67,6 +68,10 @@ impl Observer for RegionCycles {
             }
             None => {}
         }
+    }
+
+    fn region_began(&mut self, thread: &Thread, region: Region) {
+        self.began.insert((thread.index, region.number()), thread.time_now().cycles());
     }
 }
 
@@ -78,8 +83,10 @@ pub fn start(system: &System, timing: Timing) -> Result<Machine, Failure> {
     let mut machine = on_simulator::start(system)?;
     machine.start_timing(timing.settings);
     if let Some(region) = timing.region {
-        machine.plan(Mark::Begin(region), Plan::Clear);
-        machine.plan(Mark::End(region), Plan::Stop);
+        let [begin, end] =
+            if timing.is_repeated { [Plan::Open, Plan::Close] } else { [Plan::Clear, Plan::Stop] };
+        machine.plan(Mark::Begin(region), begin);
+        machine.plan(Mark::End(region), end);
     }
     Ok(machine)
 }

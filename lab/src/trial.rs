@@ -21,6 +21,7 @@ use crate::ledger::spans::Spans;
 use crate::metric::{Figure, Interval, Measured};
 use crate::on_simulator::{self, SLICE};
 use crate::progress::{Progress, Task};
+use crate::refills::Refills;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
@@ -78,7 +79,13 @@ impl<'a> Trial<'a> {
         let names = Names {
             host: Program::of_elf(&Images::find()?.hypervisor()?),
             is_bare: false,
-            partitions: [(1, (experiment.name.clone(), experiment.program.clone()))].into(),
+            // The hypervisor numbers partitions in the order of the bundle, from 1.
+            partitions: (1..)
+                .zip(&variant.partitions)
+                .map(|(lpid, partition)| {
+                    (lpid, (partition.name.clone(), experiment.program.clone()))
+                })
+                .collect(),
         };
         let system = experiment.system(variant, seed)?;
         let settings = Settings { quantum, ..Settings::default() };
@@ -100,6 +107,7 @@ impl<'a> Trial<'a> {
         let mut console = Vec::new();
         let task = self.task();
         let mut machine = on_simulator::start(&self.system)?;
+        self.begin_at_event(&mut machine);
         let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
             task.reached(machine);
             console.extend(machine.take_console_output());
@@ -129,7 +137,8 @@ impl<'a> Trial<'a> {
             }
             let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
             let ledger = Ledger::new(&charges, &self.names);
-            Ok(Outcome { measured: Measured { counts, cycles }, ledger, trace })
+            let refills = Some(Refills::of(&charges));
+            Ok(Outcome { measured: Measured { counts, cycles, refills }, ledger, trace })
         })
     }
 
@@ -168,7 +177,10 @@ impl<'a> Trial<'a> {
         let region = self.variant.region.0;
         let mut observer = ((RegionCounts::new(), RegionCycles::default()), observer);
         let mut console = Vec::new();
-        let mut machine = timed::start(&self.system, Timing { settings, region: Some(region) })?;
+        let is_repeated = self.experiment.per.is_repeated();
+        let timing = Timing { settings, region: Some(region), is_repeated };
+        let mut machine = timed::start(&self.system, timing)?;
+        self.begin_at_event(&mut machine);
         let exit = on_simulator::run_in_slices(
             &mut machine,
             &mut observer,
@@ -185,6 +197,7 @@ impl<'a> Trial<'a> {
         let thread = cycles.thread_of(region.number());
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
         let charges = machine.charges().expect("the machine ran with timing");
+        let charges = if is_repeated { charges.of_region() } else { charges };
         Ok(Timed { counts, cycles: charges.total(thread), charges })
     }
 
@@ -250,6 +263,12 @@ impl<'a> Trial<'a> {
         Ok(checked.collect())
     }
 
+    fn begin_at_event(&self, machine: &mut Machine) {
+        if let Some(vector) = self.variant.begins {
+            machine.begin_at(vector, self.variant.region.0);
+        }
+    }
+
     fn task(&self) -> Box<dyn Task> {
         self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
     }
@@ -262,17 +281,24 @@ impl<'a> Trial<'a> {
         };
         transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
         check_partitions(&transcript.lines()).map_err(|text| wrong(&text))?;
-        if !transcript.lines().contains(&self.variant.expect) {
-            return Err(wrong(&format!("the console lacks the line `{}`", self.variant.expect)));
+        let lines = transcript.lines();
+        match self.variant.expect.iter().find(|line| !lines.contains(line)) {
+            Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn of_region(&self, counts: &RegionCounts) -> Result<Counts, Failure> {
         let number = self.variant.region.0.number();
         let found = counts.regions().find(|(region, _)| *region == number);
-        found
+        let counts = found
             .map(|(_, counts)| counts.clone())
-            .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))
+            .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))?;
+        let Counts { begun, ended, .. } = counts;
+        if self.experiment.per.is_repeated() && begun != ended {
+            let text = format!("region {number} began {begun} times and ended {ended} times");
+            return Err(self.wrong(&text));
+        }
+        Ok(counts)
     }
 }

@@ -78,6 +78,7 @@ impl PowerSaving {
         thread.xer = POISON & xer::MASK;
         thread.fpscr = 0;
         thread.slb.fill(SlbEntry::default());
+        thread.slb_version += 1;
         let may_be_own = |scope: Scope| matches!(scope, Scope::Thread | Scope::Subcore);
         for &spr in Spr::ALL.iter().filter(|spr| may_be_own(spr.row().scope)) {
             if let Some(value) = self.after(spr, processor) {

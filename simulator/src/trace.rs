@@ -36,6 +36,11 @@ pub trait Observer {
         let _ = (thread, shared, mode);
     }
 
+    /// `thread` began `region` without a mark, by an interrupt.
+    fn region_began(&mut self, thread: &Thread, region: Region) {
+        let _ = (thread, region);
+    }
+
     /// `thread` called firmware with `token`.
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         let _ = (thread, token);
@@ -66,6 +71,10 @@ impl<O: Observer> Observer for &mut O {
         (**self).returned(thread, shared, mode);
     }
 
+    fn region_began(&mut self, thread: &Thread, region: Region) {
+        (**self).region_began(thread, region);
+    }
+
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         (**self).firmware_called(thread, token);
     }
@@ -90,6 +99,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.returned(thread, shared, mode);
     }
 
+    fn region_began(&mut self, thread: &Thread, region: Region) {
+        self.0.region_began(thread, region);
+        self.1.region_began(thread, region);
+    }
+
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         self.0.firmware_called(thread, token);
         self.1.firmware_called(thread, token);
@@ -99,6 +113,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 /// What happened inside one marked region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
+    /// How often the region began.
+    pub begun: u64,
+    /// How often it ended, on the hardware thread where it had begun.
+    pub ended: u64,
     /// Instructions completed outside of hypervisor state.
     pub guest_instructions: u64,
     /// Instructions completed in hypervisor state.
@@ -154,12 +172,12 @@ impl Observer for RegionCounts {
             && let Some(mark) = Mark::from_word(op.word)
         {
             match mark {
-                Mark::Begin(region) => {
-                    self.counts.entry(region).or_default();
-                    self.open.insert(thread.index, region);
-                }
-                Mark::End(_) => {
-                    self.open.remove(&thread.index);
+                Mark::Begin(region) => self.region_began(thread, region),
+                Mark::End(region) => {
+                    if self.open.get(&thread.index) == Some(&region) {
+                        self.counts.entry(region).or_default().ended += 1;
+                        self.open.remove(&thread.index);
+                    }
                 }
             }
             return;
@@ -192,6 +210,11 @@ impl Observer for RegionCounts {
         } else {
             counts.exits_real += 1;
         }
+    }
+
+    fn region_began(&mut self, thread: &Thread, region: Region) {
+        self.counts.entry(region).or_default().begun += 1;
+        self.open.insert(thread.index, region);
     }
 
     fn firmware_called(&mut self, thread: &Thread, _: u64) {

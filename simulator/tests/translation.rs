@@ -203,7 +203,7 @@ fn guest_real_mode_is_partition_scoped_only_and_faults_to_the_hypervisor() {
     let fault = interrupt.storage.unwrap();
     assert_eq!(fault.address.0, 0x20_0042);
     assert_eq!(fault.status, Some(storage::NO_TRANSLATION | storage::STORE));
-    assert_eq!(fault.guest_real.unwrap().0, 0x20_0000);
+    assert_eq!(fault.asdr, Some(0x20_0000));
     let interrupt = bench.access(GUEST_REAL, 0x20_0042, Access::Fetch).unwrap_err();
     assert_eq!(interrupt.vector, Vector::HypervisorInstructionStorage);
     assert_eq!(interrupt.status, storage::NO_TRANSLATION);
@@ -317,13 +317,19 @@ fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
     assert_eq!(process[0].key, Some(WalkKey::ProcessEntry { lpid, pid }));
     assert_eq!(bench.shared.cores[0], before, "looking changes nothing");
 
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::Process { lpid, pid }));
+    assert_eq!(
+        space(&bench.thread, &bench.shared, address, Access::Load).map(|found| found.0),
+        Some(Space::Process { lpid, pid })
+    );
     bench.thread.set_msr(GUEST_REAL);
-    assert_eq!(space(&bench.thread, address, Access::Load), Some(Space::GuestReal { lpid }));
+    assert_eq!(
+        space(&bench.thread, &bench.shared, address, Access::Load).map(|found| found.0),
+        Some(Space::GuestReal { lpid })
+    );
     let path = walk_path(&bench.thread, &bench.shared, EffectiveAddress(0x1000), Access::Load);
     assert_eq!(path.unwrap().reads.len(), 3, "the partition's stage alone");
     bench.thread.set_msr(msr::SF | msr::HV);
-    assert_eq!(space(&bench.thread, address, Access::Load), None);
+    assert_eq!(space(&bench.thread, &bench.shared, address, Access::Load), None);
     assert!(walk_path(&bench.thread, &bench.shared, address, Access::Load).is_none());
 }
 

@@ -6,10 +6,10 @@ use simulator::Description;
 use simulator::cache::{Answer, Hierarchy, TranslationRequest, Translations};
 use simulator::ledger::{Cause, CauseSet, Owner};
 use simulator::mmu::path::Path;
-use simulator::mmu::radix::walk::Read;
+use simulator::mmu::read::Read;
 use simulator::quantity::Bound;
 use simulator::state::invalidation::{Extent, Invalidation};
-use simulator::state::tlb::Space;
+use simulator::state::tlb::{Segment, Space};
 use simulator::state::walk_cache::WalkKey;
 
 const POWER9: &str = include_str!("../../machines/power9.toml");
@@ -45,7 +45,9 @@ fn descend(space: Space, input: u64, base: usize, page_log2: u32) -> Vec<Read> {
 fn table(space: Space, place: usize) -> Read {
     let key = match space {
         Space::Process { lpid, pid } => WalkKey::ProcessEntry { lpid, pid },
-        Space::GuestReal { lpid } => WalkKey::PartitionEntry { lpid },
+        Space::GuestReal { lpid } | Space::Virtual(Segment { lpid, .. }) => {
+            WalkKey::PartitionEntry { lpid }
+        }
     };
     Read { place, is_process: space.is_process(), key: Some(key), words: [0; 2] }
 }
@@ -217,6 +219,7 @@ fn real_addresses_of_the_hypervisor_cost_nothing() {
 fn what_is_invalidated_is_walked_again_and_nothing_else_is() {
     let everything = Invalidation {
         lpid: Some(5),
+        is_hashed: false,
         is_process: true,
         extent: Extent::Everything,
         translations: true,
@@ -255,6 +258,7 @@ fn what_is_invalidated_is_walked_again_and_nothing_else_is() {
 fn directories_that_are_invalidated_are_read_again() {
     let invalidation = |directories, tables| Invalidation {
         lpid: Some(0),
+        is_hashed: false,
         is_process: true,
         extent: Extent::Everything,
         translations: true,
@@ -361,6 +365,7 @@ fn more_spaces_than_tags_can_name_cost_a_walk_each_and_mix_up_nothing() {
     }
     let invalidation = Invalidation {
         lpid: None,
+        is_hashed: false,
         is_process: true,
         extent: Extent::Everything,
         translations: true,

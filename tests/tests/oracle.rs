@@ -1,6 +1,7 @@
 //! Whatever makes a vCPU leave, it goes on with what it may go on with, and nobody sees what is
 //! another's: the oracle watches all systems of the tests, and a storm of random exits.
 
+use arch::bundle::RegisterPolicy;
 use arch::interrupt::Vector;
 use arch::processor::Processor;
 use lab::system::System;
@@ -43,6 +44,29 @@ fn vectors_stay_with_the_vcpu_that_uses_them() {
             let has = u32::from(name != "third");
             let facility = format!("facility {has},");
             assert!(line.is_some_and(|line| line.contains(&facility)), "{topology:?}: {console}");
+        }
+    }
+}
+
+/// The same registers, wherever they go when a vCPU gives up the processor, and whoever takes it then.
+#[test]
+fn every_policy_for_registers_keeps_them() {
+    for policy in RegisterPolicy::ALL {
+        let policy = format!("policy = {{ registers = \"{}\" }}\n\n[[partition]]", policy.name());
+        for topology in [[1, 1, 1], [1, 2, 4]] {
+            for (file, shorter) in [
+                ("examples/registers.toml", None),
+                ("examples/storm.toml", Some(("rounds=300", "rounds=100"))),
+            ] {
+                let text = std::fs::read_to_string(system_tests::root().join(file)).unwrap();
+                let text = text.replacen("[[partition]]", &policy, 1);
+                let text = shorter.map_or(text.clone(), |(from, to)| text.replace(from, to));
+                let system = on_threads(system_tests::system_of(&text), topology);
+                let (transcript, findings) = containment::watched(&system);
+                let console = String::from_utf8_lossy(&transcript.console).into_owned();
+                assert_eq!(findings, [""; 0], "{file} {topology:?} {policy}: {console}");
+                assert!(console.contains("all partitions have ended"), "{file}: {console}");
+            }
         }
     }
 }

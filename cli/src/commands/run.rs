@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         )?;
         let wrong = |text: String| trial.wrong(&text);
         if is_counted {
-            let measured = Measured { counts: trial.count()?, cycles: None };
+            let measured = Measured { counts: trial.count()?, cycles: None, refills: None };
             report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
         }

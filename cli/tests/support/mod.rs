@@ -79,3 +79,12 @@ pub fn elf(addresses: &[u64]) -> Vec<u8> {
     file.resize(file.len() + 32 * addresses.len(), 0x60);
     file
 }
+
+/// The experiment of null hypercalls with its first two variants, in a file of the folder: all of them take long on several threads.
+#[allow(dead_code, reason = "not every test file needs it")]
+pub fn short_experiment(folder: &Folder) -> String {
+    let text = std::fs::read_to_string(project("experiments/null-hypercall.toml")).unwrap();
+    let (first, _) = text.split_once("# H_SET_SPRG0").expect("the third variant has a comment");
+    folder.write("null-hypercall.toml", first);
+    folder.path().join("null-hypercall.toml").to_str().unwrap().to_owned()
+}

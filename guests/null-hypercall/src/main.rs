@@ -2,14 +2,22 @@
 //! argument `calls=N` makes it N times.
 //!
 //! The argument `translation=on` (the default) makes the exits arrive at the hypervisor's virtual
-//! door, `translation=off` at its real door.
+//! door, `translation=off` at its real door. The argument `call` says which call is made:
+//!
+//! | `call=` | makes | which |
+//! |---|---|---|
+//! | `unknown` (the default) | a number that PAPR does not assign | is answered at once |
+//! | `sprg0` | H_SET_SPRG0 | changes what belongs to the calling vCPU alone |
+//! | `priority` | H_CPPR | changes what other vCPUs of the partition read and change too |
+//! | `confer` | H_CONFER to all others | gives up the processor |
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
 mod payload {
     use arch::marker::{Mark, Region};
-    use arch::papr::status::H_FUNCTION;
+    use arch::papr::Hypercall;
+    use arch::papr::status::{H_FUNCTION, H_SUCCESS};
 
     rt::main!(null_hypercall);
 
@@ -17,7 +25,42 @@ mod payload {
     const CALLS: u32 = 10_000;
     /// A multiple of four that PAPR does not assign.
     const UNASSIGNED: u64 = 0xFFF8;
+    /// A priority that masks no interrupt, in H_CPPR.
+    const LEAST_FAVOURED: u64 = 0xFF;
+    /// All other vCPUs of the partition, in H_CONFER.
+    const ALL_OTHERS: u64 = u64::MAX;
     const REGION: Region = Region::new(1).expect("a region number");
+
+    /// A hypercall that is made again and again, and what it is answered with.
+    struct Call {
+        number: u64,
+        argument: u64,
+        answer: i64,
+        answer_name: &'static str,
+    }
+
+    impl Call {
+        fn named(name: &str) -> Self {
+            let known = |call: Hypercall, argument| Self {
+                number: call as u64,
+                argument,
+                answer: H_SUCCESS,
+                answer_name: "H_SUCCESS",
+            };
+            match name {
+                "unknown" => Self {
+                    number: UNASSIGNED,
+                    argument: 0,
+                    answer: H_FUNCTION,
+                    answer_name: "H_FUNCTION",
+                },
+                "sprg0" => known(Hypercall::SetSprg0, 0),
+                "priority" => known(Hypercall::Cppr, LEAST_FAVOURED),
+                "confer" => known(Hypercall::Confer, ALL_OTHERS),
+                other => panic!("call={other}: unknown, sprg0, priority and confer are known"),
+            }
+        }
+    }
 
     fn null_hypercall(partition: rt::Partition) {
         let translation = match partition.argument("translation") {
@@ -31,22 +74,22 @@ mod payload {
         let calls = partition.argument("calls").map_or(CALLS, |calls| {
             calls.parse().unwrap_or_else(|_| panic!("calls={calls}: not a number"))
         });
+        let Call { number, argument, answer, answer_name } =
+            Call::named(partition.argument("call").unwrap_or("unknown"));
+        let call = || rt::hypercall(number, [argument, 0, 0, 0]);
         let mut answers = 0;
         for _ in 0..WARM_UP {
-            answers |= call() ^ H_FUNCTION;
+            answers |= call() ^ answer;
         }
         rt::mark!(Mark::Begin(REGION));
         for _ in 0..calls {
-            answers |= call() ^ H_FUNCTION;
+            answers |= call() ^ answer;
         }
         rt::mark!(Mark::End(REGION));
-        let answer = if answers == 0 { "H_FUNCTION" } else { "not always H_FUNCTION" };
-        rt::println!("null-hypercall: {calls} calls, translation {translation}, answer {answer}");
-    }
-
-    #[inline(always)]
-    fn call() -> i64 {
-        rt::hypercall(UNASSIGNED, [0; 4])
+        let not = if answers == 0 { "" } else { "not always " };
+        rt::println!(
+            "null-hypercall: {calls} calls, translation {translation}, answer {not}{answer_name}"
+        );
     }
 }
 

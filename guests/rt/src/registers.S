@@ -294,6 +294,24 @@ rt_registers_fetch:                     # from where CTR points to: the handler 
     registers_store
     .size rt_registers_fetch, . - rt_registers_fetch
 
+    .globl rt_registers_call_begin
+    .type rt_registers_call_begin, @function
+rt_registers_call_begin:                # nothing of the payload's own lies between the mark and the call
+    registers_fill %r9
+    .long {BEGIN}
+    sc 1
+    registers_store
+    .size rt_registers_call_begin, . - rt_registers_call_begin
+
+    .globl rt_registers_call_end
+    .type rt_registers_call_end, @function
+rt_registers_call_end:
+    registers_fill %r9
+    sc 1
+    .long {END}
+    registers_store
+    .size rt_registers_call_end, . - rt_registers_call_end
+
     .globl rt_registers_call
     .type rt_registers_call, @function
 rt_registers_call:

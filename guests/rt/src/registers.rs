@@ -4,6 +4,11 @@ use core::arch::{asm, global_asm};
 use core::mem::offset_of;
 use core::sync::atomic::AtomicU64;
 
+use arch::marker::{Mark, Region};
+
+/// The region that [`call_and_begin`] begins and [`call_and_end`] ends.
+pub const MARKED: Region = Region::new(1).expect("a region number");
+
 /// What every register of a program holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C)]
@@ -99,6 +104,8 @@ global_asm!(
     XER = const offset_of!(Values, xer),
     CTR = const offset_of!(Values, ctr),
     FPSCR = const offset_of!(Values, fpscr),
+    BEGIN = const Mark::Begin(MARKED).word().0,
+    END = const Mark::End(MARKED).word().0,
 );
 
 unsafe extern "C" {
@@ -108,6 +115,8 @@ unsafe extern "C" {
     fn rt_registers_facility(fill: *const Values, store: *mut Values);
     fn rt_registers_fetch(fill: *const Values, store: *mut Values);
     fn rt_registers_call(fill: *const Values, store: *mut Values);
+    fn rt_registers_call_begin(fill: *const Values, store: *mut Values);
+    fn rt_registers_call_end(fill: *const Values, store: *mut Values);
 }
 
 /// Fills all registers, CTR with `count`, and counts CTR down: what they hold then. Interrupts must be
@@ -128,6 +137,24 @@ pub fn call(fill: &Values) -> Values {
     let mut store = fill.clone();
     // SAFETY: as in `spin`.
     unsafe { rt_registers_call(fill, &mut store) };
+    store
+}
+
+/// The same as [`call`], and directly before the call [`MARKED`] begins.
+#[must_use]
+pub fn call_and_begin(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `call`.
+    unsafe { rt_registers_call_begin(fill, &mut store) };
+    store
+}
+
+/// The same as [`call`], and directly behind the call [`MARKED`] ends.
+#[must_use]
+pub fn call_and_end(fill: &Values) -> Values {
+    let mut store = fill.clone();
+    // SAFETY: as in `call`.
+    unsafe { rt_registers_call_end(fill, &mut store) };
     store
 }
 
@@ -195,25 +222,25 @@ pub fn leave_traces(value: u64, reserved: &AtomicU64) {
 }
 
 macro_rules! special {
-    ($($(#[$doc:meta])* $number:literal $name:literal $mask:literal;)*) => {
-        /// Names of the special-purpose registers that [`set_special`] fills, in its order.
-        pub const SPECIAL: [&str; [$($number),*].len()] = [$($name),*];
+    ($names:ident $set:ident $get:ident; $($(#[$doc:meta])* $number:literal $name:literal $mask:literal;)*) => {
+        /// Names of the special-purpose registers that the function below fills, in its order.
+        pub const $names: [&str; [$($number),*].len()] = [$($name),*];
 
         /// Fills special-purpose registers, each with the part of its value that it keeps: what they
         /// hold now.
-        pub fn set_special(values: [u64; SPECIAL.len()]) -> [u64; SPECIAL.len()] {
+        pub fn $set(values: [u64; $names.len()]) -> [u64; $names.len()] {
             let mut values = values.into_iter();
             $(
                 let value: u64 = values.next().unwrap_or(0) & $mask;
                 // SAFETY: none of these registers changes what the payload does with translation off.
                 unsafe { asm!("mtspr {}, {}", const $number, in(reg) value, options(nostack)) };
             )*
-            special()
+            $get()
         }
 
         /// What the special-purpose registers hold.
         #[must_use]
-        pub fn special() -> [u64; SPECIAL.len()] {
+        pub fn $get() -> [u64; $names.len()] {
             [$({
                 let value: u64;
                 // SAFETY: reads a register.
@@ -225,6 +252,7 @@ macro_rules! special {
 }
 
 special! {
+    SPECIAL set_special special;
     153 "FSCR" 0x104;       // DSCR and TAR; first, since it allows others
     17 "DSCR" 0x1FF_FFFF;
     18 "DSISR" 0xFFFF_FFFF;
@@ -235,7 +263,28 @@ special! {
     48 "PIDR" 0xF_FFFF;
     61 "IAMR" 0x5555_5555_5555_5555;
     144 "TIDR" 0xFFFF;
+    159 "PSPB" 0xFFFF_FFFF;
     157 "UAMOR" 0xFFFF_FFFF_FFFF_FFFF;
     256 "VRSAVE" 0xFFFF_FFFF;
     815 "TAR" 0xFFFF_FFFF_FFFF_FFFF;
+}
+
+// What an operating system's kernel changes all the time.
+special! {
+    KERNEL set_kernel kernel;
+    272 "SPRG0" 0xFFFF_FFFF_FFFF_FFFF;
+    273 "SPRG1" 0xFFFF_FFFF_FFFF_FFFF;
+    274 "SPRG2" 0xFFFF_FFFF_FFFF_FFFF;
+    275 "SPRG3" 0xFFFF_FFFF_FFFF_FFFF;
+    18 "DSISR" 0xFFFF_FFFF;
+    19 "DAR" 0xFFFF_FFFF_FFFF_FFFF;
+    48 "PIDR" 0xF_FFFF;
+}
+
+// Event-based branches, which stay off: BESCR has no global enable.
+special! {
+    BRANCHES set_branches branches;
+    804 "EBBHR" 0xFFFF_FFFF_FFFF_FFFC;
+    805 "EBBRR" 0xFFFF_FFFF_FFFF_FFFC;
+    806 "BESCR" 0x1_0000_0000;
 }

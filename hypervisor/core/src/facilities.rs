@@ -19,13 +19,6 @@ pub trait Facilities {
     /// Lets the vCPU that runs use a facility, and clears the facility's registers.
     fn begin_facility(&self, facility: Facility);
 
-    /// Copies the registers of the facilities that are on beyond those that every vCPU has out of the processor, and
-    /// withholds them.
-    fn save_facilities(&self, into: &mut Demanded);
-
-    /// Copies them into the processor, and lets the vCPU that runs use them.
-    fn load_facilities(&self, from: &Demanded);
-
     /// Sets SPRG0 of the vCPU that runs.
     fn set_sprg0(&self, value: u64);
 }

@@ -22,10 +22,10 @@ use crate::hal::{
 };
 use crate::hypercall::Guest;
 use crate::memory::Range;
-use crate::partition::Partition;
 use crate::partition::outcome::Leave;
+use crate::partition::{Common, Partition};
 use crate::scheduling::queue::VcpuId;
-use crate::vcpu::registers::Floating;
+use crate::vcpu::registers::{Floating, Registers, Supervisor};
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]
@@ -50,9 +50,9 @@ pub struct Fake {
     pub random: Cell<Option<u64>>,
     /// What [`Platform::date_time`] answers.
     pub date_time: Cell<Option<DateTime>>,
-    /// The floating-point registers of the processor.
-    pub floating: RefCell<Floating>,
-    /// The registers of other facilities, and which are on.
+    /// What stays in the processor until another vCPU enters, with the partition's number.
+    pub processor: RefCell<Option<Processor>>,
+    /// The registers of the facilities that are on by demand, and which are on.
     pub facilities: RefCell<Demanded>,
     /// SPRG0 that was set last.
     pub sprg0: Cell<u64>,
@@ -62,6 +62,17 @@ pub struct Fake {
     pub forgotten: RefCell<Vec<(u32, bool)>>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
+}
+
+/// What stays in the processor until another vCPU enters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Processor {
+    /// Whose.
+    pub lpid: u32,
+    /// Special-purpose registers.
+    pub supervisor: Supervisor,
+    /// Floating-point registers.
+    pub floating: Floating,
 }
 
 /// What a guest does until it leaves, with this LPCR and until this time.
@@ -91,7 +102,7 @@ impl Fake {
             tables_left: Cell::new(usize::MAX),
             random: Cell::default(),
             date_time: Cell::default(),
-            floating: RefCell::default(),
+            processor: RefCell::default(),
             facilities: RefCell::default(),
             sprg0: Cell::default(),
             rung: RefCell::default(),
@@ -326,15 +337,6 @@ impl Facilities for Fake {
         }
     }
 
-    fn save_facilities(&self, into: &mut Demanded) {
-        into.clone_from(&self.facilities.borrow());
-        self.facilities.borrow_mut().facilities = 0;
-    }
-
-    fn load_facilities(&self, from: &Demanded) {
-        self.facilities.borrow_mut().clone_from(from);
-    }
-
     fn set_sprg0(&self, value: u64) {
         self.sprg0.set(value);
     }
@@ -345,7 +347,12 @@ impl Enter for Fake {
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
         let (index, vcpu) = running.place;
         let partition = &mut *running.system.partitions()[index].lock();
-        partition.vcpus[vcpu].registers = Some(running.registers.clone());
+        let mut registers = running.registers.clone();
+        let mut processor = self.processor.borrow_mut().take().expect("its registers were loaded");
+        assert_eq!(processor.lpid, partition.lpid);
+        registers.supervisor = processor.supervisor;
+        registers.floating = processor.floating;
+        partition.vcpus[vcpu].registers = Some(registers);
         let mut guest = Guest {
             hal: self,
             console: running.system.console,
@@ -358,14 +365,52 @@ impl Enter for Fake {
         let leave = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
         running.left = self.timebase.get();
         running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
+        // They are in the processor, and in the record only once they are saved.
+        processor.supervisor = core::mem::take(&mut running.registers.supervisor);
+        processor.floating = core::mem::take(&mut running.registers.floating);
+        self.processor.replace(Some(processor));
         leave
     }
 
-    fn save_floating(&self, into: &mut Floating) {
-        into.clone_from(&self.floating.borrow());
+    fn save_registers(
+        &self,
+        into: &mut Registers,
+        demanded: Option<&mut Demanded>,
+        common: Common,
+    ) -> u64 {
+        let processor = self.processor.borrow();
+        let processor = processor.as_ref().expect("somebody's registers were loaded");
+        assert_eq!(processor.lpid, common.lpid);
+        into.supervisor = processor.supervisor.clone();
+        into.floating = processor.floating.clone();
+        if let Some(demanded) = demanded {
+            demanded.clone_from(&self.facilities.borrow());
+        }
+        self.timebase.get()
     }
 
-    fn load_floating(&self, from: &Floating) {
-        self.floating.borrow_mut().clone_from(from);
+    fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {
+        let (supervisor, floating) = (from.supervisor.clone(), from.floating.clone());
+        self.processor.replace(Some(Processor { lpid: common.lpid, supervisor, floating }));
+        *self.facilities.borrow_mut() = demanded.cloned().unwrap_or_default();
+    }
+
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        self.save_registers(into, None, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+        self.load_registers(from, None, common);
+    }
+
+    fn decrementer_expires(&self, _: &Registers, _: Common) -> u64 {
+        let processor = self.processor.borrow();
+        processor.as_ref().expect("its registers were loaded").supervisor.decrementer_expires
+    }
+
+    fn set_save_registers(&self, _: &mut Registers, srr0: u64, srr1: u64) {
+        let mut processor = self.processor.borrow_mut();
+        let supervisor = &mut processor.as_mut().expect("its registers were loaded").supervisor;
+        (supervisor.srr0, supervisor.srr1) = (srr0, srr1);
     }
 }

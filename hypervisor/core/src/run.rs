@@ -157,6 +157,7 @@ where
     let policy = Policy {
         slice: ticks(u64::from(slice), frequency),
         patience: PATIENCE_SECONDS * frequency,
+        registers: bundle.registers,
     };
     let cores = threads.iter().map(|thread| thread.core).collect();
     let system = System::new(hal, console, policy, partitions, schedule, cores);

@@ -40,6 +40,14 @@ impl<T> Lock<T> {
     }
 }
 
+/// A moment's wait for another thread.
+pub(crate) fn spin_loop() {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(not(loom))]
+    core::hint::spin_loop();
+}
+
 /// Makes a function const, but with loom, whose atomics are made anew for each order that it tries.
 macro_rules! const_without_loom {
     ($(#[$attribute:meta])* pub fn $name:ident() -> Self $body:block) => {

@@ -5,6 +5,8 @@
 
 use alloc::vec::Vec;
 
+use arch::bundle::RegisterPolicy;
+
 use crate::console::Console;
 use crate::hal::Hal;
 use crate::partition::Partition;
@@ -23,6 +25,8 @@ pub struct Policy {
     pub slice: u64,
     /// If nothing else can happen for so long, what sleeps is not waited for.
     pub patience: u64,
+    /// Where the registers of a vCPU go that gives up the processor.
+    pub registers: RegisterPolicy,
 }
 
 /// All partitions on all hardware threads.
@@ -91,6 +95,12 @@ impl<'a, H: Hal> System<'a, H> {
             let [ran, inside] = self.schedule.lock().charged(&partition);
             (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
         }
+    }
+
+    /// Whether there are several hardware threads.
+    #[must_use]
+    pub(crate) const fn has_other_threads(&self) -> bool {
+        self.cores.len() > 1
     }
 
     /// The core of a hardware thread.

@@ -1,5 +1,6 @@
 //! What each hardware thread does until every partition is over.
 
+use crate::dispatch::residence::Resident;
 use crate::dispatch::{self, Enter};
 use crate::partition::life::Pending;
 use crate::partition::outcome::{Outcome, StopReason};
@@ -10,14 +11,21 @@ use crate::vcpu::activity::Activity;
 impl<H: Enter> System<'_, H> {
     /// What hardware thread `thread` does until all partitions are over.
     pub fn run_thread(&self, thread: usize) {
-        while self.step(thread) {}
+        let mut resident = Resident::default();
+        while self.step(thread, &mut resident) {}
     }
 
     /// One thing after another; false when all partitions are over.
-    fn step(&self, thread: usize) -> bool {
+    fn step(&self, thread: usize, resident: &mut Resident) -> bool {
         self.hal.clear_doorbell();
         let now = self.wake_due(thread);
         let mut schedule = self.schedule.lock();
+        if resident.is_owner() && schedule.queue.is_empty() {
+            // It will wait, and others must find what they need in the record.
+            drop(schedule);
+            resident.make_way(self, thread, None);
+            return true;
+        }
         let next = schedule.next(thread, now, self.policy.patience);
         if !schedule.queue.is_empty() {
             schedule.call(None, None, |thread| self.hal.ring(thread));
@@ -25,13 +33,16 @@ impl<H: Enter> System<'_, H> {
         drop(schedule);
         match next {
             Next::Run(id) => {
-                let mut next = dispatch::run(self, thread, self.place(id), None);
+                let mut next = dispatch::run(self, thread, resident, self.place(id), None);
                 while let Some((id, slice)) = next {
                     self.hal.clear_doorbell();
-                    next = dispatch::run(self, thread, self.place(id), slice);
+                    next = dispatch::run(self, thread, resident, self.place(id), slice);
                 }
             }
-            Next::Wait(until) => self.hal.wait(until),
+            Next::Wait(until) => {
+                resident.make_way(self, thread, None);
+                self.hal.wait(until);
+            }
             Next::Stuck => self.stop_sleepers(),
             Next::Over => return false,
         }

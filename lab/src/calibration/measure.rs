@@ -176,7 +176,7 @@ impl Boot {
         interruption: Interruption,
     ) -> Result<BTreeMap<String, f64>, Failure> {
         let mut regions = RegionCycles::default();
-        let timing = Timing { settings, region: None };
+        let timing = Timing { settings, ..Timing::default() };
         let (exit, _) = timed::run(&self.system, timing, &mut regions, |machine| {
             machine.take_console_output();
             interruption.check()

@@ -1,13 +1,14 @@
 //! The segment lookaside buffer: Power ISA 3.0B Book III, SLB Management;
 //! `docs/facts/translation.md#segments`.
 //!
-//! The buffer is there and keeps what it is given; with radix translation nothing looks into it, and
-//! hashed translation is not modelled. The global forms find nothing to remove: `slbieg` is for entries that
+//! Hashed translation looks into it at every access: no ERAT keeps what it took from an entry that `slbmte` replaced.
+//! With radix translation nothing does. The global forms find nothing to remove: `slbieg` is for entries that
 //! hardware made from a segment table, of which there are none, and leaves those that software made;
 //! `slbiag` is for the buffers of accelerators, of which there are none either. Source for both: the
 //! architecture's operation as instructionsets.com has it; QEMU takes them for the thread's own entries.
 
 use arch::bits::Field;
+use arch::hash;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::lpcr;
 use arch::registers::spr::Spr;
@@ -48,10 +49,19 @@ fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
         || vsid & !VSID_BITS != 0
         || vsid >> 63 != 0
         || index >= writable_entries(thread);
-    if is_reserved {
-        return Err(thread.stop(StopReason::InvalidForm("slbmte (reserved bits or index)")));
+    // A page has to fit into its segment.
+    let is_sized = hash::base_log2(vsid).is_some_and(|log2| log2 <= 28 || vsid >> 62 == 1);
+    if is_reserved || !is_sized {
+        return Err(
+            thread.stop(StopReason::InvalidForm("slbmte (reserved bits, index or page size)"))
+        );
     }
-    thread.slb[index] = SlbEntry { esid: esid & !INDEX.mask(), vsid };
+    let entry = SlbEntry { esid: esid & !INDEX.mask(), vsid };
+    let old = std::mem::replace(&mut thread.slb[index], entry);
+    let others = thread.slb.iter().enumerate().filter(|(other, _)| *other != index);
+    if old.esid & VALID != 0 || others.into_iter().any(|(_, other)| other.meets(entry)) {
+        thread.slb_version += 1;
+    }
     Ok(Flow::Synchronize)
 }
 
@@ -89,6 +99,7 @@ fn slbfee(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 }
 
 fn slbie(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+    thread.slb_version += 1;
     let operand = thread.gpr[i.rb()];
     let is_class = operand & SLBIE_CLASS != 0;
     for entry in &mut thread.slb {
@@ -111,6 +122,7 @@ fn slbia(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
         7 => |_, _| false,
         _ => return Err(thread.stop(StopReason::InvalidForm("slbia (IH)"))),
     };
+    thread.slb_version += 1;
     for (index, entry) in thread.slb.iter_mut().enumerate() {
         if goes(index, entry) {
             entry.esid &= !VALID;

@@ -162,8 +162,8 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
         thread.set_spr(register, value);
     }
     let Some(fault) = interrupt.storage else { return };
-    if let Some(guest_real) = fault.guest_real {
-        thread.set_spr(Spr::Asdr, guest_real.0);
+    if let Some(asdr) = fault.asdr {
+        thread.set_spr(Spr::Asdr, asdr);
     }
     let is_hypervisor = interrupt.vector.save_restore() == SaveRestore::Hsrr;
     let is_data = !matches!(

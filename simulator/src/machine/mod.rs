@@ -21,7 +21,8 @@ pub use run::RunState;
 pub use snapshot::SnapshotError;
 
 use arch::address::{EffectiveAddress, RealAddress};
-use arch::marker::Mark;
+use arch::interrupt::Vector;
+use arch::marker::{Mark, Region};
 use arch::registers::spr::{Scope, Spr};
 
 use crate::blocks::Blocks;
@@ -61,6 +62,8 @@ pub struct Machine {
     /// Behind which marks a run ends, and which was passed, by which thread.
     stop_at: Vec<Mark>,
     at_mark: Option<(usize, Mark)>,
+    /// Which interrupt out of a partition begins a region.
+    begin_at: Option<(Vector, Region)>,
     places: Places,
 }
 
@@ -69,12 +72,18 @@ impl Machine {
     fn of(state: State) -> Self {
         let (blocks, operations) = (Blocks::default(), TimedBlocks::default());
         let (stop_at, places) = (Vec::new(), Places::default());
-        Self { state, blocks, operations, stop_at, at_mark: None, places }
+        Self { state, blocks, operations, stop_at, at_mark: None, begin_at: None, places }
     }
 
     /// Ends each run behind one of these marks, with [`RunState::AtMark`]; they are no part of the machine's state.
     pub fn stop_at(&mut self, marks: Vec<Mark>) {
         self.stop_at = marks;
+    }
+
+    /// Begins `region` with each interrupt of this vector that takes a thread out of a partition, as if the thread had passed
+    /// a mark there; it is no part of the machine's state.
+    pub fn begin_at(&mut self, vector: Vector, region: Region) {
+        self.begin_at = Some((vector, region));
     }
 
     /// Ends each run before a thread executes what lies at one of these places, with [`RunState::AtPlace`]; they are

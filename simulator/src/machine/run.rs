@@ -129,6 +129,13 @@ impl Machine {
             // Whoever set the timer knows what time it is.
             shared.show_time(&threads[index]);
         }
+        if let Some((vector, region)) = self.begin_at
+            && taken.is_exit()
+            && taken.vector == vector
+        {
+            observer.region_began(&threads[index], region);
+            shared.pass_mark(index, Mark::Begin(region));
+        }
         observer.interrupted(&threads[index], shared, taken);
         if let Some(timing) = timing {
             timing.interrupted(&mut threads[index], taken);
@@ -171,7 +178,7 @@ impl Machine {
                 if self.stop_at.contains(&mark) {
                     self.at_mark = Some((thread, mark));
                 }
-                self.pass_mark(mark);
+                self.pass_mark(thread, mark);
             }
             if let Some(timing) = &mut self.state.timing {
                 timing.turn = None;

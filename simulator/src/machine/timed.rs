@@ -85,12 +85,14 @@ impl Machine {
         }
     }
 
-    /// A thread passed `mark`.
-    pub(super) fn pass_mark(&mut self, mark: Mark) {
+    /// Hardware thread `thread` passed `mark`.
+    pub(super) fn pass_mark(&mut self, thread: usize, mark: Mark) {
         for (_, plan) in self.state.plans.clone().into_iter().filter(|(at, _)| *at == mark) {
             match plan {
                 Plan::Start(settings) => self.start_timing(settings),
                 Plan::Clear => self.clear_charges(),
+                Plan::Open => self.open_region(thread),
+                Plan::Close => self.close_region(thread),
                 Plan::Stop => self.stop_timing(),
             }
         }

@@ -13,16 +13,36 @@ use crate::state::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
 pub(super) enum Fault {
     /// The address is nobody's.
     Segment,
+    /// Several segments in the SLB have it.
+    SegmentMultiHit,
     /// Several translations were cached for it.
     MultiHit,
     /// A table lies where no memory answers.
     NoTable(RealAddress),
     /// The storage interrupt of the software that translates.
     Storage(u64),
-    /// The hypervisor's storage interrupt, with the guest real address that it does not translate.
-    HypervisorStorage(u64, GuestRealAddress),
+    /// The hypervisor's storage interrupt, with what it does not translate.
+    HypervisorStorage(u64, Untranslated),
     /// The machine stops.
     Stop(StopReason),
+}
+
+/// What the hypervisor's tables do not translate, as ASDR says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Untranslated {
+    /// Radix: a guest real address.
+    GuestReal(GuestRealAddress),
+    /// Hashed: an address of this segment, the SLB's doubleword "VSID".
+    Segment(u64),
+}
+
+impl Untranslated {
+    fn asdr(self) -> u64 {
+        match self {
+            Self::GuestReal(address) => address.align_down(PAGE_LOG2).0,
+            Self::Segment(vsid) => vsid,
+        }
+    }
 }
 
 /// Turns a fault into the interrupt that the architecture has for it.
@@ -34,9 +54,16 @@ pub(super) fn deliver(
 ) -> Trap {
     let is_fetch = access == Access::Fetch;
     let store = if access == Access::Store { storage::STORE } else { 0 };
-    let (vector, cause, guest_real) = match fault {
+    let (vector, cause, untranslated) = match fault {
         Fault::Stop(reason) => return thread.stop(reason),
-        Fault::MultiHit => return multi_hit(thread, address, is_fetch),
+        Fault::MultiHit => {
+            let causes = (machine_check::FETCH_TLB_MULTIHIT, machine_check::TLB_MULTIHIT);
+            return multi_hit(thread, address, is_fetch, causes);
+        }
+        Fault::SegmentMultiHit => {
+            let causes = (machine_check::FETCH_SLB_MULTIHIT, machine_check::SLB_MULTIHIT);
+            return multi_hit(thread, address, is_fetch, causes);
+        }
         Fault::NoTable(at) => return no_memory(thread, address, access, at, true),
         Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
         Fault::Segment => (Vector::DataSegment, 0, None),
@@ -50,29 +77,35 @@ pub(super) fn deliver(
         }
     };
     let is_segment = matches!(vector, Vector::DataSegment | Vector::InstructionSegment);
-    let guest_real = guest_real.map(|at| at.align_down(PAGE_LOG2));
+    let asdr = untranslated.map(Untranslated::asdr);
     let mut interrupt = Interrupt::new(vector);
     if is_fetch {
         interrupt.status = cause;
-        if guest_real.is_some() {
-            interrupt.storage = Some(StorageFault { address, status: None, guest_real });
+        if asdr.is_some() {
+            interrupt.storage = Some(StorageFault { address, status: None, asdr });
         }
     } else {
         let status = (!is_segment).then_some(cause);
-        interrupt.storage = Some(StorageFault { address, status, guest_real });
+        interrupt.storage = Some(StorageFault { address, status, asdr });
     }
     thread.interrupt(interrupt)
 }
 
-/// The machine check of several translations for one address (`docs/facts/translation.md#multi-hit`).
-fn multi_hit(thread: &mut Thread, address: EffectiveAddress, is_fetch: bool) -> Trap {
+/// The machine check of several translations for one address (`docs/facts/translation.md#multi-hit`), with its causes
+/// for fetches and for data.
+fn multi_hit(
+    thread: &mut Thread,
+    address: EffectiveAddress,
+    is_fetch: bool,
+    (fetch, data): (u64, u64),
+) -> Trap {
     let mut interrupt = Interrupt::new(Vector::MachineCheck);
     if is_fetch {
-        interrupt.status = machine_check::FETCH_TLB_MULTIHIT;
+        interrupt.status = fetch;
     } else {
         interrupt.status = machine_check::DATA;
-        let status = Some(machine_check::TLB_MULTIHIT);
-        interrupt.storage = Some(StorageFault { address, status, guest_real: None });
+        let status = Some(data);
+        interrupt.storage = Some(StorageFault { address, status, asdr: None });
     }
     thread.machine_check(interrupt)
 }
@@ -103,8 +136,7 @@ pub(super) fn no_memory(
             } else {
                 machine_check::LOAD_REAL_ADDRESS
             };
-            interrupt.storage =
-                Some(StorageFault { address, status: Some(status), guest_real: None });
+            interrupt.storage = Some(StorageFault { address, status: Some(status), asdr: None });
         }
     }
     thread.machine_check(interrupt)

@@ -5,21 +5,21 @@
 //! data storage interrupt with DSISR bit 37. Power ISA 3.0B Book III, Data Storage and Alignment
 //! Interrupt; that POWER9 refuses every unaligned operand there is from Linux, whose tests rely on it.
 
-use arch::address::{EffectiveAddress, GuestRealAddress};
+use arch::address::EffectiveAddress;
 use arch::interrupt::storage;
 
 use super::Access;
-use super::fault::{Fault, deliver};
+use super::fault::{Fault, Untranslated, deliver};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-/// The stage of translation whose leaf keeps a page out of the caches; the process-scoped one if both do.
+/// Whose table keeps a page out of the caches; the process-scoped one if both stages do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inhibited {
-    /// The process-scoped stage.
+    /// That of the software that translates: the process-scoped stage.
     Process,
-    /// The partition-scoped stage, with the address that it translated.
-    Partition(GuestRealAddress),
+    /// The hypervisor's, with what it translated.
+    Partition(Untranslated),
 }
 
 impl Inhibited {

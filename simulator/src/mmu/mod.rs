@@ -1,23 +1,28 @@
 //! Translation: from an effective address to a place in memory, or to the interrupt that says why not.
 //!
 //! [`translate`] asks the modelled TLB ([`state::tlb`](crate::state::tlb)), and the tables when that has no answer
-//! or one that would fault. `scheme` says whose tables: those of `radix` translation. What all schemes share is
+//! or one that would fault. `scheme` says whose tables: those of `radix` translation, or
+//! the `hash`ed page table. What all schemes share is
 //! here: `rights` and `fault`s; `access` puts loads and stores on top, `inhibited` says what cache-inhibited
 //! pages refuse, [`path`] what a walk reads.
 //! Source: `docs/facts/translation.md#which-translation` and what follows there.
 
 pub mod access;
 mod fault;
+mod hash;
 pub mod inhibited;
+mod located;
+mod partition;
 pub mod path;
-pub mod radix;
+mod radix;
+pub mod read;
 mod rights;
 mod scheme;
 pub mod watch;
 
 use arch::address::{EffectiveAddress, RealAddress};
-use arch::registers::msr;
 use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
 
 use crate::state::memory::Offset;
 use crate::state::shared::Shared;
@@ -26,8 +31,9 @@ use crate::state::thread::lookaside::{Context, PAGE_LOG2};
 use crate::state::thread::trap::Trap;
 use crate::state::tlb::{Hit, Space, Translation};
 use fault::{Fault, deliver, no_memory};
+use hash::Mark;
 use inhibited::Inhibited;
-use radix::walk::Read;
+use read::Read;
 
 /// What an access wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,10 +60,12 @@ impl Access {
 #[must_use]
 pub fn context(thread: &Thread, shared: &Shared) -> Context {
     let core = &shared.cores[thread.core];
+    let lpcr = thread.spr(Spr::Lpcr);
     Context {
         state: thread.msr() & (msr::HV | msr::PR | msr::IR | msr::DR),
-        lpcr: thread.spr(Spr::Lpcr),
+        lpcr,
         lpid_pid: thread.spr(Spr::Lpidr) << 32 | thread.spr(Spr::Pidr),
+        segments: if lpcr & lpcr::HR == 0 { thread.slb_version } else { 0 },
         keys: [thread.spr(Spr::Amr), thread.spr(Spr::Iamr)],
         bases: [core.spr(Spr::Hrmor), core.spr(Spr::Ptcr)],
     }
@@ -123,8 +131,12 @@ struct Found {
 /// What the tables said, and what was read on the way.
 struct Walked {
     space: Space,
+    /// What the TLB knows the address by.
+    key: u64,
     translation: Translation,
     reads: Vec<Read>,
+    /// Bytes of the tables that the walk sets.
+    marks: [Option<Mark>; 2],
 }
 
 /// The real address behind `address`; what a walk found goes into the TLB.
@@ -135,10 +147,13 @@ fn find(
     access: Access,
 ) -> Result<(RealAddress, Option<Inhibited>), Fault> {
     let Found { real, inhibited, walked } = resolve(thread, shared, address, access)?;
-    if let Some(Walked { space, translation, reads }) = walked {
+    if let Some(Walked { space, key, translation, reads, marks }) = walked {
+        for (place, byte) in marks.into_iter().flatten() {
+            shared.store(thread, place, [byte]);
+        }
         let core = &mut shared.cores[thread.core];
         core.walk_cache.keep(reads.iter().filter_map(|read| Some((read.key?, read.words))));
-        if core.tlb.insert(space, address.0, translation) {
+        if core.tlb.insert(space, key, translation) {
             thread.lookaside.forget();
         }
     }
@@ -152,16 +167,18 @@ fn resolve(
     access: Access,
 ) -> Result<Found, Fault> {
     let core = &shared.cores[thread.core];
-    let Some(located) = scheme::locate(thread, address, access)? else {
+    let Some(located) = scheme::locate(thread, shared, address, access)? else {
         let is_offset = address.0 >> 63 == 0;
         let hrmor = if is_offset { core.spr(Spr::Hrmor) } else { 0 };
         let real = RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor);
         return Ok(Found { real, inhibited: None, walked: None });
     };
-    let space = located.space;
-    match core.tlb.find(space, address.0) {
+    let (space, key) = (located.space, located.key(address));
+    match core.tlb.find(space, key) {
         Hit::One(known) => {
-            if let Ok(inhibited) = scheme::check(thread, known, address, access) {
+            if scheme::serves(known, access)
+                && let Ok(inhibited) = scheme::check(thread, known, &located, address, access)
+            {
                 return Ok(Found { real: known.apply(address), inhibited, walked: None });
             }
         }
@@ -170,9 +187,10 @@ fn resolve(
     }
     // Nothing cached, or something that would fault: only what the tables say now may fault.
     let permitted = |known| {
-        let (translation, reads) = scheme::walk(shared, thread, known, located)?;
-        let inhibited = scheme::check(thread, &translation, address, access)?;
-        let walked = Some(Walked { space, translation, reads });
+        let (mut translation, reads) = scheme::walk(shared, thread, known, &located)?;
+        let inhibited = scheme::check(thread, &translation, &located, address, access)?;
+        let marks = scheme::mark(&mut translation, access);
+        let walked = Some(Walked { space, key, translation, reads, marks });
         Ok(Found { real: translation.apply(address), inhibited, walked })
     };
     permitted(Some(&core.walk_cache)).or_else(|_: Fault| permitted(None))

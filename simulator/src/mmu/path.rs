@@ -6,8 +6,9 @@
 use arch::address::{EffectiveAddress, GuestRealAddress};
 
 use super::Access;
-use super::radix::walk::Read;
-use super::scheme::{Located, locate, walk};
+use super::located::Located;
+use super::read::Read;
+use super::scheme::{locate, walk};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::tlb::Space;
@@ -15,7 +16,7 @@ use crate::state::tlb::Space;
 /// A walk from the partition table to the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// The smaller of both stages' pages.
+    /// log2 of the page's bytes; the smaller of both stages' pages.
     pub page_log2: u32,
     /// The page's guest real address, where the partition-scoped stage took part.
     pub guest_real: Option<GuestRealAddress>,
@@ -24,12 +25,17 @@ pub struct Path {
     pub reads: Vec<Read>,
 }
 
-/// Whose address `address` is in the thread's state. `None` for the hypervisor's real addresses, and where
-/// the address is nobody's.
+/// Whose address `address` is in the thread's state, and the address there. `None` for the hypervisor's real
+/// addresses, and where the address is nobody's.
 #[must_use]
-pub fn space(thread: &Thread, address: EffectiveAddress, access: Access) -> Option<Space> {
-    let Located { space, .. } = locate(thread, address, access).ok()??;
-    Some(space)
+pub fn space(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+    access: Access,
+) -> Option<(Space, u64)> {
+    let Located { space, input, .. } = locate(thread, shared, address, access).ok()??;
+    Some((space, input))
 }
 
 /// The walk for `address` in the thread's state; `None` where the tables have no page for it, or none are
@@ -41,7 +47,7 @@ pub fn walk_path(
     address: EffectiveAddress,
     access: Access,
 ) -> Option<Path> {
-    let located = locate(thread, address, access).ok()??;
-    let (translation, reads) = walk(shared, thread, None, located).ok()?;
+    let located = locate(thread, shared, address, access).ok()??;
+    let (translation, reads) = walk(shared, thread, None, &located).ok()?;
     Some(Path { page_log2: translation.page_log2, guest_real: translation.guest_real, reads })
 }

@@ -71,7 +71,7 @@ pub fn check(
         return Ok(());
     }
     let status = Some(storage::WATCHPOINT | store);
-    let storage = Some(StorageFault { address, status, guest_real: None });
+    let storage = Some(StorageFault { address, status, asdr: None });
     Err(thread.interrupt(Interrupt { storage, ..Interrupt::new(Vector::DataStorage) }))
 }
 

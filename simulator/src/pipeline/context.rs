@@ -67,10 +67,11 @@ impl Context<'_> {
     pub fn translate(&mut self, address: u64, access: Access, at: u64, owner: Owner) -> Ready {
         let Self { thread, shared, .. } = *self;
         let effective = EffectiveAddress(address);
+        let (space, address) = path::space(thread, shared, effective, access).unzip();
         let request = TranslationRequest {
             thread: thread.index,
-            space: path::space(thread, effective, access),
-            address,
+            space,
+            address: address.unwrap_or_default(),
             is_fetch: access == Access::Fetch,
             at,
             owner,

@@ -32,6 +32,10 @@ pub enum Plan {
     Start(Settings),
     /// Forget all charges.
     Clear,
+    /// From here on what the thread is charged with belongs to the region.
+    Open,
+    /// From here on it does not.
+    Close,
     /// Go on in functional mode and keep the ledger.
     Stop,
 }

@@ -22,6 +22,19 @@ pub enum Extent {
         /// log2 of the page size.
         page_log2: u32,
     },
+    /// The translations of one page of virtual addresses.
+    VirtualPage {
+        /// The virtual address, its low 64 bits.
+        address: u64,
+        /// From here on its bits are compared: log2.
+        compare_log2: u32,
+        /// log2 of the segment's bytes.
+        segment_log2: u32,
+        /// log2 of the base page size.
+        base_log2: u32,
+        /// log2 of the actual page size; no other is removed.
+        page_log2: u32,
+    },
     /// Everything of one PID.
     Pid(u32),
     /// Everything.
@@ -33,6 +46,8 @@ pub enum Extent {
 pub struct Invalidation {
     /// Whose; `None` for all partitions.
     pub lpid: Option<u32>,
+    /// R=0: hashed translations instead of radix ones.
+    pub is_hashed: bool,
     /// PRS: process-scoped parts instead of partition-scoped ones.
     pub is_process: bool,
     /// How much.
@@ -56,10 +71,23 @@ impl Invalidation {
         own_log2: u32,
         guest_real: Option<GuestRealAddress>,
     ) -> bool {
-        if self.lpid.is_some_and(|lpid| lpid != space.lpid()) {
+        if self.is_hashed != space.is_hashed() || self.lpid.is_some_and(|lpid| lpid != space.lpid())
+        {
             return false;
         }
         match self.extent {
+            Extent::VirtualPage {
+                address: wanted,
+                compare_log2,
+                segment_log2,
+                base_log2,
+                page_log2,
+            } => {
+                let Space::Virtual(segment) = space else { return false };
+                (segment.log2, segment.base_log2, own_log2) == (segment_log2, base_log2, page_log2)
+                    && (segment.virtual_address(address) ^ wanted) >> compare_log2 == 0
+            }
+            Extent::Everything if self.is_hashed => !self.is_process,
             Extent::Page { pid, address: wanted, page_log2 } => {
                 let log2 = own_log2.max(page_log2);
                 if self.is_process {
@@ -78,14 +106,15 @@ impl Invalidation {
     pub fn apply(&self, core: &mut Core) {
         if self.translations {
             core.tlb.invalidate(|space, page, translation| {
-                let Translation { page_log2, guest_real, .. } = *translation;
+                let Translation { page_log2, guest_real, hashed, .. } = *translation;
+                let page = hashed.map_or(page, |hashed| hashed.base_page);
                 self.removes(space, page, page_log2, guest_real)
             });
         }
         if self.directories || self.tables {
             let pid = match self.extent {
                 Extent::Pid(pid) => Some(pid),
-                Extent::Page { .. } | Extent::Everything => None,
+                Extent::Page { .. } | Extent::VirtualPage { .. } | Extent::Everything => None,
             };
             core.walk_cache.invalidate(self.lpid, self.is_process, pid, self.tables);
         }

@@ -25,6 +25,19 @@ impl SlbEntry {
         self.vsid >> 62
     }
 
+    /// log2 of its segment's bytes.
+    #[must_use]
+    pub fn segment_log2(self) -> u32 {
+        if self.size() == 1 { 40 } else { 28 }
+    }
+
+    /// Whether both are valid and have an address in common.
+    #[must_use]
+    pub fn meets(self, other: Self) -> bool {
+        self.esid & other.esid & VALID != 0
+            && (self.matches(other.esid) || other.matches(self.esid))
+    }
+
     /// Whether it is valid and translates `address`.
     #[must_use]
     pub fn matches(self, address: u64) -> bool {

@@ -1,7 +1,7 @@
 //! The modelled TLB: translations that stay in use until software, or lack of room, removes them.
 //!
-//! An entry holds the whole of what a walk found: both stages' rights and attributes, so that a hit
-//! checks them against the state of the moment. A page table that changed without `tlbie` is not
+//! An entry holds the whole of what a walk found: both stages' rights and attributes, or the hashed entry, so that a
+//! hit checks them against the state of the moment. A page table that changed without `tlbie` is not
 //! noticed, as on hardware. The geometry is that of functional mode: large and fully associative; a
 //! full TLB is emptied, which the architecture allows at any time.
 
@@ -10,8 +10,12 @@ use std::collections::BTreeMap;
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use serde::{Deserialize, Serialize};
 
+use crate::state::memory::Offset;
+
 /// log2 of the page sizes that a radix translation can have.
-pub const PAGE_SIZES_LOG2: [u32; 4] = [12, 16, 21, 30];
+const RADIX_PAGES_LOG2: [u32; 4] = [12, 16, 21, 30];
+/// log2 of the page sizes that a hashed translation can have.
+const HASHED_PAGES_LOG2: [u32; 4] = [12, 16, 24, 34];
 
 const CAPACITY: usize = 8192;
 
@@ -30,6 +34,29 @@ pub enum Space {
         /// Effective LPID.
         lpid: u32,
     },
+    /// Hashed: an offset in a virtual segment.
+    Virtual(Segment),
+}
+
+/// A virtual segment as the SLB named it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Segment {
+    /// Whose virtual addresses these are.
+    pub lpid: u32,
+    /// VSID.
+    pub vsid: u64,
+    /// log2 of its bytes: 28 or 40.
+    pub log2: u32,
+    /// log2 of the base page size.
+    pub base_log2: u32,
+}
+
+impl Segment {
+    /// The low 64 bits of the virtual address of `offset`.
+    #[must_use]
+    pub fn virtual_address(self, offset: u64) -> u64 {
+        self.vsid << self.log2 | offset
+    }
 }
 
 impl Space {
@@ -37,7 +64,9 @@ impl Space {
     #[must_use]
     pub fn lpid(self) -> u32 {
         match self {
-            Self::Process { lpid, .. } | Self::GuestReal { lpid } => lpid,
+            Self::Process { lpid, .. }
+            | Self::GuestReal { lpid }
+            | Self::Virtual(Segment { lpid, .. }) => lpid,
         }
     }
 
@@ -46,8 +75,24 @@ impl Space {
     pub fn pid(self) -> Option<u32> {
         match self {
             Self::Process { pid, .. } => Some(pid),
-            Self::GuestReal { .. } => None,
+            Self::GuestReal { .. } | Self::Virtual(_) => None,
         }
+    }
+
+    /// log2 of the page sizes that its translations can have.
+    #[inline]
+    #[must_use]
+    pub fn page_sizes_log2(self) -> [u32; 4] {
+        match self {
+            Self::Process { .. } | Self::GuestReal { .. } => RADIX_PAGES_LOG2,
+            Self::Virtual(_) => HASHED_PAGES_LOG2,
+        }
+    }
+
+    /// Whether the hashed page table translates it.
+    #[must_use]
+    pub fn is_hashed(self) -> bool {
+        matches!(self, Self::Virtual(_))
     }
 
     /// Whether the process-scoped stage takes part.
@@ -77,10 +122,22 @@ pub struct Stage {
     pub changed: bool,
 }
 
+/// What an entry of the hashed page table said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Hashed {
+    /// Its second doubleword, see [`arch::hash::second`].
+    pub second: u64,
+    /// Where it lies.
+    pub place: Offset,
+    /// The offset in the segment of the base page that was looked up: what `tlbie` has to name where the base page
+    /// is of 4 KiB.
+    pub base_page: u64,
+}
+
 /// A translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Translation {
-    /// The smaller of both stages' pages.
+    /// log2 of the page's bytes; the smaller of both stages' pages.
     pub page_log2: u32,
     /// Where the page lies.
     pub real: RealAddress,
@@ -90,6 +147,8 @@ pub struct Translation {
     pub process: Option<Stage>,
     /// Partition-scoped stage.
     pub partition: Option<Stage>,
+    /// The entry of the hashed page table, in place of both stages.
+    pub hashed: Option<Hashed>,
 }
 
 impl Translation {
@@ -129,7 +188,7 @@ impl Tlb {
     /// The translation of `address` in `space`, if there is one.
     #[must_use]
     pub fn find(&self, space: Space, address: u64) -> Hit<'_> {
-        let mut matching = PAGE_SIZES_LOG2.iter().filter_map(|&page_log2| {
+        let mut matching = space.page_sizes_log2().into_iter().filter_map(|page_log2| {
             self.entries.get(&Key { space, page_log2, page: address >> page_log2 })
         });
         match (matching.next(), matching.next()) {
@@ -158,7 +217,8 @@ impl Tlb {
 
     /// Whether a translation of another size has an address in common with `key`.
     fn overlaps(&self, key: Key) -> bool {
-        PAGE_SIZES_LOG2.into_iter().filter(|&log2| log2 != key.page_log2).any(|page_log2| {
+        let sizes = key.space.page_sizes_log2().into_iter();
+        sizes.filter(|&log2| log2 != key.page_log2).any(|page_log2| {
             let first = key.page << key.page_log2 >> page_log2;
             let pages = 1u64 << key.page_log2.saturating_sub(page_log2);
             let at = |page| Key { page_log2, page, ..key };
@@ -188,7 +248,14 @@ mod tests {
 
     fn page(page_log2: u32) -> Translation {
         let real = RealAddress(0);
-        Translation { page_log2, real, guest_real: None, process: None, partition: None }
+        Translation {
+            page_log2,
+            real,
+            guest_real: None,
+            process: None,
+            partition: None,
+            hashed: None,
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl Parts {
                     guest_real: (space.lpid() != 0).then_some(GuestRealAddress(guest)),
                     process: None,
                     partition: None,
+                    hashed: None,
                 };
                 parts.shared.cores[0].tlb.insert(space, page, translation);
             }

@@ -108,6 +108,7 @@ fn a_rule_looks_at_the_vectors_that_it_names() {
             let is_there = match vector {
                 SCV => words.contains("scv"),
                 0x100 => words.contains("0x100") || words.contains("ON_RESET"),
+                0x300 => words.contains("0x300") || words.contains("LOAD_REFUSED"),
                 0x600 => words.contains("0x600") || words.contains("MISALIGNED"),
                 _ => words.contains(format!("{vector:#x}").as_str()),
             };

@@ -39,6 +39,8 @@ pub(super) struct Trial<'a> {
     pub(super) topology: &'a str,
     /// In timing mode.
     pub(super) is_timed: bool,
+    /// With the hashed page table.
+    pub(super) is_hashed: bool,
     pub(super) commands: &'a [&'static str],
 }
 
@@ -89,7 +91,8 @@ fn compare(ours: &[String], theirs: &[String]) -> Result<()> {
 /// Boots on one of the machines, types the commands, and listens to the end.
 fn talk(workspace: &Workspace, fetched: &Fetched, trial: &Trial<'_>, on: &str) -> Result<Said> {
     let started = Instant::now();
-    let mut command = workspace.powervisor(&["boot", "--on", on, "--append", "console=hvc0"]);
+    let line = if trial.is_hashed { "console=hvc0 disable_radix" } else { "console=hvc0" };
+    let mut command = workspace.powervisor(&["boot", "--on", on, "--append", line]);
     command.arg("--kernel").arg(&fetched.image).arg("--initrd").arg(&fetched.initramfs);
     command.args(["--topology", trial.topology]);
     if trial.is_timed {

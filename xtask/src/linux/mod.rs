@@ -61,6 +61,9 @@ pub(crate) struct Arguments {
     /// Run the torture set instead of a few commands.
     #[arg(long, requires = "boot")]
     torture: bool,
+    /// With the hashed page table (`disable_radix`).
+    #[arg(long, requires = "boot")]
+    hash: bool,
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
@@ -99,14 +102,20 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         None => TOPOLOGIES.to_vec(),
     };
     let is_timed = arguments.timing;
-    let trials = topologies.into_iter().map(|topology| Trial { topology, is_timed, commands });
+    let trials = topologies.into_iter().map(|topology| Trial {
+        topology,
+        is_timed,
+        is_hashed: arguments.hash,
+        commands,
+    });
     println!("{}", boot::boot(workspace, &fetched, &trials.collect::<Vec<_>>())?);
     Ok(())
 }
 
 /// One boot to the shell and power-off, as `make test` makes it; skipped where the packages cannot be reached.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    let trial = Trial { topology: TOPOLOGIES[0], is_timed: false, commands: &COMMANDS };
+    let trial =
+        Trial { topology: TOPOLOGIES[0], is_timed: false, is_hashed: false, commands: &COMMANDS };
     match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
         Ok(packages) => {
@@ -130,7 +139,8 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
             }
         };
         build(workspace)?;
-        let trial = |topology| Trial { topology, is_timed: false, commands: &COMMANDS };
+        let trial =
+            |topology| Trial { topology, is_timed: false, is_hashed: false, commands: &COMMANDS };
         let timed = Trial { is_timed: true, ..trial(TOPOLOGIES[1]) };
         let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
         figures.push(boot::boot(workspace, &fetched, &trials)?);

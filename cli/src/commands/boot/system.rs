@@ -34,7 +34,8 @@ fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Fa
     }
     if let Some(path) = &arguments.payload {
         let partition = partition(arguments, path, files)?;
-        let sharing = Sharing { slice: None, console: console(arguments, &[&partition.name])? };
+        let sharing =
+            Sharing { console: console(arguments, &[&partition.name])?, ..Sharing::default() };
         let machine = machine.unwrap_or_default();
         return Ok(System::with_partitions(&[partition], &sharing, machine, arguments.seed)?);
     }

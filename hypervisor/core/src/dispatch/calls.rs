@@ -34,6 +34,7 @@ impl<H: Hal> Running<'_, H> {
     pub fn exit(&mut self, door: Door, exit: Exit) -> Action {
         let mut partition = self.system.partitions()[self.place.0].lock();
         let System { hal, console, .. } = self.system;
+        self.has_demanded |= matches!(exit, Exit::FacilityUnavailable { .. });
         let action = exit::handle(&mut partition, self.place.1, *hal, door, exit);
         if let (Exit::FacilityUnavailable { interrupted, facility }, Action::Interrupt { .. }) =
             (exit, &action)

@@ -3,21 +3,20 @@
 use arch::interrupt::Vector;
 use arch::registers::{lpcr, msr};
 
-use crate::hal::Hal;
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::interrupts::presentation::Presentation;
 use crate::partition::Partition;
 use crate::scheduling::schedule::FAR;
 use crate::vcpu::registers::Registers;
 
-use super::Running;
+use super::{Enter, Running};
 
 /// How long a vCPU runs with an interrupt pending and MSR\[EE\]=0 before it is looked at again: 50 us
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
 /// mediated interrupts.
 const MEDIATION_TICKS: u64 = 25_600;
 
-impl<H: Hal> Running<'_, H> {
+impl<H: Enter> Running<'_, H> {
     /// Decides with what and until when the vCPU runs from now on.
     pub(super) fn prepare(&mut self, partition: &mut Partition<H>) -> u64 {
         let (hal, now) = (self.system.hal, self.left);
@@ -31,7 +30,7 @@ impl<H: Hal> Running<'_, H> {
             // The log was checked when it was registered; what cannot be written is lost.
         }
         let presentation = &partition.vcpus[self.place.1].presentation;
-        let is_mediated = deliver(presentation, &mut self.registers, partition.lpcr);
+        let is_mediated = deliver(hal, presentation, &mut self.registers, partition.lpcr);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
         now.saturating_add(self.ticks(partition, is_mediated, now))
     }
@@ -59,7 +58,12 @@ impl<H: Hal> Running<'_, H> {
 
 /// Gives a vCPU its pending external interrupt, if it takes one now. If it does not, LPCR\[MER\] has to
 /// be set so that it leaves when it would; that is the answer.
-fn deliver(presentation: &Presentation, registers: &mut Registers, lpcr: u64) -> bool {
+fn deliver<H: Enter>(
+    hal: &H,
+    presentation: &Presentation,
+    registers: &mut Registers,
+    lpcr: u64,
+) -> bool {
     if !presentation.is_pending() {
         return false;
     }
@@ -68,8 +72,7 @@ fn deliver(presentation: &Presentation, registers: &mut Registers, lpcr: u64) ->
     }
     let interrupted = Context { pc: registers.pc, msr: registers.msr };
     let to = handler(interrupted, Vector::External, lpcr);
-    registers.supervisor.srr0 = interrupted.pc;
-    registers.supervisor.srr1 = save_status(interrupted.msr, 0);
+    hal.set_save_registers(registers, interrupted.pc, save_status(interrupted.msr, 0));
     (registers.pc, registers.msr) = (to.pc, to.msr);
     false
 }

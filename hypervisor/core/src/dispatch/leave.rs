@@ -10,6 +10,7 @@ use crate::scheduling::queue::VcpuId;
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::{Activity, Next, Sleep};
 
+use super::residence::{Resident, save};
 use super::{Enter, Running, Slice};
 
 /// Who runs next on the thread.
@@ -53,6 +54,7 @@ impl<H: Enter> Running<'_, H> {
             let now = self.system.hal.timebase();
             self.system.schedule.lock().time_left(partition, now) == Some(0)
         };
+        let common = partition.common();
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
         if is_concluded || is_out_of_time {
@@ -67,8 +69,8 @@ impl<H: Enter> Running<'_, H> {
             Leave::Restarted => self.system.conclude(partition, Pending::Restart, caller),
             Leave::Ceded => {
                 self.registers.msr |= msr::EE;
-                let expires = self.registers.supervisor.decrementer_expires;
-                let until = expires.wrapping_sub(self.timebase_offset);
+                let expires = self.system.hal.decrementer_expires(&self.registers, common);
+                let until = expires.wrapping_sub(common.timebase_offset);
                 // The decrementer's sign says whether it has expired, not which of two numbers is greater.
                 let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
@@ -116,21 +118,20 @@ impl<H: Enter> Running<'_, H> {
     pub(super) fn give_back(
         mut self,
         partition: &mut Partition<H>,
+        resident: &mut Resident,
         next: Next,
     ) -> Option<(VcpuId, Option<Slice>)> {
         let Self { system, thread, place, slice, .. } = self;
         let mut successor = None;
+        if next == Next::Stops || partition.life.may_run().is_none() {
+            // Its record is shown, or is nobody's any more.
+            save(system, partition, place.1, &mut self.registers);
+            partition.vcpus[place.1].leave_whole(self.registers, None);
+        } else {
+            resident.stays(system, thread, partition, place, self.registers);
+        }
         let vcpu = &mut partition.vcpus[place.1];
         let leave = partition.life.may_run();
-        // What nobody runs again needs no more than what a report shows.
-        if leave.is_some() {
-            system.hal.save_floating(&mut self.registers.floating);
-            if let Some(demanded) = &mut vcpu.demanded {
-                system.hal.save_facilities(demanded);
-            }
-        }
-        system.hal.complete_invalidations();
-        vcpu.registers = Some(self.registers);
         match (next, leave) {
             (Next::Ready, Some(leave)) => {
                 let mut schedule = system.schedule.lock();

@@ -2,26 +2,34 @@
 //!
 //! It runs until something makes it leave: its slice is over, it waits, or it or its partition is over.
 //! What it needs from the processor is decided just before it enters ([`enter`]), what comes next when it has
-//! left ([`leave`]). It goes on at once if nobody else comes before it; otherwise its registers go back to where
-//! any thread may take them from.
+//! left ([`leave`]). It goes on at once if nobody else comes before it; otherwise it is any thread's to take, and
+//! [`residence`] says where its registers are then.
 
 mod calls;
 mod enter;
 mod leave;
+mod private;
+pub(crate) mod residence;
 mod translations;
+
+pub use private::Private;
 
 use alloc::boxed::Box;
 
+use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::partition::outcome::{Leave, Outcome, StopReason};
 use crate::partition::payload::Progress;
-use crate::partition::{Partition, load};
+use crate::partition::{Common, Partition, load};
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::Schedule;
+use crate::sync::spin_loop;
 use crate::system::System;
-use crate::vcpu::registers::{Floating, Registers};
+use crate::vcpu::Claimed;
+use crate::vcpu::registers::Registers;
 
 use leave::Successor;
+use residence::Resident;
 
 /// Until when a vCPU runs while others wait, and whose virtual time pays for it: its own, or that of a vCPU
 /// that conferred the rest of its slice.
@@ -49,15 +57,20 @@ pub struct Running<'a, H: Hal> {
     pub place: (usize, usize),
     /// The vCPU's registers, but for what is in the processor.
     pub registers: Box<Registers>,
-    /// The partition's number to the processor.
-    pub lpid: u32,
-    /// What is added to the machine's time base for the guest's own.
-    pub timebase_offset: u64,
+    /// The vCPU's number in the machine.
+    id: VcpuId,
+    /// Its partition may not run for ever.
+    has_time_limit: bool,
+    /// It has used a facility that it gets on demand.
+    has_demanded: bool,
+    common: Common,
+    /// When it has to leave.
+    until: u64,
     /// LPCR that it runs with.
     pub lpcr: u64,
     /// Hypercalls, by [`Door`](crate::exit::Door), since it entered.
     pub hypercalls: [u64; 2],
-    /// The time base when the guest was entered last.
+    /// The time base when the guest was entered last, or gave up the processor and went on.
     pub entered: u64,
     /// The time base when the guest had left; before it was entered, when it was chosen. It is the time of all that
     /// is decided until the next entry.
@@ -72,16 +85,35 @@ pub struct Running<'a, H: Hal> {
 
 /// A machine that runs guests.
 pub trait Enter: Hal {
-    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::hypercall`] and
-    /// [`Running::exit`] are called for its exits. [`Running::entered`] and [`Running::left`] say then when that
-    /// was. No lock may be held.
+    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::private_hypercall`],
+    /// [`Running::hypercall`] and [`Running::exit`] are called for its exits. [`Running::entered`] says when it was entered, from
+    /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
 
-    /// Copies the floating-point registers out of the processor.
-    fn save_floating(&self, into: &mut Floating);
+    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile.
+    fn save_registers(
+        &self,
+        into: &mut Registers,
+        demanded: Option<&mut Demanded>,
+        common: Common,
+    ) -> u64;
 
-    /// Copies them into the processor.
-    fn load_floating(&self, from: &Floating);
+    /// Copies that from the record of a vCPU into the processor, which has another one's there that was saved, or
+    /// nobody's.
+    fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
+
+    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation.
+    /// [`Enter::load_eagerly`] has to follow.
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64;
+
+    /// Copies all of that back, for a guest that has to leave at the time `until`.
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64);
+
+    /// When the decrementer of the vCPU that has left expires, in the partition's time base.
+    fn decrementer_expires(&self, registers: &Registers, common: Common) -> u64;
+
+    /// Makes the vCPU that has left find these in SRR0 and SRR1.
+    fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64);
 }
 
 /// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
@@ -90,24 +122,35 @@ pub trait Enter: Hal {
 pub(crate) fn run<H: Enter>(
     system: &System<'_, H>,
     thread: usize,
+    resident: &mut Resident,
     place: (usize, usize),
     conferred: Option<Slice>,
 ) -> Option<(VcpuId, Option<Slice>)> {
     let hal = system.hal;
+    resident.make_way(system, thread, Some(place));
     let mut partition = system.partitions()[place.0].lock();
+    while partition.vcpus[place.1].is_kept_from(thread) {
+        drop(partition);
+        spin_loop();
+        partition = system.partitions()[place.0].lock();
+    }
     let now = hal.timebase();
-    let (registers, own) = claim(system, &mut partition, place.1, thread, now)?;
-    hal.load_floating(&registers.floating);
-    if let Some(demanded) = &partition.vcpus[place.1].demanded {
-        hal.load_facilities(demanded);
+    let (claimed, own) = claim(system, &mut partition, place, thread, resident, now)?;
+    let Claimed { registers, is_resident } = claimed;
+    if !is_resident {
+        let demanded = partition.vcpus[place.1].demanded.as_deref();
+        hal.load_registers(&registers, demanded, partition.common());
     }
     let mut running = Running {
         system,
         thread,
         place,
+        id: partition.vcpus[place.1].id,
+        has_time_limit: partition.time_limit.is_some(),
+        has_demanded: partition.vcpus[place.1].demanded.is_some(),
+        common: partition.common(),
+        until: now,
         registers,
-        lpid: partition.lpid,
-        timebase_offset: partition.timebase_offset,
         lpcr: 0,
         hypercalls: [0; 2],
         entered: 0,
@@ -123,13 +166,14 @@ pub(crate) fn run<H: Enter>(
             running.load(&mut partition, progress)
         } else {
             drop(partition);
+            running.until = until;
             let leave = hal.enter_guest(&mut running, until);
             partition = system.partitions()[place.0].lock();
             leave
         };
         running.account(&mut partition, &leave);
         if let Some(next) = running.left(&mut partition, leave) {
-            return running.give_back(&mut partition, next);
+            return running.give_back(&mut partition, resident, next);
         }
         hal.clear_doorbell();
     }
@@ -140,17 +184,20 @@ pub(crate) fn run<H: Enter>(
 fn claim<H: Hal>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,
-    vcpu: usize,
+    place: (usize, usize),
     thread: usize,
+    resident: &mut Resident,
     now: u64,
-) -> Option<(Box<Registers>, Slice)> {
-    let vcpu = &mut partition.vcpus[vcpu];
-    let registers = vcpu.run(thread, partition.life.may_run()?)?;
+) -> Option<(Claimed, Slice)> {
+    let vcpu = &mut partition.vcpus[place.1];
+    let claimed = vcpu.claim(thread, &mut resident.kept, partition.life.may_run()?)?;
+    let is_resident = claimed.is_resident && resident.is(place);
+    resident.forget();
     let mut schedule = system.schedule.lock();
     // It may have been stopped and started again meanwhile.
     schedule.queue.remove(vcpu.id);
     let slice = Slice::of(vcpu.id, &schedule, now);
-    Some((registers, slice))
+    Some((Claimed { is_resident, ..claimed }, slice))
 }
 
 impl<H: Enter> Running<'_, H> {
@@ -165,7 +212,7 @@ impl<H: Enter> Running<'_, H> {
             Ok(progress) => {
                 if progress.is_none() {
                     *self.registers = load::first_registers(partition, hal);
-                    hal.load_floating(&self.registers.floating);
+                    hal.load_registers(&self.registers, None, partition.common());
                     partition.statistics.restarts += 1;
                 }
                 partition.life.loaded(progress);

@@ -7,10 +7,12 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::bundle::RegisterPolicy;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
 use super::Leave;
+use super::residence::Resident;
 use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
 use crate::fake::Fake;
@@ -64,7 +66,7 @@ fn run(
     let start = hal.timebase.get();
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
-    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
     let system = System::new(hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
     let meter = *system.schedule.lock().meter(0);
@@ -137,10 +139,11 @@ fn mine(index: usize, entry: u64) -> u64 {
 
 #[test]
 fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_another() {
-    at_each_entry(|hal, _, index, entry| {
+    at_each_entry(|_, guest, index, entry| {
         // What it finds is what it left.
         let expected = if entry == 0 { 0 } else { mine(index, entry - 1) };
-        let mut floating = hal.floating.borrow_mut();
+        let registers = guest.partition.vcpus[guest.vcpu].registers.as_mut().unwrap();
+        let floating = &mut registers.floating;
         assert_eq!((floating.fpr, floating.fpscr), ([expected; 32], expected));
         (floating.fpr, floating.fpscr) = ([mine(index, entry); 32], mine(index, entry));
     });
@@ -342,7 +345,7 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
     let (mut partitions, schedule) = on_threads(4, &hal, &[4]);
     partitions[0].time_limit = Some(LIMIT);
     let console = Console::default();
-    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
     let cores = (0..4).collect();
     let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     let stays = Rc::new(RefCell::new(Vec::new()));
@@ -402,7 +405,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     let hal = Fake::new(8 << 20);
     let (partitions, schedule) = on_threads(4, &hal, &[2]);
     let console = Console::default();
-    let policy = Policy { slice: SLICE, patience: PATIENCE };
+    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
     let cores = vec![0, 0, 1, 1];
     let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     hal.play(|_, _, _, _| Leave::AwaitsProd);
@@ -410,7 +413,9 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
         let mut partition = system.partitions()[0].lock();
         system.schedule.lock().start_in(&mut partition, vcpu);
         drop(partition);
-        assert_eq!(super::run(&system, thread, (0, vcpu), None), None);
+        let mut resident = Resident::default();
+        assert_eq!(super::run(&system, thread, &mut resident, (0, vcpu), None), None);
+        resident.make_way(&system, thread, None);
         hal.forgotten.take()
     };
     assert_eq!([run(0, 0), run(1, 0), run(0, 1), run(1, 1)], [const { vec![] }; 4], "one core");
@@ -556,16 +561,18 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         guest.partition.memory.read(hal, address, &mut bytes).unwrap();
         assert_eq!(bytes, [0; 64]);
         assert_eq!(lpcr & lpcr::ILE, 0);
-        assert_eq!(hal.floating.borrow().fpr, [0; 32]);
-        assert_eq!(guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5], 0);
+        let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
+        assert_eq!(registers.floating.fpr, [0; 32]);
+        assert_eq!(registers.gpr[5], 0);
         assert_eq!(guest.partition.vcpus[1].activity(), Activity::Stopped);
         if turn.get() == 3 {
             return OFF;
         }
         guest.partition.memory.write(hal, address, &[7; 64]).unwrap();
         guest.partition.lpcr |= lpcr::ILE;
-        hal.floating.borrow_mut().fpr = [7; 32];
-        guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[5] = 7;
+        let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
+        registers.floating.fpr = [7; 32];
+        registers.gpr[5] = 7;
         guest.schedule.lock().start_in(guest.partition, 1);
         Leave::Restarted
     });

@@ -22,14 +22,14 @@ impl<H: Hal> Running<'_, H> {
             let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
             if partition.vcpus.iter().any(is_there) {
                 partition.stale_cores.clear();
-                self.system.hal.forget_translations(self.lpid);
+                self.system.hal.forget_translations(partition.lpid);
             } else if !partition.stale_cores.contains(&before) {
                 partition.stale_cores.push(before);
             }
         }
         if let Some(place) = partition.stale_cores.iter().position(|stale| *stale == core) {
             partition.stale_cores.swap_remove(place);
-            self.system.hal.forget_in_core(self.lpid);
+            self.system.hal.forget_in_core(partition.lpid);
         }
     }
 }

@@ -16,12 +16,12 @@ pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
 
 pub(super) fn set_priority<H: Hal>(guest: &mut Guest<'_, H>, cppr: u64) -> Answer {
     own(guest).set_cppr(cppr as u8);
-    settle(guest, false, [0; 3])
+    settle_without_outputs(guest, false)
 }
 
 pub(super) fn end<H: Hal>(guest: &mut Guest<'_, H>, xirr: u64) -> Answer {
     own(guest).end(xirr as u32);
-    settle(guest, false, [0; 3])
+    settle_without_outputs(guest, false)
 }
 
 pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) -> Answer {
@@ -30,12 +30,12 @@ pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) 
     };
     target.presentation.set_mfrr(mfrr as u8);
     if !target.presentation.is_pending() {
-        return settle(guest, false, [0; 3]);
+        return settle_without_outputs(guest, false);
     }
     let (sleeps, index) = (matches!(target.activity(), Activity::Ceded { .. }), server as usize);
     guest.call_back(index);
     let is_in_need = sleeps && !guest.start(index);
-    settle(guest, is_in_need, [0; 3])
+    settle_without_outputs(guest, is_in_need)
 }
 
 pub(super) fn poll<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
@@ -50,6 +50,14 @@ pub(super) fn poll<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
 
 fn own<'a, H: Hal>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
     &mut guest.partition.vcpus[guest.vcpu].presentation
+}
+
+/// [`settle`] of a call without outputs.
+fn settle_without_outputs<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool) -> Answer {
+    match settle(guest, is_in_need, [0; 3]) {
+        Answer::Outputs(status, _) => Answer::Status(status),
+        other => other,
+    }
 }
 
 /// Answers; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told

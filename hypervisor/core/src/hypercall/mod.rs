@@ -14,6 +14,7 @@ mod rtas;
 mod terminal;
 
 pub use guest::Guest;
+pub(crate) use processor::is_all_others;
 
 use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};

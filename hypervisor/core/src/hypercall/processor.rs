@@ -27,13 +27,18 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed)
 }
 
+/// Whether H_CONFER is to all other vCPUs of the partition.
+pub(crate) const fn is_all_others(server: u64) -> bool {
+    server == u64::MAX || server == 0xFFFF_FFFF
+}
+
 /// Gives the rest of the caller's slice to the vCPU `server`, or with -1 to that of all others in the
 /// partition which has waited longest. One that has run since its dispatch count was read as `count`, or runs,
 /// needs no help; one that shares no area with the hypervisor has no such count. Where nobody can use the
 /// slice, the caller lets whoever is next run first. The caller pays for what it gives, which is never longer than
 /// what it had left.
 pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
-    if server == u64::MAX || server == 0xFFFF_FFFF {
+    if is_all_others(server) {
         let others = guest.partition.vcpus.iter().map(|vcpu| vcpu.id);
         let longest = guest.schedule.lock().queue.first_of(others);
         return Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(longest));

@@ -138,7 +138,7 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     }
     let entry = GuestRealAddress(u64::from(entry));
     let registers = Registers::started(entry, u64::from(argument), guest_time);
-    vcpu.registers = Some(registers.into());
+    vcpu.start_with(registers);
     vcpu.is_prodded = false;
     vcpu.presentation = Default::default();
     if guest.start(server as usize) { status(SUCCESS) } else { Called::Changed([0; 8]) }

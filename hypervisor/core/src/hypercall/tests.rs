@@ -525,19 +525,20 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     let plain = |outputs| Answer::Outputs(H_SUCCESS, outputs);
     setup.partition.vcpus[1].presentation.set_cppr(0xFF);
     setup.put_to_sleep(1, Sleep::Ceded { until: 9 });
-    assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), plain([0; 3]), "no request");
+    let without = Answer::Status(H_SUCCESS);
+    assert_eq!(setup.call(Hypercall::Ipi, [1, 0xFF, 0, 0]), without, "no request");
     assert_eq!(setup.call(Hypercall::Ipi, [1, 4, 0, 0]), changed([0; 3]));
     assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
     // To itself: the processor has to be told when it starts to be pending and when it ceases.
-    assert_eq!(setup.call(Hypercall::Ipi, [0, 4, 0, 0]), plain([0; 3]), "none is taken yet");
+    assert_eq!(setup.call(Hypercall::Ipi, [0, 4, 0, 0]), without, "none is taken yet");
     assert_eq!(setup.call(Hypercall::Cppr, [5, 0, 0, 0]), changed([0; 3]));
     setup.is_mediated = true;
     assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), changed([0x0500_0002, 0, 0]));
     setup.is_mediated = false;
     setup.call(Hypercall::Ipi, [0, 0xFF, 0, 0]);
-    assert_eq!(setup.call(Hypercall::Eoi, [0x0500_0002, 0, 0, 0]), plain([0; 3]));
+    assert_eq!(setup.call(Hypercall::Eoi, [0x0500_0002, 0, 0, 0]), without);
     assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), plain([0x0500_0000, 0, 0]));
 }
 

@@ -7,7 +7,7 @@ use arch::interrupt::storage;
 use arch::papr::{Hypercall, area, rtas};
 
 use super::machine::Machine;
-use crate::dispatch::Running;
+use crate::dispatch::{Private, Running};
 use crate::exit::{Action, Door, Exit};
 use crate::hypercall::Answer;
 use crate::partition::Partition;
@@ -60,6 +60,11 @@ pub(super) fn call(
     arguments: [u64; 3],
 ) -> Option<Leave> {
     let [first, second, third] = arguments;
+    match running.private_hypercall(call, first) {
+        Private::Shared => {}
+        Private::Answered => return None,
+        Private::Offered => unreachable!("the hardware thread keeps the registers"),
+    }
     match running.hypercall(call, [first, second, third, 0, 0, 0, 0]) {
         Answer::Leave(_, _, leave) => Some(leave),
         _ => None,

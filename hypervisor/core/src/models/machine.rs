@@ -16,12 +16,13 @@ use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::partition::Common;
 use crate::partition::outcome::Leave;
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::FAR;
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
-use crate::vcpu::registers::Floating;
+use crate::vcpu::registers::Registers;
 
 loom::thread_local! {
     /// Which hardware thread this is.
@@ -48,13 +49,25 @@ struct Doorbell {
 pub(super) struct Machine {
     pub(super) fake: Fake,
     doorbells: Vec<Doorbell>,
+    /// By hardware thread, the one register that stays in its processor until another vCPU enters: how often the vCPU whose it is was
+    /// entered, as its record says too.
+    processors: Vec<std::sync::Mutex<u64>>,
     program: Program,
 }
+
+/// The register that says the same and is in the record.
+const ENTRIES: usize = 20;
 
 impl Machine {
     pub(super) fn new(threads: usize, bytes: usize, program: Program) -> Self {
         let doorbell = |_| Doorbell { is_rung: Mutex::new(false), rings: Condvar::new() };
-        Self { fake: Fake::new(bytes), doorbells: (0..threads).map(doorbell).collect(), program }
+        let doorbells = (0..threads).map(doorbell).collect();
+        let processors = (0..threads).map(|_| std::sync::Mutex::default()).collect();
+        Self { fake: Fake::new(bytes), doorbells, processors, program }
+    }
+
+    fn own_processor(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.processors[INDEX.with(Cell::get)].lock().expect("no thread has failed")
     }
 
     fn own_doorbell(&self) -> &Doorbell {
@@ -198,16 +211,16 @@ impl Platform for Machine {
 impl Facilities for Machine {
     fn begin_facility(&self, _: Facility) {}
 
-    fn save_facilities(&self, _: &mut Demanded) {}
-
-    fn load_facilities(&self, _: &Demanded) {}
-
     fn set_sprg0(&self, _: u64) {}
 }
 
 impl Enter for Machine {
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
         running.entered = self.timebase();
+        let entries = &mut running.registers.gpr[ENTRIES];
+        assert_eq!(*self.own_processor(), *entries, "the processor has what the vCPU left");
+        *entries += 1;
+        *self.own_processor() += 1;
         let leave = (self.program)(running, until);
         running.left = self.timebase();
         // Nobody else has made anything of it meanwhile.
@@ -224,7 +237,28 @@ impl Enter for Machine {
         leave
     }
 
-    fn save_floating(&self, _: &mut Floating) {}
+    fn save_registers(&self, into: &mut Registers, _: Option<&mut Demanded>, _: Common) -> u64 {
+        into.supervisor.sprg0 = *self.own_processor();
+        self.timebase()
+    }
 
-    fn load_floating(&self, _: &Floating) {}
+    fn load_registers(&self, from: &Registers, _: Option<&Demanded>, _: Common) {
+        *self.own_processor() = from.supervisor.sprg0;
+    }
+
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        self.save_registers(into, None, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+        self.load_registers(from, None, common);
+    }
+
+    fn decrementer_expires(&self, registers: &Registers, _: Common) -> u64 {
+        registers.supervisor.decrementer_expires
+    }
+
+    fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64) {
+        (registers.supervisor.srr0, registers.supervisor.srr1) = (srr0, srr1);
+    }
 }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use arch::bundle::RegisterPolicy;
 use arch::registers::msr;
 use loom::thread::spawn;
 
@@ -21,7 +22,7 @@ use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;
 
 /// A slice never ends, so that nobody is saved by it.
-const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000 };
+const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000, registers: RegisterPolicy::Owned };
 /// A decrementer that does not expire.
 const NEVER: u64 = 1 << 60;
 

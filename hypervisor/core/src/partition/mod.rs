@@ -76,6 +76,17 @@ pub struct Partition<H: Hal> {
     pub life: Life,
 }
 
+/// What all vCPUs of a partition have in common in the processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Common {
+    /// The partition's number to the processor.
+    pub lpid: u32,
+    /// LPCR, but for an external interrupt that waits.
+    pub lpcr: u64,
+    /// What is added to the machine's time base for the partition's own.
+    pub timebase_offset: u64,
+}
+
 impl<H: Hal> Partition<H> {
     /// A partition over `memory`, nothing of it mapped, without vCPUs.
     ///
@@ -102,6 +113,13 @@ impl<H: Hal> Partition<H> {
         })
     }
 
+    /// What all of its vCPUs have in common in the processor.
+    #[must_use]
+    pub const fn common(&self) -> Common {
+        let Self { lpid, lpcr, timebase_offset, .. } = *self;
+        Common { lpid, lpcr, timebase_offset }
+    }
+
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
@@ -122,7 +140,7 @@ impl<H: Hal> Partition<H> {
             vcpu.presentation = Presentation::default();
         }
         // The first one loads the partition; what it did before is nothing to it any more.
-        self.vcpus[0].registers = Some(Registers::started(GuestRealAddress(0), 0, 0).into());
+        self.vcpus[0].start_with(Registers::started(GuestRealAddress(0), 0, 0));
     }
 }
 

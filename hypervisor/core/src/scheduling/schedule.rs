@@ -156,6 +156,19 @@ impl Schedule {
         meter.owes(if stay.is_interrupted { caller } else { Some(stay.payer) });
     }
 
+    /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs there next:
+    /// whether that is the vCPU itself, as nobody else is ready and no timer is due. If not, nothing has happened.
+    pub fn goes_on_alone(&mut self, thread: usize, stay: Stay) -> bool {
+        let is_alone = self.threads[thread].runs_on
+            && self.queue.is_empty()
+            && self.timers.next().is_none_or(|time| time > stay.left);
+        if is_alone {
+            self.stayed(thread, stay);
+            self.set_runs_on(thread, true);
+        }
+        is_alone
+    }
+
     /// `id` pays for what the hypervisor does on `thread` until the next vCPU enters.
     pub fn owes(&mut self, thread: usize, id: VcpuId) {
         self.threads[thread].meter.owes(Some(id));

@@ -19,13 +19,41 @@ use crate::vcpu::activity::{Activity, Sleep};
 use crate::vcpu::areas::Areas;
 use crate::vcpu::registers::Registers;
 
+/// Where the registers of a vCPU are that does not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Residence {
+    /// All in its record.
+    Record,
+    /// All in its record, and what stays in a processor until another vCPU enters is also there still.
+    RecordAndProcessor {
+        /// Of this hardware thread.
+        thread: usize,
+    },
+    /// With this hardware thread, which puts them into the record before it does anything but run the vCPU.
+    Thread {
+        /// Which.
+        thread: usize,
+    },
+}
+
+/// Registers with which a vCPU runs.
+#[derive(Debug)]
+pub struct Claimed {
+    /// They.
+    pub registers: Box<Registers>,
+    /// Whether what stays in the processor is there.
+    pub is_resident: bool,
+}
+
 /// A vCPU of a partition.
 #[derive(Debug)]
 pub struct Vcpu<H: Hal> {
     /// Its number in the machine.
     pub id: VcpuId,
-    /// What it will go on with. While it runs, whoever runs it has them.
+    /// What it will go on with. While it runs, whoever runs it has them, and while it does not, the hardware thread that
+    /// ran it last may keep them ([`Vcpu::leave_with`]).
     pub registers: Option<Box<Registers>>,
+    residence: Residence,
     /// What it has used beyond what every vCPU has.
     pub demanded: Option<Box<Demanded>>,
     activity: Activity,
@@ -48,6 +76,7 @@ impl<H: Hal> Vcpu<H> {
         Self {
             id,
             registers: Some(Box::new(registers)),
+            residence: Residence::Record,
             demanded: None,
             activity: Activity::Stopped,
             is_prodded: false,
@@ -82,6 +111,61 @@ impl<H: Hal> Vcpu<H> {
         }
         self.activity = Activity::Running { thread };
         self.registers.take()
+    }
+
+    /// It runs on `thread`, with the registers that thread has kept, `kept`, or with its record, unless it is not ready any
+    /// more. With nothing, and `kept` as it was, while another thread keeps the registers.
+    pub fn claim(
+        &mut self,
+        thread: usize,
+        kept: &mut Option<Box<Registers>>,
+        leave: MayRun<'_>,
+    ) -> Option<Claimed> {
+        let before = self.residence;
+        let registers = match before {
+            Residence::Thread { thread: owner } if owner != thread => return None,
+            Residence::Thread { .. } if self.activity == Activity::Ready => kept.take()?,
+            _ => self.run(thread, leave)?,
+        };
+        self.activity = Activity::Running { thread };
+        self.residence = Residence::Record;
+        let is_resident = match before {
+            Residence::Record => false,
+            Residence::RecordAndProcessor { thread: owner }
+            | Residence::Thread { thread: owner } => owner == thread,
+        };
+        Some(Claimed { registers, is_resident })
+    }
+
+    /// Whether it is ready, and a hardware thread other than `thread` has its registers yet.
+    #[must_use]
+    pub fn is_kept_from(&self, thread: usize) -> bool {
+        self.activity == Activity::Ready
+            && matches!(self.residence, Residence::Thread { thread: owner } if owner != thread)
+    }
+
+    /// `thread`, which has run it, keeps its registers.
+    pub fn leave_with(&mut self, thread: usize) {
+        self.registers = None;
+        self.residence = Residence::Thread { thread };
+    }
+
+    /// Its record is whole; a copy of what stays in a processor is in that of `thread`, if one is named.
+    pub fn leave_whole(&mut self, registers: Box<Registers>, thread: Option<usize>) {
+        self.registers = Some(registers);
+        self.residence =
+            thread.map_or(Residence::Record, |thread| Residence::RecordAndProcessor { thread });
+    }
+
+    /// Whether what `thread` has kept of it is what it goes on with: nobody has given it other registers since.
+    #[must_use]
+    pub fn is_kept_by(&self, thread: usize) -> bool {
+        self.residence == Residence::Thread { thread }
+    }
+
+    /// It starts anew with these registers, whatever it had.
+    pub fn start_with(&mut self, registers: Registers) {
+        self.leave_whole(registers.into(), None);
     }
 
     /// It sleeps.

@@ -2,7 +2,8 @@
 //! and the layout that the assembly stores into.
 //!
 //! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the
-//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait.
+//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait. What moves then, and not before another vCPU enters, is the
+//! table [`each_supervisor_register`] and [`Floating`]; LPIDR moves with another partition, and LPCR if it differs.
 //!
 //! | register | hypercall | other exit | switch |
 //! |---|---|---|---|
@@ -57,57 +58,98 @@ pub struct Registers {
     pub floating: Floating,
 }
 
-/// Special-purpose registers of the guest, but for those that every exit moves.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-#[repr(C)]
-pub struct Supervisor {
-    /// SRR0.
-    pub srr0: u64,
-    /// SRR1.
-    pub srr1: u64,
-    /// SPRG0 to SPRG3.
-    pub sprg: [u64; 4],
-    /// Data address register.
-    pub dar: u64,
-    /// Data storage interrupt status.
-    pub dsisr: u64,
-    /// Process identification.
-    pub pidr: u64,
-    /// When the decrementer becomes negative, in the guest's time base.
-    pub decrementer_expires: u64,
-    /// Authority mask.
-    pub amr: u64,
-    /// Instruction authority mask.
-    pub iamr: u64,
-    /// Which of AMR problem state may change.
-    pub uamor: u64,
-    /// Priority boost of problem state.
-    pub pspb: u64,
-    /// Data stream control.
-    pub dscr: u64,
-    /// Facilities of problem state.
-    pub fscr: u64,
-    /// Target address register.
-    pub tar: u64,
-    /// Thread identification.
-    pub tidr: u64,
-    /// Which vector registers are in use, by the guest's own account.
-    pub vrsave: u64,
-    /// The run latch.
-    pub ctrl: u64,
-    /// Program priority.
-    pub ppr: u64,
-    /// Processor stop status and control, the part that is the guest's.
-    pub psscr: u64,
-    /// Processor utilization of resources.
-    pub purr: u64,
-    /// The same, scaled by frequency.
-    pub spurr: u64,
-    /// Virtual time base.
-    pub vtb: u64,
-    /// Completed instructions.
-    pub ic: u64,
+/// When a register of [`each_supervisor_register`] is written, as another vCPU enters than the one that the processor
+/// has the registers of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// If the processor has another value.
+    IfDifferent,
+    /// Always: it counts, or the hypervisor changes it while it waits.
+    Always,
 }
+
+/// The table of the registers that stay in the processor until another vCPU enters: calls the macro `$use` with a row for
+/// each. A row has the field of [`Supervisor`], the hal's names of the register to read and to write, and a [`Written`].
+///
+/// The reads are made in this order, one after the other, and the writes behind all reads: a read that comes behind a write waits
+/// for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23).
+#[macro_export]
+macro_rules! each_supervisor_register {
+    ($use:ident) => {
+        $use! {
+            /// SRR0.
+            srr0: SRR0 SRR0 IfDifferent;
+            /// SRR1.
+            srr1: SRR1 SRR1 IfDifferent;
+            /// SPRG0.
+            sprg0: SPRG0 SPRG0 IfDifferent;
+            /// SPRG1.
+            sprg1: SPRG1 SPRG1 IfDifferent;
+            /// SPRG2.
+            sprg2: SPRG2 SPRG2 IfDifferent;
+            /// SPRG3.
+            sprg3: SPRG3 SPRG3 IfDifferent;
+            /// Data address register.
+            dar: DAR DAR IfDifferent;
+            /// Data storage interrupt status.
+            dsisr: DSISR DSISR IfDifferent;
+            /// Process identification.
+            pidr: PIDR PIDR IfDifferent;
+            /// Authority mask.
+            amr: AMR AMR IfDifferent;
+            /// Instruction authority mask.
+            iamr: IAMR IAMR IfDifferent;
+            /// Which of AMR problem state may change.
+            uamor: UAMOR UAMOR IfDifferent;
+            /// Priority boost of problem state.
+            pspb: PSPB PSPB IfDifferent;
+            /// Data stream control.
+            dscr: DSCR DSCR IfDifferent;
+            /// Facilities of problem state.
+            fscr: FSCR FSCR IfDifferent;
+            /// Target address register.
+            tar: TAR TAR Always;
+            /// Thread identification.
+            tidr: TIDR TIDR IfDifferent;
+            /// Which vector registers are in use, by the guest's own account.
+            vrsave: VRSAVE VRSAVE IfDifferent;
+            /// The run latch.
+            ctrl: CTRL_READ CTRL_WRITE IfDifferent;
+            /// Program priority.
+            ppr: PPR PPR Always;
+            /// Processor stop status and control, the part that is the guest's.
+            psscr: PSSCR PSSCR Always;
+            /// Completed instructions.
+            ic: IC IC Always;
+            /// Processor utilization of resources.
+            purr: PURR PURR Always;
+            /// The same, scaled by frequency.
+            spurr: SPURR SPURR Always;
+            /// Virtual time base.
+            vtb: VTB VTB Always;
+        }
+    };
+}
+
+macro_rules! supervisor {
+    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
+        /// Special-purpose registers of the guest that stay in the processor until another vCPU enters: the table
+        /// [`each_supervisor_register`], and the decrementer.
+        #[derive(Clone, PartialEq, Eq, Default, Debug)]
+        #[repr(C)]
+        pub struct Supervisor {
+            $($(#[$doc])* pub $field: u64,)*
+            /// When the decrementer becomes negative, in the guest's time base.
+            pub decrementer_expires: u64,
+        }
+
+        impl Supervisor {
+            /// All zero.
+            pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0 };
+        }
+    };
+}
+each_supervisor_register!(supervisor);
 
 /// Floating-point registers.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

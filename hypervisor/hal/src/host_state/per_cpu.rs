@@ -2,13 +2,13 @@
 //!
 //! They lie in the image, so the vectors reach it with translation off at the same address.
 
+use core::arch::asm;
 use core::ffi::c_void;
 
 use arch::registers::msr;
 use hypervisor_core::vcpu::registers::Registers;
 
 use super::HOST_MSR;
-use crate::metal::registers::{read, spr};
 use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.
@@ -45,6 +45,8 @@ pub(crate) struct PerCpu {
     pub(crate) guest_r2: u64,
     /// The guest's LR during a hypercall.
     pub(crate) guest_lr: u64,
+    /// The guest's r13 during a hypercall.
+    pub(crate) guest_r13: u64,
     /// Of the interrupted, in the first instructions of an exit.
     pub(crate) r10: u64,
     /// As `r10`.
@@ -91,6 +93,7 @@ const NEW: PerCpu = PerCpu {
     guest_r1: 0,
     guest_r2: 0,
     guest_lr: 0,
+    guest_r13: 0,
     r10: 0,
     r11: 0,
     r12: 0,
@@ -106,7 +109,10 @@ const NEW: PerCpu = PerCpu {
 /// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
 /// other fields at any interrupt.
 pub(crate) fn per_cpu() -> *mut PerCpu {
-    read::<{ spr::HSPRG0 }>() as *mut PerCpu
+    let area;
+    // SAFETY: the vectors and `boot.S` set r13, which the compiler leaves alone, as no thread-local data is there.
+    unsafe { asm!("mr {}, 13", out(reg) area, options(nomem, nostack, preserves_flags)) };
+    area
 }
 
 /// The area of the thread with this index.

@@ -3,12 +3,13 @@
 
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
-use arch::papr::status::H_FUNCTION;
+use arch::papr::status::{H_FUNCTION, H_SUCCESS};
 use arch::registers::hfscr::{self, Facility};
-use hypervisor_core::dispatch::Running;
+use hypervisor_core::dispatch::{Private, Running};
 use hypervisor_core::exit::{Action, Door, Exit, machine_check};
 use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
+use hypervisor_core::partition::outcome::Leave;
 
 use super::machine::Machine;
 use super::registers::{read, spr, write};
@@ -39,6 +40,7 @@ enum What {
     NoOutputs = 0,
     Outputs = 1,
     Leave = 2,
+    Offer = 3,
 }
 
 /// A hypercall from the guest's kernel. Unknown numbers are answered here, without touching memory.
@@ -53,10 +55,28 @@ extern "C" fn hal_hypercall(
     a6: u64,
     a7: u64,
 ) -> Answered {
-    match Hypercall::from_number(number) {
-        None => Answered { status: H_FUNCTION, what: What::NoOutputs },
-        Some(call) => known(call, a1, a2, a3, a4, a5, a6, a7),
+    let Some(call) = Hypercall::from_number(number) else {
+        return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    };
+    // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
+    match unsafe { running() }.private_hypercall(call, a1) {
+        Private::Answered => Answered { status: H_SUCCESS, what: What::NoOutputs },
+        Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },
+        Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
+}
+
+/// A vCPU gives up the processor, and its record has all that is not in a special-purpose register: 0 if it goes on, and 1
+/// if it leaves.
+#[unsafe(no_mangle)]
+extern "C" fn hal_offer() -> u64 {
+    // SAFETY: this is the hypercall's handler.
+    let running = unsafe { running() };
+    if running.is_taken_back() {
+        return 0;
+    }
+    running.leave = Some(Leave::Conferred(None));
+    1
 }
 
 #[inline(never)]

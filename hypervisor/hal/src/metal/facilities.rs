@@ -2,7 +2,7 @@
 //!
 //! HFSCR is written between vCPUs and at an exit: the return to the guest makes it hold.
 
-use arch::registers::hfscr::Facility;
+use arch::registers::hfscr::{self, Facility};
 use arch::registers::monitor;
 use hypervisor_core::facilities::{ALWAYS, Demanded};
 
@@ -10,8 +10,8 @@ use super::registers::{read, spr, write};
 
 unsafe extern "C" {
     fn hal_clear_vectors();
-    fn hal_save_vectors(into: *mut Demanded);
-    fn hal_load_vectors(from: *const Demanded);
+    pub(super) fn hal_save_vectors(into: *mut Demanded);
+    pub(super) fn hal_load_vectors(from: *const Demanded);
 }
 
 /// Switches a facility on with its registers cleared.
@@ -29,7 +29,7 @@ pub(super) fn begin(facility: Facility) {
     }
 }
 
-/// Saves what is on, and switches it off.
+/// Saves what is on.
 pub(super) fn save(into: &mut Demanded) {
     if into.has(Facility::VecVsx) {
         // SAFETY: the record is there for the call.
@@ -42,19 +42,21 @@ pub(super) fn save(into: &mut Demanded) {
     if into.has(Facility::Pm) {
         into.monitor = read_monitor();
     }
-    // SAFETY: partitions have less than before.
-    unsafe {
-        if into.has(Facility::Pm) {
-            write::<{ spr::MMCR0 }>(monitor::FC);
-        }
-        write::<{ spr::HFSCR }>(ALWAYS);
-    }
 }
 
-/// Loads what the vCPU has used, and switches it on.
-pub(super) fn load(from: &Demanded) {
+/// Loads what the vCPU has used, and switches that on and all else off.
+pub(super) fn load(from: Option<&Demanded>) {
+    let before = read::<{ spr::HFSCR }>() & !hfscr::INTERRUPT_CAUSE.mask();
+    let after = ALWAYS | from.map_or(0, |from| from.facilities);
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
+        if before & !after & Facility::Pm.bit() != 0 {
+            write::<{ spr::MMCR0 }>(monitor::FC);
+        }
+        if before != after {
+            write::<{ spr::HFSCR }>(after);
+        }
+        let Some(from) = from else { return };
         if from.has(Facility::VecVsx) {
             hal_load_vectors(from);
         }
@@ -64,13 +66,12 @@ pub(super) fn load(from: &Demanded) {
         if from.has(Facility::Pm) {
             load_monitor(&from.monitor);
         }
-        write::<{ spr::HFSCR }>(ALWAYS | from.facilities);
     }
 }
 
 /// # Safety
 /// Only for a guest.
-unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
+pub(super) unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
     // SAFETY: the caller's promise.
     unsafe {
         write::<{ spr::BESCR }>(bescr);
@@ -81,7 +82,7 @@ unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
 
 /// # Safety
 /// Only for a guest.
-unsafe fn load_monitor(values: &[u64; 13]) {
+pub(super) unsafe fn load_monitor(values: &[u64; 13]) {
     let [mmcr0, mmcr1, mmcr2, mmcra, pmc1, pmc2, pmc3, pmc4, pmc5, pmc6, siar, sdar, sier] =
         *values;
     // SAFETY: the caller's promise. Nothing counts before all is there.
@@ -103,7 +104,7 @@ unsafe fn load_monitor(values: &[u64; 13]) {
     }
 }
 
-fn read_monitor() -> [u64; 13] {
+pub(super) fn read_monitor() -> [u64; 13] {
     [
         read::<{ spr::MMCR0 }>(),
         read::<{ spr::MMCR1 }>(),

@@ -1,6 +1,7 @@
 # floating.S: hal_save_floating(record) and hal_load_floating(record).
 #
-# The hypervisor has no floating point: MSR[FP] is set here alone. lfd and stfd reach the doubleword 0
+# The hypervisor has no floating point: MSR[FP] is set here alone, and stays until the next guest is entered, as that
+# sets MSR anyway. lfd and stfd reach the doubleword 0
 # of VSR0-31; the rest of the vector-scalar registers is vector_scalar.S's.
 
     .set MSR_FP, 0x2000
@@ -17,26 +18,24 @@
     .globl hal_save_floating
     .type hal_save_floating, @function
 hal_save_floating:
-    mfmsr %r4
-    ori %r5, %r4, MSR_FP
-    mtmsrd %r5, 0
+    ld %r4, {HOST_MSR}(%r13)
+    ori %r4, %r4, MSR_FP
+    mtmsrd %r4, 0
     each_register stfd
     mffs %f0
     stfd %f0, {FPSCR}(%r3)
     lfd %f0, {FPR}(%r3)
-    mtmsrd %r4, 0
     blr
     .size hal_save_floating, . - hal_save_floating
 
     .globl hal_load_floating
     .type hal_load_floating, @function
 hal_load_floating:
-    mfmsr %r4
-    ori %r5, %r4, MSR_FP
-    mtmsrd %r5, 0
+    ld %r4, {HOST_MSR}(%r13)
+    ori %r4, %r4, MSR_FP
+    mtmsrd %r4, 0
     lfd %f0, {FPSCR}(%r3)
     mtfsf 0xFF, %f0, 1, 0               # L=1: all 64 bits
     each_register lfd
-    mtmsrd %r4, 0
     blr
     .size hal_load_floating, . - hal_load_floating

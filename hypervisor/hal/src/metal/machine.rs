@@ -7,18 +7,19 @@ use arch::address::RealAddress;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
-use arch::registers::{msr, psscr};
+use arch::registers::msr;
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::memory::Range;
+use hypervisor_core::partition::Common;
 use hypervisor_core::partition::outcome::Leave;
 use hypervisor_core::scheduling::queue::VcpuId;
-use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
+use hypervisor_core::vcpu::registers::Registers;
 
-use super::registers::{Scope, clear_segments, invalidate, isync, ptesync, read, spr, write};
-use super::{facilities, opal, registers, threads};
+use super::registers::{Scope, invalidate, ptesync, read, spr, write};
+use super::{eager, facilities, opal, registers, residents, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
 use crate::host_space::windows::Own;
@@ -28,8 +29,6 @@ use crate::radix::{TableMemory, Tree};
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
-    fn hal_save_floating(into: *mut Floating);
-    fn hal_load_floating(from: *const Floating);
 }
 
 /// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
@@ -253,14 +252,6 @@ impl Facilities for Machine {
         facilities::begin(facility);
     }
 
-    fn save_facilities(&self, into: &mut Demanded) {
-        facilities::save(into);
-    }
-
-    fn load_facilities(&self, from: &Demanded) {
-        facilities::load(from);
-    }
-
     fn set_sprg0(&self, value: u64) {
         // SAFETY: the hypervisor keeps nothing there.
         unsafe { write::<{ spr::SPRG0 }>(value) };
@@ -270,51 +261,61 @@ impl Facilities for Machine {
 impl Enter for Machine {
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
         let registers: *mut Registers = &raw mut *running.registers;
-        let (lpid, lpcr, offset) = (running.lpid, running.lpcr, running.timebase_offset);
+        let lpcr = running.lpcr;
         let area = per_cpu();
+        let now = read::<{ spr::TB }>();
+        running.entered = now;
         // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which
         // use these pointers, run within it. MSR[HV] of the record is cleared here, so hrfid enters the
         // partition and nothing else.
-        let entered = unsafe {
+        unsafe {
             (*registers).msr =
                 ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
-            // Stores of another partition must not drain under this one's LPID.
-            ptesync();
-            isync();
-            write::<{ spr::LPIDR }>(u64::from(lpid));
-            write::<{ spr::LPCR }>(lpcr);
-            load(&(*registers).supervisor);
-            clear_segments();
-            // The decrementers come after LPCR, which says how wide they are.
-            let now = read::<{ spr::TB }>();
-            let expires = (*registers).supervisor.decrementer_expires;
-            write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(offset)));
-            write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
+            residents::enter(lpcr, until, now);
             hal_enter_guest(registers);
+            residents::left();
             (*area).guest = ptr::null_mut();
-            now
-        };
+        }
         // The handlers had it; what was borrowed from it before them is borrowed again.
-        let (now, left) = (read::<{ spr::TB }>(), read::<{ spr::DEC }>());
-        (running.entered, running.left) = (entered, now);
-        let supervisor = &mut running.registers.supervisor;
-        *supervisor = save();
-        supervisor.decrementer_expires = left.wrapping_add(now.wrapping_add(offset));
+        running.left = read::<{ spr::TB }>();
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
         running.leave.take().expect("an exit that leaves says why")
     }
 
-    fn save_floating(&self, into: &mut Floating) {
-        // SAFETY: the record is there for the call.
-        unsafe { hal_save_floating(into) };
+    fn save_registers(
+        &self,
+        into: &mut Registers,
+        demanded: Option<&mut Demanded>,
+        common: Common,
+    ) -> u64 {
+        residents::save(into, demanded, common)
     }
 
-    fn load_floating(&self, from: &Floating) {
-        // SAFETY: the hypervisor uses no floating point.
-        unsafe { hal_load_floating(from) };
+    fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {
+        residents::load(from, demanded, common);
+    }
+
+    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+        eager::save(into, common)
+    }
+
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64) {
+        eager::load(from, common, until);
+    }
+
+    fn decrementer_expires(&self, _: &Registers, common: Common) -> u64 {
+        residents::decrementer_expires(common)
+    }
+
+    fn set_save_registers(&self, _: &mut Registers, srr0: u64, srr1: u64) {
+        // SAFETY: the vCPU's, and the hypervisor returns to it by HSRR0 and HSRR1.
+        unsafe {
+            write::<{ spr::SRR0 }>(srr0);
+            write::<{ spr::SRR1 }>(srr1);
+        }
     }
 }
 
@@ -326,75 +327,5 @@ fn leaf(page: Page) -> Leaf {
         attributes: 0,
         referenced: true,
         changed: true,
-    }
-}
-
-/// The largest positive value of a decrementer of 56 bits.
-const DECREMENTER_MAX: u64 = (1 << 55) - 1;
-
-/// # Safety
-/// Only before a guest is entered.
-unsafe fn load(supervisor: &Supervisor) {
-    // SAFETY: the hypervisor uses none of these: its own translation has PID 0 implied, its pages are
-    // privileged and so not subject to AMR and IAMR, and MSR[EE] is off.
-    unsafe {
-        write::<{ spr::SRR0 }>(supervisor.srr0);
-        write::<{ spr::SRR1 }>(supervisor.srr1);
-        write::<{ spr::SPRG0 }>(supervisor.sprg[0]);
-        write::<{ spr::SPRG1 }>(supervisor.sprg[1]);
-        write::<{ spr::SPRG2 }>(supervisor.sprg[2]);
-        write::<{ spr::SPRG3 }>(supervisor.sprg[3]);
-        write::<{ spr::DAR }>(supervisor.dar);
-        write::<{ spr::DSISR }>(supervisor.dsisr);
-        write::<{ spr::PIDR }>(supervisor.pidr);
-        write::<{ spr::AMR }>(supervisor.amr);
-        write::<{ spr::IAMR }>(supervisor.iamr);
-        write::<{ spr::UAMOR }>(supervisor.uamor);
-        write::<{ spr::PSPB }>(supervisor.pspb);
-        write::<{ spr::DSCR }>(supervisor.dscr);
-        write::<{ spr::FSCR }>(supervisor.fscr);
-        write::<{ spr::TAR }>(supervisor.tar);
-        write::<{ spr::TIDR }>(supervisor.tidr);
-        write::<{ spr::VRSAVE }>(supervisor.vrsave);
-        write::<{ spr::CTRL_WRITE }>(supervisor.ctrl);
-        write::<{ spr::PPR }>(supervisor.ppr);
-        write::<{ spr::PSSCR }>(supervisor.psscr & psscr::PRIVILEGED);
-        write::<{ spr::PURR }>(supervisor.purr);
-        write::<{ spr::SPURR }>(supervisor.spurr);
-        write::<{ spr::VTB }>(supervisor.vtb);
-        write::<{ spr::IC }>(supervisor.ic);
-    }
-}
-
-fn save() -> Supervisor {
-    Supervisor {
-        srr0: read::<{ spr::SRR0 }>(),
-        srr1: read::<{ spr::SRR1 }>(),
-        sprg: [
-            read::<{ spr::SPRG0 }>(),
-            read::<{ spr::SPRG1 }>(),
-            read::<{ spr::SPRG2 }>(),
-            read::<{ spr::SPRG3 }>(),
-        ],
-        dar: read::<{ spr::DAR }>(),
-        dsisr: read::<{ spr::DSISR }>(),
-        pidr: read::<{ spr::PIDR }>(),
-        decrementer_expires: 0, // the caller knows the time
-        amr: read::<{ spr::AMR }>(),
-        iamr: read::<{ spr::IAMR }>(),
-        uamor: read::<{ spr::UAMOR }>(),
-        pspb: read::<{ spr::PSPB }>(),
-        dscr: read::<{ spr::DSCR }>(),
-        fscr: read::<{ spr::FSCR }>(),
-        tar: read::<{ spr::TAR }>(),
-        tidr: read::<{ spr::TIDR }>(),
-        vrsave: read::<{ spr::VRSAVE }>(),
-        ctrl: read::<{ spr::CTRL_READ }>(),
-        ppr: read::<{ spr::PPR }>(),
-        psscr: read::<{ spr::PSSCR }>() & psscr::PRIVILEGED,
-        purr: read::<{ spr::PURR }>(),
-        spurr: read::<{ spr::SPURR }>(),
-        vtb: read::<{ spr::VTB }>(),
-        ic: read::<{ spr::IC }>(),
     }
 }

@@ -4,12 +4,14 @@
 //! share is behind locks; what only one of them uses at a time is a `Single`.
 
 mod boot;
+mod eager;
 mod exits;
 mod facilities;
 mod machine;
 mod opal;
 mod panic;
 pub(crate) mod registers;
+mod residents;
 mod threads;
 
 use core::mem::offset_of;
@@ -54,6 +56,7 @@ core::arch::global_asm!(
     GUEST_R1 = const offset_of!(PerCpu, guest_r1),
     GUEST_R2 = const offset_of!(PerCpu, guest_r2),
     GUEST_LR = const offset_of!(PerCpu, guest_lr),
+    GUEST_R13 = const offset_of!(PerCpu, guest_r13),
     R10 = const offset_of!(PerCpu, r10),
     R11 = const offset_of!(PerCpu, r11),
     R12 = const offset_of!(PerCpu, r12),
@@ -105,6 +108,7 @@ core::arch::global_asm!(
 
 core::arch::global_asm!(
     include_str!("floating.S"),
+    HOST_MSR = const offset_of!(PerCpu, host_msr),
     FPR = const offset_of!(Floating, fpr),
     FPSCR = const offset_of!(Floating, fpscr),
 );

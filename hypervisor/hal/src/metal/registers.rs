@@ -20,6 +20,10 @@ pub(crate) mod spr {
     pub(crate) const FSCR: u16 = 153;
     pub(crate) const UAMOR: u16 = 157;
     pub(crate) const PSPB: u16 = 159;
+    pub(crate) const DPDES: u16 = 176;
+    pub(crate) const DAWR0: u16 = 180;
+    pub(crate) const CIABR: u16 = 187;
+    pub(crate) const DAWRX0: u16 = 188;
     pub(crate) const HFSCR: u16 = 190;
     pub(crate) const VRSAVE: u16 = 256;
     pub(crate) const TB: u16 = 268;

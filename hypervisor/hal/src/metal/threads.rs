@@ -165,7 +165,7 @@ pub(super) fn ring(index: usize) {
 }
 
 /// The index of this thread.
-fn own_index() -> usize {
+pub(super) fn own_index() -> usize {
     // SAFETY: both are of one array.
     unsafe { per_cpu().offset_from_unsigned(area(0)) }
 }

@@ -4,7 +4,8 @@
 # LPCR[AIL]=3, the exit arrives at 0xC000_0000_0000_4100... with translation on. Neither needs a
 # change of LPIDR or PIDR: this code lives in quadrant 3, where both are taken for zero.
 #
-# Known at entry: r13 = HSPRG0 is the per-CPU area; HSPRG1 keeps the interrupted r13.
+# Known at entry: r13 = HSPRG0 is the per-CPU area. The interrupted r13 is kept in r0 by the hypercall path, which a
+# call may lose, and in HSPRG1 by all others: a write of such a register makes the next read wait.
 #
 # sc 1        guest r14-r31, CR2-CR4 and LR survive (Rust's ABI or a slot); r0, r3-r12, CTR, XER
 #             and the other CR fields are the caller's to lose: results or zero. SRR0 and SRR1 are
@@ -66,14 +67,15 @@
     door_stubs 0, REAL, exit_real
 
     .org 0xC00 - 0x100
-    mtspr {HSPRG1}, %r13
+    mr %r0, %r13
     mfspr %r13, {HSPRG0}
     ld %r12, {HYPERCALL_ENTRY}(%r13)
     mtctr %r12
     ld %r12, {HYPERCALLS_REAL}(%r13)
-    ld %r11, {HOST_MSR}(%r13)
+    mfspr %r11, {SRR1}                  # before mtmsrd, behind which a read waits
     addi %r12, %r12, 1
     std %r12, {HYPERCALLS_REAL}(%r13)
+    ld %r12, {HOST_MSR}(%r13)
     bctr                                # to hypercall_real, at 0xC000...
 
     door_stubs_after_system_call 0, REAL, exit_real
@@ -81,20 +83,22 @@
     door_stubs 0x4000, 0, exit_common
 
 # The hypercall path. To Rust: r3 = opcode, r4-r10 = arguments. From Rust: r3 = status, r4 = what
-# to do: 0 return with no outputs, 1 return with r4-r9 from the record, 2 leave the guest.
+# to do: 0 return with no outputs, 1 return with r4-r9 from the record, 2 leave the guest, 3 store the rest of the guest's
+# registers and ask hal_offer.
     .org 0x4C00 - 0x100
-    mtspr {HSPRG1}, %r13
+    mr %r0, %r13
     mfspr %r13, {HSPRG0}
     ld %r12, {HYPERCALLS_VIRTUAL}(%r13)
     addi %r12, %r12, 1
     std %r12, {HYPERCALLS_VIRTUAL}(%r13)
-hypercall:
-    mflr %r0
     mfspr %r11, {SRR1}
+hypercall:
+    mflr %r12
+    std %r0, {GUEST_R13}(%r13)
+    std %r12, {GUEST_LR}(%r13)
     ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
     std %r1, {GUEST_R1}(%r13)
     std %r2, {GUEST_R2}(%r13)
-    std %r0, {GUEST_LR}(%r13)
     and. %r11, %r11, %r12               # MSR[HV] or MSR[PR]
     bne- hypercall_refused
     ld %r1, {STACK}(%r13)
@@ -119,14 +123,14 @@ hypercall_answered:
     mtctr %r0
     mtxer %r0
     mtcrf VOLATILE_CR, %r0
-    mfspr %r13, {HSPRG1}
+    ld %r13, {GUEST_R13}(%r13)
     rfid
 
     door_stubs_after_system_call 0x4000, 0, exit_common
 
     .org 0x5600 - 0x100
 hypercall_real:
-    mtmsrd %r11, 0                      # translation on; SRR0 and SRR1 stay
+    mtmsrd %r12, 0                      # translation on; SRR0 and SRR1 stay
     b hypercall
 
 hypercall_refused:
@@ -154,30 +158,52 @@ hypercall_with_outputs:
     li %r10, 0
     li %r11, 0
     li %r12, 0
-    mfspr %r13, {HSPRG1}
+    ld %r13, {GUEST_R13}(%r13)
     rfid
 
-hypercall_leave:                        # r0-r2 are the guest's LR, r1 and r2; r3-r12 are spent
+.macro record_hypercall                 # r0-r2 are the guest's LR, r1 and r2; r3-r12 are spent
     ld %r11, {VCPU}(%r13)
     std %r0, {LR}(%r11)
     std %r1, {GPR} + 1*8(%r11)
     std %r2, {GPR} + 2*8(%r11)
     std %r3, {GPR} + 3*8(%r11)
-    mfspr %r4, {HSPRG1}
-    mfspr %r5, {SRR0}
-    mfspr %r6, {SRR1}
+    ld %r4, {GUEST_R13}(%r13)
     std %r4, {GPR} + 13*8(%r11)
-    std %r5, {PC}(%r11)
-    std %r6, {MSR}(%r11)
     li %r0, 0
     mtcrf VOLATILE_CR, %r0
     mfcr %r4
     std %r0, {RECORD_CFAR}(%r11)
     std %r4, {CR}(%r11)
+.endm
+
+hypercall_leave:
+    cmpldi %r4, 2
+    bne hypercall_offer
+    record_hypercall
+    mfspr %r5, {SRR0}
+    mfspr %r6, {SRR1}
+    std %r5, {PC}(%r11)
+    std %r6, {MSR}(%r11)
     b guest_left
+
+hypercall_offer:                        # the same, but it may go on: Rust keeps r14-r31, and SRR0 and SRR1, which it reads, stay
+    record_hypercall
+    .irp index, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    std %r\index, {GPR} + \index*8(%r11)
+    .endr
+    ld %r1, {STACK}(%r13)
+    ld %r2, {TOC}(%r13)
+    bl hal_offer                        # 0: goes on, 1: leaves
+    ld %r11, {VCPU}(%r13)
+    cmpldi %r3, 0
+    bne guest_left
+    ld %r3, {GPR} + 3*8(%r11)
+    li %r4, 0
+    b hypercall_answered
 
 # All other exits.
 exit_host_system_call:
+    mtspr {HSPRG1}, %r0
     std %r12, {R12}(%r13)
     li %r12, 0xC00
     b exit_common

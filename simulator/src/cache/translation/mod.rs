@@ -27,7 +27,7 @@ use crate::ledger::{Cause, CauseSet, Owner, Side};
 use crate::mmu::path::Path;
 use crate::quantity::Bound;
 use crate::state::invalidation::Invalidation;
-use crate::state::tlb::{PAGE_SIZES_LOG2, Space};
+use crate::state::tlb::Space;
 
 /// An address to translate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ pub struct TranslationRequest {
     /// Whose address it is ([`mmu::path::space`](crate::mmu::path::space)); `None` for the hypervisor's
     /// real addresses.
     pub space: Option<Space>,
-    /// The effective address.
+    /// The address there: without its quadrant, or the offset in the segment.
     pub address: u64,
     /// Whether instructions are to be fetched from it.
     pub is_fetch: bool,
@@ -147,8 +147,10 @@ impl Translations {
         let number = self.spaces.current(request.thread, space);
         let side = request.owner.side();
         let erat = erat(&mut self.cores, &self.places, request);
-        for size in 0..PAGE_SIZES_LOG2.len() {
-            if let Some(known) = erat.touch_hinted(tag(number, size, request.address), side) {
+        let sizes = space.page_sizes_log2();
+        for size in 0..sizes.len() {
+            if let Some(known) = erat.touch_hinted(tag(number, sizes, size, request.address), side)
+            {
                 return known.answer(request);
             }
         }
@@ -174,7 +176,8 @@ impl Translations {
         let space = if self.spaces.are_used_up() { self.renumber(request) } else { space };
         let (core, _) = self.places[thread];
         let side = owner.side();
-        let tags = [0, 1, 2, 3].map(|size| tag(space, size, address));
+        let sizes = self.spaces.name(space).page_sizes_log2();
+        let tags = [0, 1, 2, 3].map(|size| tag(space, sizes, size, address));
         let erat = erat(&mut self.cores, &self.places, request);
         if let Some(known) = find(erat, &tags, side) {
             return known.answer(request);
@@ -197,7 +200,7 @@ impl Translations {
         let core = &mut self.cores[self.places[thread].0];
         let end = core.walker.walk(hierarchy, &mut self.spaces, request, &path, begin);
         let is_free = self.free.contains(request.cause(true));
-        let size = PAGE_SIZES_LOG2.iter().position(|&log2| log2 == path.page_log2).unwrap_or(0);
+        let size = sizes.iter().position(|&log2| log2 == path.page_log2).unwrap_or(0);
         let known = Known {
             ready: if is_free { at + erat_cost } else { end + self.parameters.walk_overhead },
             guest_real: path.guest_real,
@@ -237,8 +240,9 @@ impl Translations {
         let Self { cores, spaces, .. } = self;
         let core = &mut cores[core];
         let is_gone = |tag: u64, known: &Known| {
-            let (space, page_log2, address) = page(tag);
-            invalidation.removes(spaces.name(space), address, page_log2, known.guest_real)
+            let space = spaces.name(tag::space(tag));
+            let (page_log2, address) = page(tag, space.page_sizes_log2());
+            invalidation.removes(space, address, page_log2, known.guest_real)
         };
         if invalidation.translations {
             for array in core.erats() {

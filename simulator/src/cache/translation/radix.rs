@@ -13,7 +13,7 @@ use crate::cache::array::Array;
 use crate::cache::parameters::TranslationParameters;
 use crate::cache::{Hierarchy, Kind, LINE_LOG2, Request};
 use crate::ledger::Side;
-use crate::mmu::radix::walk::Read;
+use crate::mmu::read::Read;
 use crate::state::invalidation::{Extent, Invalidation};
 use crate::state::walk_cache::WalkKey;
 
@@ -61,7 +61,7 @@ impl Directories {
         let Invalidation { lpid, is_process, extent, directories, tables, .. } = *invalidation;
         let pid = match extent {
             Extent::Pid(pid) => Some(pid),
-            Extent::Page { .. } | Extent::Everything => None,
+            Extent::Page { .. } | Extent::VirtualPage { .. } | Extent::Everything => None,
         };
         for level in &mut self.levels {
             level.remove_if(|tag, ()| {

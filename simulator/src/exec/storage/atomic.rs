@@ -171,6 +171,6 @@ fn put(
 
 fn bad_function(thread: &mut Thread, address: EffectiveAddress, store: u64) -> Trap {
     let status = Some(BAD_FUNCTION | store);
-    let storage = Some(StorageFault { address, status, guest_real: None });
+    let storage = Some(StorageFault { address, status, asdr: None });
     thread.interrupt(Interrupt { storage, ..Interrupt::new(Vector::DataStorage) })
 }

@@ -37,7 +37,7 @@ fn address(thread: &mut Thread, i: Word, log2: u32, store: u64) -> Result<Effect
     let address = x(thread, i);
     if thread.msr() & msr::DR != 0 {
         let status = Some(NOT_REAL | store);
-        let storage = Some(StorageFault { address, status, guest_real: None });
+        let storage = Some(StorageFault { address, status, asdr: None });
         return Err(thread.interrupt(Interrupt { storage, ..Interrupt::new(Vector::DataStorage) }));
     }
     aligned(thread, address, log2)?;

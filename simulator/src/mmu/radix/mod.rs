@@ -4,21 +4,22 @@
 
 pub(super) mod rights;
 mod tree;
-pub mod walk;
+mod walk;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::interrupt::storage;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 
-use super::fault::Fault;
-use super::scheme::Located;
+use super::fault::{Fault, Untranslated};
+use super::located::Located;
+use super::read::Read;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::tlb::{Space, Stage, Translation};
 use crate::state::walk_cache::WalkCache;
 use tree::Page;
-use walk::{Read, WalkFault, Walker};
+use walk::{WalkFault, Walker};
 
 /// Bits of an address below its quadrant.
 const IN_QUADRANT: u64 = 0x3FFF_FFFF_FFFF_FFFF;
@@ -32,13 +33,13 @@ pub(super) fn locate(
     let input = address.0 & IN_QUADRANT;
     if !is_relocated {
         let lpid = thread.spr(Spr::Lpidr) as u32;
-        return Ok(Located { space: Space::GuestReal { lpid }, input });
+        return Ok(Located::radix(Space::GuestReal { lpid }, input));
     }
     let space = quadrant(thread, address)?;
     if input >> arch::radix::SPACE_LOG2 != 0 {
         return Err(Fault::Segment);
     }
-    Ok(Located { space, input })
+    Ok(Located::radix(space, input))
 }
 
 /// Effective LPID and PID of a relocated access.
@@ -63,14 +64,16 @@ pub(super) fn walk(
     shared: &Shared,
     thread: &Thread,
     known: Option<&WalkCache>,
-    located: Located,
+    located: &Located,
 ) -> Result<(Translation, Vec<Read>), Fault> {
     let is_own = located.space.lpid() == 0 && thread.msr() & msr::HV != 0;
     walk_stages(shared, thread, known, located).map_err(|fault| match fault {
         WalkFault::Process(cause) => Fault::Storage(cause),
         // A hypervisor's own table that its own partition-scoped tree does not map.
         WalkFault::Partition(cause, _) if is_own => Fault::Storage(cause),
-        WalkFault::Partition(cause, at) => Fault::HypervisorStorage(cause, at),
+        WalkFault::Partition(cause, at) => {
+            Fault::HypervisorStorage(cause, Untranslated::GuestReal(at))
+        }
         WalkFault::NoMemory(error) => Fault::NoTable(error.0),
     })
 }
@@ -79,7 +82,7 @@ fn walk_stages(
     shared: &Shared,
     thread: &Thread,
     known: Option<&WalkCache>,
-    Located { space, input }: Located,
+    &Located { space, input, .. }: &Located,
 ) -> Result<(Translation, Vec<Read>), WalkFault> {
     let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
     let is_nested = space.lpid() != 0;
@@ -92,7 +95,7 @@ fn walk_stages(
     };
     let process = match space {
         Space::Process { pid, .. } => Some(walker.process(pid, input)?),
-        Space::GuestReal { .. } => None,
+        Space::GuestReal { .. } | Space::Virtual(_) => None,
     };
     let guest_real = process.map_or(input, |page| page.translate(input));
     let partition =
@@ -106,6 +109,7 @@ fn walk_stages(
         guest_real: is_nested.then(|| GuestRealAddress(guest_real).align_down(page_log2)),
         process: process.map(stage),
         partition: partition.map(stage),
+        hashed: None,
     };
     Ok((translation, walker.into_reads()))
 }

@@ -9,7 +9,7 @@ use arch::radix::rights;
 use arch::registers::spr::Spr;
 
 use crate::mmu::Access;
-use crate::mmu::fault::Fault;
+use crate::mmu::fault::{Fault, Untranslated};
 use crate::mmu::inhibited::Inhibited;
 use crate::mmu::rights::{Permissions, refusal};
 use crate::state::thread::Thread;
@@ -32,8 +32,10 @@ pub(in crate::mmu) fn check(
         refuse(process, permissions, access).map_err(Fault::Storage)?;
     }
     if let Some(partition) = &translation.partition {
-        refuse(partition, permissions(partition.rights), access)
-            .map_err(|cause| Fault::HypervisorStorage(cause, translation.guest_real_of(address)))?;
+        refuse(partition, permissions(partition.rights), access).map_err(|cause| {
+            let at = Untranslated::GuestReal(translation.guest_real_of(address));
+            Fault::HypervisorStorage(cause, at)
+        })?;
     }
     Ok(())
 }
@@ -48,7 +50,7 @@ pub(in crate::mmu) fn inhibited(
     if is_inhibited(translation.process) {
         Some(Inhibited::Process)
     } else if is_inhibited(translation.partition) {
-        Some(Inhibited::Partition(translation.guest_real_of(address)))
+        Some(Inhibited::Partition(Untranslated::GuestReal(translation.guest_real_of(address))))
     } else {
         None
     }

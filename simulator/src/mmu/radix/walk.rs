@@ -8,10 +8,12 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::storage;
 use arch::radix::{self, PATE0_HR, Root, TableLocation};
 
+use super::super::partition::{self, doubleword};
+use super::super::read::Read;
 use super::tree::{Descent, Page, Step};
-use crate::state::memory::{Memory, NoMemory, Offset};
+use crate::state::memory::{Memory, NoMemory};
 use crate::state::tlb::Space;
-use crate::state::walk_cache::{WalkCache, WalkKey, Words};
+use crate::state::walk_cache::{WalkCache, WalkKey};
 
 /// Why a walk found no page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,19 +32,6 @@ impl From<NoMemory> for WalkFault {
     }
 }
 
-/// A table entry that a walk read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Read {
-    /// Where it lies.
-    pub place: Offset,
-    /// Whether it belongs to the process-scoped stage: the process table and its trees.
-    pub is_process: bool,
-    /// What a walk cache may remember it as; nothing for a leaf.
-    pub key: Option<WalkKey>,
-    /// What was there.
-    pub words: Words,
-}
-
 /// A partition-table entry as far as radix translation needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct PartitionEntry {
@@ -50,12 +39,6 @@ struct PartitionEntry {
     root: Root,
     /// Process table, in guest real (for LPID 0: real) memory.
     process_table: TableLocation,
-}
-
-/// A doubleword of a table, and where it lies.
-fn read_entry(memory: &Memory, address: RealAddress) -> Result<(Offset, u64), NoMemory> {
-    let place = memory.locate(address).ok_or(NoMemory(address))?;
-    Ok((place, u64::from_be_bytes(memory.read(place))))
 }
 
 /// Walks the trees of one LPID.
@@ -82,24 +65,8 @@ impl<'a> Walker<'a> {
         ptcr: u64,
         lpid: u32,
     ) -> Result<Option<Self>, NoMemory> {
-        let key = WalkKey::PartitionEntry { lpid };
-        let mut reads = Vec::new();
-        let words = match known.and_then(|known| known.find(key)) {
-            Some(words) => words,
-            None => {
-                let table = TableLocation::from_doubleword(ptcr);
-                let offset = u64::from(lpid) * 16;
-                if offset >= 1 << table.bytes_log2 {
-                    return Ok(None);
-                }
-                let at = table.base.wrapping_add(offset);
-                let (place, first) = read_entry(memory, at)?;
-                let (_, second) = read_entry(memory, at.wrapping_add(8))?;
-                let words = [first, second];
-                reads.push(Read { place, is_process: false, key: Some(key), words });
-                words
-            }
-        };
+        let Some(found) = partition::entry(memory, known, ptcr, lpid)? else { return Ok(None) };
+        let (words, reads) = (found.words, Vec::from_iter(found.read));
         let entry = PartitionEntry {
             root: Root::from_doubleword(words[0]),
             process_table: TableLocation::from_doubleword(words[1]),
@@ -116,7 +83,7 @@ impl<'a> Walker<'a> {
 
     /// Reads the first doubleword of an entry.
     fn read(&mut self, address: RealAddress, is_process: bool) -> Result<u64, NoMemory> {
-        let (place, word) = read_entry(self.memory, address)?;
+        let (place, word) = doubleword(self.memory, address)?;
         self.reads.push(Read { place, is_process, key: None, words: [word, 0] });
         Ok(word)
     }

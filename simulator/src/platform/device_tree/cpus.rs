@@ -3,6 +3,7 @@
 //! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them for
 //! POWER9, where two cores share L2 and L3; sizes from `docs/facts/power9-memory.md#caches`.
 
+use arch::hash::{LARGE_PAGES, PageSize, base_code};
 use arch::processor::RadixPage;
 
 use super::{FIRST_CACHE_HANDLE, Node, features, pirs};
@@ -74,11 +75,29 @@ fn core_node(description: &Description, core: &[u32]) -> Node {
         .cells("i-cache-size", &[0x8000])
         .cells("l2-cache", &[l2_handle(pir & !PAIR)])
         .cells("ibm,processor-radix-AP-encodings", &radix_pages(facts.radix_pages))
+        .cells("ibm,processor-segment-sizes", &[28, 40, u32::MAX, u32::MAX])
+        .cells("ibm,segment-page-sizes", &segment_page_sizes())
 }
 
 /// log2 of each page size, and in the top three bits its code.
 fn radix_pages(pages: &[RadixPage]) -> Vec<u32> {
     pages.iter().map(|page| page.code << 29 | page.bytes_log2).collect()
+}
+
+/// The pages of hashed translation: for each base page size log2, its code in the SLB, how many actual sizes it has,
+/// and of each log2 and the code in the page table.
+fn segment_page_sizes() -> Vec<u32> {
+    let small = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
+    let sizes: Vec<PageSize> = [small].into_iter().chain(LARGE_PAGES).collect();
+    let bases = sizes.chunk_by(|one, other| one.base_log2 == other.base_log2);
+    bases
+        .flat_map(|pages| {
+            let base_log2 = pages[0].base_log2;
+            let base = [base_log2, base_code(base_log2) as u32, pages.len() as u32];
+            let actual = pages.iter().flat_map(|page| [page.actual_log2, page.code as u32]);
+            base.into_iter().chain(actual).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Pairs are 8 PIRs apart.
@@ -131,6 +150,19 @@ fn options() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{cells, description_with, tree};
+
+    #[test]
+    fn the_pages_of_hashed_translation_are_those_that_skiboot_lists() {
+        let flat = tree(&description_with(1, 1, 1));
+        let sizes = cells(&flat, "/cpus/PowerPC,POWER9@0", "ibm,segment-page-sizes");
+        let expected = [
+            [12, 0, 3, 12, 0, 16, 7, 24, 0x38].as_slice(),
+            &[16, 0x110, 2, 16, 1, 24, 8],
+            &[24, 0x100, 1, 24, 0],
+            &[34, 0x120, 1, 34, 3],
+        ];
+        assert_eq!(sizes, expected.concat());
+    }
 
     #[test]
     fn two_cores_share_the_caches_behind_them() {

@@ -3,7 +3,7 @@
 //! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
 //! what the machine models; POWER9 has these besides, and an operating system that is told of them would
 //! use them: `branch-history-rolling-buffer`, `event-based-branch`, `event-based-branch-v3`,
-//! `performance-monitor-power9`, `mmu-hash-v3`, `copy-paste`, `tm-suspend-hypervisor-assist`.
+//! `performance-monitor-power9`, `copy-paste`, `tm-suspend-hypervisor-assist`.
 
 use super::{FIRST_FEATURE_HANDLE, Node};
 
@@ -101,6 +101,7 @@ const FEATURES: &[Feature] = &[
     plain("control-register", BASE, PRIVILEGED),
     plain("processor-utilization-of-resources-register", BASE, PRIVILEGED),
     plain("mmu-radix", V3, PRIVILEGED),
+    plain("mmu-hash-v3", V3, PRIVILEGED),
     free("wait-v3", V3, ALL),
     plain("idle-stop", V3, PRIVILEGED),
     plain("hypervisor-virtualization-interrupt", V3, HYPERVISOR),
@@ -192,13 +193,14 @@ mod tests {
         assert_eq!(of("vector-binary128", "hwcap-bit-nr"), [54]);
         assert_eq!(of("vector-crypto", "dependencies"), of("vector", "phandle"));
         assert_eq!(of("mmu-radix", "isa"), [3000]);
+        assert_eq!(of("mmu-hash-v3", "isa"), [3000]);
         assert_eq!(of("floating-point-v3", "dependencies"), of("floating-point", "phandle"));
         assert_ne!(of("floating-point", "phandle"), of("floating-point-v3", "phandle"));
     }
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in ["copy", "mmu-hash", "performance", "event", "tm-"] {
+        for missing in ["copy", "performance", "event", "tm-"] {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
         }
     }

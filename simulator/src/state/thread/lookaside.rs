@@ -20,6 +20,8 @@ pub struct Context {
     pub state: u64,
     /// LPCR.
     pub lpcr: u64,
+    /// Version of the SLB, where it translates.
+    pub segments: u64,
     /// LPIDR and PIDR.
     pub lpid_pid: u64,
     /// AMR and IAMR.

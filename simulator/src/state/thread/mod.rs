@@ -134,6 +134,9 @@ pub struct Thread {
     /// Host-side shortcuts of translation; they answer what the modelled TLB would.
     #[serde(skip)]
     pub(crate) lookaside: Lookaside,
+    /// Changes whenever the SLB loses an entry, or has two for one address: shortcuts taken before are void.
+    #[serde(skip)]
+    pub(crate) slb_version: u64,
     /// What the decrementers ask for, known until one of them changes it.
     #[serde(skip)]
     pub(crate) timers: Timers,
@@ -176,6 +179,7 @@ impl Thread {
             run_start: 0,
             cause: None,
             lookaside: Lookaside::default(),
+            slb_version: 0,
             timers: Timers::default(),
             accesses: Accesses::default(),
         }

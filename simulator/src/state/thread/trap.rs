@@ -4,7 +4,7 @@
 //! [`Cause`]: an interrupt to deliver, a call into firmware, or the end of the simulation with a
 //! report that names what the machine met.
 
-use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
+use arch::address::{EffectiveAddress, RealAddress};
 use arch::instruction::Word;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
@@ -54,8 +54,8 @@ pub struct StorageFault {
     pub address: EffectiveAddress,
     /// For DSISR or HDSISR; `None` where the interrupt does not set it.
     pub status: Option<u64>,
-    /// For ASDR, with partition-scoped faults.
-    pub guest_real: Option<GuestRealAddress>,
+    /// For ASDR, with the hypervisor's storage interrupts.
+    pub asdr: Option<u64>,
 }
 
 impl Interrupt {
@@ -145,7 +145,7 @@ impl Thread {
     /// Leaves an alignment interrupt for `address`.
     #[cold]
     pub fn alignment_interrupt(&mut self, address: EffectiveAddress) -> Trap {
-        let storage = Some(StorageFault { address, status: None, guest_real: None });
+        let storage = Some(StorageFault { address, status: None, asdr: None });
         self.interrupt(Interrupt { storage, ..Interrupt::new(Vector::Alignment) })
     }
 

@@ -10,8 +10,8 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, PERFORMANCE_MONITOR, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS,
-    VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    MEMORY_BYTES, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS,
+    SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -27,6 +27,8 @@ pub struct Bundle {
     pub slice: Option<u32>,
     /// The place of the partition that the console is for.
     pub console: Option<usize>,
+    /// Where the registers of a vCPU go that gives up the processor.
+    pub registers: RegisterPolicy,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -97,6 +99,8 @@ pub enum BundleError {
     },
     /// There is no partition in it.
     Empty,
+    /// There is no such policy for registers.
+    Registers,
     /// The slice is zero or not a number.
     Slice,
     /// The console is for a partition that is not there.
@@ -150,6 +154,9 @@ impl fmt::Display for BundleError {
                 write!(f, "it should have {expected} bytes and has {actual}")
             }
             Self::Empty => f.write_str("there is no partition in it"),
+            Self::Registers => {
+                f.write_str("the policy for registers is not one of owned, released and eager")
+            }
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
             Self::Name(index) => write!(f, "partition {index} has a name that cannot be shown"),
@@ -258,7 +265,14 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             Some(place.ok_or(BundleError::Console)?)
         }
     };
-    Ok(Bundle { slice, console, partitions })
+    let registers = match root.property(REGISTERS) {
+        None => RegisterPolicy::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(RegisterPolicy::from_name).ok_or(BundleError::Registers)?
+        }
+    };
+    Ok(Bundle { slice, console, registers, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, PERFORMANCE_MONITOR,
-    SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    REGISTERS, RegisterPolicy, SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -106,6 +106,22 @@ fn the_console_is_for_a_partition_that_is_there() {
     assert_eq!(with(&|root| add(root, CONSOLE, "one")), Ok(Some(0)));
     assert_eq!(with(&|root| add(root, CONSOLE, "two")), Err(BundleError::Console));
     assert_eq!(with(&|root| add(root, CONSOLE, 1u32)), Err(BundleError::Console));
+}
+
+#[test]
+fn the_policy_for_registers_is_one_that_there_is() {
+    let of = |tree: DeviceTree| parse(&tree.to_dtb(), FILE).map(|bundle| bundle.registers);
+    let plain = || DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+    let with = |name: &str| {
+        let mut tree = plain();
+        add(&mut tree.root, REGISTERS, name);
+        of(tree)
+    };
+    assert_eq!(of(plain()), Ok(RegisterPolicy::Owned));
+    for policy in RegisterPolicy::ALL {
+        assert_eq!(with(policy.name()), Ok(policy));
+    }
+    assert_eq!(with("owed"), Err(BundleError::Registers));
 }
 
 #[test]

@@ -2,8 +2,6 @@
 #include "radix.inc"
 #include "vectors.inc"
 
-.set AMR, 29
-.set IAMR, 61
 .set NO_WRITE, 1 << 63
 .set NO_READ, 1 << 62
 # (QEMU keeps the rights of what it has translated.)

@@ -1,6 +1,9 @@
 //! `tlbie`, `tlbiel` and `tlbsync`: which translations software takes back.
 //!
-//! Source: `docs/facts/translation.md#operands`. Forms that it calls invalid or undefined stop the machine.
+//! With R=0 `hashed` says what the operands name. Source: `docs/facts/translation.md#operands`. Forms that it calls
+//! invalid or undefined stop the machine.
+
+mod hashed;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::Spr;
@@ -98,23 +101,22 @@ fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalid
     let own = thread.spr(Spr::Lpidr) as u32;
     let lpid = if has_hv && !is_local { rs as u32 } else { own };
     let pid = (rs >> 32) as u32;
-    let undefined = |thread: &mut Thread, what| Err(thread.stop(StopReason::InvalidForm(what)));
     if !has_hv && scope == 3 && i.r() != is_radix_partition {
         return undefined(thread, "tlbie (IS=3 by a guest, R not the partition's)");
     }
     let lpid = (scope != 3 || !has_hv).then_some(lpid);
+    let is_radix = if has_hv { i.r() } else { is_radix_partition };
     let everything = Invalidation {
         lpid,
+        is_hashed: !is_radix,
         is_process,
         extent: Extent::Everything,
         translations: ric != 1,
         directories: ric != 0,
         tables: ric == 2,
     };
-    if !(if has_hv { i.r() } else { is_radix_partition }) {
-        // Hashed translations are not modelled, so none is cached; table entries are.
-        let tables = Invalidation { translations: false, directories: false, ..everything };
-        return Ok((ric == 2).then_some(tables));
+    if !is_radix {
+        return hashed::decode(thread, i, everything);
     }
     let extent = match scope {
         0 if ric != 0 => return undefined(thread, "tlbie (RIC=1 or 2 with IS=0)"),
@@ -133,6 +135,10 @@ fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalid
         _ => Extent::Everything,
     };
     Ok(Some(Invalidation { extent, ..everything }))
+}
+
+fn undefined<T>(thread: &mut Thread, what: &'static str) -> Result<T, Trap> {
+    Err(thread.stop(StopReason::InvalidForm(what)))
 }
 
 /// AP encodings of radix pages (`docs/facts/translation.md#page-sizes`).

@@ -1,0 +1,211 @@
+//! The hashed page table of ISA 3.0: its entries, what names it, and the page sizes of POWER8 and POWER9.
+//!
+//! Doublewords as they are; in memory they are big-endian whatever MSR[LE] says, and the caller swaps. Source:
+//! `docs/facts/hashed-translation.md`.
+
+use crate::address::RealAddress;
+use crate::bits::{Field, bit};
+
+/// log2 of the bytes of a page-table-entry group: eight entries of 16 bytes.
+pub const GROUP_LOG2: u32 = 7;
+/// Entries of a group.
+pub const GROUP_ENTRIES: usize = 8;
+/// log2 of the largest table that software makes: KVM's limit.
+pub const TABLE_MAXIMUM_LOG2: u32 = 46;
+
+/// Fields of an entry's first doubleword.
+pub mod first {
+    /// The entry is valid.
+    pub const V: u64 = 1;
+    /// It lies where the secondary hash says.
+    pub const H: u64 = 2;
+    /// The page is larger than 4 KiB, and the low bits of its address say how large.
+    pub const L: u64 = 4;
+    /// Abbreviated virtual address: the virtual address without its low 23 bits, as far as ISA 3.0 keeps it.
+    pub const AVA: u64 = 0x000F_FFFF_FFFF_FF80;
+    /// Low bits of a virtual address that AVA leaves out.
+    pub const AVA_OMITS_LOG2: u32 = 23;
+    /// The place of AVA's lowest bit.
+    pub const AVA_SHIFT: u32 = 7;
+}
+
+/// Fields of an entry's second doubleword.
+pub mod second {
+    use super::{Field, bit};
+
+    /// The highest bit of pp.
+    pub const PP0: u64 = bit(0);
+    /// The two low bits of pp.
+    pub const PP: Field = Field::new(62, 63);
+    /// The two high bits of the virtual page class key.
+    pub const KEY_HIGH: Field = Field::new(2, 3);
+    /// Its three low bits.
+    pub const KEY_LOW: Field = Field::new(52, 54);
+    /// Segment size: 0 for 256 MiB, 1 for 1 TiB.
+    pub const B: Field = Field::new(4, 5);
+    /// The page's real address, with the code of its size in the low bits where the page is larger.
+    pub const ADDRESS: u64 = 0x01FF_FFFF_FFFF_F000;
+    /// The page was accessed.
+    pub const R: u64 = 0x100;
+    /// The page was stored into.
+    pub const C: u64 = 0x80;
+    /// Caching inhibited.
+    pub const I: u64 = 0x20;
+    /// Guarded.
+    pub const G: u64 = 0x08;
+    /// No-execute.
+    pub const N: u64 = 0x04;
+}
+
+/// Fields of the SLB's doubleword "VSID".
+pub mod segment {
+    use super::Field;
+
+    /// Segment size: 0 for 256 MiB, 1 for 1 TiB.
+    pub const B: Field = Field::new(0, 1);
+    /// The virtual segment, of a segment of 256 MiB.
+    pub const VSID: Field = Field::new(2, 51);
+    /// The virtual segment, of a segment of 1 TiB.
+    pub const LARGE_VSID: Field = Field::new(2, 39);
+    /// Storage key in privileged state.
+    pub const KS: u64 = 0x800;
+    /// Storage key in problem state.
+    pub const KP: u64 = 0x400;
+    /// No-execute.
+    pub const N: u64 = 0x200;
+    /// L and LP: the base page size.
+    pub const SIZE: u64 = 0x130;
+    /// The doubleword of the virtual real mode area, without L and LP.
+    pub const VIRTUAL_REAL_MODE: u64 = 0x4001_FFFF_FF00_0000;
+}
+
+/// log2 of the base page size that L and LP of the SLB's doubleword "VSID" name; `None` for a reserved code.
+#[must_use]
+pub const fn base_log2(vsid: u64) -> Option<u32> {
+    match vsid & segment::SIZE {
+        0x000 => Some(12),
+        0x110 => Some(16),
+        0x100 => Some(24),
+        0x120 => Some(34),
+        _ => None,
+    }
+}
+
+/// L and LP for the base page size of 2^`log2` bytes: what [`base_log2`] reads.
+#[must_use]
+pub const fn base_code(log2: u32) -> u64 {
+    match log2 {
+        16 => 0x110,
+        24 => 0x100,
+        34 => 0x120,
+        _ => 0,
+    }
+}
+
+/// A page size that a base page size allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageSize {
+    /// log2 of the base page size.
+    pub base_log2: u32,
+    /// log2 of the actual page size.
+    pub actual_log2: u32,
+    /// What the low bits of the LP field are.
+    pub code: u64,
+}
+
+/// The pages that an entry with L=1 may have.
+pub const LARGE_PAGES: [PageSize; 6] = [
+    PageSize { base_log2: 12, actual_log2: 16, code: 0x07 },
+    PageSize { base_log2: 12, actual_log2: 24, code: 0x38 },
+    PageSize { base_log2: 16, actual_log2: 16, code: 0x01 },
+    PageSize { base_log2: 16, actual_log2: 24, code: 0x08 },
+    PageSize { base_log2: 24, actual_log2: 24, code: 0x00 },
+    PageSize { base_log2: 34, actual_log2: 34, code: 0x03 },
+];
+
+impl PageSize {
+    /// Whether the eight bits of an LP field name this size; the address takes part of them where the page is small.
+    #[must_use]
+    pub const fn is_named_by(&self, lp: u64) -> bool {
+        let bits = if self.actual_log2 < 20 { self.actual_log2 - 12 } else { 8 };
+        lp & ((1 << bits) - 1) == self.code
+    }
+}
+
+/// A hashed page table, as the first doubleword of a partition-table entry names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Table {
+    /// Where it lies, a multiple of 256 KiB.
+    pub base: RealAddress,
+    /// log2 of its bytes, 18 to 49.
+    pub bytes_log2: u32,
+}
+
+const TABLE_BASE: u64 = 0x0FFF_FFFF_FFFC_0000;
+const TABLE_SIZE: Field = Field::new(59, 63);
+/// L and LP of the virtual real mode area's base page size, in the first doubleword of a partition-table entry.
+const VIRTUAL_REAL_MODE_L: u64 = 0x80;
+const VIRTUAL_REAL_MODE_LP: Field = Field::new(57, 58);
+
+impl Table {
+    /// The table that the first doubleword of a partition-table entry (with HR=0) names.
+    #[must_use]
+    pub const fn from_doubleword(word: u64) -> Self {
+        Self { base: RealAddress(word & TABLE_BASE), bytes_log2: 18 + TABLE_SIZE.get(word) as u32 }
+    }
+
+    /// Where the group lies that `hash` names.
+    #[must_use]
+    pub const fn group(&self, hash: u64) -> RealAddress {
+        let mask = (1 << (self.bytes_log2 - GROUP_LOG2)) - 1;
+        RealAddress(self.base.0 + ((hash & mask) << GROUP_LOG2))
+    }
+}
+
+/// The SLB's doubleword "VSID" of the virtual real mode area, from the first doubleword of a partition-table entry.
+#[must_use]
+pub const fn virtual_real_mode(word: u64) -> u64 {
+    let l = (word & VIRTUAL_REAL_MODE_L) << 1;
+    segment::VIRTUAL_REAL_MODE | l | VIRTUAL_REAL_MODE_LP.get(word) << 4
+}
+
+/// The primary hash of the virtual segment `vsid` of 2^`segment_log2` bytes and the base page of 2^`base_log2` bytes
+/// at `offset` in it; the secondary one is its complement.
+#[must_use]
+pub const fn hash(vsid: u64, segment_log2: u32, base_log2: u32, offset: u64) -> u64 {
+    let page = offset >> base_log2;
+    let hash = if segment_log2 == 40 { vsid ^ vsid << 25 ^ page } else { vsid ^ page };
+    hash & 0x7F_FFFF_FFFF
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGE_PAGES, Table, base_log2, hash, virtual_real_mode};
+
+    #[test]
+    fn a_code_names_one_size_of_a_base() {
+        for lp in 0..256 {
+            for base in [12, 16, 24, 34] {
+                let of = |page: &&super::PageSize| page.base_log2 == base && page.is_named_by(lp);
+                assert!(LARGE_PAGES.iter().filter(of).count() <= 1, "LP {lp:#x}, base {base}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_256_kib_has_2048_groups() {
+        let table = Table::from_doubleword(0x1000_0000);
+        assert_eq!(table.group(0x801).0, 0x1000_0080);
+        assert_eq!(table.group(!0).0, 0x1000_0000 + 2047 * 128);
+        assert_eq!(hash(0x1234, 28, 12, 0x5000), 0x1234 ^ 5);
+        assert_eq!(hash(1, 40, 24, 0x300_0000), 1 ^ 1 << 25 ^ 3);
+    }
+
+    #[test]
+    fn the_virtual_real_mode_area_has_the_size_that_the_partition_names() {
+        assert_eq!(base_log2(virtual_real_mode(0)), Some(12));
+        assert_eq!(base_log2(virtual_real_mode(0x80)), Some(24));
+        assert_eq!(base_log2(virtual_real_mode(0xA0)), Some(16));
+        assert_eq!(base_log2(virtual_real_mode(0x20)), None);
+    }
+}

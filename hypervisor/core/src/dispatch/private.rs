@@ -1,0 +1,107 @@
+//! Calls of a vCPU that concern nobody else: what answers them has no partition locked.
+//!
+//! The vCPU does not leave. Whoever concludes its partition meanwhile, or changes something that concerns it, has rung the
+//! doorbell of its hardware thread, and that is not cleared here: the vCPU leaves as soon as it is back in its own code.
+
+use arch::bundle::RegisterPolicy;
+use arch::papr::Hypercall;
+
+use crate::hypercall::is_all_others;
+use crate::partition::Common;
+use crate::scheduling::meter::Stay;
+use crate::system::System;
+
+use super::{Enter, Running};
+
+/// What becomes of a call that may concern its vCPU alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Private {
+    /// It is answered, with H_SUCCESS.
+    Answered,
+    /// It is answered, with H_SUCCESS, but the vCPU has to give up the processor with all of its registers in its
+    /// record: [`Running::is_taken_back`] says then whether it goes on.
+    Offered,
+    /// Nothing has happened, and [`Running::hypercall`] answers it.
+    Shared,
+}
+
+impl<H: Enter> Running<'_, H> {
+    /// Answers a call with the first argument `argument`, if it concerns the vCPU alone.
+    pub fn private_hypercall(&mut self, call: Hypercall, argument: u64) -> Private {
+        match call {
+            Hypercall::SetSprg0 => {
+                self.system.hal.set_sprg0(argument);
+                Private::Answered
+            }
+            Hypercall::Confer if is_all_others(argument) => self.give_up(),
+            _ => Private::Shared,
+        }
+    }
+
+    /// Not inlined, so that a call that nobody knows does not pay for the registers that this needs.
+    #[inline(never)]
+    fn give_up(&mut self) -> Private {
+        if !self.is_alone() {
+            return Private::Shared;
+        }
+        match self.system.policy.registers {
+            RegisterPolicy::Owned => {
+                let now = self.system.hal.timebase();
+                if self.goes_on(now) { Private::Answered } else { Private::Shared }
+            }
+            _ if self.has_demanded => Private::Shared,
+            RegisterPolicy::Released | RegisterPolicy::Eager => {
+                self.registers.answer([0; 3]);
+                Private::Offered
+            }
+        }
+    }
+
+    /// Whether the vCPU, whose record has all that is not in a special-purpose register, goes on behind its hypercall, after
+    /// the rest is in the record too: any other hardware thread could take it there.
+    pub fn is_taken_back(&mut self) -> bool {
+        let System { hal, .. } = self.system;
+        let is_eager = self.system.policy.registers == RegisterPolicy::Eager;
+        let registers = &mut *self.registers;
+        let now = if is_eager {
+            hal.save_eagerly(registers, self.common)
+        } else {
+            hal.save_registers(registers, None, self.common)
+        };
+        // A hypercall is an interrupt that saves there where the vCPU goes on.
+        (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
+        if self.system.has_other_threads() {
+            hal.complete_invalidations();
+        }
+        let goes_on = self.goes_on(now);
+        if is_eager {
+            let common = Common { lpcr: self.lpcr, ..self.common };
+            hal.load_eagerly(&self.registers, common, self.until);
+        }
+        goes_on
+    }
+
+    /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time.
+    fn is_alone(&self) -> bool {
+        self.runs_on && !self.has_time_limit && self.slice.payer == self.id
+    }
+
+    /// Gives up the processor `now`: what the vCPU used is accounted, and the dispatcher chooses among those that are ready,
+    /// this one among them. Whether it chooses this one, which goes on then; otherwise nothing has happened, and
+    /// the vCPU has to leave for it.
+    fn goes_on(&mut self, now: u64) -> bool {
+        let stay = Stay {
+            vcpu: self.id,
+            payer: self.id,
+            entered: self.entered,
+            left: now,
+            is_interrupted: false,
+            runs_on: true,
+        };
+        let goes_on = self.system.schedule.lock().goes_on_alone(self.thread, stay);
+        if goes_on {
+            self.entered = now;
+        }
+        goes_on
+    }
+}

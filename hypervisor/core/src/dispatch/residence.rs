@@ -1,0 +1,110 @@
+//! Whose registers are in the processor of a hardware thread, between two vCPUs.
+//!
+//! A vCPU that leaves the processor is in the run queue at once, but its registers need not be in its record: if the thread
+//! runs it again next, nothing of them has to move. So the thread keeps them, and puts them into the record before it does
+//! anything else: before it runs another vCPU, and before it waits. A thread that takes a vCPU whose registers
+//! another one keeps waits for that, without a lock; the other one is between two vCPUs then, so it comes to it soon, and it has
+//! to do so before it waits for anybody itself.
+//!
+//! A vCPU that goes on elsewhere may have begun invalidations here that other threads have not done yet. Its `tlbsync`, there,
+//! would not wait for them; so the thread that keeps it completes them before it lets go. Where there is no other thread,
+//! there is nothing to complete.
+
+use alloc::boxed::Box;
+
+use arch::bundle::RegisterPolicy;
+
+use crate::partition::Partition;
+use crate::system::System;
+use crate::vcpu::registers::Registers;
+
+use super::Enter;
+
+/// What a hardware thread has of the vCPU that it ran last.
+#[derive(Debug, Default)]
+pub(crate) struct Resident {
+    /// Of which vCPU: its partition, and which of that one's it is. `None` if the processor has nobody's registers that are
+    /// worth anything.
+    place: Option<(usize, usize)>,
+    /// Its registers, but for what is in the processor, if its record does not have them.
+    pub(super) kept: Option<Box<Registers>>,
+}
+
+impl Resident {
+    /// What is here is not, or no more, of use.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether a vCPU's record is not whole because of this thread.
+    pub(crate) const fn is_owner(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Whether the processor has what stays in it of the vCPU at `place`.
+    pub(super) fn is(&self, place: (usize, usize)) -> bool {
+        self.place == Some(place)
+    }
+
+    /// Puts the registers of the vCPU that is here into its record, unless it is the one at `place`.
+    pub(crate) fn make_way<H: Enter>(
+        &mut self,
+        system: &System<'_, H>,
+        thread: usize,
+        place: Option<(usize, usize)>,
+    ) {
+        if place.is_some() && self.place == place {
+            return;
+        }
+        if let (Some((partition, vcpu)), Some(mut registers)) = (self.place, self.kept.take()) {
+            let partition = &mut *system.partitions()[partition].lock();
+            save(system, partition, vcpu, &mut registers);
+            let vcpu = &mut partition.vcpus[vcpu];
+            if vcpu.is_kept_by(thread) {
+                vcpu.leave_whole(registers, None);
+            }
+        }
+        self.forget();
+    }
+
+    /// The vCPU at `place` leaves `thread` and may run anywhere.
+    pub(super) fn stays<H: Enter>(
+        &mut self,
+        system: &System<'_, H>,
+        thread: usize,
+        partition: &mut Partition<H>,
+        place: (usize, usize),
+        mut registers: Box<Registers>,
+    ) {
+        self.place = Some(place);
+        match system.policy.registers {
+            RegisterPolicy::Owned => {
+                self.kept = Some(registers);
+                partition.vcpus[place.1].leave_with(thread);
+            }
+            RegisterPolicy::Released => {
+                save(system, partition, place.1, &mut registers);
+                partition.vcpus[place.1].leave_whole(registers, Some(thread));
+            }
+            RegisterPolicy::Eager => {
+                save(system, partition, place.1, &mut registers);
+                partition.vcpus[place.1].leave_whole(registers, None);
+            }
+        }
+    }
+}
+
+/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then.
+pub(super) fn save<H: Enter>(
+    system: &System<'_, H>,
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    registers: &mut Registers,
+) {
+    let common = partition.common();
+    let demanded = partition.vcpus[vcpu].demanded.as_deref_mut();
+    system.hal.save_registers(registers, demanded, common);
+    if system.has_other_threads() {
+        system.hal.complete_invalidations();
+    }
+}

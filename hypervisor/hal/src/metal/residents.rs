@@ -1,0 +1,148 @@
+//! What of a vCPU stays in the processor until another one enters: how it gets there and back.
+//!
+//! Nothing here is needed by the hypervisor itself: its own translation has PID 0 implied, its pages are privileged and so not
+//! subject to AMR and IAMR, MSR\[EE\] is off, and it uses no floating point.
+
+use arch::registers::psscr;
+use hypervisor_core::each_supervisor_register;
+use hypervisor_core::facilities::Demanded;
+use hypervisor_core::partition::Common;
+use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor, Written};
+
+use super::facilities;
+use super::registers::{clear_segments, isync, ptesync, read, spr, write};
+use super::threads::own_index;
+use crate::host_state::per_cpu::THREADS_MAX;
+use crate::single::Single;
+
+unsafe extern "C" {
+    pub(super) fn hal_save_floating(into: *mut Floating);
+    pub(super) fn hal_load_floating(from: *const Floating);
+}
+
+/// The largest positive value of a decrementer of 56 bits.
+pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
+
+/// What the registers in a processor held when they were saved last.
+struct Saved {
+    /// No guest has run since.
+    is_there: bool,
+    values: Supervisor,
+}
+
+/// By hardware thread.
+static SAVED: [Single<Saved>; THREADS_MAX] =
+    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO }) }; THREADS_MAX];
+
+/// # Safety
+/// Once at a time: it is the only way to this thread's own.
+unsafe fn saved() -> &'static mut Saved {
+    // SAFETY: the caller's promise.
+    unsafe { &mut *SAVED[own_index()].get() }
+}
+
+/// Copies what stays in the processor into the record; the time base meanwhile.
+pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common: Common) -> u64 {
+    // SAFETY: nothing that is called here asks for it; the record is there for the call.
+    unsafe {
+        let saved = saved();
+        saved.is_there = true;
+        let now = read_supervisor(&mut into.supervisor, &mut saved.values, common);
+        hal_save_floating(&raw mut into.floating);
+        if let Some(demanded) = demanded {
+            facilities::save(demanded);
+        }
+        now
+    }
+}
+
+/// A guest has run since what is in the processor was saved.
+pub(super) fn left() {
+    // SAFETY: dropped at once.
+    unsafe { saved().is_there = false };
+}
+
+/// Copies that from the record of a vCPU into the processor.
+pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common) {
+    let lpid = u64::from(common.lpid);
+    // SAFETY: no guest runs on this thread; quadrant 3, where the hypervisor is, implies LPID 0. What the vCPU
+    // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
+    unsafe {
+        if read::<{ spr::LPIDR }>() != lpid {
+            // Stores of another partition must not drain under this one's LPID.
+            ptesync();
+            isync();
+            write::<{ spr::LPIDR }>(lpid);
+        }
+        set_control(common.lpcr);
+        let saved = saved();
+        let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
+        write_supervisor(&from.supervisor, before);
+        clear_segments();
+        hal_load_floating(&raw const from.floating);
+        facilities::load(demanded);
+        // It comes after LPCR, which says how wide it is.
+        let expires = from.supervisor.decrementer_expires;
+        let now = read::<{ spr::TB }>().wrapping_add(common.timebase_offset);
+        write::<{ spr::DEC }>(expires.wrapping_sub(now));
+    }
+}
+
+/// Sets LPCR for a guest, if it is another one. `hrfid` makes it hold.
+///
+/// # Safety
+/// Only for a value with which a partition runs.
+unsafe fn set_control(lpcr: u64) {
+    if read::<{ spr::LPCR }>() != lpcr {
+        // SAFETY: the caller's promise; the hypervisor's own translation is the same with it.
+        unsafe { write::<{ spr::LPCR }>(lpcr) };
+    }
+}
+
+/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`.
+///
+/// # Safety
+/// Only before that guest is entered.
+pub(super) unsafe fn enter(lpcr: u64, until: u64, now: u64) {
+    // SAFETY: the caller's promise. The decrementer of the hypervisor comes after LPCR, which says how wide it is.
+    unsafe {
+        set_control(lpcr);
+        write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
+    }
+}
+
+/// When the decrementer in the processor expires, in the partition's time base.
+pub(super) fn decrementer_expires(common: Common) -> u64 {
+    let left = read::<{ spr::DEC }>();
+    left.wrapping_add(read::<{ spr::TB }>()).wrapping_add(common.timebase_offset)
+}
+
+macro_rules! supervisor {
+    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
+        /// Reads all of them, twice over; the time base meanwhile.
+        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor, common: Common) -> u64 {
+            $(
+                let value = read::<{ spr::$read }>();
+                (into.$field, copy.$field) = (value, value);
+            )*
+            into.psscr &= psscr::PRIVILEGED;
+            let (left, now) = (read::<{ spr::DEC }>(), read::<{ spr::TB }>());
+            into.decrementer_expires = left.wrapping_add(now).wrapping_add(common.timebase_offset);
+            now
+        }
+
+        /// # Safety
+        /// Only between two vCPUs. `before`, if it is there, is what is in the processor.
+        unsafe fn write_supervisor(from: &Supervisor, before: Option<&Supervisor>) {
+            $(
+                let is_there = matches!(Written::$written, Written::IfDifferent)
+                    && before.is_some_and(|before| before.$field == from.$field);
+                if !is_there {
+                    // SAFETY: the caller's promise.
+                    unsafe { write::<{ spr::$write }>(from.$field) };
+                }
+            )*
+        }
+    };
+}
+each_supervisor_register!(supervisor);

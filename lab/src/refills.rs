@@ -1,0 +1,44 @@
+//! What a region pays to bring back what its code needs and does not find: lines, translations, and what the branch
+//! predictors knew.
+
+use simulator::ledger::{Cause, Charges};
+
+/// Cycles, by what was not there. They are a part of the region's cycles, and count what was never there as well as what
+/// was lost to others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Refills {
+    /// Lines that the L1 caches did not have, of instructions and of data.
+    pub caches: u64,
+    /// Addresses that the ERATs did not have and the TLB had.
+    pub erat: u64,
+    /// Addresses that the TLB did not have: table walks.
+    pub tlb: u64,
+    /// Branches that were predicted wrong.
+    pub predictor: u64,
+}
+
+impl Refills {
+    /// Those in these charges.
+    #[must_use]
+    pub fn of(charges: &Charges) -> Self {
+        let mut refills = Self::default();
+        for line in charges.lines() {
+            match line.cause {
+                Cause::FetchL2
+                | Cause::FetchL3
+                | Cause::FetchRemote
+                | Cause::FetchMemory
+                | Cause::LoadL2
+                | Cause::LoadL3
+                | Cause::LoadRemote
+                | Cause::LoadChip
+                | Cause::LoadMemory => refills.caches += line.cycles,
+                Cause::FetchErat | Cause::LoadErat => refills.erat += line.cycles,
+                Cause::FetchWalk | Cause::LoadWalk => refills.tlb += line.cycles,
+                Cause::FetchMispredict => refills.predictor += line.cycles,
+                _ => {}
+            }
+        }
+        refills
+    }
+}

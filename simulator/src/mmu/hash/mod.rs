@@ -1,0 +1,172 @@
+//! Hashed translation: from an effective address to a segment, and from there to an entry of the hashed page table.
+//!
+//! The segment comes from the SLB, or, for a partition with relocation off, from the partition-table entry: the
+//! virtual real mode area. Source: `docs/facts/hashed-translation.md`.
+
+mod entry;
+mod group;
+pub(super) mod rights;
+
+use arch::address::{EffectiveAddress, RealAddress};
+use arch::hash::{self, Table, base_log2, segment};
+use arch::interrupt::storage;
+use arch::radix::PATE0_HR;
+use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
+
+use super::fault::{Fault, Untranslated};
+use super::located::Located;
+use super::partition::{self, PartitionEntry};
+use super::read::Read;
+use super::{Access, inhibited::Inhibited};
+use crate::state::memory::NoMemory;
+use crate::state::shared::Shared;
+use crate::state::slb::SlbEntry;
+use crate::state::thread::Thread;
+use crate::state::thread::trap::StopReason;
+use crate::state::tlb::{Hashed, Segment, Space, Translation};
+use crate::state::walk_cache::WalkCache;
+
+/// Bits of an effective address that relocation off leaves out.
+const REAL: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+/// log2 of the virtual real mode area's segment.
+const AREA_LOG2: u32 = 40;
+
+/// Which segment `address` is in, and where.
+pub(super) fn locate(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+    access: Access,
+    is_relocated: bool,
+) -> Result<Located, Fault> {
+    let is_guest = thread.msr() & msr::HV == 0;
+    let lpcr = thread.spr(Spr::Lpcr);
+    if !is_relocated {
+        return real_mode(thread, shared, address);
+    }
+    let mut matching = thread.slb.iter().filter(|entry| entry.matches(address.0));
+    let entry = *matching.next().ok_or(Fault::Segment)?;
+    if matching.next().is_some() {
+        return Err(Fault::SegmentMultiHit);
+    }
+    let base_log2 = if lpcr & lpcr::ISL != 0 { Some(12) } else { base_log2(entry.vsid) };
+    let base_log2 = base_log2.ok_or_else(|| stop("a segment with a reserved page size"))?;
+    let is_virtualized = is_guest && lpcr & lpcr::VPM1 != 0;
+    let located = located(thread, entry, base_log2, address.0, is_virtualized);
+    if access == Access::Fetch && entry.vsid & segment::N != 0 {
+        return Err(storage_fault(&located, storage::NO_EXECUTE));
+    }
+    Ok(located)
+}
+
+fn located(
+    thread: &Thread,
+    entry: SlbEntry,
+    base_log2: u32,
+    address: u64,
+    is_virtualized: bool,
+) -> Located {
+    let log2 = entry.segment_log2();
+    let vsid = if log2 == AREA_LOG2 { segment::LARGE_VSID } else { segment::VSID };
+    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let space = Space::Virtual(Segment { lpid, vsid: vsid.get(entry.vsid), log2, base_log2 });
+    Located { space, input: address & ((1 << log2) - 1), segment: entry.vsid, is_virtualized }
+}
+
+/// A partition with relocation off: its addresses are those of the virtual real mode area.
+fn real_mode(
+    thread: &Thread,
+    shared: &Shared,
+    address: EffectiveAddress,
+) -> Result<Located, Fault> {
+    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let known = &shared.cores[thread.core].walk_cache;
+    let found = partition_entry(shared, thread, Some(known), lpid)?;
+    let vsid = found.as_ref().map_or(0, |entry| hash::virtual_real_mode(entry.words[0]));
+    let base = base_log2(vsid).ok_or_else(|| stop("a reserved page size of virtual real mode"))?;
+    let area = SlbEntry { esid: 0, vsid: vsid | segment::VIRTUAL_REAL_MODE };
+    let located = located(thread, area, base, address.0, true);
+    // The area is one segment, and nothing lies beyond it.
+    if (address.0 & REAL) >> AREA_LOG2 != 0 {
+        return Err(storage_fault(&located, storage::NO_TRANSLATION));
+    }
+    Ok(located)
+}
+
+fn stop(what: &'static str) -> Fault {
+    Fault::Stop(StopReason::TranslationNotModelled(what))
+}
+
+/// The storage interrupt, of the hypervisor if the partition's memory is virtual.
+fn storage_fault(located: &Located, cause: u64) -> Fault {
+    if located.is_virtualized {
+        Fault::HypervisorStorage(cause, Untranslated::Segment(located.segment))
+    } else {
+        Fault::Storage(cause)
+    }
+}
+
+/// The partition-table entry of `lpid`, if it is one for hashed translation.
+fn partition_entry(
+    shared: &Shared,
+    thread: &Thread,
+    known: Option<&WalkCache>,
+    lpid: u32,
+) -> Result<Option<PartitionEntry>, Fault> {
+    let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
+    let entry = partition::entry(&shared.memory, known, ptcr, lpid)
+        .map_err(|NoMemory(at)| Fault::NoTable(at))?;
+    Ok(entry.filter(|entry| entry.words[0] & PATE0_HR == 0))
+}
+
+/// Looks for an address in the hashed page table, and says what was read on the way.
+pub(super) fn walk(
+    shared: &Shared,
+    thread: &Thread,
+    known: Option<&WalkCache>,
+    segment: Segment,
+    located: &Located,
+) -> Result<(Translation, Vec<Read>), Fault> {
+    let Some(PartitionEntry { words, read }) =
+        partition_entry(shared, thread, known, segment.lpid)?
+    else {
+        return Err(storage_fault(located, storage::BAD_CONFIGURATION));
+    };
+    let table = Table::from_doubleword(words[0]);
+    if table.bytes_log2 > hash::TABLE_MAXIMUM_LOG2 {
+        return Err(stop("a hashed page table of more than 2^46 bytes"));
+    }
+    let mut reads = Vec::from_iter(read);
+    let found = group::search(&shared.memory, table, segment, located.input, &mut reads)?;
+    let found = found.ok_or_else(|| storage_fault(located, storage::NO_TRANSLATION))?;
+    let page_log2 = found.page_log2;
+    let base_page = located.input >> segment.base_log2 << segment.base_log2;
+    let translation = Translation {
+        page_log2,
+        real: RealAddress(found.second & hash::second::ADDRESS).align_down(page_log2),
+        guest_real: None,
+        process: None,
+        partition: None,
+        hashed: Some(Hashed { second: found.second, place: found.place, base_page }),
+    };
+    Ok((translation, reads))
+}
+
+/// Whether a translation that the core knows serves `access`: the first store has to set C in the table.
+pub(super) fn serves(hashed: &Hashed, access: Access) -> bool {
+    access != Access::Store || hashed.second & hash::second::C != 0
+}
+
+/// Who keeps a page out of the caches, if anyone.
+pub(super) fn inhibited(hashed: &Hashed, located: &Located) -> Option<Inhibited> {
+    if hashed.second & hash::second::I == 0 {
+        None
+    } else if located.is_virtualized {
+        Some(Inhibited::Partition(Untranslated::Segment(located.segment)))
+    } else {
+        Some(Inhibited::Process)
+    }
+}
+
+pub(super) use entry::{Mark, mark};

@@ -1,0 +1,49 @@
+#include "prologue.inc"
+#include "hash.inc"
+
+.set PLAIN, PTE_R | PTE_C | PTE_M
+
+# After `invalidate` the entry that was put last, which is no longer in the table, translates no more.
+.macro GONE number, address, value, invalidate:vararg
+    READS   \number, \address, \value
+    CHANGE_FIRST 0
+    \invalidate
+    LOAD_REFUSED \number, \address, 0x40000000
+.endm
+
+main:
+    bl      setup_hash
+    SEGMENT 0, 0x10000000, 0x0000000000123000 | BASE_4K
+    SEGMENT 1, 0x20000000, 0x0000000000456000 | BASE_64K
+    SEGMENT 2, 0x30000000, 0x0000000000789000 | BASE_16M
+    SEGMENT 3, 0x0000050000000000, B_1T | 0x0000000065000000 | BASE_4K
+    SEGMENT 4, 0x0000060000000000, B_1T | 0x0000000066000000 | BASE_64K
+    # By base and actual page size; the virtual address is VSID and offset.
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN
+    GONE    1, 0x10005000, 0xaa, INVALIDATE 0x1230005000
+    ENTRY   0x123, 0x8020000, 12, 0, PTE_L, FRAME_B | P64K_IN_4K | PLAIN
+    GONE    2, 0x18020000, 0xbb, INVALIDATE 0x1238020000 | AP_64K
+    ENTRY   0x123, 0x9000000, 12, 0, PTE_L, LARGE_A | P16M_IN_4K | PLAIN
+    GONE    3, 0x19000000, 0xa2, INVALIDATE 0x1239000000 | AP_16M
+    ENTRY   0x456, 0xfab0000, 16, 0, PTE_L, FRAME_A | P64K | PLAIN
+    GONE    4, 0x2fab0000, 0xaa, INVALIDATE_LARGE 0x456fab0000, P64K
+    ENTRY   0x456, 0x7000000, 16, 0, PTE_L, LARGE_B | P16M_IN_64K | PLAIN
+    GONE    5, 0x27000000, 0xb2, INVALIDATE_LARGE 0x4567000000, P16M_IN_64K
+    ENTRY   0x789, 0x2000000, 24, 0, PTE_L, LARGE_A | P16M | PLAIN
+    GONE    6, 0x32000000, 0xa2, INVALIDATE_LARGE 0x7892000000, P16M
+    ENTRY_1T 0x65, 0x9812345000, 12, 4, 0, FRAME_A | PLAIN
+    GONE    7, 0x0000059812345000, 0xaa, INVALIDATE 0x659812345000 | RB_1T
+    ENTRY_1T 0x66, 0xff00120000, 16, 4, PTE_L, FRAME_B | P64K | PLAIN
+    GONE    8, 0x000006ff00120000, 0xbb, INVALIDATE_LARGE 0x66ff00120000, P64K, RB_1T
+    # Of a partition, and everything.
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN
+    GONE    9, 0x10005000, 0xaa, INVALIDATE IS_LPID, 0
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN
+    GONE    10, 0x10005000, 0xaa, INVALIDATE IS_ALL, 0
+    # The partition-table entry, with RIC=2.
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN
+    READS   11, 0x10005000, 0xaa
+    STORE   PARTITION_TABLE, GUEST_HASH_TABLE
+    INVALIDATE IS_LPID, 0, 2
+    LOAD_REFUSED 12, 0x10005000, 0x40000000
+    PASS

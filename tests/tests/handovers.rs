@@ -1,0 +1,163 @@
+//! The experiments that hand a hardware thread over, and those that interrupt a vCPU: how often what happens, and that
+//! registers survive. Nothing here is about speed.
+
+use arch::interrupt::Vector;
+use arch::marker::{Mark, Region};
+use lab::experiment::{Experiment, Variant};
+use lab::timed::{self, Timing};
+use lab::user_file::Files;
+use simulator::blocks::Op;
+use simulator::exec::Mode;
+use simulator::pipeline::Settings;
+use simulator::state::thread::Thread;
+use simulator::{Counts, Observer, RegionCounts, RunState};
+use system_tests::{SEED, root, run_watched, system_of};
+
+fn experiment(name: &str) -> Experiment {
+    let path = root().join("experiments").join(name);
+    Experiment::read(&path, &Files::default()).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// What was counted in a variant's region.
+fn counts(experiment: &Experiment, variant: &Variant) -> Counts {
+    let system = experiment.system(variant, SEED).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut machine = lab::on_simulator::start(&system).unwrap();
+    if let Some(vector) = variant.begins {
+        machine.begin_at(vector, variant.region.0);
+    }
+    let mut counts = RegionCounts::new();
+    let end = machine.run(u64::MAX, &mut counts);
+    assert!(matches!(end, RunState::PoweredOff), "{}: {end:?}", variant.name);
+    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    for line in &variant.expect {
+        let found = console.lines().any(|found| found.trim_end() == line);
+        assert!(found, "{}: no line {line:?} in\n{console}", variant.name);
+    }
+    let number = variant.region.0.number();
+    let found = counts.regions().find(|(region, _)| *region == number);
+    found.unwrap_or_else(|| panic!("{}: no region {number}", variant.name)).1.clone()
+}
+
+#[test]
+fn each_switch_is_one_exit_out_of_one_vcpu_and_into_the_other() {
+    let experiment = experiment("world-switch.toml");
+    assert_eq!(experiment.variants[0].name, "full", "the first row is the headline");
+    for variant in experiment.variants.iter().filter(|variant| variant.region.0.number() == 1) {
+        let counts = counts(&experiment, variant);
+        let rounds = if variant.name.ends_with("-cold") { 50 } else { 500 };
+        assert_eq!((counts.begun, counts.ended), (rounds, rounds), "{}", variant.name);
+        assert_eq!(counts.hypercalls, rounds, "{}: {counts:?}", variant.name);
+    }
+}
+
+#[test]
+fn the_work_behind_a_switch_is_the_same_as_the_work_once_more() {
+    let experiment = experiment("world-switch.toml");
+    let of = |name: &str| {
+        let variant = experiment.variants.iter().find(|variant| variant.name == name).unwrap();
+        counts(&experiment, variant)
+    };
+    for [behind, again] in
+        [["after-plain", "after-plain-again"], ["after-full", "after-full-again"]]
+            .map(|pair| pair.map(of))
+    {
+        assert_eq!(behind.guest_instructions, again.guest_instructions);
+        assert_eq!((behind.hypercalls, again.hypercalls), (0, 0));
+        assert_eq!(behind.begun, again.begun);
+    }
+}
+
+/// Adds up how long a region is open, by the threads' clocks.
+struct Clock {
+    region: Region,
+    began: Option<u64>,
+    cycles: u64,
+}
+
+impl Observer for Clock {
+    const SEES_INSTRUCTIONS: bool = true;
+
+    fn completed(&mut self, thread: &Thread, op: &Op, _: Mode) {
+        let now = thread.time_now().cycles();
+        match Mark::from_word(op.word) {
+            Some(Mark::Begin(region)) if region == self.region => self.began = Some(now),
+            Some(Mark::End(region)) if region == self.region => {
+                self.cycles += self.began.take().map_or(0, |began| now - began);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_region_is_charged_what_passes_while_it_is_open() {
+    let experiment = experiment("interrupt-exit.toml");
+    for name in ["doorbell", "timer"] {
+        let variant = experiment.variants.iter().find(|variant| variant.name == name).unwrap();
+        let region = variant.region.0;
+        let timing =
+            Timing { region: Some(region), is_repeated: true, settings: Settings::default() };
+        let mut machine = timed::start(&experiment.system(variant, SEED).unwrap(), timing).unwrap();
+        let mut clock = Clock { region, began: None, cycles: 0 };
+        let end = machine.run(u64::MAX, &mut clock);
+        assert!(matches!(end, RunState::PoweredOff), "{name}: {end:?}");
+        let charged = machine.charges().unwrap().of_region().total(0);
+        assert!(clock.cycles > 0 && charged == clock.cycles, "{name}: {charged}, {}", clock.cycles);
+    }
+}
+
+#[test]
+fn each_event_is_taken_once() {
+    let experiment = experiment("interrupt-exit.toml");
+    // Hypercalls of an event: H_IPI, and H_XIRR, H_IPI and H_EOI of the handler.
+    for (name, hypercalls) in [
+        ("doorbell", 1),
+        ("doorbell-resumed", 4),
+        ("external", 1),
+        ("external-resumed", 4),
+        ("timer", 0),
+        ("timer-resumed", 0),
+    ] {
+        let variant = experiment.variants.iter().find(|variant| variant.name == name).unwrap();
+        let counts = counts(&experiment, variant);
+        assert_eq!((counts.begun, counts.ended), (200, 200), "{name}");
+        assert_eq!(counts.hypercalls, 200 * hypercalls, "{name}: {counts:?}");
+    }
+    let variant = experiment.variants.last().unwrap();
+    assert_eq!(variant.name, "hypervisor-decrementer");
+    let counts = counts(&experiment, variant);
+    assert_eq!(
+        (counts.begun, counts.begun),
+        (counts.ended, counts.exits[&Vector::HypervisorDecrementer])
+    );
+    assert!(counts.begun > 100 && counts.hypercalls == 0, "{counts:?}");
+}
+
+#[test]
+fn a_partner_that_weighs_more_still_gets_the_processor_once_for_each_time_that_it_is_given() {
+    let text = |weight: u32| {
+        format!(
+            r#"name = "unequal"
+               question = "Is a switch a switch?"
+               machine = "power9"
+               payload = "world-switch"
+               memory = "16 MiB"
+               region = {{ name = "switch", number = 1 }}
+               per = "switch"
+               [[variant]]
+               name = "plain"
+               arguments = "side=begin state=plain rounds=100"
+               expect = "world-switch: 100 switches, 0 wrong"
+               partner = [{{ name = "partner", arguments = "side=end state=plain rounds=100 seed=2", weight = {weight}, expect = "world-switch: 100 switches, 0 wrong" }}]"#
+        )
+    };
+    let [equal, unequal] = [100, 300].map(|weight| {
+        let mut counts = RegionCounts::new();
+        let end = run_watched(&system_of(&text(weight)), &mut counts);
+        assert!(matches!(end, RunState::PoweredOff), "{end:?}");
+        let (_, counts) = counts.regions().find(|(region, _)| *region == 1).unwrap();
+        counts.clone()
+    });
+    assert_eq!((equal.begun, equal.ended), (100, 100));
+    assert_eq!((unequal.begun, unequal.ended), (100, 100));
+}
