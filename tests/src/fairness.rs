@@ -7,7 +7,7 @@ use simulator::{Machine, NoObserver, RunState};
 use crate::containment::on_threads;
 use crate::system_of;
 
-/// Microseconds of a slice in these systems.
+/// Microseconds of a slice in these systems, if they do not say.
 pub const SLICE_US: u64 = 100;
 
 /// Partitions of one vCPU each that run all the time, with their weight, and one that misbehaves.
@@ -19,6 +19,8 @@ pub struct Contest {
     pub victims: u64,
     /// The weight of each.
     pub weight: u64,
+    /// Microseconds of a slice.
+    pub slice_us: u64,
     /// How long they measure, in microseconds.
     pub time_us: u64,
     /// What the other partition gets as its arguments.
@@ -46,6 +48,7 @@ impl Contest {
             topology,
             victims: if threads == 1 { 1 } else { threads + 1 },
             weight: 100,
+            slice_us: SLICE_US,
             time_us: 3000,
             arguments: format!("mode={mode} calls=1000000"),
             memory_mib: 16,
@@ -68,8 +71,8 @@ impl Contest {
     /// The system. Each victim is told its share.
     #[must_use]
     pub fn system(&self) -> System {
-        let Self { victims, weight, time_us, arguments, memory_mib, vcpus, other_weight, .. } =
-            self;
+        let Self { victims, weight, slice_us, time_us, arguments, memory_mib, vcpus, .. } = self;
+        let other_weight = self.other_weight;
         let share = self.claim.unwrap_or_else(|| self.share());
         let victim = |number| {
             format!(
@@ -81,7 +84,7 @@ impl Contest {
         let limit =
             self.time_limit_us.map_or(String::new(), |limit| format!("time_limit_us = {limit}\n"));
         let system = system_of(&format!(
-            "slice_us = {SLICE_US}\n{victims}\
+            "slice_us = {slice_us}\n{victims}\
              [[partition]]\nname = \"misbehave\"\npayload = \"misbehave\"\nmemory = \"{memory_mib} MiB\"\n\
              vcpus = {vcpus}\nweight = {other_weight}\narguments = \"{arguments}\"\n{limit}"
         ));

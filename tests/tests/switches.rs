@@ -108,6 +108,7 @@ fn a_vcpu_that_nobody_waits_behind_is_not_interrupted() {
 #[test]
 fn vcpus_stay_where_they_are_while_all_threads_have_work() {
     let costs = costs(64);
+    println!("{:?}", costs.costs);
     assert!(costs.count(Change::Switch) > 100, "{:?}", costs.costs);
     assert_eq!(costs.count(Change::Move), 0, "{:?}", costs.costs);
     // 3129 with rustc 1.96: of each register that moves, whether it is in the processor already is a comparison.
@@ -117,8 +118,9 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
 #[test]
 fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
+    println!("{:?}", costs.costs);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    // 3984 where no thread waits for a lock.
+    // 3439 with rustc 1.96.
     assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
     // A thread whose own vCPU is ahead by a slice takes another's; most slices end otherwise.
     let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);

@@ -12,6 +12,8 @@ mod calls;
 #[cfg(target_os = "none")]
 mod clocks;
 #[cfg(target_os = "none")]
+mod crowd;
+#[cfg(target_os = "none")]
 mod life;
 
 #[cfg(target_os = "none")]
@@ -32,12 +34,12 @@ mod payload {
     use crate::misbehavior::{
         execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
     };
-    use crate::{areas, calls, clocks, life};
+    use crate::{areas, calls, clocks, crowd, life};
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 31] = [
+    const MODES: [(&str, fn(rt::Partition)); 34] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -70,6 +72,9 @@ mod payload {
         ("nap", calls::nap),
         ("call", calls::one_call),
         ("late-loop", calls::late_loop),
+        ("loop-all", crowd::loop_all),
+        ("confer-all", crowd::confer_all),
+        ("prod-all", crowd::prod_all),
     ];
 
     fn misbehave(partition: rt::Partition) {

@@ -43,10 +43,15 @@ impl<H: Enter> Running<'_, H> {
         let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
-        // All of its vCPUs that run may find the same time left: together they use a slice more at most.
+        // What is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it.
+        // Below a slice they divide a slice, which is what they use too much at most.
         let together = partition.vcpus.len().min(schedule.threads()) as u64;
-        let piece = (self.system.policy.slice / together).max(1);
-        let limit = schedule.time_left(partition).map_or(FAR, |left| left.min(piece));
+        let part = |left: u64| left.min((left.max(self.system.policy.slice) / together).max(1));
+        let limit = partition.time_limit.map_or(FAR, |_| {
+            let begins = self.system.hal.timebase();
+            let part = schedule.time_left(partition, begins).map_or(FAR, part);
+            part.saturating_add(begins.saturating_sub(now))
+        });
         slice.min(timer).min(mediation).min(limit)
     }
 }

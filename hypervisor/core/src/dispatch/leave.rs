@@ -48,15 +48,21 @@ impl<H: Enter> Running<'_, H> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
-        let is_out_of_time = partition.time_limit.is_some()
-            && self.system.schedule.lock().time_left(partition) == Some(0);
+        // What it waited for the partition's lock since it left counts too. Who comes when the end is decided pays for its way.
+        let is_concluded = partition.life.may_run().is_none();
+        let is_out_of_time = !is_concluded && partition.time_limit.is_some() && {
+            let now = self.system.hal.timebase();
+            self.system.schedule.lock().time_left(partition, now) == Some(0)
+        };
         let common = partition.common();
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
+        if is_concluded || is_out_of_time {
+            self.system.schedule.lock().owes(self.thread, id);
+        }
         match leave {
             Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
             _ if is_out_of_time => {
-                self.system.schedule.lock().owes(self.thread, id);
                 let outcome = Outcome::Stopped(StopReason::TimeLimit);
                 self.system.conclude(partition, end(outcome), caller);
             }

@@ -42,7 +42,7 @@ pub struct Slice {
 impl Slice {
     /// One that begins `now`, of `id`'s own.
     fn of(id: VcpuId, schedule: &Schedule, now: u64) -> Self {
-        Self { ends: now.saturating_add(schedule.queue.slice(id)), payer: id }
+        Self { ends: now.saturating_add(schedule.queue.slice()), payer: id }
     }
 }
 

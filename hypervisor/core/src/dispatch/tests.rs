@@ -23,6 +23,7 @@ use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::outcome::{Outcome, StopReason};
 use crate::report;
+use crate::scheduling::meter::Stay;
 use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
 use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
@@ -104,11 +105,10 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     assert_eq!(outcomes, [stopped, Outcome::PoweredOff, Outcome::PoweredOff]);
     let order = order.borrow();
     let names: String = order.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, "012012012000");
-    // Alone, it runs to its limit, a slice at a time; the limit ends the last slice early. What its exits took
-    // before others came, they pay.
-    assert!(order[..11].iter().all(|(_, ticks)| *ticks == SLICE));
-    assert!((10..SLICE).contains(&order[11].1), "{order:?}");
+    assert_eq!(names, "0120120120");
+    // Alone, it runs to its limit. What its exits took before others came, they pay.
+    assert!(order[..9].iter().all(|(_, ticks)| *ticks == SLICE));
+    assert!((2 * SLICE..3 * SLICE).contains(&order[9].1), "{order:?}");
     let limit = 5 * SLICE + 10;
     assert!((limit..limit + SLICE).contains(&ended[0].statistics.ran), "{:?}", ended[0].statistics);
 }
@@ -356,12 +356,39 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
         Leave::Preempted
     });
     system.run_thread(0);
-    // Three more may have run for as long at the same time, uncharged.
-    let longest = stays.borrow().iter().copied().max();
-    assert_eq!(longest, Some(SLICE / 4));
+    // What is left is for all four, and at the end a slice is.
+    let stays = stays.borrow();
+    assert_eq!(stays[0], SLICE);
+    let (last, others) = stays.split_last().unwrap();
+    assert!(others.iter().all(|ticks| (SLICE / 4..=SLICE).contains(ticks)), "{stays:?}");
+    assert!(*last <= SLICE / 4, "{stays:?}");
     system.close_accounts();
     let ran = system.partitions()[0].lock().statistics.ran;
     assert!((LIMIT..LIMIT + SLICE / 4).contains(&ran), "{ran}");
+}
+
+#[test]
+fn what_runs_and_was_not_charged_yet_counts_for_a_time_limit() {
+    const LIMIT: u64 = 10 * SLICE;
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, mut schedule) = on_threads(2, &hal, &[2]);
+    partitions[0].time_limit = Some(LIMIT);
+    let running = schedule.queue.take(1).unwrap();
+    let stay = Stay {
+        vcpu: running,
+        payer: running,
+        entered: 0,
+        left: 100,
+        is_interrupted: false,
+        runs_on: false,
+    };
+    schedule.stayed(1, Stay { left: 0, ..stay });
+    let Partition { life, vcpus, .. } = &mut partitions[0];
+    vcpus[0].run(1, life.may_run().unwrap()).unwrap();
+    assert_eq!(schedule.time_left(&partitions[0], 0), Some(LIMIT));
+    assert_eq!(schedule.time_left(&partitions[0], 30), Some(LIMIT - 30));
+    schedule.stayed(1, stay);
+    assert_eq!(schedule.time_left(&partitions[0], 100), Some(LIMIT - 100));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! | a guest runs, with what the hypervisor answers without its leaving | the payer of its slice: itself, or the vCPU that conferred it |
 //! | a vCPU has left by what it did, until the next one enters or the thread is idle | it |
 //! | it was interrupted, by the end of its slice, a timer or another thread, until the next one enters | the vCPU that was woken; the next one, if none was |
+//! | it left when its partition's end or restart was decided | it |
 //! | the thread waits for work | nobody: it is idle |
 //! | the rest: the start, the end, a wait that ended for nothing | the hypervisor itself |
 //!
@@ -62,9 +63,14 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// What has passed until `now` and is not charged yet.
+    pub(crate) fn uncharged(&self, now: u64) -> u64 {
+        self.charged_until.map_or(0, |since| now.saturating_sub(since))
+    }
+
     /// Goes on to `now`: how much has passed.
     pub(crate) fn pass(&mut self, now: u64) -> u64 {
-        let ticks = self.charged_until.map_or(0, |since| now.saturating_sub(since));
+        let ticks = self.uncharged(now);
         self.charged_until = Some(self.charged_until.map_or(now, |since| since.max(now)));
         self.elapsed += ticks;
         ticks

@@ -114,10 +114,17 @@ impl Schedule {
             .fold([0; 2], |[all, inside], [more, more_inside]| [all + more, inside + more_inside])
     }
 
-    /// Ticks that a partition may still run, if it has a limit.
+    /// Ticks that a partition may still run from `now` on, if it has a limit. Those count that its vCPUs have run and were
+    /// not charged for yet.
     #[must_use]
-    pub fn time_left<H: Hal>(&self, partition: &Partition<H>) -> Option<u64> {
-        partition.time_limit.map(|limit| limit.saturating_sub(self.charged(partition)[0]))
+    pub fn time_left<H: Hal>(&self, partition: &Partition<H>, now: u64) -> Option<u64> {
+        let limit = partition.time_limit?;
+        let running = partition.vcpus.iter().filter_map(|vcpu| match vcpu.activity() {
+            Activity::Running { thread } => Some(self.threads[thread].meter.uncharged(now)),
+            _ => None,
+        });
+        let [charged, _] = self.charged(partition);
+        Some(limit.saturating_sub(running.fold(charged, u64::saturating_add)))
     }
 
     /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.

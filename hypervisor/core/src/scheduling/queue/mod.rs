@@ -1,139 +1,150 @@
-//! Who runs next, and who has to be woken when: pure bookkeeping.
+//! Who runs next: pure bookkeeping.
 //!
-//! Each vCPU has a virtual time, which runs slower the greater its weight is; the ready one that is
-//! furthest behind runs next, for a slice at most. A slice is as long for all in virtual time, the *span*: the
-//! heaviest run for the whole slice of the policy, the others for less of it in proportion, but not for less than
-//! one of [`SLICE_PARTS`]. So two vCPUs that are always ready are never further apart than a span, on one hardware thread,
-//! and that is what the bound on what others can take from one follows from (`docs/containment.md`).
+//! Each vCPU has a virtual time: the ticks that it was charged over its weight. So has the machine, the *clock*: the ticks
+//! that all were charged over the weight of all. One whose virtual time is not ahead of the clock is *due*. Each
+//! asks for one slice at a time, which is as long for all, and has until its *deadline* for it: its virtual time and a
+//! slice over its weight, its *period*. Of those that are due the one with the earliest deadline runs, for a slice at most. If
+//! nobody is due, the clock jumps to the first of those that wait.
 //!
-//! Three rules keep it so. One that wakes begins where the others are: it has no claim to the time that it slept,
-//! and as the others have run since, it soon runs. One that nobody waited for is charged for no more than a span:
-//! what it used, nobody lacked. And one that runs all the time and is behind nevertheless, as it has the weight for
-//! more than a thread, is never more than a span behind.
+//! So on one hardware thread no vCPU that can run is ever more than a slice ahead of its share, nor a slice behind:
 //!
-//! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, before the one that is
-//! furthest behind, as long as they are less than a span ahead of that one. They run for as much less, but for a
-//! quarter of their slice: then nobody is kept waiting for long, and a vCPU moves only where threads would not have
-//! equal work otherwise.
+//! - *Ahead*: it begins when it is due, and runs for a slice at most.
+//! - *Behind*: take one that begins its slice after its deadline *d*, and before that the last moment at which somebody
+//!   with a later deadline was chosen, or the clock jumped. Of those that were ready and due then, none had a deadline until
+//!   *d*, or it would have been chosen. The others were ahead of the clock, which was at *c*. So by slices with deadlines
+//!   until *d* nobody was given more than its weight times *d - c* from then on, and all together no more than passes until the
+//!   clock is at *d*. Besides there is only what was chosen at that moment, a slice at most. So the slice
+//!   is over when all were charged a slice since the clock was at *d*, and it began when the clock was at *d*: a period past the
+//!   vCPU's virtual time.
+//!
+//! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of `docs/containment.md`, which
+//! also says what becomes of this on several threads.
+//!
+//! Four rules keep it so. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
+//! that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along those
+//! that run, as it is no time that they could have had. And one that runs all the time and is behind nevertheless, as it has the
+//! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
+//! what it has saved up.
+//!
+//! On several threads the clock does not see what the others run and were not charged yet, which is less than a slice of each.
+//! So a vCPU is due until it is that much, the *lead*, ahead of the clock. Otherwise the first thread whose slice ends would find
+//! its own vCPUs ahead, and take one that waits for another thread.
+//!
+//! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
+//! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where
+//! threads would not have equal work otherwise.
 
-use alloc::collections::{BTreeSet, VecDeque};
+mod order;
+mod timers;
+mod virtual_time;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub use timers::Timers;
+
+use order::{NOBODY, Order, Place};
+use virtual_time::Rate;
+
 /// The weight of a vCPU whose partition does not say.
 pub const WEIGHT_DEFAULT: u32 = 100;
-/// The lightest vCPUs run for this part of a slice.
-pub const SLICE_PARTS: u64 = 16;
 
 /// A vCPU's number in the machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VcpuId(pub u32);
 
+/// Where a ready vCPU waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seat {
+    /// It is not ahead of the clock, by all that may have passed.
+    Due,
+    /// It is ahead of the clock.
+    Early,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Member {
-    weight: u32,
-    /// Ticks that it runs when others wait, at most.
-    slice: u64,
+    rate: Rate,
     virtual_time: u64,
-    /// Of a tick of virtual time, how many parts of the weight it has used besides: short stays add up.
-    parts: u64,
+    /// A slice in its virtual time.
+    period: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
     /// How much of that passed outside of the hypervisor, or in a hypercall that it answered at once.
     inside: u64,
-    /// The queue that it is in, if it is ready.
-    queue: Option<usize>,
-    /// The queue that it was in last.
+    /// Where it waits, if it is ready.
+    seat: Option<Seat>,
+    /// By how much the clock had jumped in all when it came to run.
+    jumped: u64,
+    /// The queue that it is in when it is ready and due.
     home: usize,
-}
-
-impl Member {
-    /// How far so many more ticks move its virtual time.
-    fn virtual_ticks(&mut self, ticks: u64) -> u64 {
-        if self.weight == WEIGHT_DEFAULT {
-            return ticks;
-        }
-        let weight = u64::from(self.weight);
-        let scaled = ticks.saturating_mul(u64::from(WEIGHT_DEFAULT)).saturating_add(self.parts);
-        self.parts = scaled % weight;
-        scaled / weight
-    }
-}
-
-/// A ready vCPU, behind its virtual time.
-type Place = (u64, VcpuId);
-
-/// Of a queue without a vCPU.
-const NOBODY: Place = (u64::MAX, VcpuId(u32::MAX));
-
-/// vCPUs that are ready, by virtual time. Who comes goes near the end, and who goes is the first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Queue {
-    places: VecDeque<Place>,
-    first: Place,
-}
-
-impl Queue {
-    const fn new() -> Self {
-        Self { places: VecDeque::new(), first: NOBODY }
-    }
-
-    fn insert(&mut self, place: Place) {
-        let index = self.places.partition_point(|other| *other < place);
-        self.places.insert(index, place);
-        self.first = self.first.min(place);
-    }
-
-    fn remove(&mut self, place: Place) {
-        if self.first == place {
-            self.places.pop_front();
-        } else if let Ok(index) = self.places.binary_search(&place) {
-            self.places.remove(index);
-        }
-        self.first = self.places.front().copied().unwrap_or(NOBODY);
-    }
 }
 
 /// The vCPUs that are ready.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunQueue {
     members: Vec<Member>,
-    /// By hardware thread, those that it ran last; at the end those that none ran so far.
-    queues: Vec<Queue>,
+    /// Those that are due, by deadline, for each hardware thread that ran them last; at the end those that none
+    /// ran so far.
+    due: Vec<Order>,
+    /// The others, by virtual time.
+    early: Order,
     /// Number of ready vCPUs.
     ready: usize,
     /// By hardware thread: all of its core.
     siblings: Vec<Vec<usize>>,
-    /// A slice in virtual time.
+    /// A slice, in ticks.
+    slice: u64,
+    /// A slice in the virtual time of the heaviest.
     span: u64,
-    /// The greatest virtual time with which a vCPU was chosen.
-    floor: u64,
+    /// The virtual time of all together, but for the ticks that follow.
+    clock: u64,
+    rate: Rate,
+    /// How much farther it is at most by what the other threads run and were not charged yet.
+    lead: u64,
+    /// What was charged since the clock was looked at.
+    passed: u64,
+    /// By how much the clock has jumped in all.
+    jumped: u64,
 }
 
 impl Default for RunQueue {
     fn default() -> Self {
-        let queues = vec![Queue::new()];
-        let members = Vec::new();
-        let siblings = Vec::new();
-        Self { members, queues, ready: 0, siblings, span: 0, floor: 0 }
+        Self {
+            members: Vec::new(),
+            due: vec![Order::new()],
+            early: Order::new(),
+            ready: 0,
+            siblings: Vec::new(),
+            slice: 0,
+            span: 0,
+            clock: 0,
+            rate: Rate::new(0),
+            lead: 0,
+            passed: 0,
+            jumped: 0,
+        }
     }
 }
 
 impl RunQueue {
-    /// The hardware threads are on these cores, and the heaviest vCPUs run for so many ticks when others wait. Once,
-    /// when all vCPUs were added and before one has run.
+    /// The hardware threads are on these cores, and each vCPU runs for so many ticks when others wait. Once, when
+    /// all vCPUs were added and before one has run.
     pub fn set_threads(&mut self, cores: &[u32], slice: u64) {
+        let ids = (0..self.members.len() as u32).map(VcpuId);
+        let ready: Vec<VcpuId> = ids.filter(|id| self.take_this(*id)).collect();
         let threads = |core| (0..cores.len()).filter(move |thread| cores[*thread] == core);
         self.siblings = cores.iter().map(|core| threads(*core).collect()).collect();
-        self.queues.splice(0..0, cores.iter().map(|_| Queue::new()));
-        let heaviest = self.members.iter().map(|member| member.weight).max().unwrap_or(1);
+        self.due.splice(0..0, cores.iter().map(|_| Order::new()));
+        self.slice = slice;
         for member in &mut self.members {
             member.home = cores.len();
-            member.queue = member.queue.map(|_| cores.len());
-            let whole = u128::from(slice) * u128::from(member.weight) / u128::from(heaviest);
-            member.slice = (whole as u64).max(slice / SLICE_PARTS).max(1);
+            member.period = member.rate.length(slice).max(1);
         }
-        self.span = virtual_ticks(slice, heaviest);
+        let others = cores.len().saturating_sub(1) as u64;
+        self.lead = self.rate.length(others * slice);
+        self.span = self.members.iter().map(|member| member.period).min().unwrap_or(0);
+        ready.into_iter().for_each(|id| self.insert(id));
     }
 
     /// The hardware threads of a thread's core.
@@ -142,140 +153,204 @@ impl RunQueue {
         self.siblings.get(thread).map_or(&[], Vec::as_slice)
     }
 
+    /// How long a vCPU may run while others wait, in ticks.
+    #[must_use]
+    pub const fn slice(&self) -> u64 {
+        self.slice
+    }
+
     /// The queue of those that no thread ran.
     fn homeless(&self) -> usize {
-        self.queues.len() - 1
+        self.due.len() - 1
     }
 
     /// A new vCPU, not ready yet. `weight` is at least 1.
     pub fn add(&mut self, weight: u32) -> VcpuId {
         let id = VcpuId(u32::try_from(self.members.len()).expect("fewer than 2^32 vCPUs"));
-        let home = self.homeless();
-        let weight = weight.max(1);
-        let member = Member {
-            weight,
-            slice: 0,
+        let rate = Rate::new(weight.max(1).into());
+        self.rate = Rate::new(self.rate.weight + rate.weight);
+        self.members.push(Member {
+            rate,
             virtual_time: 0,
-            parts: 0,
+            period: 0,
             charged: 0,
             inside: 0,
-            queue: None,
-            home,
-        };
-        self.members.push(member);
+            seat: None,
+            jumped: 0,
+            home: self.homeless(),
+        });
         id
     }
 
-    /// How long `id` may run now while others wait, in ticks: a slice, less what it is ahead of them.
-    #[must_use]
-    pub fn slice(&self, id: VcpuId) -> u64 {
-        let Member { weight, slice, virtual_time, .. } = self.members[id.0 as usize];
-        let ahead = match virtual_time.saturating_sub(self.least()) {
-            ticks if weight == WEIGHT_DEFAULT => ticks,
-            ticks => {
-                let ticks = u128::from(ticks) * u128::from(weight) / u128::from(WEIGHT_DEFAULT);
-                u64::try_from(ticks).unwrap_or(u64::MAX)
-            }
-        };
-        slice - ahead.min(slice - slice / 4)
+    fn member(&mut self, id: VcpuId) -> &mut Member {
+        &mut self.members[id.0 as usize]
     }
 
     /// `id`, which the hardware thread `home` has run, can go on. Nothing happens if it is ready already.
     pub fn make_ready(&mut self, id: VcpuId, home: Option<usize>) {
-        self.enter(id, home, self.floor.saturating_sub(self.span));
+        if !self.is_ready(id) {
+            self.take_along(id);
+            let (clock, threads) = (self.look_at_clock(), self.due.len() as u64);
+            let member = self.member(id);
+            let oldest = clock.saturating_sub(threads * member.period);
+            member.virtual_time = member.virtual_time.max(oldest);
+            self.enter(id, home);
+        }
     }
 
     /// `id`, which the hardware thread `home` ran last, can run again. Nothing happens if it is ready already.
     pub fn wake(&mut self, id: VcpuId, home: Option<usize>) {
-        self.enter(id, home, self.floor);
-    }
-
-    fn enter(&mut self, id: VcpuId, home: Option<usize>, least: u64) {
-        let homeless = self.homeless();
-        let home = home.filter(|home| *home < homeless).unwrap_or(homeless);
-        let member = &mut self.members[id.0 as usize];
-        if member.queue.is_none() {
-            member.home = home;
-            member.virtual_time = member.virtual_time.max(least);
-            self.insert(id);
+        if !self.is_ready(id) {
+            let clock = self.look_at_clock();
+            let member = self.member(id);
+            member.virtual_time = member.virtual_time.max(clock);
+            self.enter(id, home);
         }
     }
 
+    /// `id`, which runs, goes with the clock where that has jumped since it came to run.
+    fn take_along(&mut self, id: VcpuId) {
+        let jumped = self.jumped;
+        let member = self.member(id);
+        member.virtual_time += jumped - core::mem::replace(&mut member.jumped, jumped);
+    }
+
+    fn enter(&mut self, id: VcpuId, home: Option<usize>) {
+        let homeless = self.homeless();
+        self.member(id).home = home.filter(|home| *home < homeless).unwrap_or(homeless);
+        self.insert(id);
+    }
+
     fn insert(&mut self, id: VcpuId) {
-        let member = &mut self.members[id.0 as usize];
-        member.queue = Some(member.home);
-        self.queues[member.home].insert((member.virtual_time, id));
+        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
+        self.sit(id, if is_due { Seat::Due } else { Seat::Early });
         self.ready += 1;
+    }
+
+    fn sit(&mut self, id: VcpuId, seat: Seat) {
+        self.member(id).seat = Some(seat);
+        let (order, place) = self.place(id, seat);
+        order.insert(place);
     }
 
     /// `id` cannot run any more. Nothing happens if it could not, or is running.
     pub fn remove(&mut self, id: VcpuId) {
-        let member = &mut self.members[id.0 as usize];
-        if let Some(queue) = member.queue.take() {
-            self.queues[queue].remove((member.virtual_time, id));
+        if let Some(seat) = self.member(id).seat.take() {
+            let (order, place) = self.place(id, seat);
+            order.remove(place);
             self.ready -= 1;
+            self.members[id.0 as usize].jumped = self.jumped;
         }
+    }
+
+    /// Where `id` is when it has this seat.
+    fn place(&mut self, id: VcpuId, seat: Seat) -> (&mut Order, Place) {
+        let Member { virtual_time, home, .. } = self.members[id.0 as usize];
+        let deadline = self.deadline(id);
+        match seat {
+            Seat::Due => (&mut self.due[home], (deadline, id)),
+            Seat::Early => (&mut self.early, (virtual_time, id)),
+        }
+    }
+
+    /// Until when `id` is to have had its next slice.
+    fn deadline(&self, id: VcpuId) -> u64 {
+        let Member { virtual_time, period, .. } = self.members[id.0 as usize];
+        virtual_time.saturating_add(period)
+    }
+
+    /// Lets the clock go on to now.
+    fn look_at_clock(&mut self) -> u64 {
+        let passed = core::mem::take(&mut self.passed);
+        self.clock = self.clock.saturating_add(self.rate.pass(passed));
+        self.clock
+    }
+
+    /// Where the clock is at most.
+    const fn latest(&self) -> u64 {
+        self.clock.saturating_add(self.lead)
+    }
+
+    /// Those that are not ahead of the clock any more are due.
+    fn seat_due(&mut self) {
+        let latest = self.latest();
+        while self.early.first.0 <= latest {
+            let (_, id) = self.early.first;
+            self.early.remove(self.early.first);
+            self.sit(id, Seat::Due);
+        }
+    }
+
+    /// The earliest deadline of those that are due. If nobody is, the clock jumps to the first of those that wait, or to one
+    /// with this virtual time.
+    fn first_due(&mut self, other: u64) -> Place {
+        let first = self.first_in(0..self.due.len());
+        let next = other.min(self.early.first.0);
+        if first != NOBODY || next <= self.latest() {
+            return first;
+        }
+        let ahead = next - self.latest();
+        self.jumped += ahead;
+        self.clock += ahead;
+        self.seat_due();
+        self.first_in(0..self.due.len())
     }
 
     /// Takes the one that runs next on `thread`. It has to be given back with [`RunQueue::make_ready`].
     pub fn take(&mut self, thread: usize) -> Option<VcpuId> {
         let id = self.next(thread)?;
-        self.floor = self.floor.max(self.members[id.0 as usize].virtual_time);
         self.remove(id);
         Some(id)
     }
 
     /// The one that runs next on `thread`.
     #[must_use]
-    pub fn next(&self, thread: usize) -> Option<VcpuId> {
+    pub fn next(&mut self, thread: usize) -> Option<VcpuId> {
         if self.is_empty() {
             return None;
         }
-        let least = self.least();
+        self.look_at_clock();
+        self.seat_due();
+        let first = self.first_due(u64::MAX);
         let own = self.own(thread);
-        if self.is_near(own.0, least) {
+        if self.is_near(own.0, first.0) {
             return Some(own.1);
         }
         let of_core = self.first_in(self.siblings(thread).iter().copied());
-        if self.is_near(of_core.0, least) {
-            return Some(of_core.1);
-        }
-        Some(self.first_in(0..self.queues.len()).1)
+        Some(if self.is_near(of_core.0, first.0) { of_core } else { first }.1)
     }
 
-    /// Of the vCPUs in these queues, the one that is furthest behind.
+    /// Of the vCPUs in these queues, the one with the earliest deadline.
     fn first_in(&self, queues: impl Iterator<Item = usize>) -> Place {
-        queues.map(|queue| self.queues[queue].first).min().unwrap_or(NOBODY)
+        queues.map(|queue| self.due[queue].first).min().unwrap_or(NOBODY)
     }
 
-    /// Of those that are at home on `thread` or nowhere, the one that is furthest behind.
+    /// Of those that are due and at home on `thread` or nowhere, the one with the earliest deadline.
     fn own(&self, thread: usize) -> Place {
         let homeless = self.homeless();
-        let at_home = if thread < homeless { self.queues[thread].first } else { NOBODY };
-        at_home.min(self.queues[homeless].first)
+        let at_home = if thread < homeless { self.due[thread].first } else { NOBODY };
+        at_home.min(self.due[homeless].first)
     }
 
-    /// The least virtual time of a ready vCPU.
-    fn least(&self) -> u64 {
-        self.queues.iter().map(|queue| queue.first.0).min().unwrap_or(u64::MAX)
-    }
-
-    /// Whether one with this virtual time may run before one with the least.
-    fn is_near(&self, virtual_time: u64, least: u64) -> bool {
-        virtual_time <= least || virtual_time - least < self.span
+    /// Whether one with this deadline may run before one with the first.
+    fn is_near(&self, deadline: u64, first: u64) -> bool {
+        deadline <= first || deadline - first < self.span
     }
 
     /// Whether `id`, which was taken for `thread`, would be taken again now if it were given back.
     pub fn goes_on(&mut self, id: VcpuId, thread: usize) -> bool {
-        let oldest = self.floor.saturating_sub(self.span);
-        let member = &mut self.members[id.0 as usize];
-        member.virtual_time = member.virtual_time.max(oldest);
-        let mine = (member.virtual_time, id);
-        let goes_on = mine < self.own(thread) && self.is_near(mine.0, self.least());
-        if goes_on {
-            self.floor = self.floor.max(mine.0);
+        self.take_along(id);
+        self.look_at_clock();
+        self.seat_due();
+        let virtual_time = self.members[id.0 as usize].virtual_time;
+        let mine = (self.deadline(id), id);
+        let own = self.own(thread);
+        if own < mine || (own != NOBODY && virtual_time > self.latest()) {
+            return false;
         }
-        goes_on
+        let first = self.first_due(virtual_time);
+        self.members[id.0 as usize].jumped = self.jumped;
+        virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
     /// Takes `id`, if it is ready; whether it was.
@@ -288,28 +363,43 @@ impl RunQueue {
     /// Of these, the one that would run next, if one is ready.
     pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
         let ready = ids.filter(|id| self.is_ready(*id));
-        ready.min_by_key(|id| (self.members[id.0 as usize].virtual_time, *id))
+        ready.min_by_key(|id| {
+            (self.members[id.0 as usize].virtual_time > self.latest(), self.deadline(*id), *id)
+        })
     }
 
     /// So many ticks passed at the expense of `id`.
     pub fn charge(&mut self, id: VcpuId, ticks: u64) {
-        self.advance(id, ticks, u64::MAX);
+        self.member(id).charged += ticks;
+        self.advance(id, ticks);
     }
 
     /// `id` ran for so many ticks, or another one did at its expense; nobody may have waited for them.
     pub fn charge_stay(&mut self, id: VcpuId, ticks: u64, runs_on: bool) {
-        let farthest = if runs_on { self.floor.saturating_add(self.span) } else { u64::MAX };
-        self.members[id.0 as usize].inside += ticks;
-        self.advance(id, ticks, farthest);
+        let member = self.member(id);
+        member.charged += ticks;
+        member.inside += ticks;
+        let ticks = if runs_on { ticks.min(self.until_a_slice_ahead(id)) } else { ticks };
+        self.advance(id, ticks);
     }
 
-    /// Lets the virtual time of `id` go on by these ticks, but not beyond `farthest`.
-    fn advance(&mut self, id: VcpuId, ticks: u64, farthest: u64) {
+    /// How many ticks `id` can be charged until it is a slice ahead of the clock.
+    fn until_a_slice_ahead(&mut self, id: VcpuId) -> u64 {
+        if !self.is_ready(id) {
+            self.take_along(id);
+        }
+        let clock = self.look_at_clock();
+        let Member { virtual_time, period, rate, .. } = self.members[id.0 as usize];
+        rate.ticks(clock.saturating_add(period).saturating_sub(virtual_time))
+    }
+
+    /// Lets the virtual time of `id` and of all together go on by these ticks.
+    fn advance(&mut self, id: VcpuId, ticks: u64) {
         let is_ready = self.take_this(id);
-        let member = &mut self.members[id.0 as usize];
-        member.charged += ticks;
-        let after = member.virtual_time.saturating_add(member.virtual_ticks(ticks));
-        member.virtual_time = after.min(farthest.max(member.virtual_time));
+        self.passed = self.passed.saturating_add(ticks);
+        let member = self.member(id);
+        let virtual_ticks = member.rate.pass(ticks);
+        member.virtual_time = member.virtual_time.saturating_add(virtual_ticks);
         if is_ready {
             self.insert(id);
         }
@@ -325,56 +415,13 @@ impl RunQueue {
     /// Whether `id` waits for a processor.
     #[must_use]
     pub fn is_ready(&self, id: VcpuId) -> bool {
-        self.members[id.0 as usize].queue.is_some()
+        self.members[id.0 as usize].seat.is_some()
     }
 
     /// Whether nobody is ready.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ready == 0
-    }
-}
-
-/// How far so many ticks of a vCPU with this weight move its virtual time.
-fn virtual_ticks(ticks: u64, weight: u32) -> u64 {
-    if weight == WEIGHT_DEFAULT {
-        return ticks;
-    }
-    let scaled = u128::from(ticks) * u128::from(WEIGHT_DEFAULT) / u128::from(weight);
-    u64::try_from(scaled).unwrap_or(u64::MAX)
-}
-
-/// When sleeping vCPUs have to be woken, in ticks of the time base.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Timers {
-    by_time: BTreeSet<(u64, VcpuId)>,
-}
-
-impl Timers {
-    /// Wakes `id` at `time`. One that has a timer must not get a second one.
-    pub fn set(&mut self, id: VcpuId, time: u64) {
-        self.by_time.insert((time, id));
-    }
-
-    /// Takes back what was [`Timers::set`].
-    pub fn cancel(&mut self, id: VcpuId, time: u64) {
-        self.by_time.remove(&(time, id));
-    }
-
-    /// The next time at which somebody has to be woken.
-    #[must_use]
-    pub fn next(&self) -> Option<u64> {
-        self.by_time.first().map(|(time, _)| *time)
-    }
-
-    /// Takes one whose time has come.
-    pub fn take_due(&mut self, now: u64) -> Option<VcpuId> {
-        let (time, id) = *self.by_time.first()?;
-        if time > now {
-            return None;
-        }
-        self.by_time.pop_first();
-        Some(id)
     }
 }
 
