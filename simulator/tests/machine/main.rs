@@ -117,12 +117,19 @@ fn what_is_not_modelled_stops_with_a_report_that_names_it() {
         (Program::default().op(Mnemonic::Cpabort, &[]), "cpabort is not modelled"),
         (Program::default().op(Mnemonic::Ldu, &[3, 8, 0]), "invalid form of ldu"),
         (Program::default().set(3, 1 << 40).op(Mnemonic::Ld, &[4, 0, 3]), "0x0000010000000000"),
-        (Program::default().set(3, 0x30).op(Mnemonic::Mtmsrd, &[3, 0]), "hashed translation"),
+        (
+            Program::default()
+                .set(3, 0x40_0000)
+                .op(Mnemonic::Mtspr, &[318, 3])
+                .set(3, 0x30)
+                .op(Mnemonic::Mtmsrd, &[3, 0]),
+            "segment tables",
+        ),
     ];
     for (program, expected) in cases {
         let text = report(program.forever().run().1);
         assert!(text.contains(expected), "{expected}: {text}");
-        let is_placed = if expected == "hashed translation" {
+        let is_placed = if expected == "segment tables" {
             text.contains("CIA has no translation")
         } else {
             text.contains("=> 0x000000002000")
