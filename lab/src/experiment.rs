@@ -292,6 +292,13 @@ impl Experiment {
                 name,
                 payload: &payload,
             };
+            if !variant.partner.is_empty() && !matches!(contents.per, Per::Switch | Per::Event) {
+                // Figures of others are of one region, and partners begin theirs too.
+                let text = format!(
+                    "the variant `{variant_name}` has a partner, which only figures per \"switch\" and per \"event\" may have"
+                );
+                return Err(file.complain(table.span(), text));
+            }
             let (partitions, expect) = first.with_partners(&file, table)?;
             let slice = positive(&file, variant.slice_us.as_ref(), u32::MAX)?;
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {

@@ -145,7 +145,7 @@ fn a_time_limit_is_kept_within_a_slice() {
 #[test]
 fn a_time_limit_of_all_threads_is_kept_within_a_slice_and_what_its_end_takes() {
     for (topology, threads, end_us) in
-        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 35), ([2, 2, 4], 16, 150)]
+        [([1, 1, 1], 1, 30), ([1, 1, 4], 4, 35), ([2, 2, 4], 16, 250)]
     {
         for slice_us in [5, 20, 100] {
             for (mode, victims) in [("loop-all", 0), ("loop-all", 1), ("confer-all", 1)] {

@@ -379,8 +379,18 @@ impl RunQueue {
         let member = self.member(id);
         member.charged += ticks;
         member.inside += ticks;
-        let ticks = if runs_on { ticks.min(self.until_a_slice_ahead(id)) } else { ticks };
+        let is_bounded = runs_on && !self.stays_near(id, ticks);
+        let ticks = if is_bounded { ticks.min(self.until_a_slice_ahead(id)) } else { ticks };
         self.advance(id, ticks);
+    }
+
+    /// Whether so many ticks surely leave `id` less than a slice ahead of the clock: they do of where the clock was looked at last,
+    /// and it only goes on. This is the way of every exit of a vCPU that runs alone.
+    fn stays_near(&self, id: VcpuId, ticks: u64) -> bool {
+        let Member { virtual_time, period, jumped, rate, .. } = self.members[id.0 as usize];
+        jumped == self.jumped
+            && rate.weight == u64::from(WEIGHT_DEFAULT)
+            && virtual_time.saturating_add(ticks) <= self.clock.saturating_add(period)
     }
 
     /// How many ticks `id` can be charged until it is a slice ahead of the clock.
