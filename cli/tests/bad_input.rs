@@ -186,6 +186,11 @@ fn experiment_files() {
             "bad.toml:10: 0 cannot be compared with; give a number above 0",
         ),
         (
+            "expect = ''\n",
+            "expect = ''\n[[variant.partner]]\nname = 'w'\narguments = ''\nexpect = ''\n",
+            "bad.toml:13: a partner would begin the region too; give it to an experiment with `per = \"switch\"` or `per = \"event\"`",
+        ),
+        (
             "'power9'",
             "'power'",
             "bad.toml:3: no machine is called `power`; did you mean `power9`? A description of your own is named by its path, ending in .toml",

@@ -292,12 +292,12 @@ impl Experiment {
                 name,
                 payload: &payload,
             };
-            if !variant.partner.is_empty() && !matches!(contents.per, Per::Switch | Per::Event) {
-                // Figures of others are of one region, and partners begin theirs too.
-                let text = format!(
-                    "the variant `{variant_name}` has a partner, which only figures per \"switch\" and per \"event\" may have"
-                );
-                return Err(file.complain(table.span(), text));
+            if let Some(partner) = variant.partner.first()
+                && !contents.per.is_of_all_partitions()
+            {
+                let text = "a partner would begin the region too; give it to an experiment with \
+                            `per = \"switch\"` or `per = \"event\"`";
+                return Err(file.complain(partner.name.span(), text));
             }
             let (partitions, expect) = first.with_partners(&file, table)?;
             let slice = positive(&file, variant.slice_us.as_ref(), u32::MAX)?;

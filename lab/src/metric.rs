@@ -21,6 +21,14 @@ pub enum Per {
     Event,
 }
 
+impl Per {
+    /// Whether a region belongs to all partitions together: one may begin it, and another end it.
+    #[must_use]
+    pub const fn is_of_all_partitions(self) -> bool {
+        matches!(self, Self::Switch | Self::Event)
+    }
+}
+
 /// A figure, an integer where it is one.
 #[derive(Serialize, Clone, Copy, PartialEq, Debug)]
 #[serde(untagged)]

@@ -7,7 +7,7 @@ use simulator::ledger::{Cause, Charges};
 /// was lost to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refills {
-    /// Lines that the L1 caches did not have, of instructions and of data.
+    /// Lines that the L1 caches did not have, of instructions and of data, with the wait for a memory channel.
     pub caches: u64,
     /// Addresses that the ERATs did not have and the TLB had.
     pub erat: u64,
@@ -32,7 +32,8 @@ impl Refills {
                 | Cause::LoadL3
                 | Cause::LoadRemote
                 | Cause::LoadChip
-                | Cause::LoadMemory => refills.caches += line.cycles,
+                | Cause::LoadMemory
+                | Cause::LoadBandwidth => refills.caches += line.cycles,
                 Cause::FetchErat | Cause::LoadErat => refills.erat += line.cycles,
                 Cause::FetchWalk | Cause::LoadWalk => refills.tlb += line.cycles,
                 Cause::FetchMispredict => refills.predictor += line.cycles,
