@@ -67,6 +67,9 @@ hypercalls! {
     Rtas = 0xF000 "H_RTAS";
 }
 
+/// H_CONFER's argument for all other vCPUs of the partition; if there are none, for whoever is next.
+pub const ALL_OTHERS: u64 = u64::MAX;
+
 /// Hypercall return codes, in r3, signed.
 pub mod status {
     /// Done.

@@ -19,7 +19,7 @@ mod payload {
 
     use arch::interrupt::Vector;
     use arch::marker::{Mark, Region};
-    use arch::papr::Hypercall;
+    use arch::papr::{ALL_OTHERS, Hypercall};
 
     rt::main!(interrupt_exit);
 
@@ -163,7 +163,7 @@ mod payload {
 
     /// Lets another vCPU run.
     fn confer() {
-        rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+        rt::hypercall(Hypercall::Confer as u64, [ALL_OTHERS, 0, 0, 0]);
     }
 }
 

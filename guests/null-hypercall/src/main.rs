@@ -16,8 +16,8 @@
 #[cfg(target_os = "none")]
 mod payload {
     use arch::marker::{Mark, Region};
-    use arch::papr::Hypercall;
     use arch::papr::status::{H_FUNCTION, H_SUCCESS};
+    use arch::papr::{ALL_OTHERS, Hypercall};
 
     rt::main!(null_hypercall);
 
@@ -27,8 +27,6 @@ mod payload {
     const UNASSIGNED: u64 = 0xFFF8;
     /// A priority that masks no interrupt, in H_CPPR.
     const LEAST_FAVOURED: u64 = 0xFF;
-    /// All other vCPUs of the partition, in H_CONFER.
-    const ALL_OTHERS: u64 = u64::MAX;
     const REGION: Region = Region::new(1).expect("a region number");
 
     /// A hypercall that is made again and again, and what it is answered with.

@@ -28,7 +28,7 @@ mod payload {
     };
 
     use arch::marker::{Mark, Region};
-    use arch::papr::{Hypercall, status};
+    use arch::papr::{ALL_OTHERS, Hypercall, status};
     use rt::random::Numbers;
     use rt::registers::{
         BRANCHES, KERNEL, MARKED, SPECIAL, Values, branches, call, call_and_begin, call_and_end,
@@ -41,8 +41,6 @@ mod payload {
     /// The work behind a switch, and the same work once more.
     const AFTER: Region = Region::new(2).expect("a region number");
     const AGAIN: Region = Region::new(3).expect("a region number");
-    /// All other vCPUs of the partition; if there are none, whoever is next.
-    const ALL_OTHERS: u64 = u64::MAX;
     /// How many times more the ending side hands over: the two begin at the same time, not in the same round.
     const MORE: u64 = 8;
     /// Doublewords of a cache line.
