@@ -29,8 +29,6 @@ pub const ALWAYS: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Ta
 /// HFSCR bits that any partition's vCPUs get when they use the facility.
 pub const ON_DEMAND: u64 = Facility::VecVsx.bit() | Facility::Ebb.bit();
 
-const MONITOR_AT_START: [u64; 13] = [monitor::FC, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
 /// Registers of the facilities that a vCPU has used, but for what every vCPU has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C, align(16))]
@@ -49,17 +47,20 @@ pub struct Demanded {
 
 impl Default for Demanded {
     fn default() -> Self {
-        Self {
-            vsr: [[0; 2]; 64],
-            vscr: [0; 2],
-            facilities: 0,
-            branches: [0; 3],
-            monitor: MONITOR_AT_START,
-        }
+        Self::UNUSED
     }
 }
 
 impl Demanded {
+    /// Of a vCPU that has used nothing: zeros, and counters that are frozen.
+    pub const UNUSED: Self = Self {
+        vsr: [[0; 2]; 64],
+        vscr: [0; 2],
+        facilities: 0,
+        branches: [0; 3],
+        monitor: [monitor::FC, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+
     /// Whether the vCPU has used the facility.
     #[must_use]
     pub const fn has(&self, facility: Facility) -> bool {

@@ -16,7 +16,7 @@ use super::{Enter, Running, Slice};
 /// Who runs next on the thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Successor {
-    /// Whoever is furthest behind, the one that ran among them.
+    /// Whom the queue chooses, the one that ran among them.
     Anybody,
     /// The same, but not the one that ran.
     Another,

@@ -11,17 +11,17 @@ use crate::vcpu::activity::Activity;
 
 pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
     let xirr = own(guest).accept();
-    settle(guest, false, [u64::from(xirr), 0, 0])
+    answer(guest, false, Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]))
 }
 
 pub(super) fn set_priority<H: Hal>(guest: &mut Guest<'_, H>, cppr: u64) -> Answer {
     own(guest).set_cppr(cppr as u8);
-    settle_without_outputs(guest, false)
+    answer(guest, false, Answer::Status(H_SUCCESS))
 }
 
 pub(super) fn end<H: Hal>(guest: &mut Guest<'_, H>, xirr: u64) -> Answer {
     own(guest).end(xirr as u32);
-    settle_without_outputs(guest, false)
+    answer(guest, false, Answer::Status(H_SUCCESS))
 }
 
 pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) -> Answer {
@@ -30,12 +30,12 @@ pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) 
     };
     target.presentation.set_mfrr(mfrr as u8);
     if !target.presentation.is_pending() {
-        return settle_without_outputs(guest, false);
+        return answer(guest, false, Answer::Status(H_SUCCESS));
     }
     let (sleeps, index) = (matches!(target.activity(), Activity::Ceded { .. }), server as usize);
     guest.call_back(index);
     let is_in_need = sleeps && !guest.start(index);
-    settle_without_outputs(guest, is_in_need)
+    answer(guest, is_in_need, Answer::Status(H_SUCCESS))
 }
 
 pub(super) fn poll<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
@@ -52,19 +52,11 @@ fn own<'a, H: Hal>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
     &mut guest.partition.vcpus[guest.vcpu].presentation
 }
 
-/// [`settle`] of a call without outputs.
-fn settle_without_outputs<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool) -> Answer {
-    match settle(guest, is_in_need, [0; 3]) {
-        Answer::Outputs(status, _) => Answer::Status(status),
-        other => other,
-    }
-}
-
-/// Answers; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
+/// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
 /// otherwise about the vCPU's own interrupt than it is now.
-fn settle<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool, outputs: [u64; 3]) -> Answer {
+fn answer<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool, answer: Answer) -> Answer {
     if is_in_need || own(guest).is_pending() != guest.is_mediated {
-        return Answer::Leave(H_SUCCESS, outputs, Leave::Changed);
+        return answer.leaving(Leave::Changed);
     }
-    Answer::Outputs(H_SUCCESS, outputs)
+    answer
 }

@@ -35,6 +35,15 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// The same, but the vCPU leaves the processor before it returns.
+    fn leaving(self, leave: Leave) -> Self {
+        match self {
+            Self::Status(status) => Self::Leave(status, [0; 3], leave),
+            Self::Outputs(status, outputs) => Self::Leave(status, outputs, leave),
+            Self::Leave(..) => self,
+        }
+    }
+
     /// The partition is over.
     #[must_use]
     pub const fn end(outcome: Outcome) -> Self {

@@ -1,5 +1,6 @@
 //! H_CEDE, H_PROD and H_CONFER: giving the processor away, and taking it back.
 
+use arch::papr::ALL_OTHERS;
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
@@ -29,7 +30,8 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
 
 /// Whether H_CONFER is to all other vCPUs of the partition.
 pub(crate) const fn is_all_others(server: u64) -> bool {
-    server == u64::MAX || server == 0xFFFF_FFFF
+    // A kernel of 32 bits says it in as many.
+    server == ALL_OTHERS || server == ALL_OTHERS & 0xFFFF_FFFF
 }
 
 /// Gives the rest of the caller's slice to the vCPU `server`, or with -1 to that of all others in the

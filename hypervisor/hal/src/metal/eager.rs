@@ -5,7 +5,7 @@
 //! TBU40, which KVM wrote for a partition with an older processor or another time base only; and XIVE's context,
 //! which this hypervisor does not use. The registers of KVM's host hold what they held, or zero, as nobody has other values.
 
-use arch::registers::{monitor, psscr};
+use arch::registers::psscr;
 use hypervisor_core::facilities::{self as given, Demanded};
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::Registers;
@@ -20,17 +20,10 @@ use crate::host_state::per_cpu::THREADS_MAX;
 use crate::host_state::power9::HOST_LPCR;
 use crate::single::Single;
 
-/// Of the facilities on demand, which the vCPU does not use.
-const UNUSED: Demanded = Demanded {
-    vsr: [[0; 2]; 64],
-    vscr: [0; 2],
-    facilities: 0,
-    branches: [0; 3],
-    monitor: [monitor::FC, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-};
-
-/// By hardware thread, those facilities' registers while they are out of the processor.
-static ASIDE: [Single<Demanded>; THREADS_MAX] = [const { Single::new(UNUSED) }; THREADS_MAX];
+/// By hardware thread, the registers of facilities on demand, which the vCPU does not use, while they are out of the
+/// processor.
+static ASIDE: [Single<Demanded>; THREADS_MAX] =
+    [const { Single::new(Demanded::UNUSED) }; THREADS_MAX];
 
 /// The registers that change what an address means, with KVM's barriers.
 ///
@@ -65,7 +58,7 @@ pub(super) fn save(into: &mut Registers, common: Common) -> u64 {
     unsafe {
         let aside = &mut *ASIDE[own_index()].get();
         aside.monitor = read_monitor();
-        load_monitor(&UNUSED.monitor);
+        load_monitor(&Demanded::UNUSED.monitor);
         supervisor.srr0 = read::<{ spr::SRR0 }>();
         supervisor.srr1 = read::<{ spr::SRR1 }>();
         supervisor.dar = read::<{ spr::DAR }>();

@@ -389,7 +389,7 @@ impl RunQueue {
     fn stays_near(&self, id: VcpuId, ticks: u64) -> bool {
         let Member { virtual_time, period, jumped, rate, .. } = self.members[id.0 as usize];
         jumped == self.jumped
-            && rate.weight == u64::from(WEIGHT_DEFAULT)
+            && rate.is_usual()
             && virtual_time.saturating_add(ticks) <= self.clock.saturating_add(period)
     }
 

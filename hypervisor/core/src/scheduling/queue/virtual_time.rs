@@ -16,9 +16,14 @@ impl Rate {
         Self { weight, parts: 0 }
     }
 
+    /// Whether it goes as ticks do.
+    pub(super) const fn is_usual(self) -> bool {
+        self.weight == WEIGHT_DEFAULT as u64
+    }
+
     /// How far so many more ticks move it.
     pub(super) fn pass(&mut self, ticks: u64) -> u64 {
-        if self.weight == WEIGHT_DEFAULT as u64 {
+        if self.is_usual() {
             return ticks;
         }
         let scaled = ticks.saturating_mul(u64::from(WEIGHT_DEFAULT)).saturating_add(self.parts);
