@@ -23,7 +23,7 @@ use hypervisor_core::fake::Fake;
 use hypervisor_core::hypercall::{Answer, Guest, answer};
 use hypervisor_core::interrupts::handler::Context;
 use hypervisor_core::memory::Range;
-use hypervisor_core::partition::outcome::{Leave, Outcome, StopReason};
+use hypervisor_core::partition::outcome::{Departure, Outcome, StopReason};
 use hypervisor_core::partition::{Partition, Terminal};
 use hypervisor_core::scheduling::queue::WEIGHT_DEFAULT;
 use hypervisor_core::scheduling::schedule::Schedule;
@@ -107,19 +107,19 @@ impl Choices {
     }
 
     /// What the first partition does until its vCPU leaves.
-    fn play(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>, until: u64) -> Leave {
+    fn play(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>, until: u64) -> Departure {
         loop {
             if self.is_over() {
-                return Leave::Ended(Outcome::PoweredOff);
+                return Departure::Ended(Outcome::PoweredOff);
             }
-            let leave = match self.byte() % 8 {
+            let departure = match self.byte() % 8 {
                 0..3 => self.call(guest),
                 3 => self.write(hal, guest),
                 4..6 => self.exit(hal, guest),
                 6 => {
                     let ticks = self.argument() >> 20;
                     hal.timebase.set(hal.timebase.get().saturating_add(ticks));
-                    (hal.timebase.get() >= until).then_some(Leave::Preempted)
+                    (hal.timebase.get() >= until).then_some(Departure::Preempted)
                 }
                 _ => {
                     let expires = self.argument();
@@ -132,23 +132,23 @@ impl Choices {
             };
             let pinned = guest.partition.pinned_pages();
             assert_eq!(hal.open_windows.get(), pinned, "a window is open");
-            if let Some(leave) = leave {
-                return leave;
+            if let Some(departure) = departure {
+                return departure;
             }
         }
     }
 
-    fn call(&mut self, guest: &mut Guest<'_, Fake>) -> Option<Leave> {
+    fn call(&mut self, guest: &mut Guest<'_, Fake>) -> Option<Departure> {
         let call = Hypercall::ALL[self.below(Hypercall::ALL.len())];
         let arguments = std::array::from_fn(|_| self.argument());
         match answer(guest, call, arguments) {
             Answer::Status(_) | Answer::Outputs(..) => None,
-            Answer::Leave(_, _, leave) => Some(leave),
+            Answer::Departs(_, _, departure) => Some(departure),
         }
     }
 
     /// Writes to its own memory, as its stores do: RTAS arguments for the most part.
-    fn write(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>) -> Option<Leave> {
+    fn write(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>) -> Option<Departure> {
         let mut words = [0x2000 + u32::from(self.byte() % 16), 0, 0, 0, 0, 0, 0, 0];
         for word in &mut words[1..3] {
             *word = u32::from(self.byte() % 6);
@@ -159,10 +159,10 @@ impl Choices {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         // There may be no table left for its first page there.
         let written = guest.partition.memory.write(hal, GuestRealAddress(BUFFER), &bytes);
-        written.err().map(|reason| Leave::Ended(Outcome::Stopped(StopReason::Access(reason))))
+        written.err().map(|reason| Departure::Ended(Outcome::Stopped(StopReason::Access(reason))))
     }
 
-    fn exit(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>) -> Option<Leave> {
+    fn exit(&mut self, hal: &Fake, guest: &mut Guest<'_, Fake>) -> Option<Departure> {
         let door = if self.byte() % 2 == 0 { Door::Real } else { Door::Virtual };
         let interrupted = Context { pc: self.argument(), msr: self.argument() & !(msr::HV) };
         let exit = match self.byte() % 5 {
@@ -177,7 +177,7 @@ impl Choices {
         };
         match exit::handle(guest.partition, guest.vcpu, hal, door, exit) {
             Action::Resume | Action::MachineCheck => None,
-            Action::Leave(leave) => Some(leave),
+            Action::Departs(departure) => Some(departure),
             Action::Interrupt { to, .. } => {
                 assert_eq!(to.msr & (msr::HV | msr::PR), 0, "a guest's handler is its kernel's");
                 None
@@ -226,7 +226,7 @@ fuzz_target!(|bytes: &[u8]| {
             return choices.borrow_mut().play(hal, guest, until);
         }
         turns += 1;
-        if turns == QUIET_TURNS { Leave::Ended(Outcome::PoweredOff) } else { Leave::Preempted }
+        if turns == QUIET_TURNS { Departure::Ended(Outcome::PoweredOff) } else { Departure::Preempted }
     });
 
     let console = Console::default();

@@ -9,7 +9,7 @@ use crate::guest_memory::{AccessError, page_of};
 use crate::hal::{Hal, HalError};
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::partition::Partition;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ pub enum Action {
     /// In its handler of machine checks, which tells of an access where it has no memory: [`machine_check`].
     MachineCheck,
     /// Not now.
-    Leave(Leave),
+    Departs(Departure),
 }
 
 /// The top four bits of an address are not part of it on the way through the second stage.
@@ -86,7 +86,7 @@ pub fn handle<H: Hal>(
 ) -> Action {
     count(partition, door, exit);
     if partition.life.may_run().is_none() {
-        return Action::Leave(Leave::Changed);
+        return Action::Departs(Departure::Changed);
     }
     let result = match exit {
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address }
@@ -114,16 +114,18 @@ pub fn handle<H: Hal>(
                 srr1: save_status(interrupted.msr, program::ILLEGAL),
             };
         }
-        Exit::Other(Vector::HypervisorDecrementer) => return Action::Leave(Leave::Preempted),
+        Exit::Other(Vector::HypervisorDecrementer) => return Action::Departs(Departure::Preempted),
         // The guest takes interrupts again and one is pending: LPCR[MER].
-        Exit::Other(Vector::External) => return Action::Leave(Leave::Changed),
+        Exit::Other(Vector::External) => return Action::Departs(Departure::Changed),
         // Another hardware thread has changed what concerns this one.
-        Exit::Other(Vector::DirectedHypervisorDoorbell) => return Action::Leave(Leave::Called),
+        Exit::Other(Vector::DirectedHypervisorDoorbell) => {
+            return Action::Departs(Departure::Called);
+        }
         Exit::Other(vector) => Err(StopReason::Interrupt(vector)),
     };
     match result {
         Ok(()) => Action::Resume,
-        Err(reason) => Action::Leave(Leave::Ended(Outcome::Stopped(reason))),
+        Err(reason) => Action::Departs(Departure::Ended(Outcome::Stopped(reason))),
     }
 }
 

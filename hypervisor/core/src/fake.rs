@@ -22,7 +22,7 @@ use crate::hal::{
 };
 use crate::hypercall::Guest;
 use crate::memory::Range;
-use crate::partition::outcome::Leave;
+use crate::partition::outcome::Departure;
 use crate::partition::{Common, Partition};
 use crate::scheduling::queue::VcpuId;
 use crate::vcpu::registers::{Floating, Registers, Supervisor};
@@ -76,7 +76,7 @@ pub struct Processor {
 }
 
 /// What a guest does until it leaves, with this LPCR and until this time.
-type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Leave;
+type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Departure;
 
 /// A [`Play`] that can be shown.
 pub struct Script(Box<Play>);
@@ -116,7 +116,7 @@ impl Fake {
     /// Says what guests do when they are entered.
     pub fn play(
         &self,
-        script: impl FnMut(&Self, &mut Guest<'_, Self>, u64, u64) -> Leave + 'static,
+        script: impl FnMut(&Self, &mut Guest<'_, Self>, u64, u64) -> Departure + 'static,
     ) {
         self.script.replace(Script(Box::new(script)));
     }
@@ -344,7 +344,7 @@ impl Facilities for Fake {
 
 impl Enter for Fake {
     /// The script finds the registers where a vCPU's are that does not run.
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure {
         let (index, vcpu) = running.place;
         let partition = &mut *running.system.partitions()[index].lock();
         let mut registers = running.registers.clone();
@@ -362,14 +362,14 @@ impl Enter for Fake {
             is_mediated: running.lpcr & lpcr::MER != 0,
         };
         running.entered = self.timebase.get();
-        let leave = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
+        let departure = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
         running.left = self.timebase.get();
         running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
         // They are in the processor, and in the record only once they are saved.
         processor.supervisor = core::mem::take(&mut running.registers.supervisor);
         processor.floating = core::mem::take(&mut running.registers.floating);
         self.processor.replace(Some(processor));
-        leave
+        departure
     }
 
     fn save_registers(

@@ -18,7 +18,7 @@ pub enum HalError {
     /// The range is empty, wraps, or is longer than a window.
     BadRange,
     /// The range is the hypervisor's own.
-    Own,
+    Reserved,
     /// All windows are in use.
     OutOfWindows,
     /// There is no memory for another translation table.
@@ -31,7 +31,7 @@ impl core::fmt::Display for HalError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::BadRange => "the range does not fit a window",
-            Self::Own => "the range is the hypervisor's own",
+            Self::Reserved => "the range is the hypervisor's own",
             Self::OutOfWindows => "all windows are in use",
             Self::OutOfTables => "no memory is left for translation tables",
             Self::MapConflict => "the page is mapped already",
@@ -108,14 +108,14 @@ pub trait Windows {
     /// Maps `bytes` of real memory, at most [`WINDOW_BYTES_MAX`] counted in whole 64 KiB pages.
     ///
     /// # Errors
-    /// [`HalError::BadRange`], [`HalError::Own`] and [`HalError::OutOfWindows`].
+    /// [`HalError::BadRange`], [`HalError::Reserved`] and [`HalError::OutOfWindows`].
     fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
 
     /// Maps `bytes` of real memory, all in one 64 KiB page, at the place that is `vcpu`'s own. Each vCPU has one, so
     /// that such windows never run out; the one before in it must have been closed.
     ///
     /// # Errors
-    /// [`HalError::BadRange`], [`HalError::Own`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
+    /// [`HalError::BadRange`], [`HalError::Reserved`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
     /// free.
     fn pin_window(
         &self,
@@ -139,14 +139,14 @@ pub trait Tables {
     /// Adds a page with all rights and R=C=1 to a second stage.
     ///
     /// # Errors
-    /// [`HalError::Own`], [`HalError::OutOfTables`] and [`HalError::MapConflict`].
+    /// [`HalError::Reserved`], [`HalError::OutOfTables`] and [`HalError::MapConflict`].
     fn map_page(&self, tables: &mut Self::Tables, page: Page) -> Result<(), HalError>;
 
     /// Replaces the pages of a second stage within `page`, which fill it and lie where it will, by it. No hardware
     /// thread finds one of them any more before it.
     ///
     /// # Errors
-    /// [`HalError::MapConflict`] if there are none, and [`HalError::Own`].
+    /// [`HalError::MapConflict`] if there are none, and [`HalError::Reserved`].
     fn merge_pages(&self, lpid: u32, tables: &mut Self::Tables, page: Page)
     -> Result<(), HalError>;
 

@@ -146,8 +146,8 @@ impl<'a, H: Hal> System<'a, H> {
     fn restart(&self, partition: &mut Partition<H>) {
         partition.reset(self.hal);
         let Partition { life, vcpus, .. } = partition;
-        if let Some(leave) = life.may_run() {
-            start(self.hal, &self.schedule, &mut vcpus[0], leave);
+        if let Some(permission) = life.may_run() {
+            start(self.hal, &self.schedule, &mut vcpus[0], permission);
         }
     }
 

@@ -60,14 +60,14 @@ impl<H: Enter> System<'_, H> {
             let partition = &mut *self.partitions()[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
             // Somebody else may have woken it meanwhile, or concluded the partition.
-            if let Some(leave) = partition.life.may_run()
+            if let Some(permission) = partition.life.may_run()
                 && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
             {
                 // This thread will run one of those that are ready.
                 if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
-                    self.schedule.lock().start(vcpu, leave);
+                    self.schedule.lock().start(vcpu, permission);
                 } else {
-                    start(self.hal, &self.schedule, vcpu, leave);
+                    start(self.hal, &self.schedule, vcpu, permission);
                 }
             }
         }

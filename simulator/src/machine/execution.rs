@@ -34,14 +34,14 @@ pub(super) fn find_block(
     blocks: &mut Blocks,
     mode: Mode,
 ) -> Result<u32, Trap> {
-    if let Some(number) = thread.lookaside.find_block(thread.nia) {
+    if let Some(number) = thread.shortcuts.find_block(thread.nia) {
         return Ok(number);
     }
     let address = EffectiveAddress(thread.nia);
     // To make room for this translation the TLB may be emptied.
     let offset = mmu::translate(thread, shared, address, Access::Fetch)?.offset;
     let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
-    thread.lookaside.insert_block(address.0, number);
+    thread.shortcuts.insert_block(address.0, number);
     Ok(number)
 }
 

@@ -263,13 +263,13 @@ impl Machine {
         let context = mmu::context(thread, shared);
         let generation = (shared.cores[thread.core].tlb.generation(), self.blocks.generation());
         let mode = Mode::of(thread);
-        thread.lookaside.enter(context, mode.number(), generation);
+        thread.shortcuts.enter(context, mode.number(), generation);
         if mmu::watch::is_armed(thread) {
-            thread.lookaside.bypass_pages();
+            thread.shortcuts.bypass_pages();
         }
         thread.accesses.is_on = self.state.timing.is_some();
         if thread.accesses.is_on {
-            thread.lookaside.record_pages();
+            thread.shortcuts.record_pages();
         }
         Ok(())
     }

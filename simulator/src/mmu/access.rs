@@ -6,7 +6,7 @@ use super::{Access, translate, watch};
 use crate::state::memory::Offset;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
-use crate::state::thread::lookaside::PAGE_LOG2;
+use crate::state::thread::shortcuts::PAGE_LOG2;
 use crate::state::thread::trap::Trap;
 
 impl Thread {
@@ -21,8 +21,8 @@ impl Thread {
         access: Access,
     ) -> Result<Offset, Trap> {
         let pages = match access {
-            Access::Store => &self.lookaside.write,
-            _ => &self.lookaside.read,
+            Access::Store => &self.shortcuts.write,
+            _ => &self.shortcuts.read,
         };
         match pages.find(address.0, bytes).or_else(|| pages.find_recorded(address.0, bytes)) {
             Some(offset) => Ok(offset),
@@ -95,7 +95,7 @@ impl Thread {
         address: EffectiveAddress,
         value: [u8; N],
     ) -> Result<(), Trap> {
-        if let Some(offset) = self.lookaside.write.find(address.0, N as u64) {
+        if let Some(offset) = self.shortcuts.write.find(address.0, N as u64) {
             shared.store(self, offset, value);
             return Ok(());
         }
@@ -150,8 +150,8 @@ impl Thread {
         access: Access,
     ) -> Result<(), Trap> {
         let pages = match access {
-            Access::Store => &self.lookaside.write,
-            _ => &self.lookaside.read,
+            Access::Store => &self.shortcuts.write,
+            _ => &self.shortcuts.read,
         };
         // What is at hand has a cache.
         let known = pages.find(address.0, 1).or_else(|| pages.find_recorded(address.0, 1));
@@ -186,10 +186,10 @@ macro_rules! sized {
     ($($type:ident $quick:ident $load:ident $store:ident;)*) => {
         impl Thread {
             $(
-                #[doc = concat!("A `", stringify!($type), "` in the thread's endianness, if the lookaside knows where it is.")]
+                #[doc = concat!("A `", stringify!($type), "` in the thread's endianness, if a shortcut knows where it is.")]
                 #[inline(always)]
                 pub fn $quick(&self, shared: &Shared, address: EffectiveAddress) -> Option<$type> {
-                    let offset = self.lookaside.read.find(address.0, size_of::<$type>() as u64)?;
+                    let offset = self.shortcuts.read.find(address.0, size_of::<$type>() as u64)?;
                     let bytes = shared.memory.read(offset);
                     Some(if self.is_little_endian() {
                         $type::from_le_bytes(bytes)

@@ -6,7 +6,7 @@ use arch::registers::msr;
 
 use super::Access;
 use crate::state::thread::Thread;
-use crate::state::thread::lookaside::PAGE_LOG2;
+use crate::state::thread::shortcuts::PAGE_LOG2;
 use crate::state::thread::trap::{Interrupt, StopReason, StorageFault, Trap};
 
 /// Why an address could not be translated. The cause bits are those of DSISR, without the one for stores.

@@ -27,7 +27,7 @@ use arch::registers::{lpcr, msr};
 use crate::state::memory::Offset;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
-use crate::state::thread::lookaside::{Context, PAGE_LOG2};
+use crate::state::thread::shortcuts::{Context, PAGE_LOG2};
 use crate::state::thread::trap::Trap;
 use crate::state::tlb::{Hit, Space, Translation};
 use fault::{Fault, deliver, no_memory};
@@ -101,8 +101,8 @@ pub fn translate(
     if inhibited.is_none() {
         let page = offset & !((1 << PAGE_LOG2) - 1);
         match access {
-            Access::Load => thread.lookaside.read.insert(address.0, page),
-            Access::Store => thread.lookaside.write.insert(address.0, page),
+            Access::Load => thread.shortcuts.read.insert(address.0, page),
+            Access::Store => thread.shortcuts.write.insert(address.0, page),
             Access::Fetch => {}
         }
     }
@@ -154,7 +154,7 @@ fn find(
         let core = &mut shared.cores[thread.core];
         core.walk_cache.keep(reads.iter().filter_map(|read| Some((read.key?, read.words))));
         if core.tlb.insert(space, key, translation) {
-            thread.lookaside.forget();
+            thread.shortcuts.forget();
         }
     }
     Ok((real, inhibited))

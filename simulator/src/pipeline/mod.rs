@@ -181,7 +181,7 @@ impl Timing {
     /// Forgets all charges.
     pub fn clear(&mut self, threads: &[Thread]) {
         for pipeline in &mut self.pipelines {
-            pipeline.settle(&mut self.charges);
+            pipeline.charge_completed(&mut self.charges);
         }
         self.charges.clear();
         self.started = threads.iter().map(|thread| thread.time.cycles()).collect();
@@ -190,7 +190,7 @@ impl Timing {
     /// Whether what `thread` is charged with from its last completion on belongs to the region too. What passed before
     /// is charged now, which changes no time.
     pub fn set_region(&mut self, thread: usize, is_open: bool) {
-        self.pipelines[thread].settle(&mut self.charges);
+        self.pipelines[thread].charge_completed(&mut self.charges);
         self.charges.set_region(thread, is_open);
     }
 

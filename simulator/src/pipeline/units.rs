@@ -52,7 +52,7 @@ impl Units {
         let update = u8::from(!effects.base.is_empty());
         let (slices, addresses, branch) = match class {
             Class::Nothing
-            | Class::Leave
+            | Class::ChargedLater
             | Class::Isync
             | Class::Hwsync
             | Class::Lwsync

@@ -24,7 +24,7 @@ impl Timing {
 
     /// `thread` woke from where it was asleep: it waited until its time.
     pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
-        self.settle(thread, Cause::WaitStop);
+        self.charge_idle(thread, Cause::WaitStop);
         let psscr = thread.spr(Spr::Psscr);
         let wake = &self.parameters.wake;
         let nanoseconds = match psscr::PLS.get(psscr) {
@@ -46,7 +46,7 @@ impl Timing {
     }
 
     /// Charges what passed for `thread` without its executing anything to nobody.
-    fn settle(&mut self, thread: &mut Thread, cause: Cause) {
+    fn charge_idle(&mut self, thread: &mut Thread, cause: Cause) {
         if thread.time.cycles() > self.pipelines[thread.index].completed() {
             self.wait(thread, Owner::Idle, cause, 0);
         }
@@ -65,7 +65,7 @@ impl Timing {
     /// firmware waited for it until its time.
     pub fn look(&mut self, threads: &mut [Thread]) {
         for thread in threads.iter_mut() {
-            self.settle(thread, Cause::WaitFirmware);
+            self.charge_idle(thread, Cause::WaitFirmware);
         }
         for (index, members) in threads.chunks(self.threads_per_core).enumerate() {
             let core = &mut self.cores[index];

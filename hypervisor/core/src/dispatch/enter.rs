@@ -22,9 +22,9 @@ impl<H: Enter> Running<'_, H> {
         let (hal, now) = (self.system.hal, self.left);
         self.forget_stale(partition);
         let vcpu = &mut partition.vcpus[self.place.1];
-        vcpu.areas.dispatched();
+        vcpu.vpa.dispatched();
         let srr = [self.registers.pc, self.registers.msr];
-        if let Some((address, entry)) = vcpu.areas.log_entry(now, srr)
+        if let Some((address, entry)) = vcpu.vpa.log_entry(now, srr)
             && partition.memory.write(hal, address, &entry).is_err()
         {
             // The log was checked when it was registered; what cannot be written is lost.

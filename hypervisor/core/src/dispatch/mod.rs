@@ -2,12 +2,12 @@
 //!
 //! It runs until something makes it leave: its slice is over, it waits, or it or its partition is over.
 //! What it needs from the processor is decided just before it enters ([`enter`]), what comes next when it has
-//! left ([`leave`]). It goes on at once if nobody else comes before it; otherwise it is any thread's to take, and
+//! left ([`departure`]). It goes on at once if nobody else comes before it; otherwise it is any thread's to take, and
 //! [`residence`] says where its registers are then.
 
 mod calls;
+mod departure;
 mod enter;
-mod leave;
 mod private;
 pub(crate) mod residence;
 mod translations;
@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 
 use crate::facilities::Demanded;
 use crate::hal::Hal;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 use crate::partition::payload::Progress;
 use crate::partition::{Common, Partition, load};
 use crate::scheduling::queue::VcpuId;
@@ -28,7 +28,7 @@ use crate::system::System;
 use crate::vcpu::Claimed;
 use crate::vcpu::registers::Registers;
 
-use leave::Successor;
+use departure::Successor;
 use residence::Resident;
 
 /// Until when a vCPU runs while others wait, and whose virtual time pays for it: its own, or that of a vCPU
@@ -76,7 +76,7 @@ pub struct Running<'a, H: Hal> {
     /// is decided until the next entry.
     pub left: u64,
     /// Set by the exit with which the vCPU leaves.
-    pub leave: Option<Leave>,
+    pub departure: Option<Departure>,
     slice: Slice,
     /// Nobody waited for the thread when the guest was entered.
     runs_on: bool,
@@ -88,7 +88,7 @@ pub trait Enter: Hal {
     /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::private_hypercall`],
     /// [`Running::hypercall`] and [`Running::exit`] are called for its exits. [`Running::entered`] says when it was entered, from
     /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave;
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure;
 
     /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile.
     fn save_registers(
@@ -155,24 +155,24 @@ pub(crate) fn run<H: Enter>(
         hypercalls: [0; 2],
         entered: 0,
         left: now,
-        leave: None,
+        departure: None,
         slice: conferred.unwrap_or(own),
         runs_on: false,
         successor: Successor::Anybody,
     };
     loop {
         let until = running.prepare(&mut partition);
-        let leave = if let Some(progress) = partition.life.progress() {
+        let departure = if let Some(progress) = partition.life.progress() {
             running.load(&mut partition, progress)
         } else {
             drop(partition);
             running.until = until;
-            let leave = hal.enter_guest(&mut running, until);
+            let departure = hal.enter_guest(&mut running, until);
             partition = system.partitions()[place.0].lock();
-            leave
+            departure
         };
-        running.account(&mut partition, &leave);
-        if let Some(next) = running.left(&mut partition, leave) {
+        running.account(&mut partition, &departure);
+        if let Some(next) = running.left(&mut partition, departure) {
             return running.give_back(&mut partition, resident, next);
         }
         hal.clear_doorbell();
@@ -202,7 +202,7 @@ fn claim<H: Hal>(
 
 impl<H: Enter> Running<'_, H> {
     /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
-    fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Leave {
+    fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Departure {
         let hal = self.system.hal;
         let loaded = load::load_piece(partition, hal, progress);
         // All of it is the hypervisor's work for the vCPU.
@@ -217,9 +217,9 @@ impl<H: Enter> Running<'_, H> {
                 }
                 partition.life.loaded(progress);
             }
-            Err(error) => return Leave::Ended(Outcome::Stopped(StopReason::Restart(error))),
+            Err(error) => return Departure::Ended(Outcome::Stopped(StopReason::Restart(error))),
         }
-        Leave::Changed
+        Departure::Changed
     }
 }
 

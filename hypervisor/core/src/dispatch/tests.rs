@@ -11,7 +11,7 @@ use arch::bundle::RegisterPolicy;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
-use super::Leave;
+use super::Departure;
 use super::residence::Resident;
 use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
@@ -29,8 +29,8 @@ use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
 use crate::vcpu::activity::Activity;
-use crate::vcpu::areas::Log;
 use crate::vcpu::registers::Registers;
+use crate::vcpu::vpa::Log;
 
 const SLICE: u64 = 1000;
 const PATIENCE: u64 = 1_000_000;
@@ -92,9 +92,9 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
         guest.partition.vcpus[0].registers.as_mut().unwrap().gpr[3] += 1;
         match name.as_str() {
             // An endless loop, but for the time limit.
-            "0" => Leave::Preempted,
-            _ if left == 2 => Leave::Ended(Outcome::PoweredOff),
-            _ => Leave::Preempted,
+            "0" => Departure::Preempted,
+            _ if left == 2 => Departure::Ended(Outcome::PoweredOff),
+            _ => Departure::Preempted,
         }
     });
     let mut setup = partitions(&hal, &[1, 1, 1]);
@@ -125,7 +125,7 @@ fn at_each_entry(mut check: impl FnMut(&Fake, &mut Guest<'_, Fake>, usize, u64) 
         let entry = counted.borrow()[index];
         check(hal, guest, index, entry);
         counted.borrow_mut()[index] += 1;
-        if entry < 20 { Leave::Changed } else { Leave::Ended(Outcome::PoweredOff) }
+        if entry < 20 { Departure::Changed } else { Departure::Ended(Outcome::PoweredOff) }
     });
     let ended = run(&hal, partitions(&hal, &[2, 1]));
     assert!(ended.iter().all(|partition| partition.life.outcome() == Some(&Outcome::PoweredOff)));
@@ -203,7 +203,7 @@ fn lines_of_partitions_that_share_the_console_are_whole_and_named() {
             _ => b"",
         };
         guest.console.guest(hal, guest.partition, text);
-        if turn < 2 { Leave::Preempted } else { Leave::Ended(Outcome::PoweredOff) }
+        if turn < 2 { Departure::Preempted } else { Departure::Ended(Outcome::PoweredOff) }
     });
     run(&hal, partitions(&hal, &[1, 1]));
     assert_eq!(hal.text(), "[0] one line\n[1] one line\n[0] next\n[1] next\n");
@@ -225,8 +225,8 @@ type Stays = Rc<RefCell<Vec<(u32, u64, u64)>>>;
 /// run and `ticks` at most; it is over when all have run twice.
 fn stays(
     setup: impl FnOnce(&Fake) -> (Vec<Partition<Fake>>, Schedule),
-    first: Leave,
-    others: impl Fn(u32) -> (u64, Leave) + 'static,
+    first: Departure,
+    others: impl Fn(u32) -> (u64, Departure) + 'static,
 ) -> Vec<(u32, u64, u64)> {
     let hal = Fake::new(8 << 20);
     let stays = Stays::default();
@@ -235,13 +235,13 @@ fn stays(
         let id = guest.partition.vcpus[guest.vcpu].id.0;
         let from = hal.timebase.get();
         let is_first = seen.borrow().is_empty();
-        let (ticks, leave) = if is_first { (SLICE / 4, first.clone()) } else { others(id) };
+        let (ticks, departure) = if is_first { (SLICE / 4, first.clone()) } else { others(id) };
         let to = until.min(from + ticks);
         hal.timebase.set(to);
         seen.borrow_mut().push((id, from, to));
         match seen.borrow().len() {
-            0..7 if to == until => Leave::Preempted,
-            0..7 => leave,
+            0..7 if to == until => Departure::Preempted,
+            0..7 => departure,
             _ => OFF,
         }
     });
@@ -251,8 +251,9 @@ fn stays(
 
 #[test]
 fn a_slice_that_is_conferred_runs_to_its_end_at_the_expense_of_who_conferred_it() {
-    let confer = Leave::Conferred(Some(VcpuId(2)));
-    let stays = stays(|hal| partitions(hal, &[3, 1]), confer, |_| (SLICE * 100, Leave::Preempted));
+    let confer = Departure::Conferred(Some(VcpuId(2)));
+    let stays =
+        stays(|hal| partitions(hal, &[3, 1]), confer, |_| (SLICE * 100, Departure::Preempted));
     // vCPU 2 has the other three quarters; it and the others then have slices of their own, and vCPU 0,
     // which has paid for a whole one, comes after them.
     let slice = |number: u64| (SLICE * number, SLICE * (number + 1));
@@ -269,11 +270,11 @@ fn a_slice_that_is_conferred_runs_to_its_end_at_the_expense_of_who_conferred_it(
 
 #[test]
 fn who_leaves_early_uses_no_more_of_a_conferred_slice_and_may_confer_it_on() {
-    let confer = |to| Leave::Conferred(Some(VcpuId(to)));
+    let confer = |to| Departure::Conferred(Some(VcpuId(to)));
     let runs = stays(
         |hal| partitions(hal, &[4]),
         confer(2),
-        move |id| (SLICE / 4, if id == 2 { confer(3) } else { Leave::AwaitsProd }),
+        move |id| (SLICE / 4, if id == 2 { confer(3) } else { Departure::AwaitsProd }),
     );
     let quarter = SLICE / 4;
     // vCPU 0 has paid for three quarters by then: vCPU 1 comes first.
@@ -302,14 +303,14 @@ fn beside_two_that_confer(to: impl Fn(u32) -> Option<VcpuId> + 'static) -> [Vec<
             return OFF;
         }
         match id {
-            0 | 1 if end < until => Leave::Conferred(to(id)),
+            0 | 1 if end < until => Departure::Conferred(to(id)),
             3 => {
                 let supervisor =
                     &mut guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor;
                 supervisor.decrementer_expires = end + 5 * SLICE;
-                Leave::Ceded
+                Departure::Ceded
             }
-            _ => Leave::Preempted,
+            _ => Departure::Preempted,
         }
     });
     run(&hal, partitions(&hal, &[2, 1, 1]));
@@ -353,7 +354,7 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
     hal.play(move |hal, _, _, until| {
         seen.borrow_mut().push(until - hal.timebase.get());
         hal.timebase.set(until);
-        Leave::Preempted
+        Departure::Preempted
     });
     system.run_thread(0);
     // What is left is for all four, and at the end a slice is.
@@ -395,7 +396,7 @@ fn what_runs_and_was_not_charged_yet_counts_for_a_time_limit() {
 fn where_nobody_can_use_a_conferred_slice_the_next_runs_first() {
     for to in [None, Some(VcpuId(1))] {
         let setup = |hal: &Fake| with_idle_vcpus(hal, &[2, 1]);
-        let runs = stays(setup, Leave::Conferred(to), |_| (SLICE, Leave::Preempted));
+        let runs = stays(setup, Departure::Conferred(to), |_| (SLICE, Departure::Preempted));
         assert_eq!(runs[..2], [(0, 0, SLICE / 4), (2, SLICE / 4, SLICE / 4 + SLICE)], "{to:?}");
     }
 }
@@ -408,7 +409,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
     let cores = vec![0, 0, 1, 1];
     let system = System::new(&hal, &console, policy, partitions, schedule, cores);
-    hal.play(|_, _, _, _| Leave::AwaitsProd);
+    hal.play(|_, _, _, _| Departure::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();
         system.schedule.lock().start_in(&mut partition, vcpu);
@@ -434,7 +435,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     assert_eq!(run(3, 0), []);
 }
 
-const OFF: Leave = Leave::Ended(Outcome::PoweredOff);
+const OFF: Departure = Departure::Ended(Outcome::PoweredOff);
 
 #[test]
 fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
@@ -448,13 +449,13 @@ fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
             1 => {
                 assert_eq!(registers.msr & msr::EE, 0);
                 registers.supervisor.decrementer_expires = now + 5000;
-                Leave::Ceded
+                Departure::Ceded
             }
             _ => {
                 assert_ne!(registers.msr & msr::EE, 0);
                 assert_eq!(now, 5000);
                 // It has expired already: there is nothing to wait for.
-                if turn.get() == 2 { Leave::Ceded } else { OFF }
+                if turn.get() == 2 { Departure::Ceded } else { OFF }
             }
         }
     });
@@ -473,10 +474,10 @@ fn a_timer_of_a_sleeper_ends_the_slice_of_one_that_runs_alone() {
         seen.borrow_mut().push((guest.partition.name.clone(), now));
         if guest.partition.name == "1" {
             hal.timebase.set(until.min(now + 10_000));
-            return if now < 20_000 { Leave::Preempted } else { OFF };
+            return if now < 20_000 { Departure::Preempted } else { OFF };
         }
         guest.partition.vcpus[0].registers.as_mut().unwrap().supervisor.decrementer_expires = 7000;
-        if now < 7000 { Leave::Ceded } else { OFF }
+        if now < 7000 { Departure::Ceded } else { OFF }
     });
     run(&hal, partitions(&hal, &[1, 1]));
     let entered = entered.borrow();
@@ -486,13 +487,13 @@ fn a_timer_of_a_sleeper_ends_the_slice_of_one_that_runs_alone() {
 
 #[test]
 fn what_nothing_can_wake_is_stopped_and_said_so() {
-    for (leave, reason) in [
-        (Leave::AwaitsProd, StopReason::NothingToWake),
-        (Leave::Ceded, StopReason::NothingToWake),
-        (Leave::Stopped, StopReason::AllStopped),
+    for (departure, reason) in [
+        (Departure::AwaitsProd, StopReason::NothingToWake),
+        (Departure::Ceded, StopReason::NothingToWake),
+        (Departure::Stopped, StopReason::AllStopped),
     ] {
         let hal = Fake::new(8 << 20);
-        let first = leave.clone();
+        let first = departure.clone();
         hal.play(move |hal, guest, _, until| {
             hal.timebase.set(until.min(hal.timebase.get() + SLICE));
             if guest.partition.name == "1" {
@@ -503,7 +504,7 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
             first.clone()
         });
         let ended = run(&hal, with_idle_vcpus(&hal, &[2, 1]));
-        assert_eq!(ended[0].life.outcome(), Some(&Outcome::Stopped(reason)), "{leave:?}");
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::Stopped(reason)), "{departure:?}");
         assert_eq!(ended[1].life.outcome(), Some(&Outcome::PoweredOff));
     }
 }
@@ -523,7 +524,7 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
                     vcpu.registers.as_mut().unwrap().pc = 0x1234;
                     vcpu.registers.as_mut().unwrap().msr |=
                         if enabled { msr::EE | msr::FP } else { msr::FP };
-                    return Leave::Changed;
+                    return Departure::Changed;
                 }
                 2 if !enabled => {
                     assert!(guest.is_mediated && lpcr & lpcr::MER != 0);
@@ -531,7 +532,7 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
                     // Looked at again soon, and the next time it allows interrupts.
                     assert!(until < hal.timebase.get() + SLICE * 100);
                     vcpu.registers.as_mut().unwrap().msr |= msr::EE;
-                    return Leave::Changed;
+                    return Departure::Changed;
                 }
                 _ => {}
             }
@@ -574,7 +575,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         registers.floating.fpr = [7; 32];
         registers.gpr[5] = 7;
         guest.schedule.lock().start_in(guest.partition, 1);
-        Leave::Restarted
+        Departure::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));
     assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
@@ -587,17 +588,17 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
     let (mut partitions, schedule) = partitions(&hal, &[2]);
     for (index, vcpu) in partitions[0].vcpus.iter_mut().enumerate() {
         let address = arch::address::RealAddress(MIB + 0x1000 * index as u64);
-        vcpu.areas.set_area(hal.map_window(address, 640).unwrap(), false);
+        vcpu.vpa.set_area(hal.map_window(address, 640).unwrap(), false);
     }
     let entries = Cell::new(0);
     hal.play(move |hal, guest, _, until| {
         hal.timebase.set(until.min(hal.timebase.get() + SLICE));
         for (index, vcpu) in guest.partition.vcpus.iter().enumerate() {
-            let count = vcpu.areas.yield_count().unwrap();
+            let count = vcpu.vpa.yield_count().unwrap();
             assert_eq!(count % 2 == 0, index == guest.vcpu, "{count}");
         }
         entries.set(entries.get() + 1);
-        if entries.get() < 10 { Leave::Preempted } else { OFF }
+        if entries.get() < 10 { Departure::Preempted } else { OFF }
     });
     run(&hal, (partitions, schedule));
     assert_eq!(hal.open_windows.get(), 0, "the areas of a partition that is over are forgotten");
@@ -607,16 +608,16 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
 fn dispatches_are_logged_in_a_ring() {
     let hal = Fake::new(8 << 20);
     let (mut partitions, schedule) = partitions(&hal, &[1]);
-    let areas = &mut partitions[0].vcpus[0].areas;
-    areas.set_area(hal.map_window(arch::address::RealAddress(MIB), 640).unwrap(), false);
-    areas.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });
+    let vpa = &mut partitions[0].vcpus[0].vpa;
+    vpa.set_area(hal.map_window(arch::address::RealAddress(MIB), 640).unwrap(), false);
+    vpa.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });
     let turn = Cell::new(0);
     hal.play(move |hal, guest, _, _| {
         turn.set(turn.get() + 1);
         hal.timebase.set(hal.timebase.get() + 7);
         guest.partition.vcpus[0].registers.as_mut().unwrap().pc = turn.get();
         if turn.get() < 3 {
-            return Leave::Changed;
+            return Departure::Changed;
         }
         // The third entry is in the first place again: at which time, and where the vCPU went on.
         let mut entries = [0; 96];

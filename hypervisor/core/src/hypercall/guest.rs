@@ -29,8 +29,9 @@ impl<H: Hal> Guest<'_, H> {
     /// idle, or the partition is concluded and lets nobody run.
     pub fn start(&mut self, index: usize) -> bool {
         let Partition { life, vcpus, .. } = &mut *self.partition;
-        let leave = life.may_run();
-        leave.is_none_or(|leave| start(self.hal, self.schedule, &mut vcpus[index], leave))
+        let permission = life.may_run();
+        permission
+            .is_none_or(|permission| start(self.hal, self.schedule, &mut vcpus[index], permission))
     }
 
     /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.

@@ -6,7 +6,7 @@ use super::Answer;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::Presentation;
-use crate::partition::outcome::Leave;
+use crate::partition::outcome::Departure;
 use crate::vcpu::activity::Activity;
 
 pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
@@ -56,7 +56,7 @@ fn own<'a, H: Hal>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
 /// otherwise about the vCPU's own interrupt than it is now.
 fn answer<H: Hal>(guest: &mut Guest<'_, H>, is_in_need: bool, answer: Answer) -> Answer {
     if is_in_need || own(guest).is_pending() != guest.is_mediated {
-        return answer.leaving(Leave::Changed);
+        return answer.leaving(Departure::Changed);
     }
     answer
 }

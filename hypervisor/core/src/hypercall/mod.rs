@@ -3,7 +3,6 @@
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
 //! name, and every call with a name is here.
 
-mod areas;
 mod guest;
 mod interrupts;
 mod mode;
@@ -12,6 +11,7 @@ mod process_table;
 mod processor;
 mod rtas;
 mod terminal;
+mod vpa;
 
 pub use guest::Guest;
 pub(crate) use processor::is_all_others;
@@ -21,7 +21,7 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
 use crate::guest_memory::AccessError;
 use crate::hal::Hal;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 
 /// What a hypercall is answered with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,23 +31,23 @@ pub enum Answer {
     /// The status and r4 to r6; the others are cleared.
     Outputs(i64, [u64; 3]),
     /// The same, but the vCPU leaves the processor before it returns.
-    Leave(i64, [u64; 3], Leave),
+    Departs(i64, [u64; 3], Departure),
 }
 
 impl Answer {
     /// The same, but the vCPU leaves the processor before it returns.
-    fn leaving(self, leave: Leave) -> Self {
+    fn leaving(self, departure: Departure) -> Self {
         match self {
-            Self::Status(status) => Self::Leave(status, [0; 3], leave),
-            Self::Outputs(status, outputs) => Self::Leave(status, outputs, leave),
-            Self::Leave(..) => self,
+            Self::Status(status) => Self::Departs(status, [0; 3], departure),
+            Self::Outputs(status, outputs) => Self::Departs(status, outputs, departure),
+            Self::Departs(..) => self,
         }
     }
 
     /// The partition is over.
     #[must_use]
     pub const fn end(outcome: Outcome) -> Self {
-        Self::Leave(0, [0; 3], Leave::Ended(outcome))
+        Self::Departs(0, [0; 3], Departure::Ended(outcome))
     }
 }
 
@@ -83,7 +83,7 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Eoi => interrupts::end(guest, a1),
         Hypercall::Ipi => interrupts::request(guest, a1, a2),
         Hypercall::Ipoll => interrupts::poll(guest, a1),
-        Hypercall::RegisterVpa => areas::register(guest, a1, a2, a3),
+        Hypercall::RegisterVpa => vpa::register(guest, a1, a2, a3),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
         Hypercall::SetSprg0 => {
             hal.set_sprg0(a1);
@@ -100,7 +100,7 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
 /// so that nobody sees the status.
 #[cold]
 const fn too_late() -> Answer {
-    Answer::Leave(H_HARDWARE, [0; 3], Leave::Changed)
+    Answer::Departs(H_HARDWARE, [0; 3], Departure::Changed)
 }
 
 /// The answer to a buffer that could not be used: the guest's mistake, or the end of it.
@@ -118,7 +118,7 @@ fn entered_anew<H: Hal>(guest: &Guest<'_, H>, status: i64, before: u64) -> Answe
         return Answer::Status(status);
     }
     (0..guest.partition.vcpus.len()).for_each(|index| guest.call_back(index));
-    Answer::Leave(status, [0; 3], Leave::Changed)
+    Answer::Departs(status, [0; 3], Departure::Changed)
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::Answer;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::partition::outcome::Leave;
+use crate::partition::outcome::Departure;
 use crate::vcpu::activity::Activity;
 
 /// Waits for an interrupt or a prod, with MSR\[EE\] set. The dispatcher does all of it.
 pub(super) const fn cede() -> Answer {
-    Answer::Leave(H_SUCCESS, [0; 3], Leave::Ceded)
+    Answer::Departs(H_SUCCESS, [0; 3], Departure::Ceded)
 }
 
 pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
@@ -25,7 +25,7 @@ pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     if guest.start(server as usize) {
         return Answer::Status(H_SUCCESS);
     }
-    Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed)
+    Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed)
 }
 
 /// Whether H_CONFER is to all other vCPUs of the partition.
@@ -43,17 +43,17 @@ pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) 
     if is_all_others(server) {
         let others = guest.partition.vcpus.iter().map(|vcpu| vcpu.id);
         let longest = guest.schedule.lock().queue.first_of(others);
-        return Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(longest));
+        return Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(longest));
     }
     let Some(target) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
     };
     if server == guest.vcpu as u64 {
-        return Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
+        return Answer::Departs(H_SUCCESS, [0; 3], Departure::AwaitsProd);
     }
-    let current = target.areas.yield_count();
+    let current = target.vpa.yield_count();
     if current.is_some_and(|current| current != count as u32 || current.is_multiple_of(2)) {
         return Answer::Status(H_SUCCESS);
     }
-    Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(Some(target.id)))
+    Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(Some(target.id)))
 }

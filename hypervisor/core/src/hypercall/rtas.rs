@@ -12,7 +12,7 @@ use crate::calendar::DateTime;
 use crate::guest_memory::AccessError;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::partition::outcome::{Leave, Outcome};
+use crate::partition::outcome::{Departure, Outcome};
 use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;
 
@@ -27,7 +27,7 @@ enum Called {
     /// The same, and other vCPUs may have to run first.
     Changed([u32; 8]),
     /// It does not return.
-    Leave(Leave),
+    Departs(Departure),
 }
 
 const fn status(status: i32) -> Called {
@@ -55,7 +55,7 @@ pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
         return Answer::Status(H_PARAMETER);
     }
     let (words, has_changed) = match carry_out(guest, token, &arguments[..count], results) {
-        Called::Leave(leave) => return Answer::Leave(H_SUCCESS, [0; 3], leave),
+        Called::Departs(departure) => return Answer::Departs(H_SUCCESS, [0; 3], departure),
         Called::Results(words) => (words, false),
         Called::Changed(words) => (words, true),
     };
@@ -66,7 +66,7 @@ pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     let bytes = &bytes[..results.min(words.len()) * WORD as usize];
     match guest.partition.memory.write(guest.hal, place, bytes) {
         Err(error) => refused(error),
-        Ok(()) if has_changed => Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed),
+        Ok(()) if has_changed => Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed),
         Ok(()) => Answer::Status(H_SUCCESS),
     }
 }
@@ -93,12 +93,12 @@ fn carry_out<H: Hal>(
     results: usize,
 ) -> Called {
     match (token, arguments, results) {
-        (rtas::POWER_OFF, [_, _], 1) => Called::Leave(Leave::Ended(Outcome::PoweredOff)),
-        (rtas::SYSTEM_REBOOT, [], 1) => Called::Leave(Leave::Restarted),
+        (rtas::POWER_OFF, [_, _], 1) => Called::Departs(Departure::Ended(Outcome::PoweredOff)),
+        (rtas::SYSTEM_REBOOT, [], 1) => Called::Departs(Departure::Restarted),
         (rtas::START_CPU, [server, entry, argument], 1) => {
             start_cpu(guest, *server, *entry, *argument)
         }
-        (rtas::STOP_SELF, [], _) => Called::Leave(Leave::Stopped),
+        (rtas::STOP_SELF, [], _) => Called::Departs(Departure::Stopped),
         (rtas::QUERY_CPU_STOPPED_STATE, [server], 2) => {
             match guest.partition.vcpu_mut(u64::from(*server)) {
                 None => status(PARAMETER),

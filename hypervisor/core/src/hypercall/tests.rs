@@ -21,7 +21,7 @@ use crate::fake::Fake;
 use crate::hypercall::Guest;
 use crate::memory::Range;
 use crate::partition::life::Pending;
-use crate::partition::outcome::{Leave, Outcome};
+use crate::partition::outcome::{Departure, Outcome};
 use crate::partition::{Partition, Terminal};
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
@@ -171,7 +171,7 @@ fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
         assert_eq!(setup.partition.lpcr, before);
     }
     // The change takes effect when the vCPU enters again; without a change it need not.
-    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    let changed = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
     for arguments in [[3, mode::INTERRUPT_LOCATION, 0, 0], [1, mode::ENDIANNESS, 0, 0]] {
         assert_eq!(setup.call(Hypercall::SetMode, arguments), changed);
         setup.expect(Hypercall::SetMode, arguments, H_SUCCESS);
@@ -202,7 +202,7 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
         setup.expect(Hypercall::RegisterProcTbl, arguments, status);
         assert_eq!(setup.hal.process_table.get(), None);
     }
-    let changed = Answer::Leave(H_SUCCESS, [0; 3], Leave::Changed);
+    let changed = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
     assert_eq!(setup.call(Hypercall::RegisterProcTbl, [NEW, 0x2000, 0, 1]), changed);
     let table = TableLocation { base: RealAddress(0x2000), bytes_log2: 13 };
     assert_eq!(setup.hal.process_table.get(), Some((1, Some(table))));
@@ -258,7 +258,7 @@ fn rtas_buffers_outside_of_memory_are_refused() {
 }
 
 fn changed(outputs: [u64; 3]) -> Answer {
-    Answer::Leave(H_SUCCESS, outputs, Leave::Changed)
+    Answer::Departs(H_SUCCESS, outputs, Departure::Changed)
 }
 
 /// The words of a buffer at 0x100 after a call.
@@ -296,7 +296,7 @@ fn processors_are_started_once_and_can_be_asked_for() {
     assert_eq!((registers.pc, registers.gpr[3]), (0x4000, 7));
     assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[2].id));
     let answer = rtas_call(&mut setup, 0, &[rtas::STOP_SELF, 0, 1, 0]);
-    assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Stopped));
+    assert_eq!(answer, Answer::Departs(H_SUCCESS, [0; 3], Departure::Stopped));
 }
 
 #[test]
@@ -324,13 +324,13 @@ fn other_rtas_calls_do_what_they_say() {
     assert_eq!(rtas_results(&mut setup, &[rtas::SET_XIVE, 3, 1, 16, 0, 5]), [WRONG]);
     assert_eq!(rtas_results::<3>(&mut setup, &[rtas::GET_XIVE, 1, 3, 16])[0], WRONG);
     let answer = rtas_call(&mut setup, 0, &[rtas::SYSTEM_REBOOT, 0, 1, 0]);
-    assert_eq!(answer, Answer::Leave(H_SUCCESS, [0; 3], Leave::Restarted));
+    assert_eq!(answer, Answer::Departs(H_SUCCESS, [0; 3], Departure::Restarted));
 }
 
 #[test]
 fn a_prod_wakes_or_is_remembered() {
     let mut setup = Setup::new();
-    let ceded = Answer::Leave(H_SUCCESS, [0; 3], Leave::Ceded);
+    let ceded = Answer::Departs(H_SUCCESS, [0; 3], Departure::Ceded);
     assert_eq!(setup.call(Hypercall::Cede, [0; 4]), ceded);
     setup.expect(Hypercall::Prod, [3, 0, 0, 0], H_PARAMETER);
     setup.expect(Hypercall::Prod, [u64::MAX, 0, 0, 0], H_PARAMETER);
@@ -350,20 +350,20 @@ fn a_prod_wakes_or_is_remembered() {
 #[test]
 fn conferring_helps_only_those_who_wait_for_a_processor() {
     let mut setup = Setup::new();
-    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    let conferred = |to| Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(to));
     assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), conferred(None));
-    let awaits = Answer::Leave(H_SUCCESS, [0; 3], Leave::AwaitsProd);
+    let awaits = Answer::Departs(H_SUCCESS, [0; 3], Departure::AwaitsProd);
     assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
     setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
     let id = setup.partition.vcpus[1].id;
     assert_eq!(setup.call(Hypercall::Confer, [1, 9, 0, 0]), conferred(Some(id)), "no count");
     registered(&mut setup, 1, 0x1000);
-    assert_eq!(setup.partition.vcpus[1].areas.yield_count(), Some(1));
+    assert_eq!(setup.partition.vcpus[1].vpa.yield_count(), Some(1));
     setup.expect(Hypercall::Confer, [1, 0, 0, 0], H_SUCCESS);
     setup.expect(Hypercall::Confer, [1, 3, 0, 0], H_SUCCESS);
     assert_eq!(setup.call(Hypercall::Confer, [1, 1, 0, 0]), conferred(Some(id)));
     assert_eq!(setup.call(Hypercall::Confer, [1, 1 << 32 | 1, 0, 0]), conferred(Some(id)));
-    setup.partition.vcpus[1].areas.dispatched();
+    setup.partition.vcpus[1].vpa.dispatched();
     for count in [1, 2] {
         setup.expect(Hypercall::Confer, [1, count, 0, 0], H_SUCCESS);
     }
@@ -372,7 +372,7 @@ fn conferring_helps_only_those_who_wait_for_a_processor() {
 #[test]
 fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
     let mut setup = Setup::new();
-    let conferred = |to| Answer::Leave(H_SUCCESS, [0; 3], Leave::Conferred(to));
+    let conferred = |to| Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(to));
     {
         let mut schedule = setup.schedule.lock();
         // Of another partition, and before all others.
@@ -394,7 +394,7 @@ fn calls_that_come_too_late_are_not_carried_out() {
     let mut setup = Setup::new();
     let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
     registered(&mut setup, 1, 0x2000);
-    setup.partition.vcpus[1].areas.clear_area();
+    setup.partition.vcpus[1].vpa.clear_area();
     setup.partition.life.conclude(Pending::Restart);
     let lpcr = setup.partition.lpcr;
     let table = process_table::REGISTER | process_table::RADIX;
@@ -405,16 +405,16 @@ fn calls_that_come_too_late_are_not_carried_out() {
         (Hypercall::RegisterProcTbl, [table, 0x2000, 0, 1]),
         (Hypercall::PutTermChar, [0, 5, 0, 0]),
     ] {
-        let Answer::Leave(_, _, Leave::Changed) = setup.call(call, arguments) else {
+        let Answer::Departs(_, _, Departure::Changed) = setup.call(call, arguments) else {
             panic!("{call:?} returns")
         };
     }
     let vcpu = &setup.partition.vcpus[1];
-    assert!(!vcpu.areas.has_area() && vcpu.presentation.mfrr() == 0xFF);
+    assert!(!vcpu.vpa.has_area() && vcpu.presentation.mfrr() == 0xFF);
     assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
     assert_eq!(setup.hal.process_table.get(), None);
     for call in Hypercall::ALL {
-        assert!(matches!(setup.call(*call, [0; 4]), Answer::Leave(_, _, Leave::Changed)));
+        assert!(matches!(setup.call(*call, [0; 4]), Answer::Departs(_, _, Departure::Changed)));
     }
 }
 
@@ -458,10 +458,10 @@ fn areas_are_registered_in_order_and_within_a_page() {
     registered(&mut setup, 1, 0x1000);
     assert_eq!((setup.partition.pinned_pages(), setup.hal.open_windows.get()), (1, 1));
     registered(&mut setup, 0, 0x1280);
-    assert_eq!(setup.partition.vcpus[0].areas.yield_count(), Some(0), "it runs");
+    assert_eq!(setup.partition.vcpus[0].vpa.yield_count(), Some(0), "it runs");
     length(&mut setup, 0x2000, &100u32.to_be_bytes());
     assert_eq!(call(&mut setup, area::REGISTER_LOG, 1, 0x2000), Answer::Status(H_SUCCESS));
-    assert_eq!(setup.partition.vcpus[1].areas.log.unwrap().entries, 2);
+    assert_eq!(setup.partition.vcpus[1].vpa.log.unwrap().entries, 2);
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_RESOURCE));
     assert_eq!(call(&mut setup, area::DEREGISTER_LOG, 1, 0), Answer::Status(H_SUCCESS));
     assert_eq!(call(&mut setup, area::DEREGISTER_AREA, 1, 0), Answer::Status(H_SUCCESS));
@@ -622,7 +622,7 @@ fn random_arguments_do_no_harm() {
                 let [a1, a2, a3, a4, ..] = arguments;
                 let a1 = if words[2] % 2 == 0 { 0x1_0000 } else { a1 };
                 let answer = setup.call(*call, [a1, a2, a3, a4]);
-                if let Answer::Leave(_, _, Leave::Ended(outcome)) = answer {
+                if let Answer::Departs(_, _, Departure::Ended(outcome)) = answer {
                     prop_assert_eq!(outcome, Outcome::PoweredOff);
                 }
                 prop_assert_eq!(setup.hal.open_windows.get(), setup.partition.pinned_pages());

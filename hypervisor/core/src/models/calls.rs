@@ -11,7 +11,7 @@ use crate::dispatch::{Private, Running};
 use crate::exit::{Action, Door, Exit};
 use crate::hypercall::Answer;
 use crate::partition::Partition;
-use crate::partition::outcome::Leave;
+use crate::partition::outcome::Departure;
 
 /// Bytes of a partition's memory: one page.
 pub(super) const MEMORY_BYTES: u64 = 0x1_0000;
@@ -58,7 +58,7 @@ pub(super) fn call(
     running: &mut Running<'_, Machine>,
     call: Hypercall,
     arguments: [u64; 3],
-) -> Option<Leave> {
+) -> Option<Departure> {
     let [first, second, third] = arguments;
     match running.private_hypercall(call, first) {
         Private::Shared => {}
@@ -66,41 +66,45 @@ pub(super) fn call(
         Private::Offered => unreachable!("the hardware thread keeps the registers"),
     }
     match running.hypercall(call, [first, second, third, 0, 0, 0, 0]) {
-        Answer::Leave(_, _, leave) => Some(leave),
+        Answer::Departs(_, _, departure) => Some(departure),
         _ => None,
     }
 }
 
 /// Calls RTAS.
-pub(super) fn rtas(running: &mut Running<'_, Machine>, buffer: Buffer) -> Option<Leave> {
+pub(super) fn rtas(running: &mut Running<'_, Machine>, buffer: Buffer) -> Option<Departure> {
     call(running, Hypercall::Rtas, [buffer as u64, 0, 0])
 }
 
 /// Registers an area for a vCPU.
-pub(super) fn register_area(running: &mut Running<'_, Machine>, server: u64) -> Option<Leave> {
+pub(super) fn register_area(running: &mut Running<'_, Machine>, server: u64) -> Option<Departure> {
     let flags = area::FUNCTION.set(0, area::REGISTER_AREA);
     call(running, Hypercall::RegisterVpa, [flags, server, AREA.0])
 }
 
 /// Registers a log for a vCPU that has an area.
-pub(super) fn register_log(running: &mut Running<'_, Machine>, server: u64) -> Option<Leave> {
+pub(super) fn register_log(running: &mut Running<'_, Machine>, server: u64) -> Option<Departure> {
     let flags = area::FUNCTION.set(0, area::REGISTER_LOG);
     call(running, Hypercall::RegisterVpa, [flags, server, LOG.0])
 }
 
 /// Loads from a page that may have to be mapped first.
-pub(super) fn touch(running: &mut Running<'_, Machine>, address: u64) -> Option<Leave> {
+pub(super) fn touch(running: &mut Running<'_, Machine>, address: u64) -> Option<Departure> {
     storage_exit(running, storage::NO_TRANSLATION, address)
 }
 
 /// Has a table where the partition has no memory, which ends it.
-pub(super) fn walk_outside(running: &mut Running<'_, Machine>, address: u64) -> Option<Leave> {
+pub(super) fn walk_outside(running: &mut Running<'_, Machine>, address: u64) -> Option<Departure> {
     storage_exit(running, storage::NO_TRANSLATION | storage::TABLE_WALK, address)
 }
 
-fn storage_exit(running: &mut Running<'_, Machine>, status: u64, address: u64) -> Option<Leave> {
+fn storage_exit(
+    running: &mut Running<'_, Machine>,
+    status: u64,
+    address: u64,
+) -> Option<Departure> {
     match running.exit(Door::Virtual, Exit::DataStorage { status, address }) {
-        Action::Leave(leave) => Some(leave),
+        Action::Departs(departure) => Some(departure),
         _ => None,
     }
 }

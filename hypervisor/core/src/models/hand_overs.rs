@@ -6,8 +6,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{spawn, yield_now};
 use std::vec::Vec;
 
-use crate::scheduling::crew::Crew;
 use crate::scheduling::doorbell::{Doorbell, wait_until};
+use crate::scheduling::secondaries::Secondaries;
 use crate::sync::{First, Place};
 
 /// Waits as a thread does that cannot `stop`.
@@ -65,34 +65,37 @@ fn a_thread_comes_with_what_is_its_own_and_the_work_is_there_until_it_is_done() 
     }
 
     loom::model(|| {
-        let shared =
-            Arc::new((Crew::alone(), [Doorbell::silent(), Doorbell::silent()], Data::default()));
-        let (crew, doorbells, data) = &*shared;
-        assert_eq!(crew.expected(), Some(1));
+        let shared = Arc::new((
+            Secondaries::alone(),
+            [Doorbell::silent(), Doorbell::silent()],
+            Data::default(),
+        ));
+        let (secondaries, doorbells, data) = &*shared;
+        assert_eq!(secondaries.expected(), Some(1));
         use_alone(&data.area);
         spawn({
             let shared = shared.clone();
             move || {
-                let (crew, doorbells, data) = &*shared;
+                let (secondaries, doorbells, data) = &*shared;
                 use_alone(&data.area);
                 use_alone(&data.stack);
-                assert!(crew.come(1));
+                assert!(secondaries.come(1));
                 let own = &doorbells[1];
-                wait_until(|| own.clear(), || crew.has_work(), || poll(own));
+                wait_until(|| own.clear(), || secondaries.has_work(), || poll(own));
                 data.work.with(|_| ());
-                crew.finish();
+                secondaries.finish();
                 doorbells[0].ring();
             }
         });
-        while crew.threads() == 1 {
+        while secondaries.threads() == 1 {
             yield_now();
         }
         // The next one comes by the same stack.
         use_alone(&data.stack);
         use_alone(&data.work);
-        crew.begin();
+        secondaries.begin();
         doorbells[1].ring();
-        wait_until(|| doorbells[0].clear(), || crew.is_done(), || poll(&doorbells[0]));
+        wait_until(|| doorbells[0].clear(), || secondaries.is_done(), || poll(&doorbells[0]));
         use_alone(&data.work);
     });
 }
@@ -100,21 +103,21 @@ fn a_thread_comes_with_what_is_its_own_and_the_work_is_there_until_it_is_done() 
 #[test]
 fn the_work_is_there_until_the_last_of_several_is_done() {
     in_most_orders(|| {
-        let shared = Arc::new((Crew::alone(), Doorbell::silent(), UnsafeCell::new(0)));
-        let (crew, doorbell, work) = &*shared;
-        assert!(crew.come(1) && crew.come(2));
-        crew.begin();
+        let shared = Arc::new((Secondaries::alone(), Doorbell::silent(), UnsafeCell::new(0)));
+        let (secondaries, doorbell, work) = &*shared;
+        assert!(secondaries.come(1) && secondaries.come(2));
+        secondaries.begin();
         for _ in 1..3 {
             let shared = shared.clone();
             spawn(move || {
-                let (crew, doorbell, work) = &*shared;
-                assert!(crew.has_work());
+                let (secondaries, doorbell, work) = &*shared;
+                assert!(secondaries.has_work());
                 work.with(|_| ());
-                crew.finish();
+                secondaries.finish();
                 doorbell.ring();
             });
         }
-        wait_until(|| doorbell.clear(), || crew.is_done(), || poll(doorbell));
+        wait_until(|| doorbell.clear(), || secondaries.is_done(), || poll(doorbell));
         use_alone(work);
     });
 }
@@ -122,25 +125,25 @@ fn the_work_is_there_until_the_last_of_several_is_done() {
 #[test]
 fn a_thread_that_comes_late_is_let_in_or_given_up() {
     loom::model(|| {
-        let crew = Arc::new(Crew::alone());
+        let secondaries = Arc::new(Secondaries::alone());
         let stack = Arc::new(UnsafeCell::new(0));
         let late = spawn({
-            let (crew, stack) = (crew.clone(), stack.clone());
+            let (secondaries, stack) = (secondaries.clone(), stack.clone());
             move || {
                 use_alone(&stack);
-                crew.come(1)
+                secondaries.come(1)
             }
         });
-        let is_given_up = crew.give_up(1);
+        let is_given_up = secondaries.give_up(1);
         if is_given_up {
-            assert_eq!((crew.expected(), crew.threads()), (None, 1));
+            assert_eq!((secondaries.expected(), secondaries.threads()), (None, 1));
         } else {
             // The next one may come by the same stack.
             use_alone(&stack);
-            assert_eq!((crew.expected(), crew.threads()), (Some(2), 2));
+            assert_eq!((secondaries.expected(), secondaries.threads()), (Some(2), 2));
         }
         assert_eq!(late.join().unwrap(), !is_given_up);
-        assert_eq!(crew.threads(), if is_given_up { 1 } else { 2 });
+        assert_eq!(secondaries.threads(), if is_given_up { 1 } else { 2 });
     });
 }
 

@@ -8,24 +8,24 @@ use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, 
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 use crate::vcpu::activity::Activity;
 
 pub(super) type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
 
-const OFF: Leave = Leave::Ended(Outcome::PoweredOff);
+const OFF: Departure = Departure::Ended(Outcome::PoweredOff);
 pub(super) const LIMIT: Outcome = Outcome::Stopped(StopReason::TimeLimit);
 pub(super) const ALL_STOPPED: Outcome = Outcome::Stopped(StopReason::AllStopped);
 
-pub(super) fn power_off(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn power_off(running: Vcpu<'_, '_>) -> Departure {
     rtas(running, Buffer::PowerOff).expect("it does not return")
 }
 
-pub(super) fn restart(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn restart(running: Vcpu<'_, '_>) -> Departure {
     rtas(running, Buffer::Restart).expect("it does not return")
 }
 
-pub(super) fn stop_self(running: Vcpu<'_, '_>) -> Leave {
+pub(super) fn stop_self(running: Vcpu<'_, '_>) -> Departure {
     rtas(running, Buffer::StopSelf).expect("it does not return")
 }
 
@@ -35,13 +35,13 @@ pub(super) fn stop_self(running: Vcpu<'_, '_>) -> Leave {
 pub(super) fn beside_the_end(
     running: Vcpu<'_, '_>,
     until: u64,
-    end: fn(Vcpu<'_, '_>) -> Leave,
-    other: fn(Vcpu<'_, '_>) -> Option<Leave>,
-) -> Leave {
+    end: fn(Vcpu<'_, '_>) -> Departure,
+    other: fn(Vcpu<'_, '_>) -> Option<Departure>,
+) -> Departure {
     if running.place.0 == 1 {
         return if turn(running) == 0 {
             running.registers.supervisor.decrementer_expires = 100;
-            Leave::Ceded
+            Departure::Ceded
         } else {
             OFF
         };
@@ -61,15 +61,15 @@ pub(super) fn beside_the_end(
 pub(super) fn beside_the_restart(
     running: Vcpu<'_, '_>,
     until: u64,
-    other: fn(Vcpu<'_, '_>) -> Option<Leave>,
-) -> Leave {
+    other: fn(Vcpu<'_, '_>) -> Option<Departure>,
+) -> Departure {
     let partition = running.system.partitions()[0].lock();
     let is_new = partition.statistics.restarts > 0;
     if is_new {
         assert_eq!(running.place.1, 0, "only the first vCPU was started");
         for vcpu in &partition.vcpus {
             assert!(vcpu.is_running() || vcpu.activity() == Activity::Stopped);
-            assert!(!vcpu.areas.has_area() && vcpu.areas.log.is_none() && !vcpu.is_prodded);
+            assert!(!vcpu.vpa.has_area() && vcpu.vpa.log.is_none() && !vcpu.is_prodded);
             assert!(!vcpu.presentation.is_pending());
         }
         assert_eq!(running.lpcr & lpcr::ILE, 0);
@@ -108,26 +108,26 @@ fn areas_and_logs_of_a_stopped_vcpu_do_not_outlive_a_restart() {
 fn beside_a_sleeper(
     running: Vcpu<'_, '_>,
     until: u64,
-    end: fn(Vcpu<'_, '_>) -> Leave,
-    wake: fn(Vcpu<'_, '_>) -> Option<Leave>,
-) -> Leave {
+    end: fn(Vcpu<'_, '_>) -> Departure,
+    wake: fn(Vcpu<'_, '_>) -> Option<Departure>,
+) -> Departure {
     let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
     match (running.place.1, turn(running)) {
         (0, _) if is_new => OFF,
         (0, _) => end(running),
         _ if is_new => panic!("only the first vCPU was started"),
         (1, _) => wake(running).unwrap_or_else(|| Machine::compute(running, until)),
-        (_, 0) => Leave::Ceded,
+        (_, 0) => Departure::Ceded,
         _ => Machine::compute(running, until),
     }
 }
 
 #[test]
 fn a_sleeper_that_is_woken_while_its_partition_ends_or_starts_anew_runs_no_more() {
-    fn prod(running: Vcpu<'_, '_>) -> Option<Leave> {
+    fn prod(running: Vcpu<'_, '_>) -> Option<Departure> {
         call(running, Hypercall::Prod, [2, 0, 0])
     }
-    fn interrupt(running: Vcpu<'_, '_>) -> Option<Leave> {
+    fn interrupt(running: Vcpu<'_, '_>) -> Option<Departure> {
         call(running, Hypercall::Ipi, [2, 5, 0])
     }
     ONE.try_with(|running, until| beside_a_sleeper(running, until, power_off, prod));
@@ -138,13 +138,13 @@ fn a_sleeper_that_is_woken_while_its_partition_ends_or_starts_anew_runs_no_more(
 
 #[test]
 fn a_vcpu_wakes_by_its_timer_while_its_partition_ends_or_starts_anew() {
-    fn sleep(running: Vcpu<'_, '_>) -> Option<Leave> {
+    fn sleep(running: Vcpu<'_, '_>) -> Option<Departure> {
         (turn(running) == 0).then(|| {
             running.registers.supervisor.decrementer_expires = 100;
-            Leave::Ceded
+            Departure::Ceded
         })
     }
-    fn at_its_time(running: Vcpu<'_, '_>, until: u64) -> Option<Leave> {
+    fn at_its_time(running: Vcpu<'_, '_>, until: u64) -> Option<Departure> {
         let until = until.min(100);
         (running.system.hal.fake.timebase.get() < 100).then(|| Machine::compute(running, until))
     }
@@ -166,7 +166,7 @@ fn a_partition_is_loaded_again_beside_one_that_sleeps() {
         match (running.place, turn(running)) {
             ((1, _), 0) => {
                 running.registers.supervisor.decrementer_expires = 100;
-                Leave::Ceded
+                Departure::Ceded
             }
             ((0, 0), 0) if restarts == 0 => restart(running),
             ((0, 1), _) => Machine::compute(running, until),
@@ -186,7 +186,7 @@ fn two_vcpus_that_end_their_partition_end_it_once() {
 fn a_time_limit_ends_a_partition_once_whatever_the_others_do() {
     const LIMITED: Model =
         Model { ends: &[Outcome::PoweredOff, LIMIT], time_limit: Some(50), ..ONE };
-    fn compute(running: Vcpu<'_, '_>) -> Leave {
+    fn compute(running: Vcpu<'_, '_>) -> Departure {
         Machine::compute(running, running.system.hal.fake.timebase.get() + 50)
     }
     LIMITED.try_with(|running, until| {
@@ -207,7 +207,7 @@ fn a_vcpu_that_stops_itself_is_started_again_or_its_partition_is_over() {
     const STOPPED: Model = Model { ends: &[Outcome::PoweredOff, ALL_STOPPED], ..ONE };
     STOPPED.try_with(|running, _| match (running.place.1, turn(running)) {
         _ if is_started(running) => power_off(running),
-        (1, 0) => rtas(running, Buffer::Start).unwrap_or(Leave::Changed),
+        (1, 0) => rtas(running, Buffer::Start).unwrap_or(Departure::Changed),
         _ => stop_self(running),
     });
 }
@@ -217,7 +217,7 @@ fn of_two_that_start_a_vcpu_one_does() {
     const STOPPED: Model = Model { ends: &[Outcome::PoweredOff, ALL_STOPPED], ..ONE };
     STOPPED.try_with(|running, _| match (running.place.1, turn(running)) {
         _ if is_started(running) => power_off(running),
-        (0 | 1, 0) => rtas(running, Buffer::Start).unwrap_or(Leave::Changed),
+        (0 | 1, 0) => rtas(running, Buffer::Start).unwrap_or(Departure::Changed),
         _ => stop_self(running),
     });
 }
@@ -231,9 +231,9 @@ fn a_vcpu_that_was_taken_when_its_partition_started_anew_runs_and_is_not_ready()
         let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
         match (running.place.1, turn(running)) {
             (0, _) if is_new => OFF,
-            (0, 0) => Leave::AwaitsProd,
+            (0, 0) => Departure::AwaitsProd,
             (0, _) => Machine::compute(running, until),
-            (_, 0) => call(running, Hypercall::Prod, [0; 3]).unwrap_or(Leave::Changed),
+            (_, 0) => call(running, Hypercall::Prod, [0; 3]).unwrap_or(Departure::Changed),
             _ => restart(running),
         }
     });
@@ -248,7 +248,7 @@ fn a_sleeper_that_wakes_after_all_was_given_up_runs_no_more_or_ends_in_good_orde
         0 => {
             // Longer than the patience of the models.
             running.registers.supervisor.decrementer_expires = 3_000_000;
-            Leave::Ceded
+            Departure::Ceded
         }
         _ => OFF,
     });

@@ -17,7 +17,7 @@ use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use crate::partition::Common;
-use crate::partition::outcome::Leave;
+use crate::partition::outcome::Departure;
 use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::FAR;
 use crate::vcpu::Vcpu;
@@ -35,7 +35,7 @@ pub(super) fn set_index(index: usize) {
 }
 
 /// What a vCPU does until it leaves.
-pub(super) type Program = fn(&mut Running<'_, Machine>, until: u64) -> Leave;
+pub(super) type Program = fn(&mut Running<'_, Machine>, until: u64) -> Departure;
 
 /// A processor's doorbell: it stays rung until it is cleared. Who waits for ever is found as a deadlock.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Machine {
     }
 
     /// Runs the guest's own instructions until something interrupts them.
-    pub(super) fn compute(running: &mut Running<'_, Self>, until: u64) -> Leave {
+    pub(super) fn compute(running: &mut Running<'_, Self>, until: u64) -> Departure {
         let machine = running.system.hal;
         let vector = if machine.stay(until) {
             Vector::DirectedHypervisorDoorbell
@@ -99,7 +99,7 @@ impl Machine {
             Vector::HypervisorDecrementer
         };
         match running.exit(Door::Virtual, Exit::Other(vector)) {
-            Action::Leave(leave) => leave,
+            Action::Departs(departure) => departure,
             action => unreachable!("{action:?}"),
         }
     }
@@ -215,13 +215,13 @@ impl Facilities for Machine {
 }
 
 impl Enter for Machine {
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure {
         running.entered = self.timebase();
         let entries = &mut running.registers.gpr[ENTRIES];
         assert_eq!(*self.own_processor(), *entries, "the processor has what the vCPU left");
         *entries += 1;
         *self.own_processor() += 1;
-        let leave = (self.program)(running, until);
+        let departure = (self.program)(running, until);
         running.left = self.timebase();
         // Nobody else has made anything of it meanwhile.
         let (partition, vcpu) = running.place;
@@ -234,7 +234,7 @@ impl Enter for Machine {
         let activity = partition.vcpus[vcpu].activity();
         assert_eq!(activity, Activity::Running { thread: running.thread });
         assert_eq!(partition.life.outcome(), None, "it is over, and a vCPU runs");
-        leave
+        departure
     }
 
     fn save_registers(&self, into: &mut Registers, _: Option<&mut Demanded>, _: Common) -> u64 {

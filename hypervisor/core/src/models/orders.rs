@@ -116,6 +116,6 @@ impl Model {
 }
 
 fn is_over(vcpu: &Vcpu<Machine>) -> bool {
-    let shares = vcpu.areas.has_area() || vcpu.areas.log.is_some();
+    let shares = vcpu.vpa.has_area() || vcpu.vpa.log.is_some();
     vcpu.activity() == Activity::Stopped && vcpu.registers.is_some() && !shares
 }

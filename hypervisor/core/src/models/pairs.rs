@@ -11,7 +11,7 @@ use super::lives::{
 use super::machine::Machine;
 use super::orders::Model;
 use crate::guest_memory::AccessError;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 use arch::address::GuestRealAddress;
 
 /// Outside of a partition's memory.
@@ -23,17 +23,17 @@ const ENDS: &[Outcome] = &[Outcome::PoweredOff, WILD, ALL_STOPPED, LIMIT];
 const ANY_END: Model = Model { ends: ENDS, switches: Some(2), ..ONE };
 const LIMITED: Model = Model { time_limit: Some(50), ..ANY_END };
 
-fn wild_access(running: Vcpu<'_, '_>) -> Leave {
+fn wild_access(running: Vcpu<'_, '_>) -> Departure {
     walk_outside(running, OUTSIDE).expect("it is not its memory")
 }
 
 /// Runs until its partition has no time left.
-fn use_up_the_time(running: Vcpu<'_, '_>) -> Leave {
+fn use_up_the_time(running: Vcpu<'_, '_>) -> Departure {
     Machine::compute(running, running.system.hal.fake.timebase.get() + 50)
 }
 
 /// Makes a call that leaves, and not again when it has returned: that would be without end.
-fn once(running: Vcpu<'_, '_>, which: Hypercall, arguments: [u64; 3]) -> Option<Leave> {
+fn once(running: Vcpu<'_, '_>, which: Hypercall, arguments: [u64; 3]) -> Option<Departure> {
     if turn(running) == 0 { call(running, which, arguments) } else { None }
 }
 
@@ -74,8 +74,8 @@ beside_each_conclusion! {
     access_outside: |running| Some(wild_access(running));
     start_cpu: |running| rtas(running, Buffer::Start);
     stop_self_too: |running| Some(stop_self(running));
-    cede: |_| Some(Leave::Ceded);
-    confer_to_itself: |_| Some(Leave::AwaitsProd);
+    cede: |_| Some(Departure::Ceded);
+    confer_to_itself: |_| Some(Departure::AwaitsProd);
     confer: |running| once(running, Hypercall::Confer, [0, 0, 0]);
     confer_to_any: |running| once(running, Hypercall::Confer, [u64::MAX, 0, 0]);
     prod: |running| call(running, Hypercall::Prod, [0; 3]);

@@ -8,16 +8,16 @@ use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 
-const OVER: Leave = Leave::Ended(Outcome::PoweredOff);
+const OVER: Departure = Departure::Ended(Outcome::PoweredOff);
 
 #[test]
 fn a_vcpu_that_is_prodded_goes_on_whether_it_sleeps_or_is_about_to() {
     Model::of(2, &[2]).try_with(|running, _| match (running.place.1, turn(running)) {
-        (0, 0) => call(running, Hypercall::Prod, [1, 0, 0]).unwrap_or(Leave::Stopped),
-        (0, _) => Leave::Stopped,
-        (_, 0) => Leave::Ceded,
+        (0, 0) => call(running, Hypercall::Prod, [1, 0, 0]).unwrap_or(Departure::Stopped),
+        (0, _) => Departure::Stopped,
+        (_, 0) => Departure::Ceded,
         _ => OVER,
     });
 }
@@ -28,7 +28,7 @@ fn a_vcpu_that_is_prodded_finds_an_idle_thread_while_the_other_runs_on() {
         (0, 0) => call(running, Hypercall::Prod, [1, 0, 0])
             .unwrap_or_else(|| Machine::compute(running, until)),
         (0, _) => Machine::compute(running, until),
-        (_, 0) => Leave::Ceded,
+        (_, 0) => Departure::Ceded,
         _ => OVER,
     });
 }
@@ -36,9 +36,9 @@ fn a_vcpu_that_is_prodded_finds_an_idle_thread_while_the_other_runs_on() {
 #[test]
 fn an_interrupt_ends_a_sleep() {
     Model::of(2, &[2]).try_with(|running, _| match (running.place.1, turn(running)) {
-        (0, 0) => call(running, Hypercall::Ipi, [1, 5, 0]).unwrap_or(Leave::Stopped),
-        (0, _) => Leave::Stopped,
-        _ if running.registers.pc == ENTRY.0 => Leave::Ceded,
+        (0, 0) => call(running, Hypercall::Ipi, [1, 5, 0]).unwrap_or(Departure::Stopped),
+        (0, _) => Departure::Stopped,
+        _ if running.registers.pc == ENTRY.0 => Departure::Ceded,
         _ => OVER,
     });
 }
@@ -46,8 +46,8 @@ fn an_interrupt_ends_a_sleep() {
 #[test]
 fn an_interrupt_reaches_a_vcpu_that_runs_elsewhere() {
     Model::of(2, &[2]).try_with(|running, until| match (running.place.1, turn(running)) {
-        (0, 0) => call(running, Hypercall::Ipi, [1, 5, 0]).unwrap_or(Leave::Stopped),
-        (0, _) => Leave::Stopped,
+        (0, 0) => call(running, Hypercall::Ipi, [1, 5, 0]).unwrap_or(Departure::Stopped),
+        (0, _) => Departure::Stopped,
         _ if running.registers.pc == ENTRY.0 => Machine::compute(running, until),
         _ => OVER,
     });
@@ -59,7 +59,7 @@ fn a_change_of_mode_reaches_a_vcpu_that_runs_elsewhere() {
         (0, 0) => {
             call(running, Hypercall::SetMode, [1, mode::ENDIANNESS, 0]).expect("it is called back")
         }
-        (0, _) => Leave::Stopped,
+        (0, _) => Departure::Stopped,
         _ if running.lpcr & lpcr::ILE == 0 => Machine::compute(running, until),
         _ => OVER,
     });
@@ -77,7 +77,7 @@ fn a_partition_ends_while_its_other_vcpu_runs() {
 fn a_partition_ends_while_its_other_vcpu_falls_asleep() {
     Model::of(2, &[2]).try_with(|running, _| match running.place.1 {
         0 => OVER,
-        _ => Leave::Ceded,
+        _ => Departure::Ceded,
     });
 }
 
@@ -96,7 +96,7 @@ fn a_partition_starts_anew_while_its_other_vcpu_runs() {
     Model::of(2, &[2]).try_with(|running, until| {
         let restarts = running.system.partitions()[0].lock().statistics.restarts;
         match (running.place.1, restarts) {
-            (0, 0) => Leave::Restarted,
+            (0, 0) => Departure::Restarted,
             (0, _) => OVER,
             _ => Machine::compute(running, until),
         }
@@ -108,7 +108,7 @@ fn somebody_comes_for_every_timer() {
     Model::of(2, &[2]).try_with(|running, until| match (running.place.1, turn(running)) {
         (0, 0) => {
             running.registers.supervisor.decrementer_expires = 100;
-            Leave::Ceded
+            Departure::Ceded
         }
         (0, _) => {
             assert!(running.system.hal.fake.timebase.get() >= 100);
@@ -127,9 +127,9 @@ fn a_vcpu_that_two_wake_runs_once() {
         (0, _) => Machine::compute(running, until),
         (_, 0) => {
             running.registers.supervisor.decrementer_expires = 100;
-            Leave::Ceded
+            Departure::Ceded
         }
-        (_, 1) => Leave::Changed,
+        (_, 1) => Departure::Changed,
         _ => OVER,
     });
 }
@@ -138,10 +138,10 @@ fn a_vcpu_that_two_wake_runs_once() {
 #[test]
 fn no_thread_sleeps_while_a_vcpu_is_ready() {
     Model::of(3, &[3]).try_with(|running, until| match (running.place.1, turn(running)) {
-        (0, 0) => Leave::AwaitsProd,
+        (0, 0) => Departure::AwaitsProd,
         (1, 0) => {
             running.registers.supervisor.decrementer_expires = 100;
-            Leave::Ceded
+            Departure::Ceded
         }
         (1, _) => OVER,
         (2, 0) => call(running, Hypercall::Prod, [0, 0, 0])
@@ -154,28 +154,28 @@ fn no_thread_sleeps_while_a_vcpu_is_ready() {
 fn sleepers_that_nothing_will_wake_are_stopped_once() {
     const ENDS: &[Outcome] = &[Outcome::Stopped(StopReason::NothingToWake)];
     const STUCK: Model = Model { ends: ENDS, ..Model::of(2, &[2, 1]) };
-    STUCK.try_with(|_, _| Leave::Ceded);
+    STUCK.try_with(|_, _| Departure::Ceded);
 }
 
 /// Each gives the other the rest of its slice, while that one runs, sleeps or stops.
 #[test]
 fn a_slice_is_given_to_one_that_is_ready_or_to_nobody() {
-    fn confer_to(running: &mut Running<'_, Machine>, server: u64) -> Leave {
-        call(running, Hypercall::Confer, [server, 0, 0]).unwrap_or(Leave::Changed)
+    fn confer_to(running: &mut Running<'_, Machine>, server: u64) -> Departure {
+        call(running, Hypercall::Confer, [server, 0, 0]).unwrap_or(Departure::Changed)
     }
     Model::of(2, &[3]).try_with(|running, _| match (running.place.1, turn(running)) {
         (0, 0) => confer_to(running, 2),
         (1, 0) => confer_to(running, 2),
         (2, 0) => confer_to(running, 0),
         (0, _) => OVER,
-        _ => Leave::Stopped,
+        _ => Departure::Stopped,
     });
     Model::of(2, &[3]).try_with(|running, _| match (running.place.1, turn(running)) {
         (0, 0) => confer_to(running, 1),
         (0, _) => OVER,
-        (1, 0) => Leave::Ceded,
-        (2, 0) => call(running, Hypercall::Prod, [1, 0, 0]).unwrap_or(Leave::Changed),
+        (1, 0) => Departure::Ceded,
+        (2, 0) => call(running, Hypercall::Prod, [1, 0, 0]).unwrap_or(Departure::Changed),
         (2, 1) => confer_to(running, u64::MAX),
-        _ => Leave::Stopped,
+        _ => Departure::Stopped,
     });
 }

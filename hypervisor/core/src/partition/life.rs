@@ -1,4 +1,4 @@
-//! The life of a partition: its states, what leads from one to another, and the leave that its vCPUs need to run.
+//! The life of a partition: its states, what leads from one to another, and the permission that its vCPUs need to run.
 //!
 //! | state | what happens | next |
 //! |---|---|---|
@@ -69,7 +69,7 @@ pub enum Pending {
     Restart,
 }
 
-/// Leave for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
+/// Departure for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
 /// cannot be concluded.
 #[derive(Clone, Copy, Debug)]
 pub struct MayRun<'a>(PhantomData<&'a Life>);
@@ -104,7 +104,7 @@ impl Life {
         Self(State::Runs)
     }
 
-    /// Leave for its vCPUs to run, unless it is concluded or over.
+    /// Departure for its vCPUs to run, unless it is concluded or over.
     #[must_use]
     pub const fn may_run(&self) -> Option<MayRun<'_>> {
         match self.0 {

@@ -123,7 +123,7 @@ impl<H: Hal> Partition<H> {
     /// Pages that stay mapped, since vCPUs share them with the hypervisor.
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
-        self.vcpus.iter().filter(|vcpu| vcpu.areas.has_area()).count()
+        self.vcpus.iter().filter(|vcpu| vcpu.vpa.has_area()).count()
     }
 
     /// The vCPU that the guest knows by this number.

@@ -89,7 +89,7 @@ impl fmt::Display for StopReason {
 
 /// Why a vCPU left the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Leave {
+pub enum Departure {
     /// Its time is over.
     Preempted,
     /// By what it did, what it runs with has changed, or who is ready: it goes on, or somebody else first.

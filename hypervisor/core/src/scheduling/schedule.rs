@@ -129,8 +129,8 @@ impl Schedule {
 
     /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.
     pub fn start_in<H: Hal>(&mut self, partition: &mut Partition<H>, index: usize) {
-        if let Some(leave) = partition.life.may_run() {
-            self.start(&mut partition.vcpus[index], leave);
+        if let Some(permission) = partition.life.may_run() {
+            self.start(&mut partition.vcpus[index], permission);
         }
     }
 
@@ -279,14 +279,14 @@ impl Schedule {
     }
 
     /// Lets a vCPU run that was stopped or sleeps, or has run until now.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, leave: MayRun<'_>) {
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, permission: MayRun<'_>) {
         self.leave_sleep(vcpu);
         if vcpu.is_running() {
             self.queue.make_ready(vcpu.id, vcpu.last_thread);
         } else {
             self.queue.wake(vcpu.id, vcpu.last_thread);
         }
-        vcpu.become_ready(leave);
+        vcpu.become_ready(permission);
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
@@ -297,11 +297,11 @@ impl Schedule {
     }
 
     /// Puts a vCPU to sleep that was taken from the queue.
-    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, leave: MayRun<'_>) {
+    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, permission: MayRun<'_>) {
         if let Sleep::Ceded { until } = sleep {
             self.timers.set(vcpu.id, until);
         }
-        vcpu.fall_asleep(sleep, leave);
+        vcpu.fall_asleep(sleep, permission);
     }
 
     fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
@@ -316,10 +316,10 @@ pub(crate) fn start<H: Hal>(
     hal: &H,
     schedule: &Lock<Schedule>,
     vcpu: &mut Vcpu<H>,
-    leave: MayRun<'_>,
+    permission: MayRun<'_>,
 ) -> bool {
     let mut schedule = schedule.lock();
-    schedule.start(vcpu, leave);
+    schedule.start(vcpu, permission);
     schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }
 

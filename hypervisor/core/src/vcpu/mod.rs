@@ -1,10 +1,10 @@
 //! A vCPU: its registers while it does not run, whether it can run, and what waits for it.
 //!
-//! What it does changes here only, and but for the end of it with the partition's leave: see [`crate::partition::life`].
+//! What it does changes here only, and but for the end of it with the partition's permission: see [`crate::partition::life`].
 
 pub mod activity;
-pub mod areas;
 pub mod registers;
+pub mod vpa;
 
 use alloc::boxed::Box;
 
@@ -16,8 +16,8 @@ use crate::interrupts::presentation::Presentation;
 use crate::partition::life::MayRun;
 use crate::scheduling::queue::VcpuId;
 use crate::vcpu::activity::{Activity, Sleep};
-use crate::vcpu::areas::Areas;
 use crate::vcpu::registers::Registers;
+use crate::vcpu::vpa::Vpa;
 
 /// Where the registers of a vCPU are that does not run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ pub struct Vcpu<H: Hal> {
     /// Its external interrupts.
     pub presentation: Presentation,
     /// What it shares with the hypervisor.
-    pub areas: Areas<H>,
+    pub vpa: Vpa<H>,
     /// The hardware thread that ran it last.
     pub last_thread: Option<usize>,
     /// The last page on which it faulted though it was mapped: by another vCPU, a moment before.
@@ -81,7 +81,7 @@ impl<H: Hal> Vcpu<H> {
             activity: Activity::Stopped,
             is_prodded: false,
             presentation: Presentation::default(),
-            areas: Areas::default(),
+            vpa: Vpa::default(),
             last_thread: None,
             stale_fault: None,
         }
@@ -119,13 +119,13 @@ impl<H: Hal> Vcpu<H> {
         &mut self,
         thread: usize,
         kept: &mut Option<Box<Registers>>,
-        leave: MayRun<'_>,
+        permission: MayRun<'_>,
     ) -> Option<Claimed> {
         let before = self.residence;
         let registers = match before {
             Residence::Thread { thread: owner } if owner != thread => return None,
             Residence::Thread { .. } if self.activity == Activity::Ready => kept.take()?,
-            _ => self.run(thread, leave)?,
+            _ => self.run(thread, permission)?,
         };
         self.activity = Activity::Running { thread };
         self.residence = Residence::Record;
@@ -176,10 +176,10 @@ impl<H: Hal> Vcpu<H> {
         };
     }
 
-    /// It runs no more, and forgets what it shares with the hypervisor. This needs nobody's leave.
+    /// It runs no more, and forgets what it shares with the hypervisor. This needs no permission.
     pub fn stop(&mut self) {
         self.activity = Activity::Stopped;
-        self.areas = Areas::default();
+        self.vpa = Vpa::default();
         self.demanded = None;
     }
 }

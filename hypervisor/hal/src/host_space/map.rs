@@ -12,7 +12,7 @@ use hypervisor_core::sync::Lock;
 use super::memory::{
     HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, WINDOW_BASE, real_of,
 };
-use super::windows::{Opened, Own, RIGHTS_DATA, Windows, leaf};
+use super::windows::{Opened, RIGHTS_DATA, Reserved, Windows, leaf};
 use crate::metal::registers::{Scope, invalidate, ptesync};
 use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::single::Single;
@@ -101,7 +101,9 @@ pub(crate) fn ptcr() -> u64 {
 pub(crate) fn map_heap(range: Range) -> Result<(), MapError> {
     for offset in (0..range.bytes).step_by(1 << PAGE_2M) {
         let page = leaf(range.start.wrapping_add(offset), RIGHTS_DATA);
-        with_windows(|own| own.tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page))?;
+        with_windows(|windows| {
+            windows.tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page)
+        })?;
     }
     ptesync();
     Ok(())
@@ -161,9 +163,13 @@ impl Mapping {
 }
 
 /// Maps real memory that is not the hypervisor's own.
-pub(crate) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<Mapping, HalError> {
+pub(crate) fn map_window(
+    reserved: &Reserved,
+    address: RealAddress,
+    bytes: u64,
+) -> Result<Mapping, HalError> {
     let range = Range { start: address, bytes };
-    own.refuse(range)?;
+    reserved.refuse(range)?;
     let invalidate = || invalidate(Scope::Host);
     let opened = with_windows(|windows| windows.open(&mut ImageTables, range, invalidate))?;
     Ok(Mapping::new(opened, bytes))
@@ -171,13 +177,13 @@ pub(crate) fn map_window(own: &Own, address: RealAddress, bytes: u64) -> Result<
 
 /// Maps such memory, all in one 64 KiB page, at the place that is the vCPU's own.
 pub(crate) fn pin_window(
-    own: &Own,
+    reserved: &Reserved,
     vcpu: VcpuId,
     address: RealAddress,
     bytes: u64,
 ) -> Result<Mapping, HalError> {
     let range = Range { start: address, bytes };
-    own.refuse(range)?;
+    reserved.refuse(range)?;
     let base = PINNED_BASE + (u64::from(vcpu.0) << PAGE_64K);
     let opened = with_windows(|windows| windows.pin(&mut HeapTables, base, range))?;
     Ok(Mapping::new(opened, bytes))

@@ -68,9 +68,9 @@ impl Slots {
 
 /// What is the hypervisor's, and what it relies on to stay as it is: no window and no partition gets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Own([Range; 3]);
+pub struct Reserved([Range; 3]);
 
-impl Own {
+impl Reserved {
     /// These ranges.
     #[must_use]
     pub const fn new(ranges: [Range; 3]) -> Self {
@@ -80,9 +80,13 @@ impl Own {
     /// Refuses what has a byte in common with it.
     ///
     /// # Errors
-    /// [`HalError::Own`].
+    /// [`HalError::Reserved`].
     pub fn refuse(&self, range: Range) -> Result<(), HalError> {
-        if self.0.iter().any(|own| own.overlaps(range)) { Err(HalError::Own) } else { Ok(()) }
+        if self.0.iter().any(|taken| taken.overlaps(range)) {
+            Err(HalError::Reserved)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -219,7 +223,7 @@ fn pages_of(range: Range) -> Result<(RealAddress, u64), HalError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HalError, Own, Range, SLOTS, Slots, Taken, Windows};
+    use super::{HalError, Range, Reserved, SLOTS, Slots, Taken, Windows};
     use crate::radix::sparse::{Sparse, tree};
     use proptest::prelude::{prop_assert, proptest};
     use std::collections::HashSet;
@@ -246,14 +250,14 @@ mod tests {
     #[test]
     fn what_is_the_hypervisors_own_is_refused_to_the_byte() {
         let range = Range::new;
-        let own = Own::new([range(0, 5 * MIB), range(64 * MIB, MIB), range(0, 0)]);
+        let reserved = Reserved::new([range(0, 5 * MIB), range(64 * MIB, MIB), range(0, 0)]);
         for (start, bytes) in
             [(0, 1), (5 * MIB - 1, 1), (4 * MIB, 2 * MIB), (64 * MIB - 1, 2), (0, u64::MAX)]
         {
-            assert_eq!(own.refuse(range(start, bytes)), Err(HalError::Own), "{start:#x}");
+            assert_eq!(reserved.refuse(range(start, bytes)), Err(HalError::Reserved), "{start:#x}");
         }
         for (start, bytes) in [(5 * MIB, 59 * MIB), (65 * MIB, u64::MAX)] {
-            assert_eq!(own.refuse(range(start, bytes)), Ok(()), "{start:#x}");
+            assert_eq!(reserved.refuse(range(start, bytes)), Ok(()), "{start:#x}");
         }
     }
 

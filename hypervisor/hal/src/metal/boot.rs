@@ -13,7 +13,7 @@ use super::registers::{Scope, invalidate, read, spr};
 use super::{Boot, opal, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
-use crate::host_space::windows::Own;
+use crate::host_space::windows::Reserved;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::power9::{check_version, set_up_thread, translation_on};
 use crate::radix::PAGE_2M;
@@ -55,16 +55,17 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     // SAFETY: the range is free, mapped, and this is the only call.
     unsafe { start_heap(heap) };
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
-    let own = Own::new([image, heap, tree]);
-    hal_hypervisor_main(Machine::new(own), Boot { firmware, pvr, own: [image, heap] })
+    let reserved = Reserved::new([image, heap, tree]);
+    hal_hypervisor_main(Machine::new(reserved), Boot { firmware, pvr, own: [image, heap] })
 }
 
 const EMPTY: Range = Range::new(0, 0);
 
 /// The whole tree, through a window that is never closed.
 fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
-    let own = Own::new([map::image(), EMPTY, EMPTY]);
-    let map = |bytes| map::map_window(&own, address, bytes).expect("the device tree fits a window");
+    let reserved = Reserved::new([map::image(), EMPTY, EMPTY]);
+    let map =
+        |bytes| map::map_window(&reserved, address, bytes).expect("the device tree fits a window");
     let header = map(HEADER_BYTES);
     // The header of a bundle's manifest and that of this tree are the same.
     let bytes = manifest_bytes(copy(&header), WINDOW_BYTES_MAX)

@@ -13,7 +13,7 @@ use hypervisor_core::vcpu::registers::Registers;
 use super::facilities::{
     hal_load_vectors, hal_save_vectors, load_branches, load_monitor, read_monitor,
 };
-use super::registers::{clear_segments, isync, read, settle, spr, write};
+use super::registers::{await_invalidations, clear_segments, isync, read, spr, write};
 use super::residents::{DECREMENTER_MAX, hal_load_floating, hal_save_floating};
 use super::threads::own_index;
 use crate::host_state::per_cpu::THREADS_MAX;
@@ -87,7 +87,7 @@ pub(super) fn save(into: &mut Registers, common: Common) -> u64 {
             left.wrapping_add(now).wrapping_add(common.timebase_offset);
         clear_segments();
         switch_context(0, HOST_LPCR, 0);
-        settle();
+        await_invalidations();
         write::<{ spr::HDEC }>(0x7FFF_FFFF);
         supervisor.tar = read::<{ spr::TAR }>();
         supervisor.ctrl = read::<{ spr::CTRL_READ }>();

@@ -9,7 +9,7 @@ use hypervisor_core::dispatch::{Private, Running};
 use hypervisor_core::exit::{Action, Door, Exit, machine_check};
 use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
-use hypervisor_core::partition::outcome::Leave;
+use hypervisor_core::partition::outcome::Departure;
 
 use super::machine::Machine;
 use super::registers::{read, spr, write};
@@ -39,7 +39,7 @@ struct Answered {
 enum What {
     NoOutputs = 0,
     Outputs = 1,
-    Leave = 2,
+    Departs = 2,
     Offer = 3,
 }
 
@@ -75,7 +75,7 @@ extern "C" fn hal_offer() -> u64 {
     if running.is_taken_back() {
         return 0;
     }
-    running.leave = Some(Leave::Conferred(None));
+    running.departure = Some(Departure::Conferred(None));
     1
 }
 
@@ -98,10 +98,10 @@ extern "C" fn known(
             running.registers.answer(outputs);
             Answered { status, what: What::Outputs }
         }
-        Answer::Leave(status, outputs, leave) => {
+        Answer::Departs(status, outputs, departure) => {
             running.registers.answer(outputs);
-            running.leave = Some(leave);
-            Answered { status, what: What::Leave }
+            running.departure = Some(departure);
+            Answered { status, what: What::Departs }
         }
     }
 }
@@ -140,8 +140,8 @@ extern "C" fn hal_exit(code: u64) -> u64 {
     let running = unsafe { running() };
     match running.exit(door, exit) {
         Action::Resume => 0,
-        Action::Leave(leave) => {
-            running.leave = Some(leave);
+        Action::Departs(departure) => {
+            running.departure = Some(departure);
             1
         }
         Action::Interrupt { to, srr0, srr1 } => {

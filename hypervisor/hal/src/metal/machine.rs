@@ -14,7 +14,7 @@ use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
-use hypervisor_core::partition::outcome::Leave;
+use hypervisor_core::partition::outcome::Departure;
 use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::Registers;
 
@@ -22,7 +22,7 @@ use super::registers::{Scope, invalidate, ptesync, read, spr, write};
 use super::{eager, facilities, opal, registers, residents, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
-use crate::host_space::windows::Own;
+use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::radix::{TableMemory, Tree};
@@ -33,11 +33,11 @@ unsafe extern "C" {
 
 /// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
 #[derive(Debug)]
-pub struct Machine(Own);
+pub struct Machine(Reserved);
 
 impl Machine {
-    pub(super) const fn new(own: Own) -> Self {
-        Self(own)
+    pub(super) const fn new(reserved: Reserved) -> Self {
+        Self(reserved)
     }
 
     /// Refuses a page of what is not a partition's to have.
@@ -67,7 +67,7 @@ impl Window {
 impl hypervisor_core::hal::Window for Window {
     fn read(&self, offset: usize, into: &mut [u8]) {
         let from = self.at(offset, into.len());
-        // SAFETY: `at` has checked; `Own` keeps the hypervisor's own memory out of windows, so the
+        // SAFETY: `at` has checked; `Reserved` keeps the hypervisor's own memory out of windows, so the
         // two do not overlap. No reference to the mapped bytes is made.
         unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
     }
@@ -164,7 +164,7 @@ impl Tables for Machine {
     }
 
     fn complete_invalidations(&self) {
-        registers::settle();
+        registers::await_invalidations();
     }
 
     fn forget_translations(&self, lpid: u32) {
@@ -259,7 +259,7 @@ impl Facilities for Machine {
 }
 
 impl Enter for Machine {
-    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Leave {
+    fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure {
         let registers: *mut Registers = &raw mut *running.registers;
         let lpcr = running.lpcr;
         let area = per_cpu();
@@ -282,7 +282,7 @@ impl Enter for Machine {
         running.left = read::<{ spr::TB }>();
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
-        running.leave.take().expect("an exit that leaves says why")
+        running.departure.take().expect("an exit that leaves says why")
     }
 
     fn save_registers(

@@ -209,11 +209,11 @@ pub(crate) fn invalidate(scope: Scope) {
             take_back::<PROCESS_ALL>(IS_LPID, lpid);
         }
     }
-    settle();
+    await_invalidations();
 }
 
 /// Waits until all invalidations that this thread has begun, a guest's too, are done on all threads.
-pub(super) fn settle() {
+pub(super) fn await_invalidations() {
     // SAFETY: barriers.
     unsafe { asm!("eieio", "tlbsync", "ptesync", options(nostack)) };
 }

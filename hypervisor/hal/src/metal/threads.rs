@@ -11,8 +11,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use arch::opal::status;
 use arch::registers::lpcr;
 use hypervisor_core::hal::ThreadError;
-use hypervisor_core::scheduling::crew::Crew;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
+use hypervisor_core::scheduling::secondaries::Secondaries;
 
 use super::opal;
 use super::registers::{isync, ptesync, read, spr, write};
@@ -38,8 +38,8 @@ struct Thread {
 
 static THREADS: [Thread; THREADS_MAX] =
     [const { Thread { server: AtomicU32::new(0), doorbell: Doorbell::silent() } }; THREADS_MAX];
-static CREW: Crew = Crew::alone();
-/// What they do. Written before [`Crew::begin`], read after [`Crew::has_work`].
+static SECONDARIES: Secondaries = Secondaries::alone();
+/// What they do. Written before [`Secondaries::begin`], read after [`Secondaries::has_work`].
 static WORK: Single<Option<&'static (dyn Fn(usize) + Sync)>> = Single::new(None);
 /// PSSCR for waiting, or [`NO_STOP`].
 static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
@@ -68,7 +68,7 @@ pub(super) fn boot_thread() -> u32 {
 
 /// Fetches a thread out of firmware.
 pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
-    let index = CREW.expected().ok_or(ThreadError::Silent)?;
+    let index = SECONDARIES.expected().ok_or(ThreadError::Silent)?;
     if index == THREADS_MAX {
         return Err(ThreadError::TooMany);
     }
@@ -95,8 +95,8 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
         return Err(ThreadError::Refused(answer));
     }
     let until = read::<{ spr::TB }>().wrapping_add(ARRIVAL_TICKS);
-    while CREW.threads() == index {
-        if read::<{ spr::TB }>() > until && CREW.give_up(index) {
+    while SECONDARIES.threads() == index {
+        if read::<{ spr::TB }>() > until && SECONDARIES.give_up(index) {
             return Err(ThreadError::Silent);
         }
     }
@@ -118,14 +118,14 @@ extern "C" fn hal_thread_start() -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_main() -> ! {
     let index = own_index();
-    if !CREW.come(index) {
+    if !SECONDARIES.come(index) {
         sleep();
     }
-    wait_until(clear_doorbell, || CREW.has_work(), || wait(u64::MAX));
+    wait_until(clear_doorbell, || SECONDARIES.has_work(), || wait(u64::MAX));
     // SAFETY: there is work, and the boot thread keeps it until this thread is done.
     let work = unsafe { *WORK.get() };
     work.expect("`run` has stored it")(index);
-    CREW.finish();
+    SECONDARIES.finish();
     ring(0);
     sleep()
 }
@@ -147,10 +147,10 @@ pub(super) fn run(work: &(dyn Fn(usize) + Sync)) {
             core::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work);
         *WORK.get() = Some(lasting);
     }
-    CREW.begin();
-    (1..CREW.threads()).for_each(ring);
+    SECONDARIES.begin();
+    (1..SECONDARIES.threads()).for_each(ring);
     work(0);
-    wait_until(clear_doorbell, || CREW.is_done(), || wait(u64::MAX));
+    wait_until(clear_doorbell, || SECONDARIES.is_done(), || wait(u64::MAX));
 }
 
 /// Rings the doorbells of a thread, after all that was stored before.

@@ -57,7 +57,7 @@ fn load<V: Value>(
     Ok(Flow::Next)
 }
 
-/// A load that the lookaside does not know. Apart, so that the quick one keeps nothing for after a call.
+/// A load that no shortcut knows. Apart, so that the quick one keeps nothing for after a call.
 #[cold]
 fn load_slow<V: Value>(
     thread: &mut Thread,
@@ -85,7 +85,7 @@ fn load_update<V: Value>(
 
 /// A kind of value, brought to the width of a register.
 trait Value {
-    /// The value, if the lookaside knows where it is.
+    /// The value, if a shortcut knows where it is.
     fn quick(thread: &Thread, shared: &Shared, at: EffectiveAddress) -> Option<u64>;
 
     /// The value, or the trap.

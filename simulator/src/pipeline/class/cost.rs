@@ -9,7 +9,7 @@ impl Class {
     #[must_use]
     pub fn cause(self) -> Cause {
         match self {
-            Self::Nothing | Self::Leave | Self::Touch => Cause::DispatchWidth,
+            Self::Nothing | Self::ChargedLater | Self::Touch => Cause::DispatchWidth,
             Self::Fixed | Self::Count => Cause::LatencyFixed,
             Self::Multiply => Cause::LatencyMultiply,
             Self::DivideWord | Self::DivideDoubleword | Self::DivideExtended => {
@@ -72,7 +72,7 @@ impl Class {
         let latency = &parameters.latency;
         let special = &parameters.special;
         match self {
-            Self::Nothing | Self::Leave | Self::Touch | Self::Isync => 0,
+            Self::Nothing | Self::ChargedLater | Self::Touch | Self::Isync => 0,
             Self::Fixed => latency.fixed,
             Self::Count => latency.count,
             Self::Multiply => latency.multiply,

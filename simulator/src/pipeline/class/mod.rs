@@ -141,7 +141,7 @@ pub enum Class {
     /// `scv`: an interrupt by another way.
     VectoredCall,
     /// `sc`, `stop`, `wait`, and words that nothing is: what they cost comes after them.
-    Leave,
+    ChargedLater,
 }
 
 impl Class {
@@ -255,7 +255,7 @@ impl Class {
 /// The class of an instruction; a word that no instruction has is left to an interrupt.
 #[must_use]
 pub fn class(mnemonic: Option<Mnemonic>, word: Word) -> Class {
-    mnemonic.map_or(Class::Leave, |mnemonic| table::class(mnemonic, word))
+    mnemonic.map_or(Class::ChargedLater, |mnemonic| table::class(mnemonic, word))
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ impl Pipeline {
     }
 
     /// Charges what passed up to the last completion.
-    pub fn settle(&mut self, charges: &mut Charges) {
+    pub fn charge_completed(&mut self, charges: &mut Charges) {
         self.chain.charge_chain(charges, self.completed, Account::default());
     }
 
@@ -279,7 +279,7 @@ impl Pipeline {
     /// The thread goes on at cycle `now`, with an empty pipeline: it took an interrupt or waited. Charges what
     /// passed since the last completion to `account`.
     pub fn wait(&mut self, charges: &mut Charges, now: u64, cause: Cause, account: Account) {
-        self.settle(charges);
+        self.charge_completed(charges);
         if now > self.completed.at() {
             self.chain.charge(charges, now, cause, account);
             self.completed = Ready::new(now, cause);

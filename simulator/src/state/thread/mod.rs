@@ -1,7 +1,7 @@
 //! One hardware thread: its architected state, and what the machine remembers while it executes.
 
 pub mod accesses;
-pub mod lookaside;
+pub mod shortcuts;
 pub mod trap;
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use crate::state::power_saving::Reached;
 use crate::state::slb::SlbEntry;
 use crate::state::timers::{Timers, Underflow};
 use accesses::Accesses;
-use lookaside::Lookaside;
+use shortcuts::Shortcuts;
 use trap::Cause;
 
 /// What a thread is doing.
@@ -133,7 +133,7 @@ pub struct Thread {
     pub(crate) cause: Option<Cause>,
     /// Host-side shortcuts of translation; they answer what the modelled TLB would.
     #[serde(skip)]
-    pub(crate) lookaside: Lookaside,
+    pub(crate) shortcuts: Shortcuts,
     /// Changes whenever the SLB loses an entry, or has two for one address: shortcuts taken before are void.
     #[serde(skip)]
     pub(crate) slb_version: u64,
@@ -178,7 +178,7 @@ impl Thread {
             reached: Reached::default(),
             run_start: 0,
             cause: None,
-            lookaside: Lookaside::default(),
+            shortcuts: Shortcuts::default(),
             slb_version: 0,
             timers: Timers::default(),
             accesses: Accesses::default(),
@@ -195,7 +195,7 @@ impl Thread {
 
     /// Drops what the thread remembers only to be fast.
     pub(crate) fn forget_shortcuts(&mut self) {
-        self.lookaside.forget();
+        self.shortcuts.forget();
         self.timers = Timers::default();
     }
 

@@ -24,7 +24,7 @@ use crate::interrupts::handler::Context;
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::guest_tree::processor_properties;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
@@ -363,7 +363,7 @@ fn what_cannot_be_filled_stops_the_partition_with_the_reason() {
         let hal = Fake::new(8 << 20);
         let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
         let action = handle(&mut partition, 0, &hal, Door::Real, exit);
-        assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
+        assert_eq!(action, Action::Departs(Departure::Ended(Outcome::Stopped(reason))));
     }
 }
 
@@ -376,7 +376,7 @@ fn without_tables_the_partition_is_stopped() {
     let exit = data_exit(storage::NO_TRANSLATION, 0);
     let action = handle(&mut partition, 0, &hal, Door::Real, exit);
     let reason = StopReason::Access(AccessError::Hypervisor(HalError::OutOfTables));
-    assert_eq!(action, Action::Leave(Leave::Ended(Outcome::Stopped(reason))));
+    assert_eq!(action, Action::Departs(Departure::Ended(Outcome::Stopped(reason))));
 }
 
 #[test]

@@ -7,7 +7,7 @@ macro_rules! branch {
     Branch: B Bc Bclr Bcctr Bctar;
     Return: Rfebb;
     VectoredCall: Scv;
-    Leave: Sc;
+    ChargedLater: Sc;
 
     }};
 }

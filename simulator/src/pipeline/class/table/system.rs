@@ -20,7 +20,7 @@ macro_rules! system {
     Management: Dcbst Icbi Clrbhrb Mfbhrbe Tbegin Tend Tcheck Tsr Tabort Tabortwc Tabortdc
         Tabortwci Tabortdci Treclaim Trechkpt Msgsnd Msgclr Msgsndp Msgclrp Msgsync;
     Return: Rfid Hrfid Rfscv;
-    Leave: Wait Stop Doze Nap Sleep Rvwinkle;
+    ChargedLater: Wait Stop Doze Nap Sleep Rvwinkle;
     // POWER9 ignores data streams.
     Nothing: Dst Dstt Dstst Dststt Dss Dssall;
     TimeBaseRead: Mftb;

@@ -35,7 +35,7 @@ pub struct Log {
 
 /// A vCPU's areas.
 #[derive(Debug)]
-pub struct Areas<H: Hal> {
+pub struct Vpa<H: Hal> {
     area: Option<H::Window>,
     /// The dispatch trace log.
     pub log: Option<Log>,
@@ -43,13 +43,13 @@ pub struct Areas<H: Hal> {
     pub shadow: Option<GuestRealAddress>,
 }
 
-impl<H: Hal> Default for Areas<H> {
+impl<H: Hal> Default for Vpa<H> {
     fn default() -> Self {
         Self { area: None, log: None, shadow: None }
     }
 }
 
-impl<H: Hal> Areas<H> {
+impl<H: Hal> Vpa<H> {
     /// Whether there is a virtual processor area.
     #[must_use]
     pub const fn has_area(&self) -> bool {

@@ -8,7 +8,7 @@ use super::{Answer, refused};
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, HalError};
 use crate::hypercall::Guest;
-use crate::vcpu::areas::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
 
 /// No area crosses a page of this size.
 const PAGE: u64 = 0x1000;
@@ -27,26 +27,26 @@ pub(super) fn register<H: Hal>(
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
     };
-    let areas = &mut vcpu.areas;
+    let vpa = &mut vcpu.vpa;
     let status = match FUNCTION.get(flags) {
-        area::DEREGISTER_AREA if areas.log.is_some() || areas.shadow.is_some() => H_RESOURCE,
+        area::DEREGISTER_AREA if vpa.log.is_some() || vpa.shadow.is_some() => H_RESOURCE,
         area::DEREGISTER_AREA => {
-            areas.clear_area();
+            vpa.clear_area();
             H_SUCCESS
         }
         area::DEREGISTER_LOG => {
-            areas.log = None;
+            vpa.log = None;
             H_SUCCESS
         }
         area::DEREGISTER_SHADOW => {
-            areas.shadow = None;
+            vpa.shadow = None;
             H_SUCCESS
         }
         area::REGISTER_AREA | area::REGISTER_LOG | area::REGISTER_SHADOW if address.0 == 0 => {
             H_HARDWARE
         }
         area::REGISTER_AREA => return done(register_area(guest, server, address)),
-        area::REGISTER_LOG | area::REGISTER_SHADOW if !areas.has_area() => H_RESOURCE,
+        area::REGISTER_LOG | area::REGISTER_SHADOW if !vpa.has_area() => H_RESOURCE,
         area::REGISTER_LOG => return done(register_log(guest, server, address)),
         area::REGISTER_SHADOW => return done(register_shadow(guest, server, address)),
         _ => H_PARAMETER,
@@ -87,13 +87,13 @@ fn register_area<H: Hal>(
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Err(Answer::Status(H_PARAMETER));
     };
-    vcpu.areas.clear_area();
+    vcpu.vpa.clear_area();
     let window = match guest.hal.pin_window(vcpu.id, real, AREA_BYTES) {
         Err(HalError::OutOfTables) => return Err(Answer::Status(H_RESOURCE)),
         window => window.map_err(|error| refused(AccessError::Hypervisor(error)))?,
     };
     let runs = vcpu.is_running();
-    vcpu.areas.set_area(window, runs);
+    vcpu.vpa.set_area(window, runs);
     Ok(())
 }
 
@@ -108,7 +108,7 @@ fn register_log<H: Hal>(
         return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {
-        vcpu.areas.log = Some(Log { address, entries, next: 0 });
+        vcpu.vpa.log = Some(Log { address, entries, next: 0 });
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ fn register_shadow<H: Hal>(
         return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {
-        vcpu.areas.shadow = Some(address);
+        vcpu.vpa.shadow = Some(address);
     }
     Ok(())
 }

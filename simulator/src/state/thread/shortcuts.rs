@@ -105,7 +105,7 @@ struct BlockEntry {
 
 /// All shortcuts of a thread.
 #[derive(Clone, Debug)]
-pub struct Lookaside {
+pub struct Shortcuts {
     /// Loads.
     pub read: Pages,
     /// Stores; the frames still have to be looked at for what a store must look after.
@@ -117,7 +117,7 @@ pub struct Lookaside {
     generation: (u64, u64),
 }
 
-impl Default for Lookaside {
+impl Default for Shortcuts {
     fn default() -> Self {
         let empty = BlockEntry { address: 0, tag: 0, block: 0 };
         Self {
@@ -131,7 +131,7 @@ impl Default for Lookaside {
     }
 }
 
-impl Lookaside {
+impl Shortcuts {
     /// Enters the state that `context` describes, with instructions decoded in `mode`. Shortcuts taken
     /// from an older TLB or older blocks are dropped.
     pub fn enter(&mut self, context: Context, mode: u8, generation: (u64, u64)) {

@@ -11,7 +11,7 @@ const CLOSED: usize = 1 << (usize::BITS - 1);
 
 /// Who is here, and how far their work is.
 #[derive(Debug)]
-pub struct Crew {
+pub struct Secondaries {
     /// How many threads are here, the boot thread among them, and [`CLOSED`]. One that comes and the boot thread
     /// that gives it up both change it from the same value, so one of them fails.
     here: AtomicUsize,
@@ -19,7 +19,7 @@ pub struct Crew {
     done: AtomicUsize,
 }
 
-impl Crew {
+impl Secondaries {
     const_without_loom! {
         /// The boot thread alone.
         #[must_use]

@@ -4,7 +4,7 @@ use arch::registers::msr;
 
 use crate::partition::Partition;
 use crate::partition::life::Pending;
-use crate::partition::outcome::{Leave, Outcome, StopReason};
+use crate::partition::outcome::{Departure, Outcome, StopReason};
 use crate::scheduling::meter::Stay;
 use crate::scheduling::queue::VcpuId;
 use crate::vcpu::Vcpu;
@@ -26,15 +26,15 @@ pub(super) enum Successor {
 
 impl<H: Enter> Running<'_, H> {
     /// Counts what the vCPU did since it entered.
-    pub(super) fn account(&mut self, partition: &mut Partition<H>, leave: &Leave) {
+    pub(super) fn account(&mut self, partition: &mut Partition<H>, departure: &Departure) {
         let vcpu = &mut partition.vcpus[self.place.1];
-        vcpu.areas.left();
+        vcpu.vpa.left();
         let stay = Stay {
             vcpu: vcpu.id,
             payer: self.slice.payer,
             entered: self.entered,
             left: self.left,
-            is_interrupted: matches!(leave, Leave::Preempted | Leave::Called),
+            is_interrupted: matches!(departure, Departure::Preempted | Departure::Called),
             runs_on: self.runs_on,
         };
         self.system.schedule.lock().stayed(self.thread, stay);
@@ -44,7 +44,11 @@ impl<H: Enter> Running<'_, H> {
     }
 
     /// Decides what the vCPU does next that left; `None` if it goes on here at once.
-    pub(super) fn left(&mut self, partition: &mut Partition<H>, leave: Leave) -> Option<Next> {
+    pub(super) fn left(
+        &mut self,
+        partition: &mut Partition<H>,
+        departure: Departure,
+    ) -> Option<Next> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
@@ -60,14 +64,14 @@ impl<H: Enter> Running<'_, H> {
         if is_concluded || is_out_of_time {
             self.system.schedule.lock().owes(self.thread, id);
         }
-        match leave {
-            Leave::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
+        match departure {
+            Departure::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
             _ if is_out_of_time => {
                 let outcome = Outcome::Stopped(StopReason::TimeLimit);
                 self.system.conclude(partition, end(outcome), caller);
             }
-            Leave::Restarted => self.system.conclude(partition, Pending::Restart, caller),
-            Leave::Ceded => {
+            Departure::Restarted => self.system.conclude(partition, Pending::Restart, caller),
+            Departure::Ceded => {
                 self.registers.msr |= msr::EE;
                 let expires = self.system.hal.decrementer_expires(&self.registers, common);
                 let until = expires.wrapping_sub(common.timebase_offset);
@@ -78,21 +82,21 @@ impl<H: Enter> Running<'_, H> {
                     return Some(Next::Sleeps(Sleep::Ceded { until }));
                 }
             }
-            Leave::AwaitsProd => {
+            Departure::AwaitsProd => {
                 if !core::mem::take(&mut vcpu.is_prodded) {
                     return Some(Next::Sleeps(Sleep::AwaitsProd));
                 }
             }
-            Leave::Stopped => return Some(Next::Stops),
+            Departure::Stopped => return Some(Next::Stops),
             // A slice that is over is nobody's to give.
-            Leave::Conferred(_) if self.left >= self.slice.ends => {}
-            Leave::Conferred(to) => {
+            Departure::Conferred(_) if self.left >= self.slice.ends => {}
+            Departure::Conferred(to) => {
                 let queue = &self.system.schedule.lock().queue;
                 let heir = to.filter(|to| queue.is_ready(*to));
                 self.successor = heir.map_or(Successor::Another, Successor::Heir);
             }
-            Leave::Preempted => partition.statistics.preempted += 1,
-            Leave::Changed | Leave::Called => {}
+            Departure::Preempted => partition.statistics.preempted += 1,
+            Departure::Changed | Departure::Called => {}
         }
         if partition.life.may_run().is_none() {
             return Some(Next::Stops);
@@ -131,9 +135,9 @@ impl<H: Enter> Running<'_, H> {
             resident.stays(system, thread, partition, place, self.registers);
         }
         let vcpu = &mut partition.vcpus[place.1];
-        let leave = partition.life.may_run();
-        match (next, leave) {
-            (Next::Ready, Some(leave)) => {
+        let permission = partition.life.may_run();
+        match (next, permission) {
+            (Next::Ready, Some(permission)) => {
                 let mut schedule = system.schedule.lock();
                 let queue = &mut schedule.queue;
                 successor = match self.successor {
@@ -141,15 +145,15 @@ impl<H: Enter> Running<'_, H> {
                     Successor::Another => queue.take(thread).map(|id| (id, None)),
                     Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
                 };
-                schedule.start(vcpu, leave);
+                schedule.start(vcpu, permission);
             }
-            (Next::Sleeps(sleep), Some(leave)) => {
-                system.schedule.lock().sleep(vcpu, sleep, leave);
+            (Next::Sleeps(sleep), Some(permission)) => {
+                system.schedule.lock().sleep(vcpu, sleep, permission);
             }
             (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
         }
         let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
-        if leave.is_some() && partition.vcpus.iter().all(is_stopped) {
+        if permission.is_some() && partition.vcpus.iter().all(is_stopped) {
             let outcome = Outcome::Stopped(StopReason::AllStopped);
             system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
         }
