@@ -226,7 +226,11 @@ fuzz_target!(|bytes: &[u8]| {
             return choices.borrow_mut().play(hal, guest, until);
         }
         turns += 1;
-        if turns == QUIET_TURNS { Departure::Ended(Outcome::PoweredOff) } else { Departure::Preempted }
+        if turns == QUIET_TURNS {
+            Departure::Ended(Outcome::PoweredOff)
+        } else {
+            Departure::Preempted
+        }
     });
 
     let console = Console::default();
