@@ -1,7 +1,7 @@
 //! Files that import each other in a circle.
 //!
-//! A file imports downwards. Parent and child may know each other; any other circle is a complaint that names the files
-//! on it. Tests import what they like.
+//! A file imports downwards. Parent and child may know each other; any other circle, one that goes through a parent's child
+//! too, is a complaint that names the files on it. Tests import what they like.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn complaint(root: &Path, circle: &[Module]) -> String {
     )
 }
 
-/// Of each module of the crate at `root` that is no test, those that it imports from, without parents and children.
+/// Of each module of the crate at `root` that is no test, those that it imports from, without its parents.
 fn imports(tree: &Tree, root: &Path) -> Result<BTreeMap<Module, BTreeSet<Module>>> {
     let mut files = BTreeMap::new();
     for (path, text) in &tree.texts {
@@ -56,8 +56,8 @@ fn imports(tree: &Tree, root: &Path) -> Result<BTreeMap<Module, BTreeSet<Module>
             while !files.contains_key(&path) {
                 path.pop()?;
             }
-            let is_related = path.starts_with(module) || module.starts_with(&path);
-            (!is_related && !is_test(&path)).then_some(path)
+            let is_parent = module.starts_with(&path);
+            (!is_parent && !is_test(&path)).then_some(path)
         };
         imports.insert(module.clone(), paths.found.into_iter().filter_map(own).collect());
     }
@@ -83,7 +83,7 @@ fn is_test(module: &[String]) -> bool {
     module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
 }
 
-/// Collects the paths that begin with `crate`, `super` or `self`.
+/// Collects the paths to modules of the crate. What begins with another name may be a child of where it stands.
 struct Paths {
     here: Module,
     found: Vec<Module>,
@@ -107,7 +107,7 @@ impl Paths {
                     rest = more;
                 }
             }
-            _ => return,
+            _ => {}
         }
         module.extend_from_slice(rest);
         self.found.push(module);
@@ -204,6 +204,17 @@ mod tests {
                 "x/src: a -> b -> c -> a import each other in a circle; let what both need lie below both"
             ]
         );
+    }
+
+    #[test]
+    fn a_circle_through_a_child_is_one() {
+        let files = [
+            ("x/src/lib.rs", "mod a; mod b;"),
+            ("x/src/a/mod.rs", "mod inner; use inner::C;"),
+            ("x/src/a/inner.rs", "use crate::b::B; use super::A;"),
+            ("x/src/b.rs", "use crate::a::A;"),
+        ];
+        assert!(complaints(&files)[0].starts_with("x/src: a -> a::inner -> b -> a import"));
     }
 
     #[test]

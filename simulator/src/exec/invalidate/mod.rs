@@ -43,7 +43,7 @@ mod rb {
 fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     guard(thread, i)?;
     let Some(invalidation) = decode(thread, i, false)? else { return Ok(Flow::Synchronize) };
-    thread.invalidate(shared, thread.core, invalidation);
+    remove(thread, shared, thread.core, invalidation);
     if shared.cores.len() > 1 {
         thread.outstanding.issue(invalidation);
     }
@@ -60,7 +60,7 @@ fn tlbiel(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     if let Some(invalidation) = decode(thread, i, true)?
         && !is_later_class
     {
-        thread.invalidate(shared, thread.core, invalidation);
+        remove(thread, shared, thread.core, invalidation);
     }
     Ok(Flow::Synchronize)
 }
@@ -78,10 +78,16 @@ fn ptesync(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     for invalidation in thread.outstanding.complete() {
         let own = thread.core;
         for core in (0..shared.cores.len()).filter(|core| *core != own) {
-            thread.invalidate(shared, core, invalidation);
+            remove(thread, shared, core, invalidation);
         }
     }
     Ok(Flow::Next)
+}
+
+/// Removes translations from core `core`.
+fn remove(thread: &mut Thread, shared: &mut Shared, core: usize, invalidation: Invalidation) {
+    invalidation.apply(&mut shared.cores[core]);
+    thread.accesses.record_invalidation(core, invalidation);
 }
 
 /// `tlbie` and `tlbsync` are the hypervisor's unless LPCR\[GTSE\] gives them to the guest.

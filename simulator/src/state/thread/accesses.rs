@@ -6,8 +6,6 @@ use arch::address::EffectiveAddress;
 
 use crate::state::invalidation::Invalidation;
 use crate::state::memory::Offset;
-use crate::state::shared::Shared;
-use crate::state::thread::Thread;
 
 /// Bytes that an instruction loaded or stored, in one piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +55,13 @@ impl Accesses {
         &self.invalidations
     }
 
+    /// Records that core `core` lost translations.
+    pub fn record_invalidation(&mut self, core: usize, invalidation: Invalidation) {
+        if self.is_on {
+            self.invalidations.push((core, invalidation));
+        }
+    }
+
     /// Records an access.
     #[inline]
     pub fn record(
@@ -79,20 +84,5 @@ impl Accesses {
             return;
         }
         self.list.push(Access { address, offset, bytes: bytes as u32, is_store });
-    }
-}
-
-impl Thread {
-    /// Removes translations from core `core`.
-    pub(crate) fn invalidate(
-        &mut self,
-        shared: &mut Shared,
-        core: usize,
-        invalidation: Invalidation,
-    ) {
-        invalidation.apply(&mut shared.cores[core]);
-        if self.accesses.is_on {
-            self.accesses.invalidations.push((core, invalidation));
-        }
     }
 }
