@@ -118,25 +118,22 @@ mod payload {
         REGISTERED.fetch_add(1, SeqCst);
     }
 
-    /// What the other vCPUs do: the one that runs first after another notes for how long.
+    /// What the other vCPUs do: the one that runs first after another notes for how long, up to its next dispatch.
     fn spin(number: u32) {
         register(number);
-        let mut last = 0;
+        let dispatches = || SHARED[number as usize].0[DISPATCH_COUNT].load(SeqCst);
+        let mut begun = None;
         while !IS_OVER.load(SeqCst) {
             let now = rt::timebase();
             if FIRST.compare_exchange(0, number, SeqCst, SeqCst).is_ok() {
                 STRETCH[0].store(now, SeqCst);
                 STRETCH[1].store(now, SeqCst);
-                last = now;
-            } else if FIRST.load(SeqCst) == number && now - last < GAP {
+                begun = Some(dispatches());
+            } else if FIRST.load(SeqCst) == number && begun == Some(dispatches()) {
                 STRETCH[1].store(now, SeqCst);
-                last = now;
             }
         }
     }
-
-    /// Ticks that a round of the loop cannot take by itself: 20 us.
-    const GAP: u64 = 10_240;
 }
 
 #[cfg(not(target_os = "none"))]
