@@ -10,6 +10,8 @@ use crate::bits::{Field, bit};
 pub const GROUP_LOG2: u32 = 7;
 /// Entries of a group.
 pub const GROUP_ENTRIES: usize = 8;
+/// log2 of the smallest table: what an entry leaves out of the address is in its group's number.
+pub const TABLE_MINIMUM_LOG2: u32 = 18;
 /// log2 of the largest table that software makes: KVM's limit.
 pub const TABLE_MAXIMUM_LOG2: u32 = 46;
 

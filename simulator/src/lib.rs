@@ -12,7 +12,7 @@
 //! | [`platform`] | firmware, console, device tree |
 //! | [`machine`] | puts it together, runs it, saves and restores it |
 //! | [`trace`] | observers, which never change state |
-//! | [`oracle`] | an observer that judges what partitions see of exits and of each other |
+//! | [`oracle`] | observers that judge: what partitions see of exits and of each other, and the page sizes in hashed page tables |
 //! | [`description`] | `machines/*.toml` |
 //!
 //! The machine and the hypervisor meet only in `arch`.

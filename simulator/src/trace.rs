@@ -20,10 +20,17 @@ use crate::state::thread::Thread;
 pub trait Observer {
     /// Whether [`Observer::completed`] wants to be called.
     const SEES_INSTRUCTIONS: bool;
+    /// Whether [`Observer::stored`] wants to be called. The machine is slower then.
+    const SEES_STORES: bool = false;
 
     /// `thread` completed `op`, at `thread.cia`, in `mode`.
     fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
         let _ = (thread, op, mode);
+    }
+
+    /// `thread` completed an instruction, which accessed what `thread.accesses` lists.
+    fn stored(&mut self, thread: &Thread, shared: &Shared) {
+        let _ = (thread, shared);
     }
 
     /// `thread` took an interrupt.
@@ -58,9 +65,14 @@ impl Observer for NoObserver {
 /// Whoever lends an observer gets it back.
 impl<O: Observer> Observer for &mut O {
     const SEES_INSTRUCTIONS: bool = O::SEES_INSTRUCTIONS;
+    const SEES_STORES: bool = O::SEES_STORES;
 
     fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
         (**self).completed(thread, op, mode);
+    }
+
+    fn stored(&mut self, thread: &Thread, shared: &Shared) {
+        (**self).stored(thread, shared);
     }
 
     fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
@@ -83,10 +95,16 @@ impl<O: Observer> Observer for &mut O {
 /// Both see everything.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const SEES_INSTRUCTIONS: bool = A::SEES_INSTRUCTIONS || B::SEES_INSTRUCTIONS;
+    const SEES_STORES: bool = A::SEES_STORES || B::SEES_STORES;
 
     fn completed(&mut self, thread: &Thread, op: &Op, mode: Mode) {
         self.0.completed(thread, op, mode);
         self.1.completed(thread, op, mode);
+    }
+
+    fn stored(&mut self, thread: &Thread, shared: &Shared) {
+        self.0.stored(thread, shared);
+        self.1.stored(thread, shared);
     }
 
     fn interrupted(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {

@@ -59,7 +59,13 @@ pub(super) fn execute<O: Observer>(
     let mut end = StretchEnd::Straight;
     let mut cia = thread.cia;
     for op in &block.ops[..count] {
+        if O::SEES_STORES {
+            thread.accesses.clear();
+        }
         let outcome = (op.handler)(thread, shared, op.word);
+        if O::SEES_STORES && !thread.accesses.list().is_empty() {
+            observer.stored(thread, shared);
+        }
         if O::SEES_INSTRUCTIONS && completes(thread, outcome) {
             observer.completed(thread, op, mode);
         }

@@ -267,7 +267,7 @@ impl Machine {
         if mmu::watch::is_armed(thread) {
             thread.shortcuts.bypass_pages();
         }
-        thread.accesses.is_on = self.state.timing.is_some();
+        thread.accesses.is_on = self.state.timing.is_some() || O::SEES_STORES;
         if thread.accesses.is_on {
             thread.shortcuts.record_pages();
         }

@@ -328,6 +328,9 @@ impl Run<'_> {
             if O::SEES_INSTRUCTIONS {
                 observer.completed(self.thread, op, stretch.mode);
             }
+            if O::SEES_STORES {
+                observer.stored(self.thread, self.shared);
+            }
             if has_returned(op, outcome, true) {
                 observer.returned(self.thread, self.shared, stretch.mode);
             }

@@ -9,7 +9,7 @@
 
 pub mod access;
 mod fault;
-mod hash;
+pub(crate) mod hash;
 pub mod inhibited;
 mod located;
 mod partition;

@@ -209,16 +209,26 @@ impl Tlb {
         let page_log2 = translation.page_log2;
         let key = Key { space, page_log2, page: address >> page_log2 };
         let is_replaced = self.entries.insert(key, translation).is_some();
-        if is_replaced || self.overlaps(key) {
+        if is_replaced || self.overlapping(key).is_some() {
             self.generation += 1;
         }
         self.generation != before
     }
 
-    /// Whether a translation of another size has an address in common with `key`.
-    fn overlaps(&self, key: Key) -> bool {
-        let sizes = key.space.page_sizes_log2().into_iter();
-        sizes.filter(|&log2| log2 != key.page_log2).any(|page_log2| {
+    /// log2 of another size of a translation that has an address in common with the page of 2^`page_log2` bytes at
+    /// `address`.
+    #[must_use]
+    pub fn other_size(&self, space: Space, address: u64, page_log2: u32) -> Option<u32> {
+        self.overlapping(Key { space, page_log2, page: address >> page_log2 })
+    }
+
+    /// log2 of the size of a translation that is of another size than `key` and has an address in common with it.
+    fn overlapping(&self, key: Key) -> Option<u32> {
+        let mut sizes = key.space.page_sizes_log2().into_iter();
+        sizes.find(|&page_log2| {
+            if page_log2 == key.page_log2 {
+                return false;
+            }
             let first = key.page << key.page_log2 >> page_log2;
             let pages = 1u64 << key.page_log2.saturating_sub(page_log2);
             let at = |page| Key { page_log2, page, ..key };

@@ -23,13 +23,24 @@ pub struct Verdict {
     pub console: String,
     /// The report, if it stopped instead of switching off.
     pub report: Option<String>,
+    /// Where pages of two sizes were at one address of the hashed page table and the TLBs; `None` from QEMU, which nobody
+    /// watches.
+    pub two_sizes: Option<Vec<String>>,
 }
 
 impl Verdict {
     /// What is wrong with it for `rule`, if anything.
     #[must_use]
     pub fn complaint(&self, rule: &rule::Rule) -> Option<String> {
-        let Self { console, report } = self;
+        let Self { console, report, two_sizes } = self;
+        if let Some(two_sizes) = two_sizes
+            && two_sizes.is_empty() == rule.file.two_sizes
+        {
+            return Some(format!(
+                "two sizes at one address, wanted {}: {two_sizes:?}",
+                rule.file.two_sizes
+            ));
+        }
         match (&rule.file.stops, report) {
             (Some(expected), Some(report)) if report.contains(expected) => None,
             (Some(expected), _) => {

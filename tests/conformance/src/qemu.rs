@@ -54,5 +54,5 @@ pub fn run(rule: &Rule, processor: Processor, image: &[u8], folder: &Path) -> Ve
     let console = String::from_utf8_lossy(&bytes).replace('\r', "");
     // Behind the firmware's log.
     let console = console.split("INIT: Starting kernel").last().unwrap_or_default().to_owned();
-    Verdict { console, report }
+    Verdict { console, report, two_sizes: None }
 }

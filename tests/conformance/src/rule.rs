@@ -72,6 +72,10 @@ pub struct RuleFile {
     pub cores: Option<u32>,
     /// Threads of each core, 1 without it.
     pub threads: Option<u32>,
+    /// The program has pages of two sizes at one address of the hashed page table and the TLBs, which the oracle must
+    /// see. Without it there may be none.
+    #[serde(default)]
+    pub two_sizes: bool,
     /// Failures of the machine, in order; QEMU has none.
     #[serde(default)]
     pub maintenance: Vec<Maintenance>,

@@ -1,6 +1,7 @@
 //! Runs a rule's program on our machine.
 
-use simulator::{Boot, Description, Machine, NoObserver, Report, RunState};
+use simulator::oracle::page_sizes::PageSizes;
+use simulator::{Boot, Description, Machine, Report, RunState};
 
 use crate::Verdict;
 use crate::rule::{Processor, Rule, RuleFile};
@@ -15,7 +16,8 @@ pub const PATIENCE: u64 = 20_000_000;
 #[must_use]
 pub fn run(rule: &Rule, processor: Processor, image: &[u8]) -> Verdict {
     let mut machine = machine(rule, processor, image);
-    let end = run_with(&mut machine, &rule.file);
+    let mut sizes = PageSizes::default();
+    let end = run_with(&mut machine, &rule.file, &mut sizes);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
     let report = match end {
         RunState::PoweredOff => None,
@@ -25,20 +27,21 @@ pub fn run(rule: &Rule, processor: Processor, image: &[u8]) -> Verdict {
         }
         RunState::Rebooted => Some("the program rebooted the machine".to_owned()),
     };
-    Verdict { console, report }
+    let two_sizes = Some(sizes.findings().iter().map(ToString::to_string).collect());
+    Verdict { console, report, two_sizes }
 }
 
 /// Runs to the end, and lets the machine fail on the way where the rule wants it.
-fn run_with(machine: &mut Machine, file: &RuleFile) -> RunState {
+fn run_with(machine: &mut Machine, file: &RuleFile, sizes: &mut PageSizes) -> RunState {
     for failure in &file.maintenance {
         let steps = failure.step.saturating_sub(machine.state().steps());
-        let end = machine.run(steps, &mut NoObserver);
+        let end = machine.run(steps, sizes);
         if !matches!(end, RunState::Running) {
             return end;
         }
         machine.raise_maintenance(failure.thread, 1 << (63 - failure.bit));
     }
-    machine.run(PATIENCE, &mut NoObserver)
+    machine.run(PATIENCE, sizes)
 }
 
 /// The rule's machine with `processor`, about to enter `image`.

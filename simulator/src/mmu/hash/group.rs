@@ -10,6 +10,17 @@ use crate::mmu::read::Read;
 use crate::state::memory::{Memory, Offset};
 use crate::state::tlb::Segment;
 
+/// What a valid entry says where its page is, whoever looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// Its segment, with the base page size that the entry is for.
+    pub segment: Segment,
+    /// Where it begins in the segment.
+    pub offset: u64,
+    /// log2 of its bytes.
+    pub log2: u32,
+}
+
 /// An entry that translates an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
@@ -80,6 +91,40 @@ fn abbreviated(segment: Segment, offset: u64) -> u64 {
     (segment.vsid << (segment.log2 - low) | offset >> low) << first::AVA_SHIFT
 }
 
+/// What the entry at `place` in group number `group` of `table` says, if it is valid and means a page.
+///
+/// The bits of the address that an entry leaves out are those that the group's number shows: a table has at least 2048 groups.
+pub(crate) fn page_at(
+    memory: &Memory,
+    table: Table,
+    group: u64,
+    place: Offset,
+    lpid: u32,
+) -> Option<Page> {
+    let word = |place| u64::from_be_bytes(memory.read(place));
+    let (entry, second) = (word(place), word(place + 8));
+    if entry & first::V == 0 || table.bytes_log2 < hash::TABLE_MINIMUM_LOG2 {
+        return None;
+    }
+    let log2 = match second::B.get(second) {
+        0 => 28,
+        1 => 40,
+        _ => return None,
+    };
+    let sizes = [12, 16, 24, 34].into_iter();
+    let sized = |base| page_log2(base, entry & first::L != 0, second).map(|size| (base, size));
+    let (base_log2, page_log2) = sizes.filter_map(sized).next()?;
+    let low = first::AVA_OMITS_LOG2;
+    let virtual_high = (entry & first::AVA) >> first::AVA_SHIFT;
+    let vsid = virtual_high >> (log2 - low);
+    let high = (virtual_high & ((1 << (log2 - low)) - 1)) << low;
+    let hashed = if entry & first::H == 0 { group } else { !group };
+    let omitted = (1u64 << low.saturating_sub(base_log2)) - 1;
+    let page = (hashed ^ hash::hash(vsid, log2, base_log2, 0)) & omitted;
+    let offset = (high | page << base_log2) >> page_log2 << page_log2;
+    Some(Page { segment: Segment { lpid, vsid, log2, base_log2 }, offset, log2: page_log2 })
+}
+
 /// The bits of AVA that count: none below the base page.
 fn compared(segment: Segment) -> u64 {
     !0 << (segment.base_log2.max(first::AVA_OMITS_LOG2) - first::AVA_OMITS_LOG2 + first::AVA_SHIFT)
@@ -100,8 +145,12 @@ fn page_log2(base_log2: u32, is_large: bool, second: u64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{abbreviated, compared, page_log2};
+    use super::{Page, abbreviated, compared, page_at, page_log2, search};
+    use crate::state::memory::{Memory, Region};
     use crate::state::tlb::Segment;
+    use arch::address::RealAddress;
+    use arch::hash::{self, LARGE_PAGES, PageSize, Table, first, second};
+    use proptest::prelude::*;
 
     #[test]
     fn a_size_is_known_by_all_bits_below_the_page() {
@@ -115,6 +164,45 @@ mod tests {
         assert_eq!(page_log2(24, true, 0x1200_0000), Some(24));
         assert_eq!(page_log2(34, true, 0x4_0000_3000), Some(34));
         assert_eq!(page_log2(34, true, 0x4_0000_0000), None);
+    }
+
+    proptest! {
+        /// Whoever finds an entry by an address finds that address's page in the entry.
+        #[test]
+        fn an_entry_says_where_its_page_is(
+            size in prop::sample::select(LARGE_PAGES.to_vec()),
+            is_small: bool,
+            is_large_segment: bool,
+            is_secondary: bool,
+            vsid: u64,
+            offset: u64,
+            slot in 0usize..8,
+        ) {
+            let small = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
+            let size = if is_small { small } else { size };
+            let log2 = if is_large_segment || size.base_log2 == 34 { 40 } else { 28 };
+            // An entry has 68 bits of the virtual address.
+            let vsid = vsid & ((1 << (68 - log2)) - 1);
+            let segment = Segment { lpid: 3, vsid, log2, base_log2: size.base_log2 };
+            let offset = offset & ((1 << log2) - 1);
+            let table = Table { base: RealAddress(0), bytes_log2: 20 };
+            let mut memory = Memory::new(vec![Region { base: 0, bytes: 1 << 20, node: 0 }]);
+            let hashed = hash::hash(vsid, log2, size.base_log2, offset);
+            let hashed = if is_secondary { !hashed } else { hashed };
+            let place = table.group(hashed).0 as usize + 16 * slot;
+            let flags = if is_small { 0 } else { first::L } | if is_secondary { first::H } else { 0 };
+            let entry = abbreviated(segment, offset) & first::AVA & compared(segment) | flags | first::V;
+            memory.write(place, entry.to_be_bytes());
+            let second = second::B.set(size.code << 12, u64::from(log2 == 40));
+            memory.write(place + 8, second.to_be_bytes());
+            let start = offset >> size.actual_log2 << size.actual_log2;
+            let page = Page { segment, offset: start, log2: size.actual_log2 };
+            let group = (place >> 7) as u64;
+            prop_assert_eq!(page_at(&memory, table, group, place, 3), Some(page));
+            let found = search(&memory, table, segment, offset, &mut Vec::new());
+            let found = found.ok().flatten().expect("it is in one of the two groups");
+            prop_assert_eq!(found.page_log2, size.actual_log2);
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod entry;
 mod group;
 pub(super) mod rights;
 
+pub(crate) use group::{Page, page_at};
+
 use arch::address::{EffectiveAddress, RealAddress};
 use arch::hash::{self, Table, base_log2, segment};
 use arch::interrupt::storage;
@@ -118,6 +120,17 @@ fn partition_entry(
     let entry = partition::entry(&shared.memory, known, ptcr, lpid)
         .map_err(|NoMemory(at)| Fault::NoTable(at))?;
     Ok(entry.filter(|entry| entry.words[0] & PATE0_HR == 0))
+}
+
+/// Whose hashed page table translates for `thread` as it is now, and which; `None` where none does.
+pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)> {
+    let is_real = thread.msr() & msr::HV != 0 && thread.msr() & (msr::IR | msr::DR) == 0;
+    if is_real || thread.spr(Spr::Lpcr) & (lpcr::HR | lpcr::UPRT) != 0 {
+        return None;
+    }
+    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let entry = partition_entry(shared, thread, None, lpid).ok()??;
+    Some((lpid, Table::from_doubleword(entry.words[0])))
 }
 
 /// Looks for an address in the hashed page table, and says what was read on the way.

@@ -1,0 +1,20 @@
+#include "prologue.inc"
+#include "hash.inc"
+
+.set PLAIN, PTE_R | PTE_C | PTE_M
+
+main:
+    bl      setup_hash
+    SEGMENT 0, 0x10000000, 0x0000000000123000 | BASE_4K
+    ENTRY   0x123, 0x9001000, 12, 0, 0, FRAME_A | PLAIN
+    READS   1, 0x19001000, 0xaa
+    CHANGE_FIRST 0
+    INVALIDATE 0x1239001000
+    ENTRY   0x123, 0x9002000, 12, 0, PTE_L, FRAME_B | P64K_IN_4K | PLAIN
+    STORE   FRAME_B + 0x2000, 0xb2
+    READS   2, 0x19002000, 0xb2
+    CHANGE_FIRST 0
+    INVALIDATE 0x1239002000 | AP_64K
+    ENTRY   0x123, 0x9001000, 12, 0, 0, FRAME_A | PLAIN
+    READS   3, 0x19001000, 0xaa
+    PASS
