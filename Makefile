@@ -11,11 +11,11 @@ run:      ## measure a hypercall on our machine, then run the same image on QEMU
 	@cargo xtask run
 test:     ## run all checks and all tests, as continuous integration does
 	@cargo xtask test
-check:    ## check format, lints, who uses whom, unsafe code, citations and joined files
+check:    ## check format, lints, which crate uses which, unsafe code, citations and joined files
 	@cargo xtask check
 differential: ## run random instructions on the simulator and on QEMU, and compare
 	@cargo xtask differential
-bench:    ## measure how fast our machine and QEMU run the same image, what timing mode and observers cost, and profile
+bench:    ## measure how fast our machine and QEMU run the same image, and what timing mode and observers cost; profile
 	@cargo xtask bench
 fuzz:     ## Fuzz: run random partitions for ten minutes, on the host and on our machine
 	@cargo xtask fuzz

@@ -25,31 +25,31 @@ pub struct Arguments {
 const LONG_HELP: &str = "\
 Examples:
   powervisor run experiments/null-hypercall.toml
-      what a hypercall costs, a line per variant
+      prints what a hypercall costs, a line per variant
   powervisor run experiments/null-hypercall.toml --format json | jq '.rows[].value'
-      the same for programs
+      the same as JSON, for programs
   powervisor boot examples/hello.toml
-      a partition on the hypervisor, on our machine
+      boots a partition on the hypervisor, on our machine
   powervisor boot examples/hello.toml --on qemu
-      the same hypervisor and the same partition on QEMU, under real firmware
+      boots the same hypervisor and the same partition on QEMU, under real firmware
   powervisor boot examples/console.toml --console echo --log-input typed
-      one partition's console, and what was typed kept; --replay-input typed does it again
+      connects you to one partition's console and records what you type; --replay-input typed replays it
   powervisor boot examples/shared.toml --trace exits --trace-file exits --statistics
-      a line for each exit, and what each partition did
+      writes a line for each exit, and at the end what each partition did
   powervisor boot examples/hello.toml --timing
-      the same in timing mode: how many cycles, who spent them and why
+      boots in timing mode, and says how many cycles the run took, who spent them and why
   powervisor boot --kernel vmlinux --symbols kallsyms --timing --explain
-      a kernel bare on the machine: in which of its functions the cycles went, and why
+      boots a kernel bare on the machine, and says in which of its functions the cycles went, and why
   powervisor boot --resume prompt --symbols kallsyms --timing --warm-up 5000000 --region ksys_read --explain
-      the same of the calls of one function, from a machine that --save wrote
+      continues a machine that --save wrote, and says the same for the calls of one function
   powervisor boot examples/shared.toml --steps 1000000 --save half
-      a run to here; powervisor boot --resume half goes on
+      runs so many steps and saves the machine; powervisor boot --resume half goes on
   powervisor boot examples/null-hypercall.toml --until 0x4001 --save begun
-      a run to where the payload's first region begins
+      runs to where the payload's first region begins, and saves the machine
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
-      a program of your own as the partition
+      boots your own program as a partition
   powervisor boot --kernel skiboot-payload.elf
-      any image for OPAL firmware, bare on the machine
+      boots any image for OPAL firmware, bare on the machine
 
 Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
 needed (one line on standard error says what), 130 interrupted.";
@@ -59,7 +59,7 @@ needed (one line on standard error says what), 130 interrupted.";
 pub enum Command {
     /// Run an experiment and print its figures.
     Run(RunArguments),
-    /// Boot a partition, or an image bare on the machine, with its console on standard output.
+    /// Boot partitions, or an image bare on the machine, and show the console on standard output.
     Boot(Box<BootArguments>),
     /// Write the bundle that carries a partition to the hypervisor.
     Bundle(BundleArguments),
@@ -88,15 +88,15 @@ pub struct RunArguments {
     /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,
-    /// Let a hardware thread run so many cycles ahead of the others, 1 to 100.
+    /// Let a hardware thread run this many cycles ahead of the others, 1 to 100.
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print where the cycles went: who, in which function, at which instruction, and why; where the region is short, with
-    /// what making a cause free is worth beside it. JSON has the ledger always.
+    /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short, print beside
+    /// it what making a cause free is worth. JSON always has the ledger.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
-    /// Run again with each cause above 5 % made free, and print what the ledger said beside what changed.
+    /// Run again with each cause above 5 % made free, and print the ledger's figure beside the change of the run.
     #[arg(long, conflicts_with = "functional")]
     pub check_causes: bool,
     /// Write each variant's folded stacks, flame graph and trace into this folder.
@@ -128,7 +128,7 @@ pub struct BootArguments {
     /// Continue a machine that --save wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "memory", "seed", "console"])]
     pub resume: Option<PathBuf>,
-    /// Give the payload or the kernel this second file.
+    /// Give the payload or the kernel this initrd.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "resume"])]
     pub initrd: Option<PathBuf>,
     /// Give the payload or the kernel these arguments.
@@ -140,7 +140,7 @@ pub struct BootArguments {
     /// Boot on the machine of this description.
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
-    /// Give the machine so many chips, cores of each and threads of each core, such as 1x2x4.
+    /// Give the machine this many chips, cores per chip and threads per core, such as 1x2x4.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
     pub topology: Option<Topology>,
     /// Boot on this machine.
@@ -152,63 +152,63 @@ pub struct BootArguments {
     /// Show the log of QEMU's firmware too.
     #[arg(long)]
     pub firmware_log: bool,
-    /// The partition that the console is for: standard output is what it writes and nothing else, all
-    /// other lines go to standard error, and it gets the input. Without this, and without `console` in
-    /// the partition file, all lines are on standard output and the first partition gets the input.
+    /// Connect the console to this partition: standard output shows what it writes and nothing else, all other lines go to
+    /// standard error, and it gets the input. Without this, and without `console` in the partition file, all lines go to
+    /// standard output and the first partition gets the input.
     #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
     pub console: Option<String>,
-    /// Write what was typed, each piece with its simulated time, so that it can be replayed.
+    /// Record what you type in this file, each piece with its simulated time, for --replay-input.
     #[arg(long, value_name = "FILE")]
     pub log_input: Option<PathBuf>,
-    /// Type what --log-input wrote, at the same simulated times, instead of standard input.
+    /// Take the input from a file that --log-input wrote, at the same simulated times, instead of standard input.
     #[arg(long, value_name = "FILE")]
     pub replay_input: Option<PathBuf>,
-    /// Write a line for each exit of a partition, or for each instruction too: some 90 bytes of each.
+    /// Write a line of some 90 bytes for each exit of a partition, or for each instruction too.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub trace: Option<Traced>,
     /// Write the trace to this file instead of standard error.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<PathBuf>,
-    /// At the end, write what each partition did to standard error: a table, or the line of JSON that docs/json.md
+    /// At the end, write to standard error what each partition did: a table, or the line of JSON that docs/json.md
     /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and prints its counts when all
     /// partitions have ended.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
     pub statistics: Option<Format>,
-    /// Run in timing mode; at the end, write the cycles, and who spent them and why, to standard error. A
-    /// machine that was saved in timing mode continues in it; another one begins with empty caches.
+    /// Run in timing mode; at the end, write to standard error how many cycles passed, and who spent them and why. A machine
+    /// that was saved in timing mode continues in it; any other begins with empty caches.
     #[arg(long)]
     pub timing: bool,
-    /// In timing mode, leave the first steps out of the ledger, until caches and predictors have filled.
+    /// In timing mode, leave the first N steps out of the ledger, while caches and predictors fill.
     #[arg(long, value_name = "N")]
     pub warm_up: Option<u64>,
-    /// In timing mode, write where the cycles went to standard error: who, in which function, at which instruction,
-    /// and why; of the whole run, or of the --region.
+    /// In timing mode, write to standard error who spent the cycles, in which function, at which instruction, and why: of
+    /// the whole run, or of the --region.
     #[arg(long)]
     pub explain: bool,
-    /// In timing mode, keep the ledger of a part of the run too: of a function's calls, from its entry to its return,
-    /// or of what lies between two marks, by the first of them, such as 0x4000. PARTITION:FUNCTION where two programs
-    /// have it.
+    /// In timing mode, keep the ledger of a part of the run too: of a function's calls, from its entry to its return, or of
+    /// what lies between two marks; name the first mark, such as 0x4000. Write PARTITION:FUNCTION if two programs have the
+    /// function.
     #[arg(long, value_name = "FUNCTION|MARK")]
     pub region: Option<Part>,
     /// In timing mode, write folded stacks, a flame graph and the line of JSON of --statistics into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The symbols of the kernel, or of a partition's program: an ELF file with a symbol table, a System.map, or
-    /// /proc/kallsyms. May be given for each partition.
+    /// Read the symbols of the kernel, or of a partition's program, from this file: ELF with a symbol table, a System.map,
+    /// or /proc/kallsyms. You can give one for each partition.
     #[arg(long, value_name = "[PARTITION=]FILE")]
     pub symbols: Vec<String>,
     /// Stop after this many steps: instructions completed and interrupts taken. Nothing else ends a guest that spins, or
-    /// that polls for input when standard input, or the log, has ended; one line tells that a guest polls so.
+    /// that polls for input after standard input, or the log, has ended; one line says that a guest polls so.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// Stop behind the first mark `tdi 0,r0,MARK` that is executed: 0x4000 and more for the begin of a region, 0x4800
-    /// and more for its end; or before the first instruction of a function is executed, such as `panic` of Linux.
+    /// Stop after the first mark `tdi 0,r0,MARK`: 0x4000 and more for the begin of a region, 0x4800 and more for its end. Or
+    /// stop before the first instruction of a function, such as `panic` of Linux.
     #[arg(long, value_name = "MARK|FUNCTION")]
     pub until: Option<Until>,
-    /// Stop when the console has shown this text, 65,536 steps later at most: a prompt, or 'Kernel panic'.
+    /// Stop when the console has shown this text, such as a prompt or 'Kernel panic', at most 65,536 steps later.
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub until_console: Option<String>,
-    /// Write the machine to this file when the run stops before its end: by --steps, --until or Ctrl-C.
+    /// Save the machine in this file when --steps, --until or Ctrl-C stops the run before its end.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 }
@@ -250,8 +250,8 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
-    /// Give both machines so many chips, cores of each and threads of each core; QEMU gets a core for each thread, 8
-    /// at most.
+    /// Give both machines this many chips, cores per chip and threads per core; QEMU gets a core for each thread, at most
+    /// 8.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
     pub topology: Option<Topology>,
 }
@@ -259,11 +259,11 @@ pub struct CompareArguments {
 /// Arguments of `diff`.
 #[derive(Args, Debug)]
 pub struct DiffArguments {
-    /// A report written by `powervisor run --format json`.
+    /// A report that `powervisor run --format json` or `boot --statistics json` wrote.
     pub before: PathBuf,
     /// Another one, of the same experiment.
     pub after: PathBuf,
-    /// Compare lines by this.
+    /// Compare lines of the ledgers by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
 }
@@ -300,10 +300,10 @@ pub struct CalibrateArguments {
     /// Calibrate the machine of this description.
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
-    /// Fail if a figure misses what its group demands.
+    /// Fail if a figure misses the tolerance of its group.
     #[arg(long)]
     pub check: bool,
-    /// Show latency by footprint and by pages, and what siblings cost, as curves too.
+    /// Print curves too: latency by footprint and by pages, and the cost of siblings.
     #[arg(long)]
     pub curves: bool,
 }

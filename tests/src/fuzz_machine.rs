@@ -18,16 +18,16 @@ const TOPOLOGIES: [[u32; 3]; 6] =
 /// Between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(10);
 
-/// Random partitions on our machine, while the oracle watches.
+/// Run random partitions on our machine, while the oracle watches.
 #[derive(Parser, Debug)]
 struct Arguments {
-    /// Seconds, after which no other system is begun.
+    /// Begin no other system after this many seconds.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// The first system's number; without it, another every second.
+    /// Begin with the system of this number; without it, with another one every second.
     #[arg(long)]
     first: Option<u64>,
-    /// At most so many systems.
+    /// Run at most this many systems.
     #[arg(long, default_value_t = u64::MAX)]
     count: u64,
 }

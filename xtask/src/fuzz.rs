@@ -27,10 +27,10 @@ const COVERAGE: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module
 /// For how long, and on what.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arguments {
-    /// Seconds for each target.
+    /// Run each target for this many seconds.
     #[arg(long, default_value_t = 300)]
     seconds: u64,
-    /// On our machine only, with these arguments of `fuzz-machine`: --first, --count.
+    /// Run only on our machine, with these arguments of `fuzz-machine`: --first, --count.
     #[arg(long, num_args = 0.., allow_hyphen_values = true)]
     machine: Option<Vec<String>>,
 }

@@ -12,7 +12,7 @@ const MODELS: [&str; 5] = ["--package", "hypervisor-core", "--lib", "--", "model
 /// How much is tried.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Arguments {
-    /// Involuntary switches between threads in one order of steps, in the models of whole partitions.
+    /// In models of whole partitions, try at most this many involuntary switches between threads in one interleaving.
     #[arg(long, default_value_t = 2)]
     pub(crate) switches: u32,
 }

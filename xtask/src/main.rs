@@ -50,12 +50,12 @@ enum Task {
     Run,
     /// Run all checks, then all tests, as continuous integration does.
     Test,
-    /// Fetch Debian's kernel and busybox for our machine into target/linux, and make an initramfs of them.
+    /// Fetch Debian's kernel and busybox for our machine into target/linux, and make an initramfs with busybox.
     Linux(linux::Arguments),
     /// Run your build of kvm-unit-tests: each test as a guest of the hypervisor and on the bare machine, on our machine
     /// and on QEMU. Print how each ended.
     KvmUnitTests(kvm_unit_tests::Arguments),
-    /// Check format and lints, who uses whom, where unsafe code is, whether every citation resolves, and whether
+    /// Check format and lints, which crate uses which, where unsafe code is, whether every citation resolves, and whether
     /// the joined files are as new as their parts.
     Check,
     /// Join CHANGELOG.md from docs/changes and CLAIMS.md from docs/claims.
@@ -70,10 +70,10 @@ enum Task {
     /// Measure how fast our machine and QEMU run the same image, in millions of instructions per second, and what timing
     /// mode and observers cost; then profile the simulator.
     Bench(bench::Arguments),
-    /// Mutants: change one thing at a time in `arch` and in the simulator; the tests must notice.
+    /// Mutants: change `arch` and the simulator in one place at a time, and run the tests, which must notice it.
     Mutants(mutants::Arguments),
-    /// Fuzz: libFuzzer looks for a partition that breaks the hypervisor on the fake machine; then random partitions run on
-    /// our machine, and its oracle watches.
+    /// Fuzz: let libFuzzer look for a partition that breaks the hypervisor on the fake machine; then run random partitions
+    /// on our machine, watched by its oracle.
     Fuzz(fuzz::Arguments),
     /// Loom: run hand-overs between hardware threads in all interleavings.
     Loom(loom::Arguments),

@@ -32,10 +32,10 @@ const JUDGES: [&str; 8] = [
 /// Which mutants.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Arguments {
-    /// The sample, as K/N: every N-th mutant from the K-th. Without it, another each day.
+    /// Try this sample, K/N: every N-th mutant from the K-th. Without it, another sample each day.
     #[arg(long)]
     shard: Option<Shard>,
-    /// How many mutants are tried at a time; each builds in a copy of its own.
+    /// Try this many mutants at a time; each builds in its own copy.
     #[arg(long, default_value_t = 1)]
     jobs: u32,
 }

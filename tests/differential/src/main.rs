@@ -10,13 +10,14 @@ use differential::{Options, Scope, USUAL_CASES, run};
 #[derive(Parser, Debug)]
 #[command(name = "differential", bin_name = "cargo xtask differential")]
 struct Arguments {
-    /// Only this instruction, by its base mnemonic: add, lwarx, fmadd. All of them if left out.
+    /// Compare only this instruction, by its base mnemonic, such as add, lwarx, fmadd. Without this, compare all.
     #[arg(long, value_name = "M")]
     mnemonic: Option<String>,
-    /// Cases for each instruction. With fewer than usual a known disagreement may not occur, which is no failure then.
+    /// Run this many cases for each instruction. With fewer than the default a known disagreement may not occur, which is
+    /// no failure then.
     #[arg(long, value_name = "N", default_value_t = USUAL_CASES as u64, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     cases: u64,
-    /// Decides every case; the same seed makes the same cases.
+    /// Seed of the random cases; the same seed makes the same cases.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 }

@@ -62,13 +62,13 @@ const fn compute(name: &'static str, arguments: &'static str, much: u64) -> Work
 #[derive(clap::Args, Debug, Clone, Copy)]
 #[group(multiple = false)]
 pub(crate) struct Arguments {
-    /// Only how the rate depends on the number of hardware threads.
+    /// Measure only how the rate depends on the number of hardware threads.
     #[arg(long)]
     threads: bool,
-    /// Only timing mode, and what it costs to look.
+    /// Measure only timing mode, and the cost of observers.
     #[arg(long)]
     timing: bool,
-    /// Only where the simulator's own time goes.
+    /// Only profile the simulator.
     #[arg(long)]
     profile: bool,
 }

@@ -23,12 +23,12 @@ use outcome::Outcome;
 use place::Place;
 
 const HELP: &str = "\
-The suite is built beforehand, in any folder:
+Build the suite first, in any folder:
   git clone https://gitlab.com/kvm-unit-tests/kvm-unit-tests
   cd kvm-unit-tests
   ./configure --arch=ppc64 --endian=little --cross-prefix=powerpc64le-linux-gnu-
   make
---endian=big with the same compiler gives the other one. Debian's package with it is gcc-powerpc64le-linux-gnu.
+--endian=big builds the other byte order with the same compiler. Debian's package of it is gcc-powerpc64le-linux-gnu.
 
 Places:
   pseries      QEMU's pseries with a POWER9: the judge of guests
@@ -37,28 +37,27 @@ Places:
   qemu-bare    QEMU's powernv9 without a hypervisor: the judge of the bare machine
   bare         our machine without a hypervisor
 
-A test that wants to be migrated is saved and resumed in another process where it is a guest on our machine, and is not
-migrated elsewhere.";
+If a test asks for migration, a guest on our machine is saved, and resumed in another process. No other place migrates it.";
 
 /// What to run.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// The folder of the build: with config.mak and powerpc/*.elf.
+    /// The folder of the build, which has config.mak and powerpc/*.elf.
     folder: PathBuf,
-    /// Run this test only, by its name in unittests.cfg; may be given several times.
+    /// Run only this test, by its name in unittests.cfg; you can give several.
     #[arg(long, value_name = "NAME")]
     test: Vec<String>,
-    /// Run in this place only; may be given several times.
+    /// Run only in this place; you can give several.
     #[arg(long = "in", value_enum, value_name = "PLACE")]
     places: Vec<Place>,
     /// Refuse a build of the other byte order.
     #[arg(long, value_enum)]
     endian: Option<Endian>,
-    /// Give each test so many processors instead of what unittests.cfg says.
+    /// Give each test this many processors, instead of the number in unittests.cfg.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     vcpus: Option<u32>,
-    /// End a run after so many seconds.
+    /// End a run after this many seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     timeout: u64,
 }

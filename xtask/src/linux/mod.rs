@@ -28,13 +28,13 @@ const TOPOLOGIES: [&str; 3] = ["1x1x1", "1x2x4", "2x4x4"];
 /// A kernel of Debian's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Kernel {
-    /// Of Debian 12, with pages of 64K.
+    /// Debian 12's, with pages of 64K.
     #[value(name = "6.1")]
     Bookworm,
-    /// Of Debian 13, with pages of 4K.
+    /// Debian 13's, with pages of 4K.
     #[value(name = "6.12")]
     Trixie,
-    /// Of Debian 13, with pages of 64K.
+    /// Debian 13's, with pages of 64K.
     #[value(name = "6.12-64k")]
     TrixieLargePages,
 }
@@ -55,22 +55,23 @@ impl Kernel {
 /// What to do with them.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Arguments {
-    /// Boot them on our machine and on QEMU, type a few commands into each, and compare the answers.
+    /// Boot the kernel on our machine and on QEMU, type a few commands into each, and compare the answers.
     #[arg(long)]
     boot: bool,
     /// Run the torture set instead of a few commands.
     #[arg(long, requires = "boot")]
     torture: bool,
-    /// With the hashed page table (`disable_radix`).
+    /// Boot with the hashed page table (`disable_radix`).
     #[arg(long, requires = "boot")]
     hash: bool,
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
-    /// Which kernel.
+    /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
-    /// Chips, cores of each and threads of each core, such as 1x2x4; without it one, eight and 32 threads in turn.
+    /// Boot with this many chips, cores per chip and threads per core, such as 1x2x4; without this boot with one, eight and
+    /// 32 threads in turn.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
     topology: Option<String>,
 }
