@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::claims::{FIGURES, Figures};
 use crate::workspace::Workspace;
 
 /// What an entry of CHANGELOG.md does to results, in the order of the file.
@@ -67,10 +68,11 @@ pub(crate) fn files(root: &Path) -> Result<[Joined; 2]> {
             .with_context(|| format!("{path} has no place for what is in {parts}"))?;
         anyhow::Ok(Joined { path, parts, is, of_parts })
     };
-    Ok([
-        file("CHANGELOG.md", "docs/changes", changelog)?,
-        file("CLAIMS.md", "docs/claims", claims)?,
-    ])
+    let mut claims = file("CLAIMS.md", "docs/claims", claims)?;
+    let figures = Figures::read(root)?;
+    claims.of_parts =
+        figures.fill(&claims.of_parts).with_context(|| format!("figures of {FIGURES}"))?;
+    Ok([file("CHANGELOG.md", "docs/changes", changelog)?, claims])
 }
 
 /// `is` with the parts' entries as what is not released: by effect, then by part.

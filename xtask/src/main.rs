@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod claims;
 mod dist;
 mod fuzz;
 mod images;
@@ -60,6 +61,8 @@ enum Task {
     Check,
     /// Join CHANGELOG.md from docs/changes and CLAIMS.md from docs/claims.
     Join,
+    /// Measure the figures of CLAIMS.md and of the README's quoted outputs again, and write those that changed.
+    Claims(claims::Arguments),
     /// Run random instructions on the simulator and on QEMU, and compare; `differential --help` lists options.
     #[command(disable_help_flag = true)]
     Differential {
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Task::KvmUnitTests(arguments) => kvm_unit_tests::kvm_unit_tests(&workspace, &arguments),
         Task::Check => check::check(&workspace),
         Task::Join => join::join(&workspace),
+        Task::Claims(arguments) => claims::claims(&workspace, arguments),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments).map(drop),

@@ -1,0 +1,241 @@
+//! Measured figures, the file that has them, and the places in a text that ask for one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+
+use crate::workspace::{Workspace, output};
+
+/// The file, from the root.
+pub(crate) const PATH: &str = "docs/figures.json";
+/// A place that asks when the figures were measured.
+const MEASURED: &str = "measured";
+
+/// A figure, and its bounds where guesses have a part in it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Figure {
+    value: f64,
+    bounds: Option<[f64; 2]>,
+}
+
+/// All figures that claims ask for.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Figures {
+    measured: String,
+    /// By experiment, metric and variant.
+    figures: BTreeMap<String, Figure>,
+}
+
+impl Figures {
+    /// Those of the file.
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        let text =
+            fs::read_to_string(root.join(PATH)).with_context(|| format!("reading {PATH}"))?;
+        let file: Value = serde_json::from_str(&text).with_context(|| format!("reading {PATH}"))?;
+        let measured = file["measured"].as_str().unwrap_or_default().to_owned();
+        let empty = Map::new();
+        let figures = file["figures"].as_object().unwrap_or(&empty).iter();
+        let figures = figures.map(|(key, figure)| (key.clone(), Figure::of(figure))).collect();
+        Ok(Self { measured, figures })
+    }
+
+    /// Writes the file.
+    pub(super) fn write(&self, root: &Path) -> Result<()> {
+        let figures: Map<String, Value> =
+            self.figures.iter().map(|(key, figure)| (key.clone(), figure.json())).collect();
+        let file = json!({ "measured": self.measured, "figures": figures });
+        let text = format!("{}\n", serde_json::to_string_pretty(&file)?);
+        fs::write(root.join(PATH), text).with_context(|| format!("writing {PATH}"))
+    }
+
+    /// What `other` has that these have not, or otherwise, when it was measured apart.
+    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
+        let keys = self
+            .figures
+            .keys()
+            .chain(other.figures.keys().filter(|key| !self.figures.contains_key(*key)));
+        let shown = |figure: Option<&Figure>| figure.map_or("nothing".to_owned(), Figure::shown);
+        keys.filter(|key| self.figures.get(*key) != other.figures.get(*key))
+            .map(|key| {
+                let [before, now] = [self, other].map(|all| shown(all.figures.get(key)));
+                format!("{key}: {before}, is now {now}")
+            })
+            .collect()
+    }
+
+    /// `text` with figures in the places that ask for them.
+    pub(crate) fn fill(&self, text: &str) -> Result<String> {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('{') {
+            let (asked, behind) = behind.split_once('}').context("a `{` that nothing ends")?;
+            filled.push_str(before);
+            filled.push_str(&self.answer(asked).with_context(|| format!("{{{asked}}}"))?);
+            rest = behind;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+
+    fn answer(&self, asked: &str) -> Result<String> {
+        if asked == MEASURED {
+            return Ok(self.measured.clone());
+        }
+        let Place { key, minus, is_exact } = Place::of(asked)?;
+        let figure = |key: &str| {
+            self.figures
+                .get(key)
+                .with_context(|| format!("no `{key}` was measured; run `cargo xtask claims`"))
+        };
+        let found = figure(&key)?;
+        Ok(match minus {
+            Some(other) => rounded(found.value - figure(&other)?.value),
+            None if is_exact => exact(found.value),
+            None => found.shown(),
+        })
+    }
+}
+
+impl Figure {
+    fn of(row: &Value) -> Self {
+        let [low, high] = ["low", "high"].map(|key| row[key].as_f64());
+        Self {
+            value: row["value"].as_f64().unwrap_or(f64::NAN),
+            bounds: low.zip(high).map(|(low, high)| [low, high]),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self.bounds {
+            Some([low, high]) => json!({ "value": self.value, "low": low, "high": high }),
+            None => json!({ "value": self.value }),
+        }
+    }
+
+    fn shown(&self) -> String {
+        let value = rounded(self.value);
+        match self.bounds {
+            Some([low, high]) => format!("{value} ({} to {})", rounded(low), rounded(high)),
+            None => value,
+        }
+    }
+}
+
+/// A place that asks for a figure.
+struct Place {
+    key: String,
+    minus: Option<String>,
+    is_exact: bool,
+}
+
+impl Place {
+    fn of(asked: &str) -> Result<Self> {
+        let words: Vec<&str> = asked.split_whitespace().collect();
+        let (experiment, metric, variant, rest) = match words.as_slice() {
+            [experiment, metric, variant, rest @ ..] => (experiment, metric, variant, rest),
+            _ => bail!("write an experiment, a metric and a variant"),
+        };
+        let key = |variant: &str| format!("{experiment} {metric} {variant}");
+        let (minus, is_exact) = match rest {
+            [] => (None, false),
+            ["exact"] => (None, true),
+            ["minus", other] => (Some(key(other)), false),
+            _ => {
+                bail!("behind the variant stands nothing, `exact`, or `minus` and another variant")
+            }
+        };
+        Ok(Self { key: key(variant), minus, is_exact })
+    }
+}
+
+/// Runs the experiments that `texts` ask for, and keeps the figures that they ask for.
+pub(super) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -> Result<Figures> {
+    let mut keys = Vec::new();
+    for text in texts {
+        let asked = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
+        for asked in asked.filter(|asked| *asked != MEASURED) {
+            let Place { key, minus, .. } =
+                Place::of(asked).with_context(|| format!("{{{asked}}}"))?;
+            keys.push(key);
+            keys.extend(minus);
+        }
+    }
+    keys.sort();
+    keys.dedup();
+    let mut reports: BTreeMap<String, Value> = BTreeMap::new();
+    let mut figures = BTreeMap::new();
+    for key in keys {
+        let mut words = key.split(' ');
+        let (experiment, metric, variant) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        if !reports.contains_key(experiment) {
+            println!("claims: {experiment}");
+            let file = format!("experiments/{experiment}.toml");
+            let text = output(&mut workspace.powervisor(&["run", &file, "--format", "json"]))?;
+            reports.insert(experiment.to_owned(), serde_json::from_str(&text)?);
+        }
+        let rows = reports[experiment]["rows"].as_array().context("a report without rows")?;
+        let per = format!("{metric}_per_");
+        let is_meant = |row: &&Value| {
+            row["variant"] == variant
+                && row["metric"].as_str().is_some_and(|name| name.starts_with(&per))
+        };
+        let row = rows
+            .iter()
+            .find(is_meant)
+            .with_context(|| format!("{experiment} has no `{metric}` of `{variant}`"))?;
+        figures.insert(key, Figure::of(row));
+    }
+    Ok(Figures { measured: measured.to_owned(), figures })
+}
+
+/// A whole number, with a comma between thousands from 10,000 on.
+fn rounded(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut shown = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// With up to four decimals.
+fn exact(value: f64) -> String {
+    format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figure, Figures};
+
+    #[test]
+    fn places_are_filled_and_what_was_not_measured_is_an_error() {
+        let figure = |value, bounds| Figure { value, bounds };
+        let figures = [
+            ("e cycles a".to_owned(), figure(257.0029, Some([227.003, 310.4]))),
+            ("e cycles b".to_owned(), figure(41_561.0, None)),
+            ("e instructions a".to_owned(), figure(63.0008, None)),
+        ];
+        let all = Figures { measured: "today".to_owned(), figures: figures.into_iter().collect() };
+        let filled = |text| all.fill(text).map_err(|error| format!("{error:#}"));
+        assert_eq!(filled("| {e cycles a} |"), Ok("| 257 (227 to 310) |".to_owned()));
+        assert_eq!(filled("{e cycles b}, {measured}"), Ok("41,561, today".to_owned()));
+        assert_eq!(filled("{e instructions a exact}"), Ok("63.0008".to_owned()));
+        assert_eq!(filled("{e cycles b minus a}"), Ok("41,304".to_owned()));
+        for wrong in ["{e cycles c}", "{e cycles}", "{e cycles a b}", "{e"] {
+            assert!(filled(wrong).is_err(), "{wrong}");
+        }
+    }
+}

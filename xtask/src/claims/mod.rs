@@ -1,0 +1,86 @@
+//! The figures of CLAIMS.md and of the README's quoted outputs, printed again by the commands that they name.
+//!
+//! A claim in `docs/claims/` writes `{EXPERIMENT METRIC VARIANT}` where its figure stands, as in
+//! `{null-hypercall cycles full-translated}`; `minus VARIANT` behind it takes another variant's figure off, and `exact`
+//! keeps the decimals. `docs/figures.json` has what was measured, and `cargo xtask join` puts it into CLAIMS.md.
+
+mod figures;
+mod quotes;
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+pub(crate) use figures::{Figures, PATH as FIGURES};
+
+use crate::images::images;
+use crate::join;
+use crate::outcome::Outcome;
+use crate::run::build;
+use crate::workspace::{Workspace, output};
+
+/// Where claims are, from the root.
+const CLAIMS: &str = "docs/claims";
+/// What quotes outputs, from the root.
+const README: &str = "README.md";
+
+/// What to do with what was measured.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Arguments {
+    /// Write nothing; fail if a figure is not what the project says.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Measures all figures, and writes them or compares them.
+pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    images(workspace)?;
+    build(workspace)?;
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(workspace.root.join(CLAIMS))? {
+        texts.push(fs::read_to_string(entry?.path())?);
+    }
+    let measured = figures::measure(workspace, &texts, &since()?)?;
+    let before = Figures::read(&workspace.root)?;
+    let mut changed = before.differences(&measured);
+    let path = workspace.root.join(README);
+    let readme = fs::read_to_string(&path).context(README)?;
+    let quoted = quotes::refresh(workspace, &readme)?;
+    let old = readme.lines().zip(quoted.lines()).filter(|(old, new)| old != new);
+    changed.extend(old.map(|(old, new)| format!("{README}: {old}\n  is now  {new}")));
+    for line in &changed {
+        println!("{line}");
+    }
+    if arguments.check {
+        ensure!(
+            changed.is_empty(),
+            "{} figures changed; `cargo xtask claims` writes them",
+            changed.len()
+        );
+        return Ok(());
+    }
+    if changed.is_empty() {
+        println!("claims: no figure changed");
+        return Ok(());
+    }
+    measured.write(&workspace.root)?;
+    fs::write(&path, quoted).context(README)?;
+    join::join(workspace)
+}
+
+/// The same as a step of the nightly run.
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
+    claims(workspace, Arguments { check: true })?;
+    Ok(Outcome::Passed("every figure as CLAIMS.md and the README have it".to_owned()))
+}
+
+/// When and with which compiler it is measured, as claims say it.
+fn since() -> Result<String> {
+    let date = output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+    let rustc = output(Command::new("rustc").arg("--version"))?;
+    let Some(version) = rustc.split_whitespace().nth(1) else { bail!("rustc names no version") };
+    let version: Vec<&str> = version.split('.').take(2).collect();
+    Ok(format!("{}, rustc {}", date.trim(), version.join(".")))
+}

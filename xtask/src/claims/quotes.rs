@@ -1,0 +1,116 @@
+//! Outputs that a document quotes, in blocks whose commands are `powervisor run`, `powervisor diff` and `sed`.
+//!
+//! A quoted line is the line of the output that is the same but for its figures; `...` stands for lines that are left out.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{Workspace, output};
+
+/// What begins a command in a block.
+const PROMPT: &str = "$ ";
+/// What a block's commands read, from the root.
+const READ: [&str; 2] = ["machines", "experiments"];
+
+/// `text` with the figures that its commands print now.
+pub(super) fn refresh(workspace: &Workspace, text: &str) -> Result<String> {
+    let folder = workspace.target.join("claims");
+    // What is left of a run before is in the way of nothing.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    for name in READ {
+        symlink(workspace.root.join(name), folder.join(name))?;
+    }
+    let mut is_block = false;
+    let mut printed: Vec<String> = Vec::new();
+    let mut fresh = String::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_block = !is_block;
+            printed.clear();
+        }
+        if let Some(command) = line.strip_prefix(PROMPT).filter(|_| is_block) {
+            printed =
+                if is_repeated(command) { print(workspace, &folder, command)? } else { Vec::new() };
+            fresh.push_str(line);
+        } else if let Some(now) = is_block.then(|| like(&printed, line)).flatten() {
+            fresh.push_str(now);
+        } else {
+            fresh.push_str(line);
+        }
+        fresh.push('\n');
+    }
+    Ok(fresh)
+}
+
+fn is_repeated(command: &str) -> bool {
+    ["powervisor run ", "powervisor diff ", "sed "].iter().any(|begin| command.starts_with(begin))
+}
+
+/// The lines that `command` prints, run in `folder`.
+fn print(workspace: &Workspace, folder: &Path, command: &str) -> Result<Vec<String>> {
+    println!("claims: {command}");
+    let release = workspace.release();
+    let programs = release.parent().context("the command lies in a folder")?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut shell = Command::new("sh");
+    shell.args(["-e", "-c", command]).current_dir(folder);
+    shell.env("PATH", format!("{}:{path}", programs.display()));
+    shell.env("POWERVISOR_IMAGES", workspace.images());
+    Ok(output(&mut shell)?.lines().map(str::to_owned).collect())
+}
+
+/// The line that is `line` but for its figures.
+fn like<'a>(printed: &'a [String], line: &str) -> Option<&'a str> {
+    let wanted = without_figures(line);
+    let is_meant = |printed: &&String| without_figures(printed) == wanted;
+    wanted
+        .chars()
+        .any(char::is_alphabetic)
+        .then(|| printed.iter().find(is_meant).map(String::as_str))
+        .flatten()
+}
+
+/// `line` with one sign for each number and one blank for each gap.
+fn without_figures(line: &str) -> String {
+    let mut plain = String::new();
+    for character in line.chars() {
+        let next = match character {
+            '0'..='9' | '.' | ',' | '+' | '-' if plain.ends_with('#') => continue,
+            '0'..='9' => '#',
+            ' ' if plain.ends_with(' ') => continue,
+            other => other,
+        };
+        // The sign of a number is part of it.
+        if next == '#' && (plain.ends_with(" -") || plain.ends_with(" +")) {
+            plain.pop();
+        }
+        plain.push(next);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{like, without_figures};
+
+    #[test]
+    fn a_line_is_found_by_its_words() {
+        let printed = [
+            "immediate-translated   1,257.1  2".to_owned(),
+            "  -470000   4  reservation".to_owned(),
+        ];
+        assert_eq!(
+            like(&printed, "immediate-translated  257.0029    3"),
+            Some(printed[0].as_str())
+        );
+        assert_eq!(like(&printed, "       +12  0  reservation"), Some(printed[1].as_str()));
+        assert_eq!(like(&printed, "immediate-real  257.0029    3"), None);
+        assert_eq!(like(&printed, "..."), None);
+        assert_eq!(without_figures("a 1.5  (2 to 3)"), "a # (# to #)");
+    }
+}
