@@ -204,6 +204,7 @@ impl<H: Enter> Running<'_, H> {
     /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
     fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Departure {
         let hal = self.system.hal;
+        self.system.schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
         let loaded = load::load_piece(partition, hal, progress);
         // All of it is the hypervisor's work for the vCPU.
         self.left = hal.timebase();

@@ -75,7 +75,7 @@ fn run(
     // Each tick is somebody's.
     let ran: u64 = partitions.iter().map(|partition| partition.statistics.ran).sum();
     assert_eq!(meter.elapsed, hal.timebase.get() - start);
-    assert_eq!(ran + meter.idle + meter.own, meter.elapsed);
+    assert_eq!(ran + meter.idle + meter.own + meter.ends, meter.elapsed);
     partitions
 }
 
