@@ -38,7 +38,11 @@ impl<H: Enter> Running<'_, H> {
             runs_on: self.runs_on,
         };
         let stay = partition.end.map_or(stay, |end| stay.until(end));
-        self.system.schedule.lock().stayed(self.thread, stay);
+        let mut schedule = self.system.schedule.lock();
+        schedule.stayed(self.thread, stay);
+        let rest = self.slice.ends.saturating_sub(self.left);
+        self.slice.lend(&mut schedule, rest.min(self.slice.lent));
+        drop(schedule);
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
         }
@@ -131,7 +135,7 @@ impl<H: Enter> Running<'_, H> {
         resident: &mut Resident,
         next: Next,
     ) -> Option<(VcpuId, Option<Slice>)> {
-        let Self { system, thread, place, id, slice, .. } = self;
+        let Self { system, thread, place, id, mut slice, left, .. } = self;
         let mut successor = None;
         if next == Next::Stops || partition.life.may_run().is_none() {
             // Its record is shown, or is nobody's any more.
@@ -144,13 +148,17 @@ impl<H: Enter> Running<'_, H> {
         let permission = partition.life.may_run();
         let mut schedule = system.schedule.lock();
         schedule.vacates(thread, id, partition.end);
+        slice.lend(&mut schedule, 0);
         match (next, permission) {
             (Next::Ready, Some(permission)) => {
-                let queue = &mut schedule.queue;
                 successor = match self.successor {
                     Successor::Anybody => None,
-                    Successor::Another => queue.take(thread).map(|id| (id, None)),
-                    Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
+                    Successor::Another => schedule.queue.take(thread).map(|id| (id, None)),
+                    Successor::Heir(heir) => schedule.queue.take_this(heir).then(|| {
+                        let is_given = heir != slice.payer;
+                        slice.lend(&mut schedule, if is_given { slice.ends - left } else { 0 });
+                        (heir, Some(slice))
+                    }),
                 };
                 if let Some((id, _)) = successor {
                     schedule.expects(thread, id);

@@ -20,7 +20,8 @@
 //! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of `docs/containment.md`, which
 //! also says what becomes of this on several threads.
 //!
-//! Four rules keep it so. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
+//! Five rules keep it so. What somebody gives away counts as run until it is returned: otherwise one could give a slice
+//! away on each thread at once. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
 //! that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along those
 //! that run, as it is no time that they could have had. And one that runs all the time and is behind nevertheless, as it has the
 //! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
@@ -68,6 +69,10 @@ struct Member {
     virtual_time: u64,
     /// A slice in its virtual time.
     period: u64,
+    /// What it has given away of its slices and others may still run at its expense, in ticks.
+    lent: u64,
+    /// That in its virtual time.
+    lent_time: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
     /// How much of that passed outside of the hypervisor, or in a hypercall that it answered at once.
@@ -173,6 +178,8 @@ impl RunQueue {
             rate,
             virtual_time: 0,
             period: 0,
+            lent: 0,
+            lent_time: 0,
             charged: 0,
             inside: 0,
             seat: None,
@@ -222,7 +229,7 @@ impl RunQueue {
     }
 
     fn insert(&mut self, id: VcpuId) {
-        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
+        let is_due = self.due_at(id) <= self.latest();
         self.sit(id, if is_due { Seat::Due } else { Seat::Early });
         self.ready += 1;
     }
@@ -245,18 +252,23 @@ impl RunQueue {
 
     /// Where `id` is when it has this seat.
     fn place(&mut self, id: VcpuId, seat: Seat) -> (&mut Order, Place) {
-        let Member { virtual_time, home, .. } = self.members[id.0 as usize];
-        let deadline = self.deadline(id);
+        let home = self.members[id.0 as usize].home;
+        let [due_at, deadline] = [self.due_at(id), self.deadline(id)];
         match seat {
             Seat::Due => (&mut self.due[home], (deadline, id)),
-            Seat::Early => (&mut self.early, (virtual_time, id)),
+            Seat::Early => (&mut self.early, (due_at, id)),
         }
+    }
+
+    /// Its virtual time when all that it has lent is used.
+    fn due_at(&self, id: VcpuId) -> u64 {
+        let Member { virtual_time, lent_time, .. } = self.members[id.0 as usize];
+        virtual_time.saturating_add(lent_time)
     }
 
     /// Until when `id` is to have had its next slice.
     fn deadline(&self, id: VcpuId) -> u64 {
-        let Member { virtual_time, period, .. } = self.members[id.0 as usize];
-        virtual_time.saturating_add(period)
+        self.due_at(id).saturating_add(self.members[id.0 as usize].period)
     }
 
     /// Lets the clock go on to now.
@@ -342,15 +354,15 @@ impl RunQueue {
         self.take_along(id);
         self.look_at_clock();
         self.seat_due();
-        let virtual_time = self.members[id.0 as usize].virtual_time;
+        let due_at = self.due_at(id);
         let mine = (self.deadline(id), id);
         let own = self.own(thread);
-        if own < mine || (own != NOBODY && virtual_time > self.latest()) {
+        if own < mine || (own != NOBODY && due_at > self.latest()) {
             return false;
         }
-        let first = self.first_due(virtual_time);
+        let first = self.first_due(due_at);
         self.members[id.0 as usize].jumped = self.jumped;
-        virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
+        due_at <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
     /// Takes `id`, if it is ready; whether it was.
@@ -363,9 +375,20 @@ impl RunQueue {
     /// Of these, the one that would run next, if one is ready.
     pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
         let ready = ids.filter(|id| self.is_ready(*id));
-        ready.min_by_key(|id| {
-            (self.members[id.0 as usize].virtual_time > self.latest(), self.deadline(*id), *id)
-        })
+        ready.min_by_key(|id| (self.due_at(*id) > self.latest(), self.deadline(*id), *id))
+    }
+
+    /// Of a slice of `id`'s, others may run so many ticks at its expense `now`, and so many `before`.
+    pub fn lend(&mut self, id: VcpuId, before: u64, now: u64) {
+        if before != now {
+            let is_ready = self.take_this(id);
+            let member = self.member(id);
+            member.lent = member.lent - before + now;
+            member.lent_time = member.rate.length(member.lent);
+            if is_ready {
+                self.insert(id);
+            }
+        }
     }
 
     /// So many ticks passed at the expense of `id`.
