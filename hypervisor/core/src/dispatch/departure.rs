@@ -29,7 +29,7 @@ impl<H: Enter> Running<'_, H> {
     pub(super) fn account(&mut self, partition: &mut Partition<H>, departure: &Departure) {
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.vpa.left();
-        let stay = Stay {
+        let mut stay = Stay {
             vcpu: vcpu.id,
             payer: self.slice.payer,
             entered: self.entered,
@@ -37,7 +37,9 @@ impl<H: Enter> Running<'_, H> {
             is_interrupted: matches!(departure, Departure::Preempted | Departure::Called),
             runs_on: self.runs_on,
         };
-        let stay = partition.end.map_or(stay, |end| stay.until(end));
+        if let Some(end) = partition.end {
+            stay = stay.until(end);
+        }
         let mut schedule = self.system.schedule.lock();
         schedule.stayed(self.thread, stay);
         let rest = self.slice.ends.saturating_sub(self.left);

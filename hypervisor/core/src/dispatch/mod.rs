@@ -49,8 +49,10 @@ impl Slice {
 
     /// So much of it is lent from now on.
     fn lend(&mut self, schedule: &mut Schedule, lent: u64) {
-        schedule.queue.lend(self.payer, self.lent, lent);
-        self.lent = lent;
+        if self.lent != lent {
+            schedule.queue.lend(self.payer, self.lent, lent);
+            self.lent = lent;
+        }
     }
 }
 

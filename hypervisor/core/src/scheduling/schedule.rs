@@ -163,6 +163,7 @@ impl Schedule {
     }
 
     /// From `now` on `id`, which is entered, pays for what passes on `thread`, and not who owed its way.
+    #[inline(never)]
     pub fn pay_entry(&mut self, thread: usize, id: VcpuId, now: u64) {
         let meter = &mut self.threads[thread].meter;
         let payer = meter.debtor().or(id);
@@ -180,12 +181,19 @@ impl Schedule {
     pub fn vacates(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
         self.threads[thread].vcpu = None;
         if let Some(end) = end {
-            self.charge(thread, end, Debtor::Vcpu(id));
-            self.threads[thread].meter.owes(Debtor::End);
+            self.pays_last(thread, id, end);
         }
     }
 
+    /// Not inlined, as it happens once to each vCPU.
+    #[inline(never)]
+    fn pays_last(&mut self, thread: usize, id: VcpuId, end: u64) {
+        self.charge(thread, end, Debtor::Vcpu(id));
+        self.threads[thread].meter.owes(Debtor::End);
+    }
+
     /// The end of a partition was decided `now`: its vCPUs owe nothing from now on. Those that run pay when they leave, up to now.
+    #[inline(never)]
     pub fn settle<H: Hal>(&mut self, partition: &Partition<H>, now: u64) {
         for index in 0..self.threads.len() {
             let Thread { vcpu, called_for, meter, .. } = &mut self.threads[index];

@@ -71,7 +71,7 @@ struct Member {
     period: u64,
     /// What it has given away of its slices and others may still run at its expense, in ticks.
     lent: u64,
-    /// That in its virtual time.
+    /// That in its virtual time, which it is a part of.
     lent_time: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
@@ -200,7 +200,7 @@ impl RunQueue {
             let (clock, threads) = (self.look_at_clock(), self.due.len() as u64);
             let member = self.member(id);
             let oldest = clock.saturating_sub(threads * member.period);
-            member.virtual_time = member.virtual_time.max(oldest);
+            member.virtual_time = member.virtual_time.max(oldest + member.lent_time);
             self.enter(id, home);
         }
     }
@@ -210,7 +210,7 @@ impl RunQueue {
         if !self.is_ready(id) {
             let clock = self.look_at_clock();
             let member = self.member(id);
-            member.virtual_time = member.virtual_time.max(clock);
+            member.virtual_time = member.virtual_time.max(clock + member.lent_time);
             self.enter(id, home);
         }
     }
@@ -229,7 +229,7 @@ impl RunQueue {
     }
 
     fn insert(&mut self, id: VcpuId) {
-        let is_due = self.due_at(id) <= self.latest();
+        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
         self.sit(id, if is_due { Seat::Due } else { Seat::Early });
         self.ready += 1;
     }
@@ -252,23 +252,18 @@ impl RunQueue {
 
     /// Where `id` is when it has this seat.
     fn place(&mut self, id: VcpuId, seat: Seat) -> (&mut Order, Place) {
-        let home = self.members[id.0 as usize].home;
-        let [due_at, deadline] = [self.due_at(id), self.deadline(id)];
+        let Member { virtual_time, home, .. } = self.members[id.0 as usize];
+        let deadline = self.deadline(id);
         match seat {
             Seat::Due => (&mut self.due[home], (deadline, id)),
-            Seat::Early => (&mut self.early, (due_at, id)),
+            Seat::Early => (&mut self.early, (virtual_time, id)),
         }
-    }
-
-    /// Its virtual time when all that it has lent is used.
-    fn due_at(&self, id: VcpuId) -> u64 {
-        let Member { virtual_time, lent_time, .. } = self.members[id.0 as usize];
-        virtual_time.saturating_add(lent_time)
     }
 
     /// Until when `id` is to have had its next slice.
     fn deadline(&self, id: VcpuId) -> u64 {
-        self.due_at(id).saturating_add(self.members[id.0 as usize].period)
+        let Member { virtual_time, period, .. } = self.members[id.0 as usize];
+        virtual_time.saturating_add(period)
     }
 
     /// Lets the clock go on to now.
@@ -354,15 +349,15 @@ impl RunQueue {
         self.take_along(id);
         self.look_at_clock();
         self.seat_due();
-        let due_at = self.due_at(id);
+        let virtual_time = self.members[id.0 as usize].virtual_time;
         let mine = (self.deadline(id), id);
         let own = self.own(thread);
-        if own < mine || (own != NOBODY && due_at > self.latest()) {
+        if own < mine || (own != NOBODY && virtual_time > self.latest()) {
             return false;
         }
-        let first = self.first_due(due_at);
+        let first = self.first_due(virtual_time);
         self.members[id.0 as usize].jumped = self.jumped;
-        due_at <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
+        virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
     /// Takes `id`, if it is ready; whether it was.
@@ -375,19 +370,24 @@ impl RunQueue {
     /// Of these, the one that would run next, if one is ready.
     pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
         let ready = ids.filter(|id| self.is_ready(*id));
-        ready.min_by_key(|id| (self.due_at(*id) > self.latest(), self.deadline(*id), *id))
+        ready.min_by_key(|id| {
+            (self.members[id.0 as usize].virtual_time > self.latest(), self.deadline(*id), *id)
+        })
     }
 
     /// Of a slice of `id`'s, others may run so many ticks at its expense `now`, and so many `before`.
+    ///
+    /// Not inlined, as few slices are given away.
+    #[inline(never)]
     pub fn lend(&mut self, id: VcpuId, before: u64, now: u64) {
-        if before != now {
-            let is_ready = self.take_this(id);
-            let member = self.member(id);
-            member.lent = member.lent - before + now;
-            member.lent_time = member.rate.length(member.lent);
-            if is_ready {
-                self.insert(id);
-            }
+        let is_ready = self.take_this(id);
+        let member = self.member(id);
+        member.lent = member.lent - before + now;
+        let lent_time = member.rate.length(member.lent);
+        let used = member.virtual_time - core::mem::replace(&mut member.lent_time, lent_time);
+        member.virtual_time = used + lent_time;
+        if is_ready {
+            self.insert(id);
         }
     }
 
