@@ -33,10 +33,8 @@ fn restarts_are_limited_by_the_time_that_they_take() {
     for mode in ["restart", "restart-storm", "outlive-restart"] {
         for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
             let [_, ran, restarts] = run(mode, topology, 3_000);
-            // Several vCPUs can be as late as one of them. The lines about its end are charged to it too.
-            const REPORT_US: u64 = 40;
-            let latest = 3_000 + u64::from(topology.iter().product::<u32>()) * SLICE_US + REPORT_US;
-            assert!((3_000..latest).contains(&ran), "{mode} {topology:?}: {ran} us");
+            println!("{mode} on {topology:?}: {ran} us");
+            assert!((3_000..3_000 + SLICE_US).contains(&ran), "{mode} {topology:?}: {ran} us");
             assert!(restarts > 5, "{mode} {topology:?}: {restarts} restarts");
         }
     }

@@ -93,12 +93,14 @@ pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequ
 
 /// Writes where the time of a hardware thread went that no partition was charged for.
 pub fn thread<H: Hal>(console: &Console, hal: &H, server: u32, meter: &Meter, frequency: u64) {
-    let [all, idle, own] =
-        [meter.elapsed, meter.idle, meter.own].map(|ticks| microseconds(ticks, frequency));
+    let Meter { elapsed, idle, own, ends, .. } = *meter;
+    let [all, idle, own, ends] =
+        [elapsed, idle, own, ends].map(|ticks| microseconds(ticks, frequency));
     console.line(
         hal,
         format_args!(
-            "time: hardware thread {server:#x}: elapsed {all} us, idle {idle} us, hypervisor's own {own} us"
+            "time: hardware thread {server:#x}: elapsed {all} us, idle {idle} us, hypervisor's own {own} us, \
+             ends of partitions {ends} us"
         ),
     );
 }

@@ -123,6 +123,19 @@ impl<'a, H: Hal> System<'a, H> {
         pending: Pending,
         caller: Option<usize>,
     ) {
+        let now = self.hal.timebase();
+        self.conclude_since(partition, pending, caller, now);
+    }
+
+    /// The same of an end for which there was a reason at the time `since` already.
+    pub(crate) fn conclude_since(
+        &self,
+        partition: &mut Partition<H>,
+        pending: Pending,
+        caller: Option<usize>,
+        since: u64,
+    ) {
+        let is_end = matches!(pending, Pending::End { .. });
         partition.life.conclude(pending);
         for vcpu in &mut partition.vcpus {
             match vcpu.activity() {
@@ -130,6 +143,11 @@ impl<'a, H: Hal> System<'a, H> {
                 Activity::Running { thread } => self.hal.ring(thread),
                 _ => self.schedule.lock().stop(vcpu),
             }
+        }
+        // From here on no thread takes one of them.
+        if is_end && partition.end.is_none() {
+            partition.end = Some(since);
+            self.schedule.lock().settle(partition, since);
         }
     }
 

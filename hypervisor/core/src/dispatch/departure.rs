@@ -29,7 +29,7 @@ impl<H: Enter> Running<'_, H> {
     pub(super) fn account(&mut self, partition: &mut Partition<H>, departure: &Departure) {
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.vpa.left();
-        let stay = Stay {
+        let mut stay = Stay {
             vcpu: vcpu.id,
             payer: self.slice.payer,
             entered: self.entered,
@@ -37,7 +37,14 @@ impl<H: Enter> Running<'_, H> {
             is_interrupted: matches!(departure, Departure::Preempted | Departure::Called),
             runs_on: self.runs_on,
         };
-        self.system.schedule.lock().stayed(self.thread, stay);
+        if let Some(end) = partition.end {
+            stay = stay.until(end);
+        }
+        let mut schedule = self.system.schedule.lock();
+        schedule.stayed(self.thread, stay);
+        let rest = self.slice.ends.saturating_sub(self.left);
+        self.slice.lend(&mut schedule, rest.min(self.slice.lent));
+        drop(schedule);
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
         }
@@ -52,24 +59,29 @@ impl<H: Enter> Running<'_, H> {
         let caller = Some(self.thread);
         let index = self.place.1;
         let end = |outcome| Pending::End { outcome, vcpu: index };
-        // What it waited for the partition's lock since it left counts too. Who comes when the end is decided pays for its way.
+        // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided pays for its way.
         let is_concluded = partition.life.may_run().is_none();
-        let is_out_of_time = !is_concluded && partition.time_limit.is_some() && {
+        let out_of_time = if partition.end.is_none() && partition.time_limit.is_some() {
             let now = self.system.hal.timebase();
-            self.system.schedule.lock().time_left(partition, now) == Some(0)
+            self.system.schedule.lock().out_of_time(partition, self.left, now)
+        } else {
+            None
         };
         let common = partition.common();
         let vcpu = &mut partition.vcpus[index];
         let id = vcpu.id;
-        if is_concluded || is_out_of_time {
+        if is_concluded {
             self.system.schedule.lock().owes(self.thread, id);
+        }
+        if let Some(since) = out_of_time
+            && !matches!(departure, Departure::Ended(_))
+        {
+            let pending = end(Outcome::Stopped(StopReason::TimeLimit));
+            self.system.conclude_since(partition, pending, caller, since);
+            return Some(Next::Stops);
         }
         match departure {
             Departure::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
-            _ if is_out_of_time => {
-                let outcome = Outcome::Stopped(StopReason::TimeLimit);
-                self.system.conclude(partition, end(outcome), caller);
-            }
             Departure::Restarted => self.system.conclude(partition, Pending::Restart, caller),
             Departure::Ceded => {
                 self.registers.msr |= msr::EE;
@@ -125,7 +137,7 @@ impl<H: Enter> Running<'_, H> {
         resident: &mut Resident,
         next: Next,
     ) -> Option<(VcpuId, Option<Slice>)> {
-        let Self { system, thread, place, slice, .. } = self;
+        let Self { system, thread, place, id, mut slice, left, .. } = self;
         let mut successor = None;
         if next == Next::Stops || partition.life.may_run().is_none() {
             // Its record is shown, or is nobody's any more.
@@ -136,22 +148,31 @@ impl<H: Enter> Running<'_, H> {
         }
         let vcpu = &mut partition.vcpus[place.1];
         let permission = partition.life.may_run();
+        let mut schedule = system.schedule.lock();
+        schedule.vacates(thread, id, partition.end);
+        slice.lend(&mut schedule, 0);
         match (next, permission) {
             (Next::Ready, Some(permission)) => {
-                let mut schedule = system.schedule.lock();
-                let queue = &mut schedule.queue;
                 successor = match self.successor {
                     Successor::Anybody => None,
-                    Successor::Another => queue.take(thread).map(|id| (id, None)),
-                    Successor::Heir(id) => queue.take_this(id).then_some((id, Some(slice))),
+                    Successor::Another => schedule.queue.take(thread).map(|id| (id, None)),
+                    Successor::Heir(heir) => schedule.queue.take_this(heir).then(|| {
+                        let is_given = heir != slice.payer;
+                        slice.lend(&mut schedule, if is_given { slice.ends - left } else { 0 });
+                        (heir, Some(slice))
+                    }),
                 };
+                if let Some((id, _)) = successor {
+                    schedule.expects(thread, id);
+                }
                 schedule.start(vcpu, permission);
             }
             (Next::Sleeps(sleep), Some(permission)) => {
-                system.schedule.lock().sleep(vcpu, sleep, permission);
+                schedule.sleep(vcpu, sleep, permission);
             }
-            (Next::Stops, _) | (_, None) => system.schedule.lock().stop(vcpu),
+            (Next::Stops, _) | (_, None) => schedule.stop(vcpu),
         }
+        drop(schedule);
         let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
         if permission.is_some() && partition.vcpus.iter().all(is_stopped) {
             let outcome = Outcome::Stopped(StopReason::AllStopped);

@@ -39,16 +39,17 @@ impl<H: Enter> Running<'_, H> {
     fn ticks(&mut self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
         let mut schedule = self.system.schedule.lock();
         self.runs_on = schedule.queue.is_empty();
-        schedule.set_runs_on(self.thread, self.runs_on);
+        schedule.enters(self.thread, self.id, self.runs_on);
         let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
         // What is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it.
-        // Below a slice they divide a slice, which is what they use too much at most.
+        // Below a quarter of a slice they divide that: with their ways in and out it is less than a slice that they use too much.
         let together = partition.vcpus.len().min(schedule.threads()) as u64;
-        let part = |left: u64| left.min((left.max(self.system.policy.slice) / together).max(1));
+        let part = |left: u64| left.min((left.max(self.system.policy.slice / 4) / together).max(1));
         let limit = partition.time_limit.map_or(FAR, |_| {
             let begins = self.system.hal.timebase();
+            schedule.pay_entry(self.thread, self.id, begins);
             let part = schedule.time_left(partition, begins).map_or(FAR, part);
             part.saturating_add(begins.saturating_sub(now))
         });

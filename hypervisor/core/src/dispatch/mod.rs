@@ -37,12 +37,22 @@ use residence::Resident;
 pub struct Slice {
     ends: u64,
     payer: VcpuId,
+    /// Ticks that the payer has lent to who runs.
+    lent: u64,
 }
 
 impl Slice {
     /// One that begins `now`, of `id`'s own.
     fn of(id: VcpuId, schedule: &Schedule, now: u64) -> Self {
-        Self { ends: now.saturating_add(schedule.queue.slice()), payer: id }
+        Self { ends: now.saturating_add(schedule.queue.slice()), payer: id, lent: 0 }
+    }
+
+    /// So much of it is lent from now on.
+    fn lend(&mut self, schedule: &mut Schedule, lent: u64) {
+        if self.lent != lent {
+            schedule.queue.lend(self.payer, self.lent, lent);
+            self.lent = lent;
+        }
     }
 }
 
@@ -135,7 +145,13 @@ pub(crate) fn run<H: Enter>(
         partition = system.partitions()[place.0].lock();
     }
     let now = hal.timebase();
-    let (claimed, own) = claim(system, &mut partition, place, thread, resident, now)?;
+    let claimed = claim(system, &mut partition, place, thread, resident, now);
+    let Some((claimed, own)) = claimed else {
+        if let Some(mut slice) = conferred {
+            slice.lend(&mut system.schedule.lock(), 0);
+        }
+        return None;
+    };
     let Claimed { registers, is_resident } = claimed;
     if !is_resident {
         let demanded = partition.vcpus[place.1].demanded.as_deref();
@@ -204,6 +220,7 @@ impl<H: Enter> Running<'_, H> {
     /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
     fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Departure {
         let hal = self.system.hal;
+        self.system.schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
         let loaded = load::load_piece(partition, hal, progress);
         // All of it is the hypervisor's work for the vCPU.
         self.left = hal.timebase();

@@ -109,6 +109,12 @@ impl Model {
             assert!(partition.vcpus.iter().all(is_over));
         }
         let schedule = system.schedule.lock();
+        let charged = |index: usize| schedule.charged(&system.partitions()[index].lock())[0];
+        let charged: u64 = (0..vcpus.len()).map(charged).sum();
+        let meters = || (0..threads).map(|thread| schedule.meter(thread));
+        let others: u64 = meters().map(|meter| meter.idle + meter.own + meter.ends).sum();
+        let elapsed: u64 = meters().map(|meter| meter.elapsed).sum();
+        assert_eq!(charged + others, elapsed, "each tick is somebody's, once");
         assert!(schedule.queue.is_empty(), "a vCPU is ready");
         assert_eq!(schedule.timers.next(), None, "a timer is set");
         assert_eq!(hal.fake.open_windows.get(), 0, "a window is open");

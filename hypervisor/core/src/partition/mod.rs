@@ -19,6 +19,7 @@ use crate::interrupts::presentation::Presentation;
 use crate::memory::Range;
 use crate::partition::life::Life;
 use crate::partition::payload::Payload;
+use crate::scheduling::queue::VcpuId;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
 
@@ -74,6 +75,8 @@ pub struct Partition<H: Hal> {
     pub statistics: Statistics,
     /// Where it is in its life.
     pub life: Life,
+    /// The time base when its end was decided: nothing that passes later is charged to it.
+    pub end: Option<u64>,
 }
 
 /// What all vCPUs of a partition have in common in the processor.
@@ -110,6 +113,7 @@ impl<H: Hal> Partition<H> {
             is_heard: false,
             statistics: Statistics::default(),
             life: Life::new(),
+            end: None,
         })
     }
 
@@ -124,6 +128,13 @@ impl<H: Hal> Partition<H> {
     #[must_use]
     pub fn pinned_pages(&self) -> usize {
         self.vcpus.iter().filter(|vcpu| vcpu.vpa.has_area()).count()
+    }
+
+    /// Whether the vCPU is one of its own: their numbers follow each other.
+    #[must_use]
+    pub fn has_vcpu(&self, id: VcpuId) -> bool {
+        let first = self.vcpus.first().map_or(id.0, |vcpu| vcpu.id.0);
+        id.0.checked_sub(first).is_some_and(|place| (place as usize) < self.vcpus.len())
     }
 
     /// The vCPU that the guest knows by this number.

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use crate::hal::Hal;
 use crate::partition::Partition;
 use crate::partition::life::{Ended, MayRun};
-use crate::scheduling::meter::{Meter, Stay};
+use crate::scheduling::meter::{Debtor, Meter, Stay};
 use crate::scheduling::queue::{RunQueue, Timers, VcpuId};
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
@@ -27,6 +27,10 @@ use crate::vcpu::activity::{Activity, Sleep};
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
+
+/// What entering a guest and leaving it at once takes: a quarter of a microsecond of a 512 MHz time base. Less than that of its
+/// limit is no time for a partition to run.
+const TRIP_TICKS: u64 = 128;
 
 /// What a hardware thread does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +49,8 @@ pub enum Next {
 struct Thread {
     /// When it wakes, if it is idle and nobody has given it something to do.
     idle_until: Option<u64>,
+    /// The vCPU that it has entered, until that leaves.
+    vcpu: Option<VcpuId>,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
     /// The vCPU for which its doorbell was rung while it ran another.
@@ -114,17 +120,90 @@ impl Schedule {
             .fold([0; 2], |[all, inside], [more, more_inside]| [all + more, inside + more_inside])
     }
 
-    /// Ticks that a partition may still run from `now` on, if it has a limit. Those count that its vCPUs have run and were
-    /// not charged for yet.
+    /// Ticks that a partition may still run from `now` on, if it has a limit. Those count that will be charged to its
+    /// vCPUs: what they run, and what they owe between two stays.
     #[must_use]
     pub fn time_left<H: Hal>(&self, partition: &Partition<H>, now: u64) -> Option<u64> {
         let limit = partition.time_limit?;
-        let running = partition.vcpus.iter().filter_map(|vcpu| match vcpu.activity() {
-            Activity::Running { thread } => Some(self.threads[thread].meter.uncharged(now)),
-            _ => None,
-        });
+        let owed = self.spenders(partition).map(|meter| meter.uncharged(now));
         let [charged, _] = self.charged(partition);
-        Some(limit.saturating_sub(running.fold(charged, u64::saturating_add)))
+        Some(limit.saturating_sub(owed.fold(charged, u64::saturating_add)))
+    }
+
+    /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its vCPUs can be in
+    /// their guest again and back.
+    #[must_use]
+    pub fn out_of_time<H: Hal>(
+        &self,
+        partition: &Partition<H>,
+        mut since: u64,
+        now: u64,
+    ) -> Option<u64> {
+        let mut until = now.saturating_add(TRIP_TICKS);
+        if self.time_left(partition, until)? > 0 {
+            return None;
+        }
+        while since < until {
+            let middle = since.midpoint(until);
+            match self.time_left(partition, middle)? {
+                0 => until = middle,
+                _ => since = middle + 1,
+            }
+        }
+        Some(until)
+    }
+
+    /// The accounts of the hardware threads whose time a partition pays for now.
+    fn spenders<H: Hal>(&self, partition: &Partition<H>) -> impl Iterator<Item = &Meter> {
+        let pays = |thread: &&Thread| {
+            let payer = thread.vcpu.or(thread.meter.debtor().vcpu());
+            payer.is_some_and(|payer| partition.has_vcpu(payer))
+        };
+        self.threads.iter().filter(pays).map(|thread| &thread.meter)
+    }
+
+    /// From `now` on `id`, which is entered, pays for what passes on `thread`, and not who owed its way.
+    #[inline(never)]
+    pub fn pay_entry(&mut self, thread: usize, id: VcpuId, now: u64) {
+        let meter = &mut self.threads[thread].meter;
+        let payer = meter.debtor().or(id);
+        meter.owes(Debtor::Vcpu(id));
+        self.charge(thread, now, payer);
+    }
+
+    /// A guest is entered on `thread`: this vCPU, and whether it runs until something happens, as nobody waits.
+    pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool) {
+        self.threads[thread].vcpu = Some(id);
+        self.set_runs_on(thread, runs_on);
+    }
+
+    /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the last that it pays for.
+    pub fn vacates(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
+        self.threads[thread].vcpu = None;
+        if let Some(end) = end {
+            self.pays_last(thread, id, end);
+        }
+    }
+
+    /// Not inlined, as it happens once to each vCPU.
+    #[inline(never)]
+    fn pays_last(&mut self, thread: usize, id: VcpuId, end: u64) {
+        self.charge(thread, end, Debtor::Vcpu(id));
+        self.threads[thread].meter.owes(Debtor::End);
+    }
+
+    /// The end of a partition was decided `now`: its vCPUs owe nothing from now on. Those that run pay when they leave, up to now.
+    #[inline(never)]
+    pub fn settle<H: Hal>(&mut self, partition: &Partition<H>, now: u64) {
+        for index in 0..self.threads.len() {
+            let Thread { vcpu, called_for, meter, .. } = &mut self.threads[index];
+            called_for.take_if(|id| partition.has_vcpu(*id));
+            let debtor = meter.debtor();
+            if vcpu.is_none() && debtor.vcpu().is_some_and(|id| partition.has_vcpu(id)) {
+                meter.owes(Debtor::End);
+                self.charge(index, now, debtor);
+            }
+        }
     }
 
     /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.
@@ -134,26 +213,28 @@ impl Schedule {
         }
     }
 
-    /// Charges what passed on `thread` up to `now`: to a vCPU, or to the hypervisor.
-    fn charge(&mut self, thread: usize, now: u64, payer: Option<VcpuId>) {
+    /// Charges what passed on `thread` up to `now`; to the hypervisor, if nobody comes next.
+    fn charge(&mut self, thread: usize, now: u64, payer: Debtor) {
         let meter = &mut self.threads[thread].meter;
         let ticks = meter.pass(now);
         match payer {
-            Some(id) => self.queue.charge(id, ticks),
-            None => meter.own += ticks,
+            Debtor::Vcpu(id) => self.queue.charge(id, ticks),
+            Debtor::End => meter.ends += ticks,
+            Debtor::Next => meter.own += ticks,
         }
     }
 
     /// Charges a vCPU's stay on `thread`, and what came before it.
     pub fn stayed(&mut self, thread: usize, stay: Stay) {
-        let debtor = self.threads[thread].meter.debtor().unwrap_or(stay.vcpu);
-        self.charge(thread, stay.entered, Some(debtor));
+        let debtor = self.threads[thread].meter.debtor().or(stay.vcpu);
+        self.charge(thread, stay.entered, debtor);
         let ticks = self.threads[thread].meter.pass(stay.ended());
         self.queue.charge_stay(stay.payer, ticks, stay.runs_on);
         self.set_runs_on(thread, false);
         let Thread { meter, called_for, .. } = &mut self.threads[thread];
         let caller = called_for.take();
-        meter.owes(if stay.is_interrupted { caller } else { Some(stay.payer) });
+        let debtor = if stay.is_interrupted { caller } else { Some(stay.payer) };
+        meter.owes(debtor.map_or(Debtor::Next, Debtor::Vcpu));
     }
 
     /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs there next:
@@ -171,7 +252,12 @@ impl Schedule {
 
     /// `id` pays for what the hypervisor does on `thread` until the next vCPU enters.
     pub fn owes(&mut self, thread: usize, id: VcpuId) {
-        self.threads[thread].meter.owes(Some(id));
+        self.threads[thread].meter.owes(Debtor::Vcpu(id));
+    }
+
+    /// `id` was taken for `thread`, and pays for its way if nobody else does.
+    pub fn expects(&mut self, thread: usize, id: VcpuId) {
+        self.threads[thread].meter.expects(id);
     }
 
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
@@ -179,12 +265,12 @@ impl Schedule {
         self.set_idle(thread, None);
         let due = self.timers.take_due(now);
         let meter = &mut self.threads[thread].meter;
-        let payer = meter.debtor().or(due);
-        if !meter.wakes(now) && payer.is_some() {
-            self.charge(thread, now, payer);
+        let debtor = due.map_or(meter.debtor(), |id| meter.debtor().or(id));
+        if !meter.wakes(now) && debtor != Debtor::Next {
+            self.charge(thread, now, debtor);
         }
-        if due.is_some() {
-            self.threads[thread].meter.owes(due);
+        if let Some(id) = due {
+            self.owes(thread, id);
         }
         due
     }
@@ -193,9 +279,11 @@ impl Schedule {
     /// sleeps is not waited for.
     pub fn next(&mut self, thread: usize, now: u64, patience: u64) -> Next {
         let next = self.choose(thread, now, patience);
-        if !matches!(next, Next::Run(_)) {
+        if let Next::Run(id) = next {
+            self.expects(thread, id);
+        } else {
             self.charge(thread, now, self.threads[thread].meter.debtor());
-            self.threads[thread].meter.owes(None);
+            self.threads[thread].meter.owes(Debtor::Next);
         }
         if let Next::Wait(until) = next {
             self.set_idle(thread, Some(until));

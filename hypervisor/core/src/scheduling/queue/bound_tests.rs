@@ -20,6 +20,8 @@ struct Stay {
     since: u64,
     ends: u64,
     payer: VcpuId,
+    /// Ticks that the payer has lent.
+    lent: u64,
     runs_on: bool,
 }
 
@@ -84,12 +86,12 @@ impl Contest {
 
     fn begin(&self, id: VcpuId, now: u64) -> Stay {
         let ends = now + self.queue.slice();
-        Stay { id, since: now, ends, payer: id, runs_on: self.queue.is_empty() }
+        Stay { id, since: now, ends, payer: id, lent: 0, runs_on: self.queue.is_empty() }
     }
 
     /// How what ran until now goes on, if it does.
     fn look(&mut self, thread: usize, stay: Stay, now: u64) -> Option<Stay> {
-        let Stay { id, since, ends, payer, runs_on } = stay;
+        let Stay { id, since, ends, payer, lent, runs_on } = stay;
         let has_time = now < ends;
         // Somebody's timer, or an exit for another reason.
         let is_interrupted = self.below(16) == 0;
@@ -106,15 +108,22 @@ impl Contest {
             return Some(stay);
         }
         self.queue.charge_stay(payer, now - since, runs_on);
-        let stay = Stay { since: now, runs_on: !waits, ..stay };
+        let rest = ends.saturating_sub(now);
+        if !is_interrupted && choice > 2 && has_time && payer != id {
+            self.queue.lend(payer, lent, rest);
+            return Some(Stay { since: now, lent: rest, runs_on: !waits, ..stay });
+        }
+        self.queue.lend(payer, lent, 0);
+        let stay = Stay { since: now, lent: 0, runs_on: !waits, ..stay };
         match choice {
             0 => return None,
             1 | 2 if has_time && self.queue.take_this(heir) => {
+                let lent = if heir == payer { 0 } else { rest };
+                self.queue.lend(payer, 0, lent);
                 self.queue.make_ready(id, Some(thread));
-                return Some(Stay { id: heir, ..stay });
+                return Some(Stay { id: heir, lent, ..stay });
             }
             _ if is_interrupted => {}
-            3.. if has_time && payer != id => return Some(stay),
             3.. if self.queue.goes_on(id, thread) => {
                 return Some(if has_time { stay } else { self.begin(id, now) });
             }

@@ -20,7 +20,8 @@
 //! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of `docs/containment.md`, which
 //! also says what becomes of this on several threads.
 //!
-//! Four rules keep it so. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
+//! Five rules keep it so. What somebody gives away counts as run until it is returned: otherwise one could give a slice
+//! away on each thread at once. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
 //! that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along those
 //! that run, as it is no time that they could have had. And one that runs all the time and is behind nevertheless, as it has the
 //! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
@@ -68,6 +69,10 @@ struct Member {
     virtual_time: u64,
     /// A slice in its virtual time.
     period: u64,
+    /// What it has given away of its slices and others may still run at its expense, in ticks.
+    lent: u64,
+    /// That in its virtual time, which it is a part of.
+    lent_time: u64,
     /// What it was charged in all, in ticks.
     charged: u64,
     /// How much of that passed outside of the hypervisor, or in a hypercall that it answered at once.
@@ -173,6 +178,8 @@ impl RunQueue {
             rate,
             virtual_time: 0,
             period: 0,
+            lent: 0,
+            lent_time: 0,
             charged: 0,
             inside: 0,
             seat: None,
@@ -193,7 +200,7 @@ impl RunQueue {
             let (clock, threads) = (self.look_at_clock(), self.due.len() as u64);
             let member = self.member(id);
             let oldest = clock.saturating_sub(threads * member.period);
-            member.virtual_time = member.virtual_time.max(oldest);
+            member.virtual_time = member.virtual_time.max(oldest + member.lent_time);
             self.enter(id, home);
         }
     }
@@ -203,7 +210,7 @@ impl RunQueue {
         if !self.is_ready(id) {
             let clock = self.look_at_clock();
             let member = self.member(id);
-            member.virtual_time = member.virtual_time.max(clock);
+            member.virtual_time = member.virtual_time.max(clock + member.lent_time);
             self.enter(id, home);
         }
     }
@@ -366,6 +373,22 @@ impl RunQueue {
         ready.min_by_key(|id| {
             (self.members[id.0 as usize].virtual_time > self.latest(), self.deadline(*id), *id)
         })
+    }
+
+    /// Of a slice of `id`'s, others may run so many ticks at its expense `now`, and so many `before`.
+    ///
+    /// Not inlined, as few slices are given away.
+    #[inline(never)]
+    pub fn lend(&mut self, id: VcpuId, before: u64, now: u64) {
+        let is_ready = self.take_this(id);
+        let member = self.member(id);
+        member.lent = member.lent - before + now;
+        let lent_time = member.rate.length(member.lent);
+        let used = member.virtual_time - core::mem::replace(&mut member.lent_time, lent_time);
+        member.virtual_time = used + lent_time;
+        if is_ready {
+            self.insert(id);
+        }
     }
 
     /// So many ticks passed at the expense of `id`.

@@ -79,6 +79,21 @@ fn one_that_waits_can_be_charged_and_taken_out_of_turn() {
     assert_eq!(all(&mut queue), [ids[1], ids[3], ids[0]]);
 }
 
+#[test]
+fn what_is_given_away_counts_as_run_until_it_is_returned() {
+    let mut queue = RunQueue::default();
+    let [giver, other] = [queue.add(WEIGHT_DEFAULT), queue.add(WEIGHT_DEFAULT)];
+    queue.set_threads(&[0], SLICE);
+    [giver, other].into_iter().for_each(|id| queue.make_ready(id, None));
+    queue.lend(giver, 0, SLICE);
+    assert_eq!(queue.next(0), Some(other));
+    // Half of it was used, and the rest is returned.
+    queue.charge(giver, SLICE / 2);
+    queue.lend(giver, SLICE, 0);
+    queue.charge(other, SLICE / 2 + 1);
+    assert_eq!(queue.next(0), Some(giver));
+}
+
 /// The one that waits for the other thread is the first that the clock reaches, as what that thread runs was not charged yet.
 #[test]
 fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
