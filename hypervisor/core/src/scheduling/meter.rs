@@ -108,6 +108,11 @@ impl Meter {
         self.charged_until.map_or(0, |since| now.saturating_sub(since))
     }
 
+    /// Until when all is charged.
+    pub(crate) fn charged_until(&self) -> u64 {
+        self.charged_until.unwrap_or_default()
+    }
+
     /// Goes on to `now`: how much has passed.
     pub(crate) fn pass(&mut self, now: u64) -> u64 {
         let ticks = self.uncharged(now);

@@ -53,10 +53,21 @@ struct Thread {
     vcpu: Option<VcpuId>,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
+    /// Until when all was charged as it entered a vCPU beside others that wait, where there are other threads.
+    runs_since: Option<u64>,
     /// The vCPU for which its doorbell was rung while it ran another.
     called_for: Option<VcpuId>,
     /// Where its time went.
     meter: Meter,
+}
+
+/// vCPUs that run, for what they have run and were not charged for.
+#[derive(Clone, Copy, Default, Debug)]
+struct Running {
+    /// How many.
+    vcpus: u64,
+    /// Until when they were charged, all together.
+    since: u64,
 }
 
 /// All vCPUs of the machine that can run or sleep until a time, and all hardware threads.
@@ -67,6 +78,8 @@ pub struct Schedule {
     /// Those that sleep until a time.
     pub timers: Timers,
     threads: Vec<Thread>,
+    /// What they run beside others that wait, where there are several.
+    running: Running,
     /// Threads that are idle, or run on.
     at_hand: usize,
     /// Partitions that are not over.
@@ -81,6 +94,7 @@ impl Schedule {
             queue: RunQueue::default(),
             timers: Timers::default(),
             threads: vec![Thread::default(); threads],
+            running: Running::default(),
             at_hand: 0,
             partitions: 0,
         }
@@ -175,6 +189,14 @@ impl Schedule {
     pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool) {
         self.threads[thread].vcpu = Some(id);
         self.set_runs_on(thread, runs_on);
+        if self.threads.len() > 1 && !runs_on {
+            let state = &mut self.threads[thread];
+            let since = state.meter.charged_until();
+            debug_assert!(state.runs_since.is_none(), "each stay is accounted for");
+            state.runs_since = Some(since);
+            self.running.vcpus += 1;
+            self.running.since += since;
+        }
     }
 
     /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the last that it pays for.
@@ -235,6 +257,19 @@ impl Schedule {
         let caller = called_for.take();
         let debtor = if stay.is_interrupted { caller } else { Some(stay.payer) };
         meter.owes(debtor.map_or(Debtor::Next, Debtor::Vcpu));
+        if let Some(since) = self.threads[thread].runs_since.take() {
+            self.running.vcpus -= 1;
+            self.running.since -= since;
+        }
+        self.see_running(stay.ended());
+    }
+
+    /// Tells the queue what vCPUs have run until `now` and were not charged for yet.
+    fn see_running(&mut self, now: u64) {
+        if !self.queue.is_empty() {
+            let Running { vcpus, since } = self.running;
+            self.queue.others_ran(vcpus.wrapping_mul(now).saturating_sub(since));
+        }
     }
 
     /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs there next:
@@ -296,6 +331,7 @@ impl Schedule {
         if self.partitions == 0 {
             return Next::Over;
         }
+        self.see_running(now);
         if let Some(id) = self.queue.take(thread) {
             return Next::Run(id);
         }

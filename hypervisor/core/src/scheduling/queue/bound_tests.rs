@@ -10,6 +10,8 @@ use super::{RunQueue, VcpuId};
 
 /// 100 us of a 512 MHz time base.
 const SLICE: u64 = 51_200;
+/// In slices, on one thread and on several. The worst of 60,000 contests on several was 2.1.
+const BOUNDS: [f64; 2] = [2.0, 2.25];
 /// Ticks between two looks.
 const STEP: u64 = SLICE / 32;
 
@@ -74,6 +76,9 @@ impl Contest {
 
     /// Lets a thread go on, or take another vCPU.
     fn dispatch(&mut self, thread: usize, now: u64) {
+        let others = self.stays.iter().enumerate().filter(|(other, _)| *other != thread);
+        let ran = others.filter_map(|(_, stay)| Some(now - stay.as_ref()?.since)).sum();
+        self.queue.others_ran(ran);
         if let Some(stay) = self.stays[thread] {
             self.stays[thread] = self.look(thread, stay, now);
         }
@@ -174,15 +179,6 @@ impl Contest {
         }
         worst
     }
-
-    /// The bound in slices for one that is due this share of a thread.
-    fn bound(&self, share: f64) -> f64 {
-        let others = self.stays.len() - 1;
-        let mut shares = self.shares();
-        shares.sort_by(f64::total_cmp);
-        let greatest: f64 = shares.iter().rev().take(others).sum();
-        2.0 + share * others as f64 / (self.stays.len() as f64 - greatest)
-    }
 }
 
 #[test]
@@ -205,7 +201,7 @@ fn many_light_ones_keep_a_heavy_one_waiting_for_no_longer_than_few() {
     let mut contest = Contest::new(&[0], &weights, 1, 1);
     contest.habits.fill(Habit::Spins);
     let worst = contest.worst(1, 2000);
-    assert!(worst[0] <= 2.0, "{worst:?}");
+    assert!(worst[0] <= BOUNDS[0], "{worst:?}");
 }
 
 /// A weight from 1 to 10,000 that is likely to be far from the others.
@@ -229,9 +225,9 @@ proptest! {
         weights.resize(weights.len() + light, 1);
         let mut contest = Contest::new(&cores, &weights, victims.len(), seed);
         let worst = contest.worst(victims.len(), 100);
-        for (worst, share) in worst.into_iter().zip(contest.shares()) {
-            let bound = contest.bound(share);
-            prop_assert!(worst <= bound, "{weights:?} on {cores:?}: {worst} slices behind of {bound}");
+        for worst in worst {
+            let bound = BOUNDS[usize::from(threads > 1)];
+            prop_assert!(worst <= bound, "{weights:?} on {cores:?}: {worst} slices behind");
         }
     }
 }

@@ -27,9 +27,8 @@
 //! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
 //! what it has saved up.
 //!
-//! On several threads the clock does not see what the others run and were not charged yet, which is less than a slice of each.
-//! So a vCPU is due until it is that much, the *lead*, ahead of the clock. Otherwise the first thread whose slice ends would find
-//! its own vCPUs ahead, and take one that waits for another thread.
+//! On several threads the others run for what they were not charged yet. A choice counts that too, the *lead* of the clock. Otherwise
+//! the first thread whose slice ends would find its own vCPUs ahead, and take one that waits for another thread.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
 //! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where
@@ -105,7 +104,7 @@ pub struct RunQueue {
     /// The virtual time of all together, but for the ticks that follow.
     clock: u64,
     rate: Rate,
-    /// How much farther it is at most by what the other threads run and were not charged yet.
+    /// How much farther it is by what runs and was not charged yet.
     lead: u64,
     /// What was charged since the clock was looked at.
     passed: u64,
@@ -146,8 +145,6 @@ impl RunQueue {
             member.home = cores.len();
             member.period = member.rate.length(slice).max(1);
         }
-        let others = cores.len().saturating_sub(1) as u64;
-        self.lead = self.rate.length(others * slice);
         self.span = self.members.iter().map(|member| member.period).min().unwrap_or(0);
         ready.into_iter().for_each(|id| self.insert(id));
     }
@@ -273,7 +270,12 @@ impl RunQueue {
         self.clock
     }
 
-    /// Where the clock is at most.
+    /// vCPUs that run have run for so many ticks that were not charged yet.
+    pub fn others_ran(&mut self, ticks: u64) {
+        self.lead = self.rate.length(ticks);
+    }
+
+    /// Where the clock is, with what is not charged yet.
     const fn latest(&self) -> u64 {
         self.clock.saturating_add(self.lead)
     }

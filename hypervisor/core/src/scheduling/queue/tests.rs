@@ -102,11 +102,12 @@ fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
     queue.set_threads(&[0, 1], SLICE);
     ids.iter().for_each(|id| queue.make_ready(*id, None));
     assert!(ids.iter().all(|id| queue.take_this(*id)));
-    // The last one runs on.
+    // The last one is at the end of its slice.
     for (index, thread, early) in [(0, 1, 8), (1, 0, 4), (2, 0, 4)] {
         queue.charge(ids[index], SLICE - early);
         queue.make_ready(ids[index], Some(thread));
     }
+    queue.others_ran(SLICE);
     assert_eq!([0, 1].map(|thread| queue.next(thread)), [Some(ids[1]), Some(ids[0])]);
 }
 
