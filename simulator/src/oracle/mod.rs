@@ -13,6 +13,7 @@ mod finding;
 mod judge;
 pub mod policy;
 pub mod register;
+pub mod residue;
 
 use std::collections::BTreeMap;
 
