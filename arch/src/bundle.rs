@@ -12,6 +12,7 @@
 //!     powervisor,slice-us = <u32>;              may be left out
 //!     powervisor,console = "name";              may be left out
 //!     powervisor,registers = "owned";           may be left out: the name of a [`RegisterPolicy`]
+//!     powervisor,mitigations = "firmware";      may be left out: the name of a [`MitigationPolicy`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
 //!         powervisor,vcpus = <u32>;
@@ -38,6 +39,8 @@ pub const SLICE: &str = "powervisor,slice-us";
 pub const CONSOLE: &str = "powervisor,console";
 /// Root property: the name of a [`RegisterPolicy`]. May be left out.
 pub const REGISTERS: &str = "powervisor,registers";
+/// Root property: the name of a [`MitigationPolicy`]. May be left out.
+pub const MITIGATIONS: &str = "powervisor,mitigations";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
 /// Partition property: number of vCPUs.
@@ -84,6 +87,36 @@ impl RegisterPolicy {
             Self::Owned => "owned",
             Self::Released => "released",
             Self::Eager => "eager",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
+/// What is done against speculation that reaches over the border between a partition and the hypervisor.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MitigationPolicy {
+    /// What firmware asks for.
+    #[default]
+    Firmware,
+    /// Nothing.
+    Off,
+}
+
+impl MitigationPolicy {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Firmware, Self::Off];
+
+    /// As the bundle and the files of the `powervisor` command write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Firmware => "firmware",
+            Self::Off => "off",
         }
     }
 

@@ -97,6 +97,11 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nmitigations = 'of'\n",
+            "bad.toml:7: no policy for mitigations is called `of`; did you mean `off`?",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[policy]\nregisters = 'owed'\n",
             "bad.toml:7: no policy for registers is called `owed`; did you mean `owned`?",
         ),

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS,
-    SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -51,6 +51,8 @@ pub struct Sharing {
     pub console: Option<String>,
     /// Where the registers of a vCPU go that gives up the processor.
     pub registers: RegisterPolicy,
+    /// What is done against speculation.
+    pub mitigations: MitigationPolicy,
 }
 
 /// The bundle of these partitions.
@@ -145,6 +147,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     }
     if sharing.registers != RegisterPolicy::default() {
         tree.root.add_property(property(REGISTERS, sharing.registers.name()));
+    }
+    if sharing.mitigations != MitigationPolicy::default() {
+        tree.root.add_property(property(MITIGATIONS, sharing.mitigations.name()));
     }
     for node in nodes {
         tree.root.add_child(node);
@@ -272,7 +277,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
-    use arch::bundle::RegisterPolicy;
+    use arch::bundle::{MitigationPolicy, RegisterPolicy};
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -305,6 +310,7 @@ mod tests {
             slice: Some(250),
             console: Some("second".to_owned()),
             registers: RegisterPolicy::Released,
+            mitigations: MitigationPolicy::Off,
         };
         let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);

@@ -38,6 +38,9 @@ struct Contents {
     /// Of every variant that names none of its own.
     region: Option<RegionTable>,
     per: Per,
+    /// Of every variant, where its own says nothing.
+    #[serde(default)]
+    policy: PolicyTable,
     #[serde(default)]
     published: Vec<PublishedTable>,
     #[serde(default)]
@@ -307,13 +310,15 @@ impl Experiment {
                 );
                 file.complain(table.span(), text)
             })?;
+            let policy = variant.policy.or(&contents.policy);
             variants.push(Variant {
                 name: variant_name.clone(),
                 region: region.check(&file)?,
                 begins: region.begins(&file)?,
                 sharing: Sharing {
                     slice,
-                    registers: variant.policy.registers(&file)?,
+                    registers: policy.registers(&file)?,
+                    mitigations: policy.mitigations(&file)?,
                     ..Sharing::default()
                 },
                 partitions,

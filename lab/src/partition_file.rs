@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use arch::bundle::{RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -39,10 +39,11 @@ struct MachineTable {
 }
 
 /// What the hypervisor goes by.
-#[derive(Deserialize, Default, Debug)]
+#[derive(Deserialize, Clone, Default, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyTable {
     registers: Option<Spanned<String>>,
+    mitigations: Option<Spanned<String>>,
 }
 
 impl PolicyTable {
@@ -55,6 +56,26 @@ impl PolicyTable {
             let text = format!("no policy for registers is called `{}`; {hint}", name.get_ref());
             file.complain(name.span(), text)
         })
+    }
+
+    /// What is done against speculation.
+    pub fn mitigations(&self, file: &TomlFile) -> Result<MitigationPolicy, Failure> {
+        let Some(name) = &self.mitigations else { return Ok(MitigationPolicy::default()) };
+        MitigationPolicy::from_name(name.get_ref()).ok_or_else(|| {
+            let known = MitigationPolicy::ALL.map(MitigationPolicy::name);
+            let hint = suggest(name.get_ref(), known);
+            let text = format!("no policy for mitigations is called `{}`; {hint}", name.get_ref());
+            file.complain(name.span(), text)
+        })
+    }
+
+    /// What this says, and `others` where it says nothing.
+    pub fn or(&self, others: &Self) -> Self {
+        let Self { registers, mitigations } = self.clone();
+        Self {
+            registers: registers.or_else(|| others.registers.clone()),
+            mitigations: mitigations.or_else(|| others.mitigations.clone()),
+        }
     }
 }
 
@@ -118,7 +139,8 @@ impl PartitionFile {
         }
         let console = console.map(|name| name.get_ref().clone());
         let registers = contents.policy.registers(file)?;
-        let sharing = Sharing { slice, console, registers };
+        let mitigations = contents.policy.mitigations(file)?;
+        let sharing = Sharing { slice, console, registers, mitigations };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }

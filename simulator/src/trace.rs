@@ -13,6 +13,7 @@ use arch::registers::msr;
 use crate::blocks::Op;
 use crate::exec::Mode;
 use crate::interrupt::Taken;
+use crate::pipeline::Timing;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 
@@ -41,6 +42,11 @@ pub trait Observer {
     /// `thread` returned from an interrupt, out of `mode`; its MSR and next address are the new ones.
     fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
         let _ = (thread, shared, mode);
+    }
+
+    /// The same in timing mode, with the caches as they are then.
+    fn returned_in_time(&mut self, thread: &Thread, timing: &Timing, mode: Mode) {
+        let _ = (thread, timing, mode);
     }
 
     /// `thread` began `region` without a mark, by an interrupt.
@@ -83,6 +89,10 @@ impl<O: Observer> Observer for &mut O {
         (**self).returned(thread, shared, mode);
     }
 
+    fn returned_in_time(&mut self, thread: &Thread, timing: &Timing, mode: Mode) {
+        (**self).returned_in_time(thread, timing, mode);
+    }
+
     fn region_began(&mut self, thread: &Thread, region: Region) {
         (**self).region_began(thread, region);
     }
@@ -115,6 +125,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn returned(&mut self, thread: &Thread, shared: &Shared, mode: Mode) {
         self.0.returned(thread, shared, mode);
         self.1.returned(thread, shared, mode);
+    }
+
+    fn returned_in_time(&mut self, thread: &Thread, timing: &Timing, mode: Mode) {
+        self.0.returned_in_time(thread, timing, mode);
+        self.1.returned_in_time(thread, timing, mode);
     }
 
     fn region_began(&mut self, thread: &Thread, region: Region) {

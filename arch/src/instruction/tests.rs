@@ -290,6 +290,8 @@ fn combinations_that_the_isa_calls_invalid_are_invalid() {
         (Dctqpq, &[2, 5], false),
         (Bcctr, &[20, 0, 0, 0], false),
         (Bcctr, &[16, 0, 0, 0], true),
+        (Bcctr, &[2, 0, 0, 0], false),
+        (Bcctr, &[2, 1, 0, 0], true),
         (Bclr, &[16, 0, 0, 0], false),
         (Bctar, &[16, 0, 0, 0], false),
         (Sync, &[2], false),

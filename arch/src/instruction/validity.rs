@@ -26,7 +26,7 @@ pub(super) enum Constraint {
     AddressIsTarget,
     /// `lq`: RA is the first register loaded.
     BaseIsTarget,
-    /// `bcctr`: would decrement the register it branches to.
+    /// `bcctr`: would decrement the register it branches to. One such form empties the count cache.
     DecrementsCount,
     /// `sync`: L = 3 is reserved.
     SyncKind,
@@ -59,7 +59,7 @@ impl Constraint {
             }
             Self::AddressIsTarget => rt == ra || rt == rb,
             Self::BaseIsTarget => rt == ra,
-            Self::DecrementsCount => word.bo() & 0b00100 == 0,
+            Self::DecrementsCount => word.bo() & 0b00100 == 0 && word.0 != Word::TARGET_FLUSH.0,
             Self::SyncKind => word.l_sync() == 3,
             Self::FlushKind => word.l_dcbf() == 2,
             Self::WaitCondition => word.wc() != 0,

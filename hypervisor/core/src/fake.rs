@@ -14,6 +14,7 @@ use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
 
+use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::facilities::{Demanded, Facilities};
@@ -319,6 +320,8 @@ impl Platform for Fake {
     }
 
     fn mark(&self, _: Work) {}
+
+    fn mitigate(&self, _: Mitigations) {}
 
     fn power_off(&self) -> ! {
         unreachable!("the tests do not switch the machine off");

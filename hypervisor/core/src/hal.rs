@@ -8,6 +8,7 @@
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::radix::TableLocation;
 
+use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
 use crate::scheduling::queue::VcpuId;
@@ -211,6 +212,9 @@ pub trait Platform {
 
     /// Marks what the hypervisor does from here on, by an instruction without an effect.
     fn mark(&self, work: Work);
+
+    /// Does this at exits and entries from here on. No guest has run yet.
+    fn mitigate(&self, mitigations: Mitigations);
 
     /// Switches the machine off.
     fn power_off(&self) -> !;

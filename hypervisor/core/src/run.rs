@@ -8,6 +8,7 @@ use arch::registers::hfscr::Facility;
 
 use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
+use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
 use crate::dispatch::Enter;
 use crate::hal::{Hal, Tables, Windows, Work};
@@ -159,6 +160,7 @@ where
         patience: PATIENCE_SECONDS * frequency,
         registers: bundle.registers,
     };
+    hal.mitigate(Mitigations::new(bundle.mitigations, &firmware));
     let cores = threads.iter().map(|thread| thread.core).collect();
     let system = System::new(hal, console, policy, partitions, schedule, cores);
     hal.run_on_threads(&|thread| system.run_thread(thread));

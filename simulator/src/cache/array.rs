@@ -159,6 +159,23 @@ impl<T: Copy + Default> Array<T> {
         Some(entry)
     }
 
+    /// Takes out everything, because `evictor` wants nothing to be here.
+    pub fn displace_all(&mut self, evictor: Side) {
+        for index in 0..self.tags.len() {
+            let tag = std::mem::replace(&mut self.tags[index], EMPTY);
+            if tag != EMPTY {
+                self.stamps[index] = 0;
+                self.note_loss(tag, self.slots[index].side, evictor);
+            }
+        }
+    }
+
+    /// Everything, with its tag.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &T)> {
+        let slots = self.tags.iter().zip(&self.slots);
+        slots.filter(|(tag, _)| **tag != EMPTY).map(|(tag, slot)| (*tag, &slot.entry))
+    }
+
     fn clear(&mut self, tag: u64) -> Option<Slot<T>> {
         let index = self.search(tag)?;
         self.tags[index] = EMPTY;

@@ -8,6 +8,8 @@ pub mod calendar;
 mod tests;
 pub mod timing;
 
+use std::collections::BTreeSet;
+
 use arch::processor::Processor;
 use arch::registers::psscr;
 use arch::registers::spr::{SPRS, Spr, SprRow};
@@ -95,6 +97,45 @@ struct PowerSavingFile {
     restorable: Registers,
 }
 
+/// What firmware says in its device tree that follows from nothing else here.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FirmwareFile {
+    features: FirmwareFeatures,
+}
+
+/// `/ibm,opal/fw-features`: which mitigations of speculation software has to make, and with what.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirmwareFeatures {
+    /// Names of the nodes with the property `enabled`.
+    pub enabled: Vec<String>,
+    /// Names of the nodes with the property `disabled`.
+    pub disabled: Vec<String>,
+    confidence: Confidence,
+    source: String,
+}
+
+impl FirmwareFeatures {
+    fn check(&self) -> Result<(), DescriptionError> {
+        let mut seen = BTreeSet::new();
+        for name in self.enabled.iter().chain(&self.disabled) {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b",._+-".contains(&byte);
+            if name.is_empty() || !name.bytes().all(is_part) {
+                return Err(error(format!(
+                    "firmware.features: \"{name}\" cannot name a node; use letters, digits and `,._+-`"
+                )));
+            }
+            if !seen.insert(name) {
+                return Err(error(format!(
+                    "firmware.features: \"{name}\" is there twice; a feature is enabled or disabled, once"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Watchdog {
@@ -112,6 +153,7 @@ struct File {
     /// Without it, a run ends when software or the user ends it.
     watchdog: Option<Watchdog>,
     date: Date,
+    firmware: FirmwareFile,
     #[serde(default)]
     stop_state: Vec<StopState>,
     power_saving: PowerSavingFile,
@@ -238,6 +280,7 @@ impl Description {
         if self.file.watchdog.as_ref().is_some_and(|watchdog| watchdog.instructions == 0) {
             return Err(error("watchdog.instructions is 0; it must be 1 or more"));
         }
+        self.file.firmware.features.check()?;
         self.file.power_saving.check()?;
         let deep = self.file.power_saving.hypervisor_lost_from.value;
         for (index, state) in self.file.stop_state.iter().enumerate() {
@@ -310,6 +353,12 @@ impl Description {
     #[must_use]
     pub fn boot_thread(&self) -> usize {
         self.file.topology.boot_thread as usize
+    }
+
+    /// What firmware says of speculation.
+    #[must_use]
+    pub fn firmware_features(&self) -> &FirmwareFeatures {
+        &self.file.firmware.features
     }
 
     /// The machine's memory.

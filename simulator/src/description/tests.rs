@@ -39,6 +39,9 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
     assert!(with("l1d_ways = { value = 8", "l1d_ways = { value = 3").contains("l1d_bytes"));
     assert!(with("l3_latency = { value = 35.5", "l3_latency = { value = 5").contains("ascend"));
+    let twice = "firmware.features: \"tm-suspend-mode\" is there twice";
+    assert!(with("\"fw-l1d-thread-split\"", "\"tm-suspend-mode\"").contains(twice));
+    assert!(with("\"fw-l1d-thread-split\"", "\"a/b\"").contains("cannot name a node"));
     assert!(with("[timing.memory]", "[timing.memories]").contains("memories"));
 }
 

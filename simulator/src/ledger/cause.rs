@@ -143,6 +143,8 @@ causes! {
     FlushInterrupt "flush.interrupt",
     /// `rfid`, `hrfid`, `rfscv`: the flush and the fetch of where it returns to.
     FlushReturn "flush.return",
+    /// Emptying the L1 data cache or the count cache, and the barrier against speculation, because software asked.
+    FlushSpeculation "flush.speculation",
     /// Another flush of the pipeline (a change of XER\[SO\], ...).
     FlushOther "flush.other",
     /// Waiting in `stop`.

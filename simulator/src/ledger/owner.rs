@@ -37,6 +37,15 @@ impl Owner {
         self.side() != other.side()
     }
 
+    /// The partition that executes or is served, if any.
+    #[must_use]
+    pub fn lpid(self) -> Option<u32> {
+        match self {
+            Self::Partition { lpid } | Self::Serving { lpid, .. } => Some(lpid),
+            Self::Host | Self::Program | Self::Firmware | Self::Idle => None,
+        }
+    }
+
     /// The partition, or `None` for the hypervisor and firmware whomever they serve.
     #[must_use]
     pub fn side(self) -> Side {

@@ -333,6 +333,7 @@ impl Run<'_> {
             }
             if has_returned(op, outcome, true) {
                 observer.returned(self.thread, self.shared, stretch.mode);
+                observer.returned_in_time(self.thread, self.timing, stretch.mode);
             }
             self.complete(index, outcome.ok());
             let end = match outcome {

@@ -14,6 +14,7 @@ mod judge;
 pub mod page_sizes;
 pub mod policy;
 pub mod register;
+pub mod residue;
 
 use std::collections::BTreeMap;
 

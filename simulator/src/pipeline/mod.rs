@@ -48,6 +48,7 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
+use crate::cache::line::Bringer;
 use crate::cache::translation::{TranslationMisses, Translations};
 use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
@@ -170,6 +171,12 @@ impl Timing {
     #[must_use]
     pub fn misses(&self, thread: usize) -> (CacheMisses, TranslationMisses) {
         (self.memory.misses(thread), self.translations.misses(thread))
+    }
+
+    /// What the L1 data cache of `thread`'s core has that the thread brought in, but partition `lpid` did not: its lines, by
+    /// their places in memory.
+    pub fn residue(&self, thread: usize, lpid: u32) -> impl Iterator<Item = (u64, Bringer)> {
+        self.memory.residue(thread, lpid)
     }
 
     /// Cycles of `thread` since timing began or was last cleared.

@@ -117,7 +117,7 @@ impl Operation {
             carries: class == Class::Fixed && !effects.targets.and(Registers::CARRY).is_empty(),
             operations,
             is_microcode: operations > parameters.core.cracked,
-            branch: branch(mnemonic, word),
+            branch: branch(mnemonic, word).filter(|_| class == Class::Branch),
             is_call: class == Class::Branch && word.lk() && word != NEXT_ADDRESS,
             waits_to_be_next: class.waits_to_be_next(),
             orders_threads: class.orders_threads(),

@@ -229,6 +229,12 @@ parameters! {
         segment: "cycles",
         /// Cache management, messages, transactions that fail, `darn`.
         management: "cycles",
+        /// `mtspr` of TRIG2, which empties the L1 data cache.
+        data_flush: "cycles",
+        /// `bcctr 2,0,0`, which empties the count cache.
+        target_flush: "cycles",
+        /// `ori 31,31,0`.
+        speculation_barrier: "cycles",
         /// Taking an interrupt, and returning from it by `rfid`, `hrfid` or `rfscv`, together.
         interrupt_and_return: "cycles",
         /// Of it, taking the interrupt.

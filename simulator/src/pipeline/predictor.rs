@@ -80,6 +80,13 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// Forgets the targets of indirect branches.
+    pub fn forget_targets(&mut self) {
+        self.targets.fill(0);
+    }
+}
+
 /// Bytes of a block of which one indirect branch is predicted.
 const BLOCK: u64 = 32;
 
@@ -198,6 +205,20 @@ mod tests {
         let kind = Kind::Indirect { is_conditional: false };
         assert_eq!(misses(kind, (0..100).map(|_| Some(7))), 1);
         assert_eq!(misses(kind, (0..100).map(|turn| Some(turn % 8 + 1))), 100);
+    }
+
+    #[test]
+    fn forgotten_targets_are_learnt_anew() {
+        let (mut tables, mut history) = (tables(), History::default());
+        let kind = Kind::Indirect { is_conditional: false };
+        let mut predict = |tables: &mut Tables| {
+            tables.predict(&mut history, kind, 0x100, Some(7), false, 64) != Prediction::Wrong
+        };
+        predict(&mut tables);
+        assert!(predict(&mut tables));
+        tables.forget_targets();
+        assert!(!predict(&mut tables));
+        assert!(predict(&mut tables));
     }
 
     #[test]

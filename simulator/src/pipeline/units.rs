@@ -59,9 +59,10 @@ impl Units {
             | Class::Ptesync
             | Class::Eieio
             | Class::Tlbsync
+            | Class::SpeculationBarrier
             | Class::Return
             | Class::VectoredCall => (0, 0, false),
-            Class::Branch => (0, 0, true),
+            Class::Branch | Class::FlushTargets => (0, 0, true),
             // The branch unit has LR and CTR, and a slice writes the result.
             Class::RenamedRead => (1, 0, true),
             // The address, and the data behind it.

@@ -145,6 +145,14 @@ impl<'a> Firmware<'a> {
             .max_by_key(|value| psscr::RL.get(*value))
     }
 
+    /// Whether firmware says that a feature is in a state, `enabled` or `disabled`.
+    #[must_use]
+    pub fn has_feature(&self, state: &str, feature: &str) -> bool {
+        let features = self.tree.find_node("/ibm,opal/fw-features");
+        let node = features.and_then(|node| node.children().find(|node| node.name() == feature));
+        node.is_some_and(|node| node.property(state).is_some())
+    }
+
     /// Ticks of the time base in a second.
     ///
     /// # Errors

@@ -3,3 +3,4 @@
 pub mod bundle;
 pub mod firmware;
 pub mod flat_tree;
+pub mod mitigations;

@@ -10,6 +10,7 @@ use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use loom::sync::{Condvar, Mutex};
 
+use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::exit::{Action, Door, Exit};
@@ -202,6 +203,8 @@ impl Platform for Machine {
     }
 
     fn mark(&self, _: Work) {}
+
+    fn mitigate(&self, _: Mitigations) {}
 
     fn power_off(&self) -> ! {
         unreachable!("the models do not switch the machine off");

@@ -7,38 +7,7 @@
 
     .set FRAME, 32 + 18*8
 
-    .text
-    .globl hal_enter_guest
-    .type hal_enter_guest, @function
-hal_enter_guest:
-    mflr %r0
-    mfcr %r12
-    std %r0, 16(%r1)
-    stw %r12, 8(%r1)
-    stdu %r1, -FRAME(%r1)
-    std %r14, 32(%r1)
-    std %r15, 40(%r1)
-    std %r16, 48(%r1)
-    std %r17, 56(%r1)
-    std %r18, 64(%r1)
-    std %r19, 72(%r1)
-    std %r20, 80(%r1)
-    std %r21, 88(%r1)
-    std %r22, 96(%r1)
-    std %r23, 104(%r1)
-    std %r24, 112(%r1)
-    std %r25, 120(%r1)
-    std %r26, 128(%r1)
-    std %r27, 136(%r1)
-    std %r28, 144(%r1)
-    std %r29, 152(%r1)
-    std %r30, 160(%r1)
-    std %r31, 168(%r1)
-    std %r1, {STACK}(%r13)
-    std %r3, {VCPU}(%r13)
-    li %r4, 24                          # a word of this frame that nothing uses
-    stdcx. %r0, %r4, %r1                # no vCPU goes on with the reservation of another
-
+.macro load_guest
     ld %r4, {PC}(%r3)
     ld %r5, {MSR}(%r3)
     ld %r6, {CR}(%r3)
@@ -85,6 +54,42 @@ hal_enter_guest:
     ld %r30, {GPR} + 30*8(%r3)
     ld %r31, {GPR} + 31*8(%r3)
     ld %r3, {GPR} + 3*8(%r3)
+.endm
+
+    .text
+    .globl hal_enter_guest
+    .type hal_enter_guest, @function
+hal_enter_guest:
+    mflr %r0
+    mfcr %r12
+    std %r0, 16(%r1)
+    stw %r12, 8(%r1)
+    stdu %r1, -FRAME(%r1)
+    std %r14, 32(%r1)
+    std %r15, 40(%r1)
+    std %r16, 48(%r1)
+    std %r17, 56(%r1)
+    std %r18, 64(%r1)
+    std %r19, 72(%r1)
+    std %r20, 80(%r1)
+    std %r21, 88(%r1)
+    std %r22, 96(%r1)
+    std %r23, 104(%r1)
+    std %r24, 112(%r1)
+    std %r25, 120(%r1)
+    std %r26, 128(%r1)
+    std %r27, 136(%r1)
+    std %r28, 144(%r1)
+    std %r29, 152(%r1)
+    std %r30, 160(%r1)
+    std %r31, 168(%r1)
+    std %r1, {STACK}(%r13)
+    std %r3, {VCPU}(%r13)
+    li %r4, 24                          # a word of this frame that nothing uses
+    stdcx. %r0, %r4, %r1                # no vCPU goes on with the reservation of another
+
+    site {AT_ENTRY}, enter_guarded
+    load_guest
     hrfid
 
     .globl guest_left

@@ -8,6 +8,7 @@ use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
+use hypervisor_core::boot::mitigations::Mitigations;
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
@@ -19,7 +20,7 @@ use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::Registers;
 
 use super::registers::{Scope, invalidate, ptesync, read, spr, write};
-use super::{eager, facilities, opal, registers, residents, threads};
+use super::{eager, facilities, mitigations, opal, registers, residents, threads};
 use crate::host_space::map::{self, Mapping};
 use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
 use crate::host_space::windows::Reserved;
@@ -240,6 +241,10 @@ impl Platform for Machine {
                 Work::Other => asm!(".long {}", const Mark::End(Region::PARTITION_START).word().0),
             }
         }
+    }
+
+    fn mitigate(&self, mitigations: Mitigations) {
+        mitigations::apply(mitigations);
     }
 
     fn power_off(&self) -> ! {

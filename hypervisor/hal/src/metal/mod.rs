@@ -8,6 +8,7 @@ mod eager;
 mod exits;
 mod facilities;
 mod machine;
+mod mitigations;
 mod opal;
 mod panic;
 pub(crate) mod registers;
@@ -16,11 +17,13 @@ mod threads;
 
 use core::mem::offset_of;
 
+use arch::instruction::Word;
 use arch::papr::status::H_PRIVILEGE;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage, Window};
+use mitigations::Condition;
 use registers::spr;
 
 use crate::host_state::per_cpu::PerCpu;
@@ -37,7 +40,23 @@ core::arch::global_asm!(
 );
 
 core::arch::global_asm!(
+    include_str!("crash.S"),
+    HSPRG1 = const spr::HSPRG1,
+    TOC = const offset_of!(PerCpu, toc),
+    R10 = const offset_of!(PerCpu, r10),
+    R11 = const offset_of!(PerCpu, r11),
+    R12 = const offset_of!(PerCpu, r12),
+    CRASH = const offset_of!(PerCpu, crash_gpr),
+    CRASH_LR = const offset_of!(PerCpu, crash_lr),
+    CRASH_CTR = const offset_of!(PerCpu, crash_ctr),
+    CRASH_CR = const offset_of!(PerCpu, crash_cr),
+);
+
+core::arch::global_asm!(
+    include_str!("sites.S"),
     include_str!("vectors.S"),
+    include_str!("enter.S"),
+    include_str!("guards.S"),
     SRR0 = const spr::SRR0,
     SRR1 = const spr::SRR1,
     HSPRG0 = const spr::HSPRG0,
@@ -73,37 +92,20 @@ core::arch::global_asm!(
     CFAR = const spr::CFAR,
     RECORD_CFAR = const offset_of!(Registers, cfar),
     H_PRIVILEGE = const H_PRIVILEGE,
-);
-
-core::arch::global_asm!(
-    include_str!("crash.S"),
-    HSPRG1 = const spr::HSPRG1,
-    TOC = const offset_of!(PerCpu, toc),
-    R10 = const offset_of!(PerCpu, r10),
-    R11 = const offset_of!(PerCpu, r11),
-    R12 = const offset_of!(PerCpu, r12),
-    CRASH = const offset_of!(PerCpu, crash_gpr),
-    CRASH_LR = const offset_of!(PerCpu, crash_lr),
-    CRASH_CTR = const offset_of!(PerCpu, crash_ctr),
-    CRASH_CR = const offset_of!(PerCpu, crash_cr),
-);
-
-core::arch::global_asm!(
-    include_str!("enter.S"),
-    HSRR0 = const spr::HSRR0,
-    HSRR1 = const spr::HSRR1,
-    STACK = const offset_of!(PerCpu, stack),
-    TOC = const offset_of!(PerCpu, toc),
-    VCPU = const offset_of!(PerCpu, vcpu),
-    GPR = const offset_of!(Registers, gpr),
-    PC = const offset_of!(Registers, pc),
-    MSR = const offset_of!(Registers, msr),
-    CR = const offset_of!(Registers, cr),
-    LR = const offset_of!(Registers, lr),
-    CTR = const offset_of!(Registers, ctr),
-    XER = const offset_of!(Registers, xer),
-    CFAR = const spr::CFAR,
-    RECORD_CFAR = const offset_of!(Registers, cfar),
+    STORE_BARRIER = const Word::STORE_BARRIER.0,
+    TARGET_FLUSH = const Word::TARGET_FLUSH.0,
+    TRIG2 = const spr::TRIG2,
+    AT_EXIT = const Condition::AtExit as u64,
+    AT_CALL = const Condition::AtCall as u64,
+    AT_ENTRY = const Condition::AtEntry as u64,
+    NO_STORE_BARRIER = const Condition::NoStoreBarrier as u64,
+    NO_TRIGGER_AT_EXIT = const Condition::NoTriggerAtExit as u64,
+    NO_TRIGGER_AT_ENTRY = const Condition::NoTriggerAtEntry as u64,
+    NO_DISPLACEMENT_AT_EXIT = const Condition::NoDisplacementAtExit as u64,
+    NO_DISPLACEMENT_AT_ENTRY = const Condition::NoDisplacementAtEntry as u64,
+    NO_LINK_STACK = const Condition::NoLinkStack as u64,
+    NO_TARGETS = const Condition::NoTargets as u64,
+    TARGETS_ASSISTED = const Condition::TargetsAssisted as u64,
 );
 
 core::arch::global_asm!(

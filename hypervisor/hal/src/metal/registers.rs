@@ -66,6 +66,7 @@ pub(crate) mod spr {
     pub(crate) const IC: u16 = 848;
     pub(crate) const VTB: u16 = 849;
     pub(crate) const PSSCR: u16 = 855;
+    pub(crate) const TRIG2: u16 = 882;
     pub(crate) const PPR: u16 = 896;
     pub(crate) const PIR: u16 = 1023;
 }

@@ -122,6 +122,8 @@ extern "C" fn hal_thread_main() -> ! {
         sleep();
     }
     wait_until(clear_doorbell, || SECONDARIES.has_work(), || wait(u64::MAX));
+    // The boot thread may have changed instructions (`mitigations.rs`).
+    isync();
     // SAFETY: there is work, and the boot thread keeps it until this thread is done.
     let work = unsafe { *WORK.get() };
     work.expect("`run` has stored it")(index);

@@ -69,6 +69,7 @@
     .org 0xC00 - 0x100
     mr %r0, %r13
     mfspr %r13, {HSPRG0}
+    site {AT_EXIT}, hypercall_real_guarded
     ld %r12, {HYPERCALL_ENTRY}(%r13)
     mtctr %r12
     ld %r12, {HYPERCALLS_REAL}(%r13)
@@ -88,6 +89,7 @@
     .org 0x4C00 - 0x100
     mr %r0, %r13
     mfspr %r13, {HSPRG0}
+    site {AT_EXIT}, hypercall_guarded
     ld %r12, {HYPERCALLS_VIRTUAL}(%r13)
     addi %r12, %r12, 1
     std %r12, {HYPERCALLS_VIRTUAL}(%r13)
@@ -102,7 +104,9 @@ hypercall:
     and. %r11, %r11, %r12               # MSR[HV] or MSR[PR]
     bne- hypercall_refused
     ld %r1, {STACK}(%r13)
+    site {AT_CALL}, hypercall_guarded_again
     ld %r2, {TOC}(%r13)
+hypercall_goes_on:
     bl hal_hypercall
 hypercall_answered:
     cmpldi %r4, 0
@@ -123,6 +127,7 @@ hypercall_answered:
     mtctr %r0
     mtxer %r0
     mtcrf VOLATILE_CR, %r0
+    site {AT_ENTRY}, hypercall_return_guarded
     ld %r13, {GUEST_R13}(%r13)
     rfid
 
@@ -158,6 +163,7 @@ hypercall_with_outputs:
     li %r10, 0
     li %r11, 0
     li %r12, 0
+    site {AT_ENTRY}, hypercall_return_guarded
     ld %r13, {GUEST_R13}(%r13)
     rfid
 
@@ -220,7 +226,9 @@ exit_real_high:
     mtctr %r11
     ld %r11, {R11}(%r13)
 exit_common:
+    site {AT_EXIT}, exit_guarded
     std %r11, {R11}(%r13)
+exit_entered:
     std %r10, {R10}(%r13)
     mfcr %r10
     andi. %r11, %r12, HSRR
@@ -264,7 +272,9 @@ exit_common:
     std %r1, {RECORD_CFAR}(%r11)
     std %r12, {CODE}(%r13)
     ld %r1, {STACK}(%r13)
+    site {AT_CALL}, exit_guarded_again
     ld %r2, {TOC}(%r13)
+exit_goes_on:
     mr %r3, %r12
     bl hal_exit                         # 0: resume, 1: leave
     cmpldi %r3, 0
@@ -301,9 +311,11 @@ exit_common:
     ld %r11, {GPR} + 11*8(%r11)
 .endm
 
+    site {AT_ENTRY}, exit_return_guarded
     load_volatile
     rfid
 exit_resume_hsrr:
+    site {AT_ENTRY}, exit_return_hsrr_guarded
     load_volatile
     hrfid
 

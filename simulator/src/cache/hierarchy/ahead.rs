@@ -47,7 +47,7 @@ impl Hierarchy {
             if self.home(line).is_none() {
                 continue;
             }
-            let want = self.want(core, line, request.kind, request.at, request.owner.side());
+            let want = self.want(request, core, line);
             let want = Want { patience, ..want };
             let pair = self.cores[core].pair;
             if !into_l1 {

@@ -4,9 +4,8 @@ use super::pair::{Arrival, Want};
 use super::{Core, Hierarchy};
 use crate::cache::array::Array;
 use crate::cache::latency::Level;
-use crate::cache::line::Line;
+use crate::cache::line::{Bringer, Line};
 use crate::cache::{Answer, Kind, Request};
-use crate::ledger::Side;
 
 impl Hierarchy {
     /// A core's data cache, or its instruction cache.
@@ -50,23 +49,34 @@ impl Hierarchy {
 
     #[cold]
     fn read_missing(&mut self, request: &Request, core: usize) -> Answer {
-        let Request { line, kind, at, .. } = *request;
-        let side = request.owner.side();
-        let want = self.want(core, line, kind, at, side);
+        let line = request.line;
+        let want = self.want(request, core, line);
         self.misses[request.thread].l1 += 1;
         let arrival = self.demand(request.thread, core, &want);
         let entry = self.fill(core, &want, arrival);
         self.look_ahead(request, core, entry.from);
-        Answer { ready: entry.ready, cause: entry.from.cause(kind), is_refill: entry.is_refill }
+        Answer {
+            ready: entry.ready,
+            cause: entry.from.cause(want.kind),
+            is_refill: entry.is_refill,
+        }
     }
 
-    pub(super) fn want(&self, core: usize, line: u64, kind: Kind, at: u64, side: Side) -> Want {
+    /// That `core` wants `line` on account of `request`, which may be for another.
+    pub(super) fn want(&self, request: &Request, core: usize, line: u64) -> Want {
+        let Request { thread, kind, at, owner, .. } = *request;
+        let bringer = Bringer {
+            thread: thread as u16,
+            lpid: owner.lpid(),
+            is_partition: owner.side().is_some(),
+        };
         let above = match kind {
             Kind::Load => self.cores[core].data_bit,
             Kind::Fetch => self.cores[core].instruction_bit,
             Kind::Store | Kind::Zero | Kind::Walk => 0,
         };
-        Want { line, kind, at, side, core: core as u16, above, patience: u64::MAX }
+        let side = owner.side();
+        Want { line, kind, at, side, bringer, core: core as u16, above, patience: u64::MAX }
     }
 
     /// Brings a line into the L2 of `core` for `thread`, whatever it takes.
@@ -88,7 +98,8 @@ impl Hierarchy {
         let cache = self.first_level(core, want.kind);
         let is_lost = cache.take_loss(line, side);
         let is_refill = arrival.is_refill || arrival.is_in_l2 && is_lost;
-        let entry = Line { is_refill, ..Line::new(arrival.level, arrival.ready) };
+        let bringer = Some(want.bringer);
+        let entry = Line { is_refill, bringer, ..Line::new(arrival.level, arrival.ready) };
         cache.install(line, side, entry, side);
         entry
     }
@@ -126,10 +137,10 @@ impl Hierarchy {
     /// The L2 does not have the line, or is not alone with it.
     #[cold]
     fn write_unowned(&mut self, request: &Request, core: usize) -> (u64, bool) {
-        let Request { line, kind, at, .. } = *request;
+        let line = request.line;
         let side = request.owner.side();
         let (pair, own) = (self.cores[core].pair, self.cores[core].data_bit);
-        let want = self.want(core, line, kind, at, side);
+        let want = self.want(request, core, line);
         let arrival = self.demand(request.thread, core, &want);
         if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
             entry.is_dirty = true;
@@ -146,8 +157,8 @@ impl Hierarchy {
     /// The walker reads tables through the L2, and not through the data cache: what POWER's event counters
     /// tell of the origin of table entries begins with the L2.
     pub(super) fn walk(&mut self, request: &Request, core: usize) -> Answer {
-        let Request { line, kind, at, .. } = *request;
-        let want = self.want(core, line, kind, at, request.owner.side());
+        let Request { line, kind, .. } = *request;
+        let want = self.want(request, core, line);
         let Arrival { ready, level, is_refill, .. } = self.demand(request.thread, core, &want);
         Answer { ready, cause: level.cause(kind), is_refill }
     }

@@ -25,12 +25,12 @@ use super::array::Array;
 use super::bandwidth::Bandwidth;
 use super::exchange::{Exchange, Rules};
 use super::latency::Latencies;
-use super::line::Line;
+use super::line::{Bringer, Line};
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
 use crate::description::Description;
-use crate::ledger::CauseSet;
+use crate::ledger::{CauseSet, Side};
 use crate::quantity::Bound;
 
 /// The first level of one core.
@@ -203,6 +203,22 @@ impl Hierarchy {
     /// Who waits for which line, and who keeps one.
     pub fn exchange(&mut self) -> &mut Exchange {
         &mut self.exchange
+    }
+
+    /// Takes everything out of the data cache of `thread`'s core, because `side` asks for it. Stores went through to the L2,
+    /// so there is nothing to write back.
+    pub fn empty_data(&mut self, thread: usize, side: Side) {
+        self.cores[self.core_of[thread]].data.displace_all(side);
+    }
+
+    /// What the data cache of `thread`'s core has that the thread brought in, but not in partition `lpid`.
+    pub fn residue(&self, thread: usize, lpid: u32) -> impl Iterator<Item = (u64, Bringer)> {
+        let data = &self.cores[self.core_of[thread]].data;
+        data.entries().filter_map(move |(line, entry)| {
+            let bringer = entry.bringer?;
+            let is_own = bringer.is_partition && bringer.lpid == Some(lpid);
+            (bringer.thread as usize == thread && !is_own).then_some((line, bringer))
+        })
     }
 
     /// Writes `line` back and takes it out of every cache, as `dcbf` does, from cycle `at` on. Returns

@@ -8,7 +8,7 @@ use super::Hierarchy;
 use crate::cache::array::{Array, Victim};
 use crate::cache::bandwidth::Bandwidth;
 use crate::cache::latency::Level;
-use crate::cache::line::{Line, NOBODY};
+use crate::cache::line::{Bringer, Line, NOBODY};
 use crate::cache::parameters::CacheParameters;
 use crate::cache::{Kind, LINE_LOG2};
 use crate::ledger::Side;
@@ -46,6 +46,7 @@ pub(super) struct Want {
     pub(super) kind: Kind,
     pub(super) at: u64,
     pub(super) side: Side,
+    pub(super) bringer: Bringer,
     /// The core that wants it.
     pub(super) core: u16,
     /// Which cache above will have it.

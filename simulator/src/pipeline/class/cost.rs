@@ -61,6 +61,9 @@ impl Class {
             Self::Tlbiel => Cause::TlbInvalidateLocal,
             Self::Segment => Cause::Segment,
             Self::FlushLine | Self::Management => Cause::Management,
+            Self::FlushData | Self::FlushTargets | Self::SpeculationBarrier => {
+                Cause::FlushSpeculation
+            }
             Self::Return => Cause::FlushReturn,
             Self::VectoredCall => Cause::FlushInterrupt,
         }
@@ -127,6 +130,9 @@ impl Class {
             Self::Tlbie | Self::Tlbiel => special.tlbiel,
             Self::Segment => special.segment,
             Self::FlushLine | Self::Management => special.management,
+            Self::FlushData => special.data_flush,
+            Self::FlushTargets => special.target_flush,
+            Self::SpeculationBarrier => special.speculation_barrier,
             Self::Return => special.return_from_interrupt(),
             Self::VectoredCall => special.interrupt,
         }

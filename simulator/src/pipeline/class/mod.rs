@@ -134,6 +134,12 @@ pub enum Class {
     Segment,
     /// `dcbf`: takes a line out of every cache.
     FlushLine,
+    /// `mtspr` of TRIG2: empties the L1 data cache.
+    FlushData,
+    /// `bcctr 2,0,0`: empties the count cache.
+    FlushTargets,
+    /// `ori 31,31,0`: nothing behind it begins before it is done.
+    SpeculationBarrier,
     /// Other cache management, messages, transactions, `darn`.
     Management,
     /// `rfid`, `hrfid`, `rfscv`, `rfebb`.
@@ -226,6 +232,9 @@ impl Class {
                 | Self::Tlbie
                 | Self::Tlbiel
                 | Self::Segment
+                | Self::FlushData
+                | Self::FlushTargets
+                | Self::SpeculationBarrier
                 | Self::Management
                 | Self::Return
                 | Self::VectoredCall

@@ -21,7 +21,7 @@ impl Pipeline {
             Class::MsrRead => (None, Some(Cause::SprMsr)),
             // Time is read when everything before has had its effect on it.
             Class::TimeBaseRead => (None, Some(Cause::SprScoreboard)),
-            Class::SprWrite => (Some(Cause::SprWrite), None),
+            Class::SprWrite | Class::FlushData => (Some(Cause::SprWrite), None),
             _ => return None,
         };
         let is_dear = |cause: &Cause| !context.free.contains(*cause);
@@ -92,7 +92,14 @@ impl Pipeline {
                 self.scoreboard = finished;
                 self.hold = self.completed;
             }
-            Class::TimeBaseRead => self.hold = self.completed,
+            Class::TimeBaseRead | Class::SpeculationBarrier => self.hold = self.completed,
+            Class::FlushData => {
+                self.special_unit = finished;
+                self.scoreboard = finished;
+                self.order = finished;
+                context.memory.empty_data(context.thread.index, executed.owner.side());
+            }
+            Class::FlushTargets => context.core.tables.forget_targets(),
             Class::Isync => self.is_context_altered = false,
             Class::Hwsync | Class::Lwsync | Class::Ptesync => {
                 self.order = finished;

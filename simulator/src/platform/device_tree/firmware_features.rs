@@ -1,36 +1,18 @@
 //! `/ibm,opal/fw-features`: which mitigations of speculation software has to make, and with what.
 //!
-//! Source: `docs/facts/opal-and-powernv.md#firmware-features`. Of those `tm-suspend-mode` is off here, as every
-//! transaction fails.
+//! The machine's description has them; `docs/facts/opal-and-powernv.md#firmware-features` says where they come from.
 
 use super::Node;
+use crate::description::Description;
 
-const ENABLED: &[&str] = &[
-    "fw-branch-hints-honored",
-    "fw-count-cache-disabled",
-    "fw-l1d-thread-split",
-    "inst-l1d-flush-trig2",
-    "inst-spec-barrier-ori31,31,0",
-    "needs-l1d-flush-msr-hv-1-to-0",
-    "needs-l1d-flush-msr-pr-0-to-1",
-    "needs-spec-barrier-for-bound-checks",
-    "speculation-policy-favor-security",
-];
-
-const DISABLED: &[&str] = &[
-    "fw-bcctrl-serialized",
-    "fw-ltptr-serialized",
-    "inst-l1d-flush-ori30,30,0",
-    "inst-thread-reconfig-control-trig0-1",
-    "tm-suspend-mode",
-    "user-mode-branch-speculation",
-];
-
-pub(super) fn node() -> Node {
-    let of =
-        |names: &'static [&str], state| names.iter().map(move |name| Node::new(*name).flag(state));
-    of(ENABLED, "enabled")
-        .chain(of(DISABLED, "disabled"))
+pub(super) fn node(description: &Description) -> Node {
+    let features = description.firmware_features();
+    let of = |names: &[String], state: &'static str| {
+        names.iter().map(|name| Node::new(name.as_str()).flag(state)).collect::<Vec<_>>()
+    };
+    of(&features.enabled, "enabled")
+        .into_iter()
+        .chain(of(&features.disabled, "disabled"))
         .fold(Node::new("fw-features"), Node::child)
 }
 

@@ -170,7 +170,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
         .bytes("interrupt-names", b"events\0".to_vec())
         .child(events())
-        .child(firmware_features::node())
+        .child(firmware_features::node(description))
         .child(power::node(description))
         .child(
             Node::new("consoles")

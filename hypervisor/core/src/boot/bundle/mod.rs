@@ -10,8 +10,9 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS,
-    SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    is_name,
 };
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
@@ -29,6 +30,8 @@ pub struct Bundle {
     pub console: Option<usize>,
     /// Where the registers of a vCPU go that gives up the processor.
     pub registers: RegisterPolicy,
+    /// What is done against speculation.
+    pub mitigations: MitigationPolicy,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -101,6 +104,8 @@ pub enum BundleError {
     Empty,
     /// There is no such policy for registers.
     Registers,
+    /// There is no such policy for mitigations.
+    Mitigations,
     /// The slice is zero or not a number.
     Slice,
     /// The console is for a partition that is not there.
@@ -156,6 +161,9 @@ impl fmt::Display for BundleError {
             Self::Empty => f.write_str("there is no partition in it"),
             Self::Registers => {
                 f.write_str("the policy for registers is not one of owned, released and eager")
+            }
+            Self::Mitigations => {
+                f.write_str("the policy for mitigations is not one of firmware and off")
             }
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
@@ -272,7 +280,14 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(RegisterPolicy::from_name).ok_or(BundleError::Registers)?
         }
     };
-    Ok(Bundle { slice, console, registers, partitions })
+    let mitigations = match root.property(MITIGATIONS) {
+        None => MitigationPolicy::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(MitigationPolicy::from_name).ok_or(BundleError::Mitigations)?
+        }
+    };
+    Ok(Bundle { slice, console, registers, mitigations, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {

@@ -4,8 +4,9 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, PERFORMANCE_MONITOR,
-    REGISTERS, RegisterPolicy, SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, MITIGATIONS,
+    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, TIME_LIMIT, VCPUS,
+    VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -122,6 +123,21 @@ fn the_policy_for_registers_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("owed"), Err(BundleError::Registers));
+}
+
+#[test]
+fn the_policy_for_mitigations_is_one_that_there_is() {
+    let with = |name: &str| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, MITIGATIONS, name);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.mitigations)
+    };
+    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.mitigations);
+    assert_eq!(plain, Ok(MitigationPolicy::Firmware));
+    for policy in MitigationPolicy::ALL {
+        assert_eq!(with(policy.name()), Ok(policy));
+    }
+    assert_eq!(with("on"), Err(BundleError::Mitigations));
 }
 
 #[test]

@@ -41,7 +41,11 @@ pub(super) fn or(word: Word) -> Class {
     if is_same_register && !word.rc() { Class::Nothing } else { Class::Fixed }
 }
 
-/// The preferred no-operation is one.
+/// The preferred no-operation is one, and another is a barrier.
 pub(super) fn or_immediate(word: Word) -> Class {
-    if word == Word(0x6000_0000) { Class::Nothing } else { Class::Fixed }
+    match word {
+        Word(0x6000_0000) => Class::Nothing,
+        Word::SPECULATION_BARRIER => Class::SpeculationBarrier,
+        _ => Class::Fixed,
+    }
 }

@@ -21,6 +21,8 @@ pub(super) fn write(word: Word) -> Class {
     let number = word.spr();
     if !renamed_spr(number).is_empty() {
         Class::RenamedWrite
+    } else if row(number) == Some(Spr::Trig2) {
+        Class::FlushData
     } else if row(number).is_some_and(changes_context) {
         Class::ContextWrite
     } else {
