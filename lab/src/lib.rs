@@ -6,8 +6,8 @@
 //! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
 //! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`]. Long work tells its
 //! [`progress`], and an [`interruption`] ends it. [`console`] and [`demultiplex`] say who wrote what on a console,
-//! [`comparison`] makes the consoles of the two machines comparable, and [`statistics`] are what the hypervisor
-//! counted.
+//! [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the consoles of the two
+//! machines comparable.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
 //! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
 //! ones. What goes wrong is a [`failure::Failure`].
@@ -31,6 +31,7 @@ pub mod on_simulator;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
+pub mod record;
 pub mod refills;
 pub mod report;
 pub mod size;

@@ -18,7 +18,7 @@ use crate::signals::INTERRUPTION;
 use crate::visible::one_line;
 use explained::Explained;
 use lab::bundle;
-use lab::console::{FirmwareFilter, check_partitions, payload_lines};
+use lab::console::FirmwareFilter;
 use lab::statistics::{self, Run};
 use lab::system::{Exit, System};
 use lab::user_file::Files;
@@ -63,10 +63,11 @@ fn conclude(
     explained: Option<&Explained>,
 ) -> Result<(), Failure> {
     let is_over = end == Exit::PoweredOff.to_string();
-    let lines = payload_lines(surroundings.screen.tail());
+    let said = surroundings.screen.said();
+    let record = said.record.as_ref().and_then(|record| record.as_ref().ok());
     let names = &surroundings.consoles.partitions;
     let timed = explained.map(Explained::json).unwrap_or_default();
-    let run = Run { end, machine, names, lines: &lines, timed };
+    let run = Run { end, machine, names, record, timed };
     if let (Some(folder), Some(explained)) = (&arguments.out, explained) {
         explained.write(folder)?;
         write_whole(&explained::json_file(folder), statistics::json(&run).as_bytes())?;
@@ -80,7 +81,7 @@ fn conclude(
         Some(Format::Json) => print_figures(&statistics::json(&run))?,
     }
     if is_over && surroundings.has_hypervisor {
-        return check_partitions(&lines).map_err(Failure::run);
+        return said.check_partitions().map_err(Failure::run);
     }
     Ok(())
 }
