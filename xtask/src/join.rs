@@ -1,9 +1,11 @@
-//! CHANGELOG.md and CLAIMS.md, joined from a file for each subject, so that several people can add to them at once.
+//! Files that are joined from a file for each subject, so that several people can add to them at once: CHANGELOG.md,
+//! CLAIMS.md, and the list of predictions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
 
 use crate::workspace::Workspace;
 
@@ -50,32 +52,32 @@ pub(crate) fn join(workspace: &Workspace) -> Result<()> {
 }
 
 /// The files that are joined.
-pub(crate) fn files(root: &Path) -> Result<[Joined; 2]> {
+pub(crate) fn files(root: &Path) -> Result<[Joined; 3]> {
     let read = |path: &Path| {
         fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
     };
     let file = |path: &'static str,
                 parts: &'static str,
-                join: fn(&str, &[String]) -> Option<String>| {
+                join: fn(&str, &[String]) -> Result<String>| {
         let is = read(&root.join(path))?;
         let entries = fs::read_dir(root.join(parts)).with_context(|| format!("reading {parts}"))?;
         let mut paths: Vec<PathBuf> =
             entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
         paths.sort();
         let texts = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-        let of_parts = join(&is, &texts)
-            .with_context(|| format!("{path} has no place for what is in {parts}"))?;
+        let of_parts = join(&is, &texts).with_context(|| format!("joining {path} of {parts}"))?;
         anyhow::Ok(Joined { path, parts, is, of_parts })
     };
     Ok([
         file("CHANGELOG.md", "docs/changes", changelog)?,
         file("CLAIMS.md", "docs/claims", claims)?,
+        file("calibration/predicted.toml", "calibration/power9", predicted)?,
     ])
 }
 
 /// `is` with the parts' entries as what is not released: by effect, then by part.
-fn changelog(is: &str, parts: &[String]) -> Option<String> {
-    let (before, behind) = is.split_once(UNRELEASED)?;
+fn changelog(is: &str, parts: &[String]) -> Result<String> {
+    let (before, behind) = is.split_once(UNRELEASED).context("it has no unreleased part")?;
     let mut text = format!("{before}{UNRELEASED}");
     for effect in EFFECTS {
         let sections = parts.iter().filter_map(|part| part.split_once(&format!("\n## {effect}\n")));
@@ -89,20 +91,82 @@ fn changelog(is: &str, parts: &[String]) -> Option<String> {
     if let Some(released) = behind.find("\n## ") {
         text.push_str(&behind[released..]);
     }
-    Some(text)
+    Ok(text)
 }
 
 /// `is` with the rows of the parts' tables.
-fn claims(is: &str, parts: &[String]) -> Option<String> {
-    let (before, _) = is.split_once(RULE)?;
-    let rows = parts.iter().map(|part| Some(part.split_once(RULE)?.1.trim_end()));
-    let rows = rows.collect::<Option<Vec<&str>>>()?;
-    Some(format!("{before}{RULE}{}\n", rows.join("\n")))
+fn claims(is: &str, parts: &[String]) -> Result<String> {
+    let rows_of = |text| str::split_once(text, RULE).context("a file has no table of claims");
+    let (before, _) = rows_of(is)?;
+    let rows = parts.iter().map(|part| Ok(rows_of(part)?.1.trim_end()));
+    let rows = rows.collect::<Result<Vec<&str>>>()?;
+    Ok(format!("{before}{RULE}{}\n", rows.join("\n")))
+}
+
+/// What the list of predictions begins with.
+const PREDICTED: &str = "\
+# The rows of calibration/power9/ whose published figure set nothing when they were listed, by name. Joined by
+# `cargo xtask join` from the key `listed` of rows and of what was withdrawn.
+#
+# `powervisor calibrate` counts them: a row that is met by a prediction is one of these, is still `predicted`, and is
+# within its group. A row stays here when it becomes fitted, and counts as not met then: `cargo xtask join` takes no name
+# out. `first` are those of the commit that began this list; one that is met since takes nothing away from the others.
+# `added` are later ones.
+";
+
+/// What says of a row that it is one of the predictions.
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    listed: Option<String>,
+}
+
+/// A file of published figures, as far as it matters here.
+#[derive(Deserialize)]
+struct Rows {
+    #[serde(default)]
+    row: Vec<Listed>,
+    #[serde(default)]
+    withdrawn: Vec<Listed>,
+}
+
+/// The list of predictions.
+#[derive(Deserialize)]
+struct Predicted {
+    first: Vec<String>,
+    added: Vec<String>,
+}
+
+/// The names that the parts list. A name that `is` has and no part is an error: a prediction that failed stays one.
+fn predicted(is: &str, parts: &[String]) -> Result<String> {
+    let before: Predicted = toml::from_str(is)?;
+    let mut now = Vec::new();
+    for part in parts {
+        let Rows { row, withdrawn } = toml::from_str(part)?;
+        let listed = row.into_iter().chain(withdrawn);
+        now.extend(listed.filter_map(|row| Some((row.listed?, row.name))));
+    }
+    let mut text = PREDICTED.to_owned();
+    for (when, before) in [("first", &before.first), ("added", &before.added)] {
+        let names: Vec<&String> =
+            now.iter().filter(|(listed, _)| listed == when).map(|(_, name)| name).collect();
+        for name in before {
+            ensure!(
+                names.contains(&name),
+                "`{name}` was listed as a prediction ({when}) and is not any more; keep `listed = \"{when}\"` with its row, \
+                 or move it to `[[withdrawn]]` with a reason"
+            );
+        }
+        text.push_str(&format!("\n{when} = [\n"));
+        names.iter().for_each(|name| text.push_str(&format!("    {name:?},\n")));
+        text.push_str("]\n");
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{changelog, claims};
+    use super::{PREDICTED, changelog, claims, predicted};
 
     #[test]
     fn entries_are_joined_by_effect_and_releases_stay() {
@@ -114,9 +178,9 @@ mod tests {
             "# Changelog\n\n## Unreleased\n\n### results-change\n\n- old\n\n## 0.1.0\n\n- first\n";
         let expected = "# Changelog\n\n## Unreleased\n\n### results-change\n\n- a\n  b\n- d\n\n\
                         ### format-break\n\n- c\n\n## 0.1.0\n\n- first\n";
-        assert_eq!(changelog(before, &parts).as_deref(), Some(expected));
-        assert_eq!(changelog(expected, &parts).as_deref(), Some(expected));
-        assert_eq!(changelog("# Changelog\n", &parts), None);
+        assert_eq!(changelog(before, &parts).unwrap(), expected);
+        assert_eq!(changelog(expected, &parts).unwrap(), expected);
+        assert!(changelog("# Changelog\n", &parts).is_err());
     }
 
     #[test]
@@ -124,7 +188,27 @@ mod tests {
         let table = "| claim | b | c | d | e |\n|---|---|---|---|---|\n";
         let parts = ["1", "2"].map(|row| format!("# A\n\n{table}| {row} |\n"));
         let is = format!("# Claims\n\n{table}| old |\n");
-        assert_eq!(claims(&is, &parts), Some(format!("# Claims\n\n{table}| 1 |\n| 2 |\n")));
-        assert_eq!(claims(&is, &["# B\n".to_owned()]), None);
+        assert_eq!(claims(&is, &parts).unwrap(), format!("# Claims\n\n{table}| 1 |\n| 2 |\n"));
+        assert!(claims(&is, &["# B\n".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn the_list_of_predictions_grows_and_loses_nothing() {
+        let row =
+            |name: &str, rest: &str| format!("[[row]]\nname = \"{name}\"\ncase = \"x\"\n{rest}\n");
+        let one = row("a", "listed = \"first\"") + &row("b", "");
+        let two = "[[withdrawn]]\nname = \"c\"\nlisted = \"added\"\nwhy = \"x\"\n".to_owned();
+        let before = "first = [\"a\"]\nadded = []\n";
+        let joined = predicted(before, &[one.clone(), two.clone()]).unwrap();
+        assert_eq!(
+            joined,
+            format!("{PREDICTED}\nfirst = [\n    \"a\",\n]\n\nadded = [\n    \"c\",\n]\n")
+        );
+        for parts in
+            [vec![one.clone()], vec![two.clone()], vec![one.replace("first", "added"), two]]
+        {
+            let error = predicted(&joined, &parts).unwrap_err().to_string();
+            assert!(error.contains("was listed as a prediction"), "{error}");
+        }
     }
 }

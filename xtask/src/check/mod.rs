@@ -4,6 +4,7 @@ mod circles;
 mod citations;
 mod folders;
 mod layers;
+mod registers;
 mod sources;
 mod text;
 mod unsafety;
@@ -20,6 +21,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let tree = text::Tree::read(&workspace.root)?;
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
+    complaints.extend(registers::check(&tree));
     complaints.extend(circles::check(&tree)?);
     let joined = files(&workspace.root)?;
     complaints.extend(joined.iter().filter(|file| !file.is_fresh()).map(|file| {
