@@ -10,7 +10,7 @@
 //! machines comparable.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
 //! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
-//! ones. What goes wrong is a [`failure::Failure`].
+//! ones. A machine that somebody looks at step by step, also backwards, has a [`history`]. What goes wrong is a [`failure::Failure`].
 
 pub mod bundle;
 pub mod calibration;
@@ -20,6 +20,7 @@ pub mod console;
 pub mod demultiplex;
 pub mod experiment;
 pub mod failure;
+pub mod history;
 pub mod images;
 pub mod interruption;
 pub mod ledger;
