@@ -117,7 +117,8 @@ impl Machine {
                 page = mmu::look(thread, shared, EffectiveAddress(address), Access::Load)
                     .map(|real| real.0 - address % PAGE);
             }
-            let offset = page.and_then(|page| shared.memory.locate(RealAddress(page + address % PAGE)));
+            let offset =
+                page.and_then(|page| shared.memory.locate(RealAddress(page + address % PAGE)));
             let Some(offset) = offset else { return read };
             [*byte] = shared.memory.read(offset);
         }

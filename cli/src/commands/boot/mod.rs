@@ -2,6 +2,7 @@
 
 mod awaited;
 mod calls;
+mod debugged;
 mod explained;
 mod programs;
 mod session;
@@ -121,6 +122,7 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
         ("--until-console", arguments.until_console.is_some()),
         ("--log-input", arguments.log_input.is_some()),
         ("--replay-input", arguments.replay_input.is_some()),
+        ("--gdb", arguments.gdb.is_some()),
     ];
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         None => Ok(()),
@@ -147,6 +149,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
         Ending::Paused => "paused".to_owned(),
+        Ending::Killed => "ended by gdb".to_owned(),
         Ending::At(until) => format!("at {}", one_line(&until.to_string())),
         Ending::Shown(text) => format!("at console text {text:?}"),
         Ending::Interrupted => "interrupted".to_owned(),
@@ -161,7 +164,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     conclude(&surroundings, arguments, end, Some(numbers), explained.as_ref())?;
     match ending {
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
-        Ending::Paused | Ending::At(_) | Ending::Shown(_) => Ok(()),
+        Ending::Paused | Ending::Killed | Ending::At(_) | Ending::Shown(_) => Ok(()),
         Ending::Interrupted => Err(Failure::INTERRUPTED),
         Ending::Unread => Err(Failure::ClosedPipe),
     }

@@ -13,6 +13,7 @@ use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
 use super::calls::{Calls, What};
+use super::debugged::{debug, is_little_endian};
 use super::explained::{self, Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
@@ -37,9 +38,10 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// A machine that runs, and what is around it.
 pub(super) struct Session {
-    machine: Machine,
-    surroundings: Surroundings,
-    typist: Typist,
+    pub(super) machine: Machine,
+    pub(super) surroundings: Surroundings,
+    pub(super) typist: Typist,
+    pub(super) is_little_endian: bool,
     /// The step at which the run pauses.
     limit: u64,
     /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
@@ -59,7 +61,7 @@ pub(super) struct Session {
 }
 
 /// Who types on the console.
-enum Typist {
+pub(super) enum Typist {
     /// Whoever writes to standard input.
     Person(Receiver<Vec<u8>>),
     /// A log of a run before this one.
@@ -72,6 +74,8 @@ pub(super) enum Ending {
     Over(Exit),
     /// The asked-for steps are done.
     Paused,
+    /// gdb ended it.
+    Killed,
     /// The asked-for mark was passed, or the function is next.
     At(Until),
     /// The console showed the asked-for text.
@@ -134,6 +138,7 @@ impl Session {
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
         Ok(Self {
+            is_little_endian: is_little_endian(&machine, kernel),
             machine,
             typist,
             limit,
@@ -176,6 +181,11 @@ impl Session {
 
     /// Runs to an end, observed as the arguments say.
     pub(super) fn run(&mut self, arguments: &BootArguments) -> Result<Ending, Failure> {
+        if let Some(port) = arguments.gdb
+            && let Some(ending) = debug(self, port)?
+        {
+            return Ok(ending);
+        }
         let clock = self.machine.state().shared.clock;
         let (path, partitions) =
             (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);

@@ -1,0 +1,75 @@
+//! A run that gdb looks at.
+
+use std::sync::mpsc::Receiver;
+
+use arch::registers::msr;
+use lab::history::History;
+use simulator::Machine;
+
+use super::session::{Ending, Session, Typist};
+use crate::failure::Failure;
+use crate::gdb::{self, Parting};
+use crate::saved::Surroundings;
+
+/// What gdb has beside the machine.
+struct Around<'a> {
+    surroundings: &'a mut Surroundings,
+    /// Whoever types, if it is a person.
+    typed: Option<&'a Receiver<Vec<u8>>>,
+}
+
+impl gdb::Surroundings for Around<'_> {
+    fn show(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.surroundings.screen.show(bytes)
+    }
+
+    fn typed(&mut self) -> Vec<Vec<u8>> {
+        self.typed.map_or_else(Vec::new, |typed| typed.try_iter().collect())
+    }
+
+    fn partition(&self, lpid: u32) -> Option<&str> {
+        let names = &self.surroundings.consoles.partitions;
+        names.get((lpid as usize).checked_sub(1)?).map(String::as_str)
+    }
+
+    fn partitions(&self) -> usize {
+        self.surroundings.consoles.partitions.len()
+    }
+}
+
+/// Lets gdb run the machine; how that ended, unless gdb went away before.
+pub(super) fn debug(session: &mut Session, port: u16) -> Result<Option<Ending>, Failure> {
+    let Session { machine, surroundings, typist, is_little_endian, .. } = session;
+    let mut log = machine.state().platform.console.log().to_vec();
+    if let Typist::Log(rest) = typist {
+        log.extend(rest.iter().cloned());
+    }
+    let typed = match typist {
+        Typist::Person(typed) => Some(&*typed),
+        Typist::Log(_) => None,
+    };
+    let mut around = Around { surroundings, typed };
+    let history = History::new(machine, log.clone());
+    let parting = gdb::serve(port, history, *is_little_endian, &mut around);
+    if let Typist::Log(rest) = typist {
+        let got = machine.state().platform.console.log().len();
+        *rest = log.into_iter().skip(got).collect();
+    }
+    match parting {
+        Ok(Parting::Over(exit)) => Ok(Some(Ending::Over(exit))),
+        Ok(Parting::Killed) => Ok(Some(Ending::Killed)),
+        Ok(Parting::Detached) => Ok(None),
+        Err(Failure::Lab(lab::failure::Failure::Interrupted)) => Ok(Some(Ending::Interrupted)),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// How gdb, which knows the program, takes numbers: as the ELF file `kernel` says, or as the machine runs now.
+pub(super) fn is_little_endian(machine: &Machine, kernel: Option<&[u8]>) -> bool {
+    /// Where an ELF file says it, and the word for little-endian.
+    const DATA: (usize, u8) = (5, 1);
+    match kernel {
+        Some(file) if file.starts_with(b"\x7fELF") => file.get(DATA.0) == Some(&DATA.1),
+        _ => machine.state().threads.iter().any(|thread| thread.msr() & msr::LE != 0),
+    }
+}
