@@ -124,14 +124,14 @@ impl<'a> Debugger<'a> {
         }
         let Some(exit) = exit_of(end) else { return Ok(None) };
         let is_told = self.over.replace(exit.clone()).is_some();
-        Ok(Some(match exit {
-            Exit::PoweredOff | Exit::Rebooted => Stop::Exited(0),
-            Exit::Stopped(_) if is_told => Stop::Exited(1),
-            Exit::Stopped(report) => {
-                say(format_args!("the machine stopped; gdb can look at it, and go back\n{report}"));
-                Stop::SignalWithThread { tid: tid(0), signal: Signal::SIGABRT }
-            }
-        }))
+        let how = match &exit {
+            _ if is_told => return Ok(Some(Stop::Exited(u8::from(exit != Exit::PoweredOff)))),
+            Exit::Stopped(report) => format!("stopped\n{report}"),
+            other => other.to_string(),
+        };
+        say(format_args!("the machine ended: {how}"));
+        say("gdb can look at it and go back; `continue` once more ends the run");
+        Ok(Some(Stop::ReplayLog { tid: None, pos: ReplayLogPosition::End }))
     }
 
     /// Does some of what gdb asked for.
