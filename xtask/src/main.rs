@@ -58,7 +58,8 @@ enum Task {
     /// Check format and lints, who uses whom, where unsafe code is, whether every citation resolves, and whether
     /// the joined files are as new as their parts.
     Check,
-    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, and the list of predictions from calibration/power9.
+    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from calibration/power9,
+    /// and docs/hypercalls.md from arch.
     Join,
     /// Run random instructions on the simulator and on QEMU, and compare; `differential --help` lists options.
     #[command(disable_help_flag = true)]

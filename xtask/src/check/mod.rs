@@ -3,6 +3,7 @@
 mod circles;
 mod citations;
 mod folders;
+mod keys;
 mod layers;
 mod registers;
 mod sources;
@@ -22,6 +23,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
     complaints.extend(registers::check(&tree));
+    complaints.extend(keys::check(&tree));
     complaints.extend(circles::check(&tree)?);
     let joined = files(&workspace.root)?;
     complaints.extend(joined.iter().filter(|file| !file.is_fresh()).map(|file| {

@@ -1,5 +1,7 @@
 //! Files that are joined from a file for each subject, so that several people can add to them at once: CHANGELOG.md,
-//! CLAIMS.md, and the list of predictions.
+//! CLAIMS.md, and the list of predictions. docs/hypercalls.md is made of the one list that `arch` has.
+
+mod hypercalls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::workspace::Workspace;
+use hypercalls::hypercalls;
 
 /// What an entry of CHANGELOG.md does to results, in the order of the file.
 const EFFECTS: [&str; 3] = ["results-change", "results-identical", "format-break"];
@@ -21,7 +24,7 @@ const RULE: &str = "|---|---|---|---|---|\n";
 pub(crate) struct Joined {
     /// Its path from the root.
     pub(crate) path: &'static str,
-    /// Where its parts are, from the root.
+    /// Where its parts are, from the root: a folder, or one file.
     pub(crate) parts: &'static str,
     /// What it says.
     is: String,
@@ -52,7 +55,7 @@ pub(crate) fn join(workspace: &Workspace) -> Result<()> {
 }
 
 /// The files that are joined.
-pub(crate) fn files(root: &Path) -> Result<[Joined; 3]> {
+pub(crate) fn files(root: &Path) -> Result<[Joined; 4]> {
     let read = |path: &Path| {
         fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
     };
@@ -60,10 +63,12 @@ pub(crate) fn files(root: &Path) -> Result<[Joined; 3]> {
                 parts: &'static str,
                 join: fn(&str, &[String]) -> Result<String>| {
         let is = read(&root.join(path))?;
-        let entries = fs::read_dir(root.join(parts)).with_context(|| format!("reading {parts}"))?;
-        let mut paths: Vec<PathBuf> =
-            entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-        paths.sort();
+        let mut paths = vec![root.join(parts)];
+        if paths[0].is_dir() {
+            let entries = fs::read_dir(&paths[0]).with_context(|| format!("reading {parts}"))?;
+            paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
+            paths.sort();
+        }
         let texts = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
         let of_parts = join(&is, &texts).with_context(|| format!("joining {path} of {parts}"))?;
         anyhow::Ok(Joined { path, parts, is, of_parts })
@@ -72,6 +77,7 @@ pub(crate) fn files(root: &Path) -> Result<[Joined; 3]> {
         file("CHANGELOG.md", "docs/changes", changelog)?,
         file("CLAIMS.md", "docs/claims", claims)?,
         file("calibration/predicted.toml", "calibration/power9", predicted)?,
+        file("docs/hypercalls.md", "arch/src/papr.rs", hypercalls)?,
     ])
 }
 
