@@ -123,8 +123,9 @@ fn looking_changes_no_cycle() {
 fn gdb_writes_nothing_and_may_end_the_run() {
     let folder = Folder::new();
     let script = [
+        "print/x $r3",
         "set var $r3 = 1",
-        "print $_siginfo",
+        "print/x $r3",
         "set var *(int *)$pc = 0",
         "info registers hsrr0",
         "kill",
