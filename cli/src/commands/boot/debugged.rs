@@ -4,9 +4,8 @@ use std::sync::mpsc::Receiver;
 
 use arch::registers::msr;
 use lab::history::History;
-use simulator::Machine;
+use simulator::{Input, Machine};
 
-use super::session::{Ending, Session, Typist};
 use crate::failure::Failure;
 use crate::gdb::{self, Parting};
 use crate::saved::Surroundings;
@@ -37,31 +36,17 @@ impl gdb::Surroundings for Around<'_> {
     }
 }
 
-/// Lets gdb run the machine; how that ended, unless gdb went away before.
-pub(super) fn debug(session: &mut Session, port: u16) -> Result<Option<Ending>, Failure> {
-    let Session { machine, surroundings, typist, is_little_endian, .. } = session;
-    let mut log = machine.state().platform.console.log().to_vec();
-    if let Typist::Log(rest) = typist {
-        log.extend(rest.iter().cloned());
-    }
-    let typed = match typist {
-        Typist::Person(typed) => Some(&*typed),
-        Typist::Log(_) => None,
-    };
+/// Lets gdb run the machine. `log` is all that was typed and will be, `typed` is whoever types, if it is a person.
+pub(super) fn debug(
+    port: u16,
+    machine: &mut Machine,
+    surroundings: &mut Surroundings,
+    is_little_endian: bool,
+    log: Vec<Input>,
+    typed: Option<&Receiver<Vec<u8>>>,
+) -> Result<Parting, Failure> {
     let mut around = Around { surroundings, typed };
-    let history = History::new(machine, log.clone());
-    let parting = gdb::serve(port, history, *is_little_endian, &mut around);
-    if let Typist::Log(rest) = typist {
-        let got = machine.state().platform.console.log().len();
-        *rest = log.into_iter().skip(got).collect();
-    }
-    match parting {
-        Ok(Parting::Over(exit)) => Ok(Some(Ending::Over(exit))),
-        Ok(Parting::Killed) => Ok(Some(Ending::Killed)),
-        Ok(Parting::Detached) => Ok(None),
-        Err(Failure::Lab(lab::failure::Failure::Interrupted)) => Ok(Some(Ending::Interrupted)),
-        Err(failure) => Err(failure),
-    }
+    gdb::serve(port, History::new(machine, log), is_little_endian, &mut around)
 }
 
 /// How gdb, which knows the program, takes numbers: as the ELF file `kernel` says, or as the machine runs now.

@@ -18,6 +18,7 @@ use super::explained::{self, Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
+use crate::gdb::Parting;
 use crate::input_log;
 use crate::output::{check_not_read, check_place, input, say};
 use crate::saved::{self, Surroundings};
@@ -38,10 +39,11 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// A machine that runs, and what is around it.
 pub(super) struct Session {
-    pub(super) machine: Machine,
-    pub(super) surroundings: Surroundings,
-    pub(super) typist: Typist,
-    pub(super) is_little_endian: bool,
+    machine: Machine,
+    surroundings: Surroundings,
+    typist: Typist,
+    /// How gdb takes numbers.
+    is_little_endian: bool,
     /// The step at which the run pauses.
     limit: u64,
     /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
@@ -61,7 +63,7 @@ pub(super) struct Session {
 }
 
 /// Who types on the console.
-pub(super) enum Typist {
+enum Typist {
     /// Whoever writes to standard input.
     Person(Receiver<Vec<u8>>),
     /// A log of a run before this one.
@@ -154,6 +156,31 @@ impl Session {
         })
     }
 
+    /// Lets gdb run the machine; how that ended, unless gdb went away before.
+    fn debug(&mut self, port: u16) -> Result<Option<Ending>, Failure> {
+        let Self { machine, surroundings, typist, is_little_endian, .. } = self;
+        let mut log = machine.state().platform.console.log().to_vec();
+        let typed = match typist {
+            Typist::Person(typed) => Some(&*typed),
+            Typist::Log(rest) => {
+                log.extend(rest.iter().cloned());
+                None
+            }
+        };
+        let parting = debug(port, machine, surroundings, *is_little_endian, log.clone(), typed);
+        if let Typist::Log(rest) = typist {
+            let got = machine.state().platform.console.log().len();
+            *rest = log.into_iter().skip(got).collect();
+        }
+        match parting {
+            Ok(Parting::Over(exit)) => Ok(Some(Ending::Over(exit))),
+            Ok(Parting::Killed) => Ok(Some(Ending::Killed)),
+            Ok(Parting::Detached) => Ok(None),
+            Err(Failure::Lab(lab::failure::Failure::Interrupted)) => Ok(Some(Ending::Interrupted)),
+            Err(failure) => Err(failure),
+        }
+    }
+
     pub(super) fn instructions(&self) -> u64 {
         self.machine.instructions()
     }
@@ -182,7 +209,7 @@ impl Session {
     /// Runs to an end, observed as the arguments say.
     pub(super) fn run(&mut self, arguments: &BootArguments) -> Result<Ending, Failure> {
         if let Some(port) = arguments.gdb
-            && let Some(ending) = debug(self, port)?
+            && let Some(ending) = self.debug(port)?
         {
             return Ok(ending);
         }
