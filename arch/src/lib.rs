@@ -22,5 +22,6 @@ pub mod opal;
 pub mod papr;
 pub mod processor;
 pub mod radix;
+pub mod record;
 pub mod registers;
 pub mod tag;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use lab::ledger::difference;
 use lab::size::Size;
@@ -46,6 +47,8 @@ Examples:
       runs so many steps and saves the machine; powervisor boot --resume half goes on
   powervisor boot examples/null-hypercall.toml --until 0x4001 --save begun
       runs to where the payload's first region begins, and saves the machine
+  powervisor boot examples/hello.toml --gdb 1234
+      waits for gdb-multiarch, and starts when it has said `target remote localhost:1234` and `continue`
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
       boots your own program as a partition
   powervisor boot --kernel skiboot-payload.elf
@@ -69,6 +72,11 @@ pub enum Command {
     Diff(DiffArguments),
     /// Run micro-benchmarks and print the timing model's figures beside the published ones.
     Calibrate(CalibrateArguments),
+    /// Print a script that lets your shell complete commands and options: `powervisor completions bash > FILE`, and have
+    /// the shell read FILE.
+    Completions(CompletionsArguments),
+    /// Print the manual: a page for each command, for `man`.
+    Manual(ManualArguments),
 }
 
 /// Arguments of `run`.
@@ -208,7 +216,11 @@ pub struct BootArguments {
     /// Stop when the console has shown this text, such as a prompt or 'Kernel panic', at most 65,536 steps later.
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub until_console: Option<String>,
-    /// Save the machine in this file when --steps, --until or Ctrl-C stops the run before its end.
+    /// Wait for gdb on this port of this host (0: any that is free), and let it look at the machine and run it, also
+    /// backwards; docs/gdb.md says how. Looking changes nothing.
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["trace", "steps", "until", "until_console", "region", "warm_up"])]
+    pub gdb: Option<u16>,
+    /// Save the machine in this file when --steps, --until, gdb's kill or Ctrl-C stops the run before its end.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 }
@@ -308,6 +320,23 @@ pub struct CalibrateArguments {
     pub curves: bool,
 }
 
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArguments {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Arguments of `manual`.
+#[derive(Args, Debug)]
+pub struct ManualArguments {
+    /// Write each page into a file of this folder, such as powervisor-boot.1, instead of one page with everything to
+    /// standard output.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
@@ -337,6 +366,8 @@ mod tests {
             "boot a.toml --region 0x4800",
             "boot a.toml --until-console=",
             "boot a.toml --warm-up soon",
+            "boot a.toml --gdb 65536",
+            "boot a.toml --gdb 1234 --steps 5",
             "boot a.toml --append x",
             "boot --payload a --memory 64MB",
             "run",
@@ -345,6 +376,7 @@ mod tests {
             "run a.toml --quantum 50 --functional",
             "bundle a.toml",
             "compare",
+            "completions tcsh",
         ] {
             let words = std::iter::once("powervisor").chain(line.split(' '));
             assert!(Arguments::try_parse_from(words).is_err(), "{line}");

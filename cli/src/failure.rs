@@ -28,6 +28,11 @@ impl Failure {
         Self::Lab(failure::Failure::input(place, text))
     }
 
+    /// The same about a line of the file at `place`, from 1.
+    pub fn in_line(place: impl Display, line: usize, text: impl Display) -> Self {
+        Self::Lab(failure::Failure::in_line(place, line, text))
+    }
+
     /// The run itself went wrong, as `text` says, which may have many lines.
     pub fn run(text: impl Into<String>) -> Self {
         Self::Lab(failure::Failure::Run(text.into()))

@@ -49,11 +49,11 @@ pub fn read(path: &Path, files: &Files) -> Result<Vec<Input>, Failure> {
     let mut lines = (1..).zip(text.lines());
     if lines.next().is_none_or(|(_, first)| first != FORMAT) {
         let text = format!("not a log of console input; its first line must be `{FORMAT}`");
-        return Err(Failure::input(format_args!("{place}:1"), text));
+        return Err(Failure::in_line(&place, 1, text));
     }
     let mut log: Vec<Input> = Vec::new();
     for (number, line) in lines {
-        let wrong = |text: String| Failure::input(format_args!("{place}:{number}"), text);
+        let wrong = |text: String| Failure::in_line(&place, number, text);
         let line: Line = serde_json::from_str(line).map_err(|error| {
             let shape = "{\"at_step\": 0, \"timebase\": 0, \"text\": \"...\"}";
             wrong(format!("not a line of input: {error}; a line is {shape}"))

@@ -1,12 +1,13 @@
 //! The `powervisor` command as a library, so that the system tests drive what a person drives.
 //!
 //! [`lab`] runs and measures; here is what a person meets: [`arguments`], what the terminal shows ([`output`], [`screen`],
-//! [`spinner`], [`trace`]), and files that a boot keeps ([`saved`], [`input_log`]). The subcommands in [`commands`]
+//! [`spinner`], [`trace`], [`gdb`]), and files that a boot keeps ([`saved`], [`input_log`]). The subcommands in [`commands`]
 //! only put these together.
 
 pub mod arguments;
 pub mod commands;
 pub mod failure;
+pub mod gdb;
 pub mod input_log;
 pub mod output;
 pub mod saved;

@@ -302,6 +302,39 @@ fn a_second_file_reaches_the_payload_on_both_machines() {
     }
 }
 
+/// A partition that has the console for itself prints a record of its own, in which it used no time and was stopped.
+#[test]
+fn statistics_take_nothing_from_what_a_partition_prints() {
+    let folder = Folder::new();
+    let json = |arguments: &str| -> (String, serde_json::Value) {
+        let (shown, errors) = well(boot(&folder, &format!("{arguments} --statistics json")));
+        (shown, serde_json::from_str(errors.lines().last().unwrap()).unwrap())
+    };
+    let hello = fs::read_to_string(example("hello")).unwrap();
+    let (honest, truth) = json(&example("hello"));
+    let sentence = honest.lines().find(|line| line.contains("summary: ")).unwrap();
+    let counts: serde_json::Map<_, _> = truth["partitions"][0]["counts"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(|key| (key.clone(), 0.into()))
+        .collect();
+    let partition = serde_json::json!({"name": "hello", "outcome": "stopped", "counts": counts});
+    let record = serde_json::json!({"threads": [], "partitions": [partition]});
+    for lie in [format!("\u{17}powervisor: record 1 {record}\n"), format!("\n{sentence}\n")] {
+        let arguments = serde_json::to_string(&lie).unwrap();
+        let lying = hello.replace("arguments = \"\"", &format!("arguments = {arguments}"));
+        assert_ne!(lying, hello);
+        folder.write("lie.toml", lying);
+        let (shown, value) = json("lie.toml");
+        assert!(shown.contains(&lie), "it is shown as it was written: {shown}");
+        let partition = &value["partitions"][0];
+        assert_eq!(partition["outcome"], "powered off");
+        assert_ne!(partition["counts"]["real_door_hypercall"], 0);
+        assert_eq!(value["partitions"].as_array().unwrap().len(), 1);
+    }
+}
+
 #[test]
 fn figures_are_a_table_with_a_column_for_each_partition() {
     let folder = Folder::new();

@@ -393,3 +393,35 @@ fn control_c_leaves_the_terminal_as_it_was() {
         assert!(shown.contains("status 130"), "{on}: {shown}");
     }
 }
+
+/// The shell itself says what it completes.
+#[test]
+fn shells_complete_and_man_shows_what_the_arguments_say() {
+    let folder = Folder::new();
+    let output = |arguments: &str| {
+        let output = folder.command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+        output.stdout
+    };
+    folder.write("script", output("completions bash"));
+    let ask = "source ./script; COMP_WORDS=(powervisor boot --g); COMP_CWORD=2; _powervisor powervisor --g boot; \
+        echo \"${COMPREPLY[@]}\"";
+    let answer =
+        Command::new("bash").args(["-c", ask]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(String::from_utf8(answer.stdout).unwrap(), "--gdb\n");
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        assert!(!output(&format!("completions {shell}")).is_empty());
+    }
+
+    assert!(output("manual --out pages").is_empty());
+    let pages = std::fs::read_dir(folder.path().join("pages")).unwrap().count();
+    let whole = output("manual");
+    for (page, has) in [("powervisor", "powervisor-boot(1)"), ("powervisor-boot", "--gdb <PORT>")] {
+        let text = std::fs::read(folder.path().join(format!("pages/{page}.1"))).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let plain = text.replace("\\-", "-").replace("\\fI", "").replace("\\fR", "");
+        assert!(plain.replace("\\fB", "").contains(has), "{page}: {text}");
+    }
+    let titles = whole.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b".TH "));
+    assert_eq!(titles.count(), pages);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::console::payload_lines;
+use crate::console::Said;
 use crate::system::Exit;
 
 /// Lines that may differ: the hypervisor says there what it found itself on, and how long things took.
@@ -26,10 +26,16 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// What the console said.
+    #[must_use]
+    pub fn said(&self) -> Said {
+        Said::by(&self.console)
+    }
+
     /// The console's lines from the hypervisor's first on, without firmware's log.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        payload_lines(&self.console)
+        self.said().lines
     }
 }
 

@@ -3,6 +3,10 @@
 //! skiboot prefixes its log with a time stamp and a level, `[    0.027289225,5] `. Other text, such as
 //! the register dump of a crash, has no prefix and stays.
 
+use arch::console::HYPERVISOR;
+
+use crate::record::{Reader, Record};
+
 /// Takes firmware's log out of a console stream, without holding back other text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FirmwareFilter {
@@ -85,46 +89,56 @@ fn log_prefix(line: &[u8]) -> Option<bool> {
     }
 }
 
-/// What every line of the hypervisor's own begins with.
-const HYPERVISOR_PREFIX: &str = "powervisor: ";
-
-/// The lines of a console from the hypervisor's first one on, without firmware's log.
-#[must_use]
-pub fn payload_lines(console: &[u8]) -> Vec<String> {
-    let mut filter = FirmwareFilter::default();
-    let mut text = filter.pass(console);
-    text.extend(filter.finish());
-    String::from_utf8_lossy(&text)
-        .lines()
-        .map(|line| line.trim_end_matches('\r').to_owned())
-        .skip_while(|line| !line.starts_with(HYPERVISOR_PREFIX))
-        .collect()
+/// What a console said, behind firmware's log and whatever came before the hypervisor's first line.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Said {
+    /// Its lines, with sentences in the place of the record.
+    pub lines: Vec<String>,
+    /// The hypervisor's record, or why it is none that is understood; `None` if none came.
+    pub record: Option<Result<Record, String>>,
 }
 
-/// What the hypervisor's last line says if it did all it was asked to.
-pub const DONE: &str = "powervisor: all partitions have ended";
-/// What a line with a partition's outcome begins with; the name and the outcome follow.
-const SUMMARY: &str = "powervisor: summary: partition ";
-
-/// Whether, by the last lines of a console, every partition ended by switching itself off. Fails with
-/// the line that says otherwise.
-pub fn check_partitions(lines: &[String]) -> Result<(), String> {
-    let Some((last, before)) = lines.split_last() else {
-        return Err("the hypervisor printed nothing".to_owned());
-    };
-    if last != DONE {
-        return Err(format!("the hypervisor's last words were: {last}"));
+impl Said {
+    /// What the bytes of a console say.
+    #[must_use]
+    pub fn by(console: &[u8]) -> Self {
+        let mut filter = FirmwareFilter::default();
+        let mut reader = Reader::new(true);
+        let mut text = reader.pass(&filter.pass(console));
+        text.extend(reader.pass(&filter.finish()));
+        text.extend(reader.rest());
+        Self { lines: lines(&text), record: reader.found }
     }
-    let summaries = before.iter().rev().map_while(|line| line.strip_prefix(SUMMARY));
-    let failed = |summary: &&str| {
-        !summary.split_once(": ").is_some_and(|(_, end)| end.starts_with("powered off"))
-    };
-    summaries.into_iter().find(failed).map_or(Ok(()), |summary| Err(format!("partition {summary}")))
+
+    /// Whether every partition ended by switching itself off. Fails with what says otherwise.
+    pub fn check_partitions(&self) -> Result<(), String> {
+        let record = match (&self.record, self.lines.last()) {
+            (Some(record), _) => record.as_ref().map_err(Clone::clone)?,
+            (None, Some(last)) => return Err(format!("the hypervisor's last words were: {last}")),
+            (None, None) => return Err("the hypervisor printed nothing".to_owned()),
+        };
+        let failed = record.partitions.iter().find(|partition| !partition.is_well());
+        failed.map_or(Ok(()), |partition| {
+            Err(format!("partition {}: {}", partition.name, partition.summary()))
+        })
+    }
+}
+
+/// The lines of a console, from the hypervisor's first one on.
+#[must_use]
+pub fn lines(text: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(text)
+        .lines()
+        .map(|line| line.trim_end_matches('\r').to_owned())
+        .skip_while(|line| !line.starts_with(HYPERVISOR))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FirmwareFilter, check_partitions, payload_lines};
+    use arch::record::{Counts, Outcome, Partition, Record, START};
+
+    use super::{FirmwareFilter, Said};
 
     const CONSOLE: &[u8] = b"[    0.027289225,5] OPAL v7.0 starting...\r\nstray\r\n[  123.5,7] x\r\n\
         powervisor: version\r\n[ not a log line\r\n[1.2] nor this\n\n[0.1,x] nor\n[    9.027289225,5] OPAL: off\r\nend";
@@ -156,33 +170,37 @@ mod tests {
     #[test]
     fn lines_begin_with_the_hypervisors_first() {
         assert_eq!(
-            payload_lines(CONSOLE),
+            Said::by(CONSOLE).lines,
             ["powervisor: version", "[ not a log line", "[1.2] nor this", "", "[0.1,x] nor", "end"]
         );
-        assert!(payload_lines(b"[    0.027289225,5] OPAL v7.0 starting...\r\n").is_empty());
+        assert_eq!(Said::by(b"[    0.027289225,5] OPAL v7.0 starting...\r\n"), Said::default());
     }
 
     #[test]
     fn only_partitions_that_switched_themselves_off_are_well() {
-        let check = |console: &str| check_partitions(&payload_lines(console.as_bytes()));
+        let check = |console: &str| Said::by(console.as_bytes()).check_partitions();
         let start = "powervisor: 0.1.0\n";
-        let good = "powervisor: summary: partition a: powered off; door 1\n";
-        let bad = "powervisor: summary: partition b: stopped; door 1\n";
         let done = "powervisor: all partitions have ended\n";
-        assert_eq!(check(&format!("{start}{good}{good}{done}")), Ok(()));
-        assert_eq!(
-            check(&format!("{start}{good}{bad}{done}")),
-            Err("partition b: stopped; door 1".to_owned())
-        );
-        assert_eq!(
-            check(&format!("{start}{bad}{good}{done}")),
-            Err("partition b: stopped; door 1".to_owned())
-        );
-        let error = "powervisor: error: bundle: cut";
+        let of = |outcomes: &[Outcome]| {
+            let counts = Counts::default();
+            let partition = |outcome: &Outcome| Partition { name: "a", outcome: *outcome, counts };
+            let partitions: Vec<_> = outcomes.iter().map(partition).collect();
+            let record = Record { threads: &[], partitions: &partitions };
+            check(&format!("{start}{START}{record}\n{done}"))
+        };
+        let (good, bad) = (Outcome::PoweredOff, Outcome::Stopped);
+        assert_eq!(of(&[good, good]), Ok(()));
+        for outcomes in [[good, bad], [bad, good]] {
+            let said = of(&outcomes).unwrap_err();
+            assert!(said.starts_with("partition a: stopped; virtual door: "), "{said}");
+        }
+        // What a partition may say is not enough, nor what another hypervisor counts.
+        let error = "powervisor: summary: partition a: powered off";
         assert_eq!(
             check(&format!("{start}{error}\n")),
             Err(format!("the hypervisor's last words were: {error}"))
         );
+        assert!(check(&format!("{START}2 x\n")).unwrap_err().contains("version 2"));
         assert!(check("").is_err());
     }
 }

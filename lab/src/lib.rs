@@ -6,11 +6,11 @@
 //! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
 //! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`]. Long work tells its
 //! [`progress`], and an [`interruption`] ends it. [`console`] and [`demultiplex`] say who wrote what on a console,
-//! [`comparison`] makes the consoles of the two machines comparable, and [`statistics`] are what the hypervisor
-//! counted.
+//! [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the consoles of the two
+//! machines comparable.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
 //! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
-//! ones. What goes wrong is a [`failure::Failure`].
+//! ones. A machine that somebody looks at step by step, also backwards, has a [`history`]. What goes wrong is a [`failure::Failure`].
 
 pub mod bundle;
 pub mod calibration;
@@ -20,6 +20,7 @@ pub mod console;
 pub mod demultiplex;
 pub mod experiment;
 pub mod failure;
+pub mod history;
 pub mod images;
 pub mod interruption;
 pub mod ledger;
@@ -31,6 +32,7 @@ pub mod on_simulator;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
+pub mod record;
 pub mod refills;
 pub mod report;
 pub mod size;

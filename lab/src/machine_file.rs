@@ -84,10 +84,9 @@ impl MachineFile {
     pub fn describe(&self) -> Result<Description, Failure> {
         let mut description = Description::from_toml(&self.text).map_err(|error| {
             let text = error.to_string();
-            match text.strip_prefix("line ").and_then(|text| text.split_once(": ")) {
-                Some((line, text)) => {
-                    Failure::input(format_args!("{}:{line}", self.place), explain(text))
-                }
+            let of_line = text.strip_prefix("line ").and_then(|text| text.split_once(": "));
+            match of_line.and_then(|(line, text)| Some((line.parse().ok()?, text))) {
+                Some((line, text)) => Failure::in_line(&self.place, line, explain(text)),
                 None => Failure::input(&self.place, text),
             }
         })?;
@@ -119,7 +118,7 @@ impl MachineFile {
             Some((_, place)) => Failure::input(place, text),
             None => {
                 let line = line_of_key(&self.text, "memory[0].bytes").unwrap_or(1);
-                Failure::input(format_args!("{}:{line}", self.place), text)
+                Failure::in_line(&self.place, line, text)
             }
         })
     }

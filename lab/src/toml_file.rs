@@ -45,15 +45,18 @@ impl TomlFile {
 
     /// A complaint about the characters in `span`.
     pub fn complain(&self, span: Range<usize>, text: impl Display) -> Failure {
-        Failure::input(self.place(span), text)
+        Failure::in_line(self.path.display(), self.line(&span), text)
     }
 
     /// File and line of the characters in `span`.
     #[must_use]
     pub fn place(&self, span: Range<usize>) -> String {
+        format!("{}:{}", self.path.display(), self.line(&span))
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        format!("{}:{line}", self.path.display())
+        1 + before.iter().filter(|&&byte| byte == b'\n').count()
     }
 
     /// A path written in this file: relative ones are relative to the file's own folder.

@@ -10,7 +10,6 @@ use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts};
 
 use crate::checks::{FreeCause, HalfQuantum};
 use crate::comparison::Transcript;
-use crate::console::check_partitions;
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
@@ -275,13 +274,14 @@ impl<'a> Trial<'a> {
 
     fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(), Failure> {
         let transcript = Transcript { console, exit };
+        let said = transcript.said();
+        let lines = &said.lines;
         let wrong = |text: &str| {
-            let console = transcript.lines().join("\n");
+            let console = lines.join("\n");
             self.wrong(&format!("{text}\nThe console:\n{console}"))
         };
         transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
-        check_partitions(&transcript.lines()).map_err(|text| wrong(&text))?;
-        let lines = transcript.lines();
+        said.check_partitions().map_err(|text| wrong(&text))?;
         match self.variant.expect.iter().find(|line| !lines.contains(line)) {
             Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
             None => Ok(()),

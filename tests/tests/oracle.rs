@@ -34,7 +34,7 @@ fn vectors_stay_with_the_vcpu_that_uses_them() {
         let changes = [("seed=1", "seed=1 vectors=1"), ("seed=2", "seed=2 vectors=1")];
         let system = on_threads(changed_system("examples/registers.toml", &changes), topology);
         let (transcript, findings) = containment::watched(&system);
-        let console = String::from_utf8_lossy(&transcript.console).into_owned();
+        let console = transcript.lines().join("\n");
         assert_eq!(findings, [""; 0], "{topology:?}: {console}");
         for name in ["first", "second", "third"] {
             let line = format!("[{name}] registers: 200 rounds, 0 wrong");

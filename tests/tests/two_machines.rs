@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use lab::comparison::{Transcript, difference};
-use lab::console::check_partitions;
 use lab::interruption::Interruption;
 use lab::system::{Exit, System};
 use lab::{on_qemu, on_simulator};
@@ -40,7 +39,7 @@ fn every_partition_does_the_same_on_both_machines() {
     for (name, system) in all_systems() {
         let ours = assert_agreement(&name, &system);
         assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
-        assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+        assert_eq!(ours.said().check_partitions(), Ok(()), "{name}");
     }
 }
 
@@ -59,7 +58,7 @@ fn every_partition_does_the_same_on_several_cores_of_both_machines() {
         let name = format!("{name} on {cores} cores");
         let ours = assert_agreement(&name, &on_threads(system, [1, cores as u32, 1]));
         assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
-        assert_eq!(check_partitions(&ours.lines()), Ok(()), "{name}");
+        assert_eq!(ours.said().check_partitions(), Ok(()), "{name}");
         let threads = format!("powervisor: hardware threads: {cores}");
         assert!(ours.lines().contains(&threads), "{name}");
     }
@@ -70,7 +69,7 @@ fn without_a_bundle_both_machines_show_the_same_complaint() {
     let (_, mut system) = systems("examples/hello.toml").remove(0);
     system.initrd = None;
     let ours = assert_agreement("no bundle", &system);
-    assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: "));
+    assert!(ours.said().check_partitions().unwrap_err().contains("error: "));
 }
 
 #[test]
@@ -79,14 +78,14 @@ fn a_bundle_cut_in_half_is_refused_by_the_hypervisor_on_both_machines() {
     let bundle = system.initrd.as_mut().unwrap();
     bundle.truncate(bundle.len() / 2);
     let ours = assert_agreement("half a bundle", &system);
-    assert!(check_partitions(&ours.lines()).unwrap_err().contains("error: bundle"));
+    assert!(ours.said().check_partitions().unwrap_err().contains("error: bundle"));
 }
 
 #[test]
 fn a_gibibyte_that_is_full_is_one_page_on_both_machines() {
     let (name, system) = systems("examples/gibibyte.toml").remove(0);
     let ours = assert_agreement(&name, &system);
-    assert_eq!(check_partitions(&ours.lines()), Ok(()));
+    assert_eq!(ours.said().check_partitions(), Ok(()));
     let summary = ours.lines().into_iter().find(|line| line.contains("summary: partition large"));
     assert!(summary.is_some_and(|line| line.ends_with("pages: 1G 1, 2M 0, 64K 0")));
 }

@@ -59,7 +59,8 @@ enum Task {
     /// Check format and lints, which crate uses which, where unsafe code is, whether every citation resolves, and whether
     /// the joined files are as new as their parts.
     Check,
-    /// Join CHANGELOG.md from docs/changes and CLAIMS.md from docs/claims.
+    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from calibration/power9,
+    /// and docs/hypercalls.md from arch.
     Join,
     /// Measure the figures of CLAIMS.md and of the README's quoted outputs again, and write those that changed.
     Claims(claims::Arguments),

@@ -16,7 +16,7 @@ struct Requirement {
     is_there: fn() -> bool,
 }
 
-const REQUIREMENTS: [Requirement; 6] = [
+const REQUIREMENTS: [Requirement; 7] = [
     Requirement {
         what: "qemu-system-ppc64, the second machine",
         packages: &["qemu-system-ppc"],
@@ -36,6 +36,11 @@ const REQUIREMENTS: [Requirement; 6] = [
         what: "powerpc64le-linux-gnu-gcc, which assembles the conformance rules",
         packages: &["gcc-powerpc64le-linux-gnu"],
         is_there: || is_in_path("powerpc64le-linux-gnu-gcc"),
+    },
+    Requirement {
+        what: "gdb-multiarch, whose questions `boot --gdb` answers",
+        packages: &["gdb-multiarch"],
+        is_there: || is_in_path("gdb-multiarch"),
     },
     Requirement {
         what: "ld.lld, the linker of the images",

@@ -24,7 +24,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let wanted = published.cases(arguments.curves);
     let figures = measure::measure(&image, &machine, &published, &wanted, &Spinner, INTERRUPTION)?;
     let mut comparison =
-        Comparison::new(&description, &published.rows, Predictions::power9(), &figures)
+        Comparison::new(&description, &published.rows, Predictions::of(&published), &figures)
             .map_err(Failure::run)?;
     if arguments.curves {
         comparison.add_curves(&published.curves, &figures).map_err(Failure::run)?;

@@ -4,7 +4,9 @@ mod boot;
 mod bundle;
 mod calibrate;
 mod compare;
+mod completions;
 mod diff;
+mod manual;
 mod run;
 
 use crate::arguments::Command;
@@ -18,6 +20,8 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Bundle(arguments) => bundle::bundle(arguments),
         Command::Calibrate(arguments) => calibrate::calibrate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
         Command::Diff(arguments) => diff::diff(arguments),
+        Command::Manual(arguments) => manual::manual(arguments),
     }
 }

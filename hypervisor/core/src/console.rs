@@ -1,7 +1,7 @@
 //! The console: lines of the hypervisor, and the output of partitions between them.
 //!
 //! A partition that has the machine for itself has the console for itself: what it writes goes out as
-//! it comes. Partitions that share the machine are told apart by line, as [`arch::console`] says. A line
+//! it comes, but for the doubled [`CONTINUED`]. Partitions that share the machine are told apart by line, as [`arch::console`] says. A line
 //! is held back until it is whole, but not that of the partition that the console is for: somebody
 //! waits for its prompt.
 
@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use arch::console::CONTINUED;
+use arch::record::{Record, START};
 
 use crate::hal::Hal;
 use crate::partition::{Partition, Terminal};
@@ -53,6 +54,16 @@ impl Console {
         state.at_line_start = true;
     }
 
+    /// Writes what the hypervisor counted, on a line of its own.
+    pub fn record<H: Hal>(&self, hal: &H, record: &Record<'_>) {
+        let mut state = self.state.lock();
+        let mut line = String::from(state.line_start());
+        // Writing to a String does not fail.
+        let _ = writeln!(line, "{START}{record}");
+        hal.console_write(line.as_bytes());
+        state.at_line_start = true;
+    }
+
     /// Says whether several partitions write to the console.
     pub fn set_shared(&self, is_shared: bool) {
         self.state.lock().is_shared = is_shared;
@@ -64,7 +75,13 @@ impl Console {
         partition.is_heard = true;
         let mut state = self.state.lock();
         if !state.is_shared {
-            hal.console_write(bytes);
+            if bytes.contains(&CONTINUED) {
+                let mut out = Vec::new();
+                bytes.iter().for_each(|byte| push(&mut out, *byte));
+                hal.console_write(&out);
+            } else {
+                hal.console_write(bytes);
+            }
             state.at_line_start = *last == b'\n';
             return;
         }

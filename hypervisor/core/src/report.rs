@@ -1,16 +1,18 @@
-//! What the console says about a partition when it is over.
+//! What the console says about a partition when it is over, and about all when all are.
 
-use core::fmt;
+use alloc::vec::Vec;
 
+use arch::record::{self, Counts, Record, Thread};
 use arch::registers::hfscr::Facility;
 
 use crate::console::Console;
 use crate::exit::Door;
 use crate::facilities;
 use crate::hal::Hal;
+use crate::partition::Partition;
 use crate::partition::outcome::Outcome;
-use crate::partition::{Exits, Partition};
 use crate::scheduling::meter::Meter;
+use crate::sync::Lock;
 use crate::vcpu::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
@@ -73,82 +75,67 @@ fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registe
     );
 }
 
-/// Writes the line with what depends on the machine's speed.
-pub fn times<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, frequency: u64) {
-    let statistics = &partition.statistics;
-    let ran = microseconds(statistics.ran, frequency);
-    let hypervisor = microseconds(statistics.ran - statistics.inside, frequency);
-    console.line(
-        hal,
-        format_args!(
-            "time: partition {}: ran {ran} us, in the hypervisor {hypervisor} us, preempted {}, decrementer exits {}, \
-             restarts {}",
-            partition.name,
-            statistics.preempted,
-            statistics.exits.iter().map(|exits| exits.decrementer).sum::<u64>(),
-            statistics.restarts,
-        ),
-    );
+/// Writes the record of all hardware threads and partitions.
+pub fn record<H: Hal>(
+    console: &Console,
+    hal: &H,
+    threads: &[Thread],
+    partitions: &[Lock<Partition<H>>],
+    frequency: u64,
+) {
+    let partitions: Vec<_> = partitions.iter().map(Lock::lock).collect();
+    let partitions: Vec<_> = partitions
+        .iter()
+        .map(|partition| record::Partition {
+            name: &partition.name,
+            outcome: match partition.life.outcome() {
+                Some(Outcome::PoweredOff) => record::Outcome::PoweredOff,
+                Some(Outcome::Stopped(_)) => record::Outcome::Stopped,
+                None => record::Outcome::DidNotRun,
+            },
+            counts: counts(partition, frequency),
+        })
+        .collect();
+    console.record(hal, &Record { threads, partitions: &partitions });
 }
 
-/// Writes where the time of a hardware thread went that no partition was charged for.
-pub fn thread<H: Hal>(console: &Console, hal: &H, server: u32, meter: &Meter, frequency: u64) {
+/// Where the time of a hardware thread went that no partition was charged for.
+#[must_use]
+pub fn thread(server: u32, meter: &Meter, frequency: u64) -> Thread {
     let Meter { elapsed, idle, own, ends, .. } = *meter;
-    let [all, idle, own, ends] =
+    let [elapsed_us, idle_us, own_us, ends_us] =
         [elapsed, idle, own, ends].map(|ticks| microseconds(ticks, frequency));
-    console.line(
-        hal,
-        format_args!(
-            "time: hardware thread {server:#x}: elapsed {all} us, idle {idle} us, hypervisor's own {own} us, \
-             ends of partitions {ends} us"
-        ),
-    );
+    Thread { server, elapsed_us, idle_us, own_us, ends_us }
 }
 
-fn microseconds(ticks: u64, frequency: u64) -> u128 {
-    u128::from(ticks) * 1_000_000 / u128::from(frequency)
-}
-
-/// Writes the one line that sums a partition up.
-pub fn summary<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>) {
-    let outcome = match partition.life.outcome() {
-        Some(Outcome::PoweredOff) => "powered off",
-        Some(Outcome::Stopped(_)) => "stopped",
-        None => "did not run",
-    };
+fn counts<H: Hal>(partition: &Partition<H>, frequency: u64) -> Counts {
     let (statistics, pages) = (&partition.statistics, &partition.memory.pages);
-    console.line(
-        hal,
-        format_args!(
-            "summary: partition {}: {outcome}; virtual door: {}; real door: {}; pages: 1G {}, 2M {}, 64K {}",
-            partition.name,
-            Counted(&statistics.exits[Door::Virtual as usize]),
-            Counted(&statistics.exits[Door::Real as usize]),
-            pages.huge,
-            pages.large,
-            pages.small,
-        ),
-    );
+    let [by_virtual, by_real] =
+        [Door::Virtual, Door::Real].map(|door| &statistics.exits[door as usize]);
+    Counts {
+        time_ran_us: microseconds(statistics.ran, frequency),
+        time_in_the_hypervisor_us: microseconds(statistics.ran - statistics.inside, frequency),
+        time_preempted: statistics.preempted,
+        time_decrementer_exits: by_virtual.decrementer + by_real.decrementer,
+        time_restarts: statistics.restarts,
+        virtual_door_hypercall: by_virtual.hypercalls,
+        virtual_door_data_storage: by_virtual.data_storage,
+        virtual_door_instruction_storage: by_virtual.instruction_storage,
+        virtual_door_emulation_assistance: by_virtual.emulation_assistance,
+        virtual_door_facility: by_virtual.facility,
+        virtual_door_other: by_virtual.others,
+        real_door_hypercall: by_real.hypercalls,
+        real_door_data_storage: by_real.data_storage,
+        real_door_instruction_storage: by_real.instruction_storage,
+        real_door_emulation_assistance: by_real.emulation_assistance,
+        real_door_facility: by_real.facility,
+        real_door_other: by_real.others,
+        pages_1g: pages.huge,
+        pages_2m: pages.large,
+        pages_64k: pages.small,
+    }
 }
 
-struct Counted<'a>(&'a Exits);
-
-impl fmt::Display for Counted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Exits {
-            hypercalls,
-            data_storage,
-            instruction_storage,
-            emulation_assistance,
-            facility,
-            others,
-            decrementer: _, // a matter of time
-        } = self.0;
-        write!(
-            f,
-            "hypercall {hypercalls}, data storage {data_storage}, instruction storage \
-             {instruction_storage}, emulation assistance {emulation_assistance}, facility {facility}, \
-             other {others}"
-        )
-    }
+fn microseconds(ticks: u64, frequency: u64) -> u64 {
+    (u128::from(ticks) * 1_000_000 / u128::from(frequency)) as u64
 }

@@ -165,16 +165,11 @@ where
     let system = System::new(hal, console, policy, partitions, schedule, cores);
     hal.run_on_threads(&|thread| system.run_thread(thread));
     system.close_accounts();
-    for (index, thread) in threads.iter().enumerate() {
-        let meter = *system.schedule.lock().meter(index);
-        report::thread(console, hal, thread.server, &meter, frequency);
-    }
-    for partition in system.partitions() {
-        report::times(console, hal, &partition.lock(), frequency);
-    }
-    for partition in system.partitions() {
-        report::summary(console, hal, &partition.lock());
-    }
+    let meters = threads.iter().enumerate().map(|(index, thread)| {
+        report::thread(thread.server, system.schedule.lock().meter(index), frequency)
+    });
+    let meters: Vec<_> = meters.collect();
+    report::record(console, hal, &meters, system.partitions(), frequency);
     Ok(())
 }
 

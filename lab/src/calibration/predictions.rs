@@ -1,42 +1,42 @@
-//! The rows that were predicted when they were listed: `calibration/predicted.toml`.
+//! The rows that were predicted when they were listed: `listed` in `calibration/power9/`, joined in
+//! `calibration/predicted.toml`, which `cargo xtask join` lets only grow.
 
-use serde::{Deserialize, Serialize};
+use super::rows::{Listed, Published, Remark, Withdrawn};
 
 /// Which rows count as predictions, whatever becomes of them.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Predictions {
     /// Names of the rows that the list began with.
     pub first: Vec<String>,
     /// Names of those that came later.
     pub added: Vec<String>,
     /// What the facts publish and no case measures yet.
-    #[serde(default)]
     pub open: Vec<Remark>,
     /// Rows of the list that were none.
-    #[serde(default)]
     pub withdrawn: Vec<Remark>,
 }
 
-/// A figure that is no row, and why.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-#[serde(deny_unknown_fields)]
-pub struct Remark {
-    /// What it is.
-    pub name: String,
-    /// Why it is no row.
-    pub why: String,
-}
-
 impl Predictions {
-    /// The list that comes with the command.
-    ///
-    /// # Panics
-    /// If the file, which is part of the command, is wrong; a test sees to that.
+    /// Those of what is published.
     #[must_use]
-    pub fn power9() -> Self {
-        toml::from_str(include_str!("../../../calibration/predicted.toml"))
-            .expect("calibration/predicted.toml is right")
+    pub fn of(published: &Published) -> Self {
+        let rows = published.rows.iter().filter_map(|row| Some((row.listed?, &row.name)));
+        let withdrawn = published.withdrawn.iter().map(|row| (row.listed, &row.name));
+        let listed: Vec<_> = rows.chain(withdrawn).collect();
+        let since = |when| {
+            let names = listed.iter().filter(move |(listed, _)| *listed == when);
+            names.map(|(_, name)| (*name).clone()).collect()
+        };
+        let remark = |Withdrawn { name, why, .. }: &Withdrawn| Remark {
+            name: name.clone(),
+            why: why.clone(),
+        };
+        Self {
+            first: since(Listed::First),
+            added: since(Listed::Added),
+            open: published.open.clone(),
+            withdrawn: published.withdrawn.iter().map(remark).collect(),
+        }
     }
 
     /// Whether the row of this name is one of the list.
@@ -54,25 +54,31 @@ impl Predictions {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::Predictions;
     use crate::calibration::rows::{Role, power9};
 
+    /// The joined file, which grows alone, as the command has it.
+    #[derive(serde::Deserialize)]
+    struct Joined {
+        first: BTreeSet<String>,
+        added: BTreeSet<String>,
+    }
+
     #[test]
     fn every_prediction_is_listed_and_every_listed_row_is_there() {
-        let list = Predictions::power9();
-        let rows = power9().rows;
-        for row in &rows {
+        let published = power9();
+        let list = Predictions::of(&published);
+        for row in &published.rows {
             assert!(row.role == Role::Fitted || list.has(&row.name), "{} is not listed", row.name);
+            assert!(!list.is_withdrawn(&row.name), "{} is both a row and withdrawn", row.name);
         }
-        for name in list.first.iter().chain(&list.added) {
-            let count = list.first.iter().chain(&list.added).filter(|other| *other == name).count();
-            assert_eq!(count, 1, "{name} is listed {count} times");
-            let is_row = rows.iter().any(|row| row.name == *name);
-            assert!(
-                is_row != list.is_withdrawn(name),
-                "{name} is neither row nor withdrawn, or both"
-            );
-        }
+        let joined: Joined =
+            toml::from_str(include_str!("../../../calibration/predicted.toml")).unwrap();
+        assert_eq!(list.first.iter().cloned().collect::<BTreeSet<_>>(), joined.first);
+        assert_eq!(list.added.iter().cloned().collect::<BTreeSet<_>>(), joined.added);
+        assert_eq!(list.first.len() + list.added.len(), joined.first.len() + joined.added.len());
         for remark in list.open.iter().chain(&list.withdrawn) {
             assert!(!remark.why.is_empty(), "{} has no reason", remark.name);
         }

@@ -38,6 +38,16 @@ pub enum Role {
     Predicted,
 }
 
+/// When a row became one of the predictions.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Listed {
+    /// In the commit that began the list.
+    First,
+    /// Later.
+    Added,
+}
+
 /// A published figure and how the model's is made.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +77,8 @@ pub struct Row {
     pub group: Group,
     /// What the published figure was used for.
     pub role: Role,
+    /// Since when it is one of the predictions, if it is: whatever becomes of its role.
+    pub listed: Option<Listed>,
     /// Who published it.
     pub source: String,
 }
@@ -159,6 +171,34 @@ pub struct Published {
     /// What is published.
     #[serde(rename = "row", default)]
     pub rows: Vec<Row>,
+    /// What is published and no case measures yet.
+    #[serde(default)]
+    pub open: Vec<Remark>,
+    /// Rows that counted as predictions and could not fail: they are none any more.
+    #[serde(default)]
+    pub withdrawn: Vec<Withdrawn>,
+}
+
+/// A figure that is no row, and why.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Remark {
+    /// What it is.
+    pub name: String,
+    /// Why it is no row.
+    pub why: String,
+}
+
+/// A prediction that is no row any more.
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Withdrawn {
+    /// What it was called.
+    pub name: String,
+    /// Since when it had been one.
+    pub listed: Listed,
+    /// Why it was none.
+    pub why: String,
 }
 
 impl Published {
@@ -196,6 +236,8 @@ pub fn power9() -> Published {
         all.setups.extend(file.setups);
         all.curves.extend(file.curves);
         all.rows.extend(file.rows);
+        all.open.extend(file.open);
+        all.withdrawn.extend(file.withdrawn);
     }
     all
 }
@@ -243,7 +285,7 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Group, Role, Row, power9};
+    use super::{Group, Listed, Role, Row, power9};
 
     /// A published interval that is wider, as a factor, is no row: hardly anything misses it.
     const WIDEST: f64 = 3.0;
@@ -261,6 +303,7 @@ mod tests {
             at_most: false,
             group: Group::B,
             role: Role::Predicted,
+            listed: Some(Listed::Added),
             source: "somebody".to_owned(),
         }
     }

@@ -102,6 +102,29 @@ impl Machine {
         Some(shared.memory.read(shared.memory.locate(real)?))
     }
 
+    /// Reads memory from effective address `address` on as thread `index` would load it in its state of now, without side
+    /// effects. Says how many bytes it read: those before the first that has no translation, or where no memory answers.
+    #[must_use]
+    pub fn look_at(&self, index: usize, address: u64, bytes: &mut [u8]) -> usize {
+        /// No page is smaller.
+        const PAGE: u64 = 4096;
+        let State { threads, shared, .. } = &self.state;
+        let Some(thread) = threads.get(index) else { return 0 };
+        let mut page = None;
+        for (read, byte) in bytes.iter_mut().enumerate() {
+            let address = address.wrapping_add(read as u64);
+            if page.is_none() || address.is_multiple_of(PAGE) {
+                page = mmu::look(thread, shared, EffectiveAddress(address), Access::Load)
+                    .map(|real| real.0 - address % PAGE);
+            }
+            let offset =
+                page.and_then(|page| shared.memory.locate(RealAddress(page + address % PAGE)));
+            let Some(offset) = offset else { return read };
+            [*byte] = shared.memory.read(offset);
+        }
+        bytes.len()
+    }
+
     /// A machine after power-on, every thread inside firmware.
     #[must_use]
     pub fn new(description: Description, seed: u64) -> Self {

@@ -3,7 +3,9 @@
 mod circles;
 mod citations;
 mod folders;
+mod keys;
 mod layers;
+mod registers;
 mod sources;
 mod text;
 mod unsafety;
@@ -20,6 +22,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let tree = text::Tree::read(&workspace.root)?;
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
+    complaints.extend(registers::check(&tree));
+    complaints.extend(keys::check(&tree));
     complaints.extend(circles::check(&tree)?);
     let joined = files(&workspace.root)?;
     complaints.extend(joined.iter().filter(|file| !file.is_fresh()).map(|file| {

@@ -2,6 +2,7 @@
 
 mod awaited;
 mod calls;
+mod debugged;
 mod explained;
 mod programs;
 mod session;
@@ -18,7 +19,7 @@ use crate::signals::INTERRUPTION;
 use crate::visible::one_line;
 use explained::Explained;
 use lab::bundle;
-use lab::console::{FirmwareFilter, check_partitions, payload_lines};
+use lab::console::FirmwareFilter;
 use lab::statistics::{self, Run};
 use lab::system::{Exit, System};
 use lab::user_file::Files;
@@ -63,10 +64,11 @@ fn conclude(
     explained: Option<&Explained>,
 ) -> Result<(), Failure> {
     let is_over = end == Exit::PoweredOff.to_string();
-    let lines = payload_lines(surroundings.screen.tail());
+    let said = surroundings.screen.said();
+    let record = said.record.as_ref().and_then(|record| record.as_ref().ok());
     let names = &surroundings.consoles.partitions;
     let timed = explained.map(Explained::json).unwrap_or_default();
-    let run = Run { end, machine, names, lines: &lines, timed };
+    let run = Run { end, machine, names, record, timed };
     if let (Some(folder), Some(explained)) = (&arguments.out, explained) {
         explained.write(folder)?;
         write_whole(&explained::json_file(folder), statistics::json(&run).as_bytes())?;
@@ -80,7 +82,7 @@ fn conclude(
         Some(Format::Json) => print_figures(&statistics::json(&run))?,
     }
     if is_over && surroundings.has_hypervisor {
-        return check_partitions(&lines).map_err(Failure::run);
+        return said.check_partitions().map_err(Failure::run);
     }
     Ok(())
 }
@@ -120,6 +122,7 @@ fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
         ("--until-console", arguments.until_console.is_some()),
         ("--log-input", arguments.log_input.is_some()),
         ("--replay-input", arguments.replay_input.is_some()),
+        ("--gdb", arguments.gdb.is_some()),
     ];
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         None => Ok(()),
@@ -146,6 +149,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
         Ending::Paused => "paused".to_owned(),
+        Ending::Killed => "ended by gdb".to_owned(),
         Ending::At(until) => format!("at {}", one_line(&until.to_string())),
         Ending::Shown(text) => format!("at console text {text:?}"),
         Ending::Interrupted => "interrupted".to_owned(),
@@ -160,7 +164,7 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     conclude(&surroundings, arguments, end, Some(numbers), explained.as_ref())?;
     match ending {
         Ending::Over(exit) => require_good_end(&exit, &surroundings),
-        Ending::Paused | Ending::At(_) | Ending::Shown(_) => Ok(()),
+        Ending::Paused | Ending::Killed | Ending::At(_) | Ending::Shown(_) => Ok(()),
         Ending::Interrupted => Err(Failure::INTERRUPTED),
         Ending::Unread => Err(Failure::ClosedPipe),
     }

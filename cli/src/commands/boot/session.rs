@@ -13,10 +13,12 @@ use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
 use super::calls::{Calls, What};
+use super::debugged::{debug, is_little_endian};
 use super::explained::{self, Explained, check_folder};
 use super::programs;
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
+use crate::gdb::Parting;
 use crate::input_log;
 use crate::output::{check_not_read, check_place, input, say};
 use crate::saved::{self, Surroundings};
@@ -40,6 +42,8 @@ pub(super) struct Session {
     machine: Machine,
     surroundings: Surroundings,
     typist: Typist,
+    /// How gdb takes numbers.
+    is_little_endian: bool,
     /// The step at which the run pauses.
     limit: u64,
     /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
@@ -72,6 +76,8 @@ pub(super) enum Ending {
     Over(Exit),
     /// The asked-for steps are done.
     Paused,
+    /// gdb ended it.
+    Killed,
     /// The asked-for mark was passed, or the function is next.
     At(Until),
     /// The console showed the asked-for text.
@@ -134,6 +140,7 @@ impl Session {
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
         Ok(Self {
+            is_little_endian: is_little_endian(&machine, kernel),
             machine,
             typist,
             limit,
@@ -147,6 +154,31 @@ impl Session {
             panic: (!surroundings.has_hypervisor).then(|| Awaited::new(PANIC)),
             surroundings,
         })
+    }
+
+    /// Lets gdb run the machine; how that ended, unless gdb went away before.
+    fn debug(&mut self, port: u16) -> Result<Option<Ending>, Failure> {
+        let Self { machine, surroundings, typist, is_little_endian, .. } = self;
+        let mut log = machine.state().platform.console.log().to_vec();
+        let typed = match typist {
+            Typist::Person(typed) => Some(&*typed),
+            Typist::Log(rest) => {
+                log.extend(rest.iter().cloned());
+                None
+            }
+        };
+        let parting = debug(port, machine, surroundings, *is_little_endian, log.clone(), typed);
+        if let Typist::Log(rest) = typist {
+            let got = machine.state().platform.console.log().len();
+            *rest = log.into_iter().skip(got).collect();
+        }
+        match parting {
+            Ok(Parting::Over(exit)) => Ok(Some(Ending::Over(exit))),
+            Ok(Parting::Killed) => Ok(Some(Ending::Killed)),
+            Ok(Parting::Detached) => Ok(None),
+            Err(Failure::Lab(lab::failure::Failure::Interrupted)) => Ok(Some(Ending::Interrupted)),
+            Err(failure) => Err(failure),
+        }
     }
 
     pub(super) fn instructions(&self) -> u64 {
@@ -176,6 +208,11 @@ impl Session {
 
     /// Runs to an end, observed as the arguments say.
     pub(super) fn run(&mut self, arguments: &BootArguments) -> Result<Ending, Failure> {
+        if let Some(port) = arguments.gdb
+            && let Some(ending) = self.debug(port)?
+        {
+            return Ok(ending);
+        }
         let clock = self.machine.state().shared.clock;
         let (path, partitions) =
             (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);

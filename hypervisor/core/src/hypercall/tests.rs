@@ -9,6 +9,7 @@ use arch::papr::status::{
 };
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
 use arch::radix::TableLocation;
+use arch::record::{Record, START};
 use arch::registers::lpcr;
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
@@ -142,6 +143,21 @@ fn the_partition_that_the_console_is_for_is_shown_as_it_writes() {
         "[test] a line\n[test] prompt\x17\x17\x17\n[other] unheard of\n[test] > \x17\n\
          powervisor: a word\n[test] \n"
     );
+}
+
+/// What the hypervisor counted begins with a character that stands alone: no partition can write that.
+#[test]
+fn a_partition_that_has_the_console_for_itself_writes_no_record() {
+    let mut setup = Setup::new();
+    let Setup { console, hal, partition, .. } = &mut setup;
+    let record = Record { threads: &[], partitions: &[] };
+    let lie = std::format!("{START}{record}\n");
+    for piece in lie.as_bytes().chunks(16) {
+        console.guest(hal, partition, piece);
+    }
+    console.guest(hal, partition, b"prompt");
+    console.record(hal, &record);
+    assert_eq!(hal.text(), std::format!("\x17{lie}prompt\n{lie}"));
 }
 
 #[test]

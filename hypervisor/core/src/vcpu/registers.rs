@@ -23,6 +23,13 @@
 //! | reservation | kept | kept | lost |
 //! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
 //! | TM, privileged doorbells | HFSCR withholds them |||
+//!
+//! Of the table, which `cargo xtask check` compares with these words:
+//!
+//! | written as another vCPU enters | registers |
+//! |---|---|
+//! | if the processor has another value | SRR0, SRR1, SPRG0, SPRG1, SPRG2, SPRG3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TIDR, VRSAVE, CTRL |
+//! | always | TAR, PPR, PSSCR, IC, PURR, SPURR, VTB |
 
 use arch::address::GuestRealAddress;
 use arch::registers::msr;

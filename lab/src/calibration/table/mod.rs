@@ -9,8 +9,8 @@ use simulator::description::Description;
 
 use super::curves::Curve;
 use super::measure::Figures;
-use super::predictions::{Predictions, Remark};
-use super::rows::{self, Group, Role, Row};
+use super::predictions::Predictions;
+use super::rows::{self, Group, Remark, Role, Row};
 
 /// The most that half the quantum may move a figure by, as a fraction of it.
 const MOST_MOVED: f64 = 0.02;

@@ -19,6 +19,7 @@ fn row(name: &str, group: Group, published: f64) -> Row {
         at_most: false,
         group,
         role: Role::Fitted,
+        listed: None,
         source: "somebody".to_owned(),
     }
 }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::Comparison;
-use crate::calibration::predictions::Remark;
-use crate::calibration::rows::Role;
+use crate::calibration::rows::{Remark, Role};
 
 impl Comparison {
     /// A table, and what of it was met.

@@ -1,0 +1,156 @@
+//! gdb looks at the machine: Debian's `gdb-multiarch` with a script, as a person would.
+
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use support::{Folder, errors};
+
+fn example(name: &str) -> String {
+    format!("{}/../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What `boot` with these arguments and `--gdb` showed and said, and what gdb said to the script.
+fn debugged(folder: &Folder, arguments: &str, script: &[&str]) -> (String, String, String) {
+    let mut command = folder.command(&format!("boot {arguments} --gdb 0"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    said.read_line(&mut first).unwrap();
+    let port = first.trim_end().rsplit(':').next().unwrap().trim_end_matches('\'');
+    let mut gdb = Command::new("gdb-multiarch");
+    gdb.args(["-nx", "-batch", "-ex", "set pagination off", "-ex", "set confirm off"]);
+    gdb.args(["-ex", "set endian little", "-ex", &format!("target remote localhost:{port}")]);
+    gdb.args(script.iter().flat_map(|line| ["-ex", line]));
+    let output = gdb.stdin(Stdio::null()).output().expect("install Debian's package gdb-multiarch");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    let run = child.wait_with_output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{first}{rest}{}", errors(&output));
+    let shown = String::from_utf8(run.stdout).unwrap();
+    (shown, first + &rest, String::from_utf8(output.stdout).unwrap())
+}
+
+/// The answers to `print` commands, `$1 = ...` and so on.
+fn printed(said: &str) -> Vec<&str> {
+    let answers = said.lines().filter(|line| line.starts_with('$'));
+    answers.filter_map(|line| Some(line.split_once(" = ")?.1)).collect()
+}
+
+#[test]
+fn a_person_stops_at_a_hypercall_looks_at_the_guest_and_goes_back_to_before_it() {
+    let folder = Folder::new();
+    let script = [
+        "break *0xc00",
+        "continue",
+        "info threads",
+        "print/x $pc",
+        "print/x $lpidr",
+        // Behind the `sc 1`.
+        "print/x $srr0",
+        // H_PUT_TERM_CHAR.
+        "print $r3 == 0x58 || $r3 == 0x31c",
+        "reverse-stepi",
+        // The guest, before the call, as it sees its own memory; then in the hypervisor again.
+        "print $pc + 4 == $srr0 || $pc",
+        "print/x *(unsigned int *)$pc",
+        "info threads",
+        "stepi",
+        "print/x $pc",
+        "continue",
+        "continue",
+        "print/x $srr0",
+        "reverse-continue",
+        "reverse-continue",
+        "print/x $srr0",
+        "reverse-continue",
+        "print/x $pc",
+        "delete",
+        "detach",
+    ];
+    let (shown, _, said) = debugged(&folder, &example("hello"), &script);
+    let printed = printed(&said);
+    assert_eq!((printed[0], printed[1], printed[3]), ("0xc00", "0x1", "1"), "{said}");
+    assert_eq!(printed[5], "0x44000022", "sc 1: {said}");
+    assert_eq!((printed[6], printed[8]), ("0xc00", printed[2]), "{said}");
+    assert_eq!(printed[9], "0x20006000", "where the past begins: {said}");
+    assert!(said.contains("PIR 0x0, hypervisor)") && said.contains("partition hello)"), "{said}");
+    assert!(said.contains("No more reverse-execution history"), "{said}");
+    let output = folder.command(&format!("boot {}", example("hello"))).output().unwrap();
+    assert_eq!(shown, String::from_utf8(output.stdout).unwrap(), "nothing is shown twice");
+}
+
+#[test]
+fn looking_changes_no_cycle() {
+    let folder = Folder::new();
+    let arguments = format!("{} --timing --statistics", example("shared"));
+    let output = folder.command(&format!("boot {arguments}")).output().unwrap();
+    let script = [
+        "break *0x4c00",
+        "continue",
+        "continue",
+        "stepi",
+        "stepi",
+        "x/16x $sp",
+        "info registers",
+        "reverse-stepi",
+        "reverse-continue",
+        "continue",
+        "delete",
+        "continue",
+        "reverse-stepi",
+        "continue",
+        "continue",
+    ];
+    let (shown, said, gdb) = debugged(&folder, &arguments, &script);
+    assert_eq!(shown, String::from_utf8(output.stdout.clone()).unwrap());
+    let plain = errors(&output);
+    let cycles = |text: &str| {
+        let line = text.lines().find(|line| line.contains(" cycles, hardware threads")).unwrap();
+        line.to_owned()
+    };
+    assert_eq!(cycles(&said), cycles(&plain));
+    // From the cycles on all is the same: ledger, and what the hypervisor counted.
+    let ledger = |text: &str| text[text.find(" cycles, hardware threads").unwrap()..].to_owned();
+    assert_eq!(ledger(&said), ledger(&plain), "{gdb}");
+    assert!(gdb.contains("exited normally"), "{gdb}");
+}
+
+#[test]
+fn gdb_writes_nothing_and_may_end_the_run() {
+    let folder = Folder::new();
+    let script = [
+        "print/x $r3",
+        "set var $r3 = 1",
+        "print/x $r3",
+        "set var *(int *)$pc = 0",
+        "info registers hsrr0",
+        "kill",
+    ];
+    let (shown, said, gdb) = debugged(&folder, &example("hello"), &script);
+    assert_eq!(shown, "");
+    assert!(said.contains("ended by gdb after 0 instructions"), "{said}");
+    assert!(gdb.contains("hsrr0"), "{gdb}");
+    let printed = printed(&gdb);
+    assert!(printed.len() == 2 && printed[0] == printed[1], "{gdb}");
+}
+
+#[test]
+fn a_port_that_somebody_has_is_one_complaint() {
+    let folder = Folder::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let arguments = format!("boot {} --gdb {port}", example("hello"));
+    let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let expected = format!(
+        "powervisor: --gdb: somebody else has port {port}; name another one, or 0 for any that is free\n"
+    );
+    assert_eq!(errors(&output), expected);
+    let arguments = format!("boot {} --gdb 0 --on qemu", example("hello"));
+    let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
+    assert!(errors(&output).contains("--gdb: works on our machine only"), "{}", errors(&output));
+}
