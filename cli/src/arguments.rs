@@ -79,8 +79,8 @@ pub struct RunArguments {
     /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Run on the machine of this description instead of the experiment's.
-    #[arg(long, value_name = "FILE")]
+    /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
@@ -137,8 +137,8 @@ pub struct BootArguments {
     /// Memory of the payload's partition [default: 256 MiB], or of the machine for a kernel.
     #[arg(long, value_name = "SIZE", conflicts_with = "file")]
     pub memory: Option<Size>,
-    /// Boot on the machine of this description.
-    #[arg(long, value_name = "FILE")]
+    /// Boot on the machine of this name (power9, power8), or of this description.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Give the machine so many chips, cores of each and threads of each core, such as 1x2x4.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
@@ -297,8 +297,8 @@ pub struct CalibrateArguments {
     /// How to print the figures; docs/json.md describes the JSON.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Calibrate the machine of this description.
-    #[arg(long, value_name = "FILE")]
+    /// Calibrate the machine of this name, or of this description.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Fail if a figure misses what its group demands.
     #[arg(long)]

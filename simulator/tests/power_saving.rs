@@ -50,7 +50,7 @@ const SOURCES: [Source; 4] = [
         name: "virtualization",
         enable: lpcr::PECE_HVEE,
         reason: reason::VIRTUALIZATION,
-        happen: |_, shared| signal(shared, |signals| signals.virtualization = true),
+        happen: |_, shared| signal(shared, |signals| signals.external = true),
     },
     Source {
         name: "hypervisor doorbell",

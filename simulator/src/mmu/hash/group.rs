@@ -3,7 +3,7 @@
 //! An entry whose page size does not fit the segment is passed over: software leaves such entries behind. Two
 //! entries of different page sizes for one address are an error of software, and a machine check.
 
-use arch::hash::{self, GROUP_ENTRIES, GROUP_LOG2, LARGE_PAGES, Table, first, second};
+use arch::hash::{self, EntryForm, GROUP_ENTRIES, GROUP_LOG2, LARGE_PAGES, Table, first};
 
 use crate::mmu::fault::Fault;
 use crate::mmu::read::Read;
@@ -18,14 +18,22 @@ pub(super) struct Found {
     pub(super) page_log2: u32,
 }
 
-/// The entry for `offset` in `segment`. Groups that were read before it was found are added to `reads`.
+/// What is searched, and for what.
+#[derive(Clone, Copy)]
+pub(super) struct Searched {
+    pub(super) table: Table,
+    pub(super) form: EntryForm,
+    pub(super) segment: Segment,
+    pub(super) offset: u64,
+}
+
+/// The entry that is searched for. Groups that were read before it was found are added to `reads`.
 pub(super) fn search(
     memory: &Memory,
-    table: Table,
-    segment: Segment,
-    offset: u64,
+    searched: Searched,
     reads: &mut Vec<Read>,
 ) -> Result<Option<Found>, Fault> {
+    let Searched { table, segment, offset, .. } = searched;
     let primary = hash::hash(segment.vsid, segment.log2, segment.base_log2, offset);
     let mut found: Option<Found> = None;
     for (hash, h) in [(primary, 0), (!primary, first::H)] {
@@ -38,7 +46,7 @@ pub(super) fn search(
         }
         for index in 0..GROUP_ENTRIES {
             let place = group + index * ((1 << GROUP_LOG2) / GROUP_ENTRIES);
-            let Some(page) = matching(memory, place, h, segment, offset) else { continue };
+            let Some(page) = matching(memory, place, h, &searched) else { continue };
             match found {
                 None => found = Some(page),
                 Some(other) if other.page_log2 != page.page_log2 => return Err(Fault::MultiHit),
@@ -50,13 +58,8 @@ pub(super) fn search(
 }
 
 /// The entry at `place`, if it is valid, lies under the hash that `h` says, and translates the address.
-fn matching(
-    memory: &Memory,
-    place: Offset,
-    h: u64,
-    segment: Segment,
-    offset: u64,
-) -> Option<Found> {
+fn matching(memory: &Memory, place: Offset, h: u64, searched: &Searched) -> Option<Found> {
+    let &Searched { form, segment, offset, .. } = searched;
     let word = |place| u64::from_be_bytes(memory.read(place));
     let entry = word(place);
     if entry & (first::V | first::H) != first::V | h {
@@ -64,13 +67,13 @@ fn matching(
     }
     let second = word(place + 8);
     let is_large = segment.log2 == 40;
-    if second::B.get(second) != u64::from(is_large) {
+    if form.segment_size_of([entry, second]) != u64::from(is_large) {
         return None;
     }
-    if (entry ^ abbreviated(segment, offset)) & first::AVA & compared(segment) != 0 {
+    if (entry ^ abbreviated(segment, offset)) & form.abbreviated & compared(segment) != 0 {
         return None;
     }
-    let page_log2 = page_log2(segment.base_log2, entry & first::L != 0, second)?;
+    let page_log2 = page_log2(segment.base_log2, entry & first::L != 0, second & form.address)?;
     Some(Found { place, second, page_log2 })
 }
 
@@ -86,11 +89,10 @@ fn compared(segment: Segment) -> u64 {
 }
 
 /// log2 of the page's bytes; `None` for an entry that does not belong to a segment of this base page size.
-fn page_log2(base_log2: u32, is_large: bool, second: u64) -> Option<u32> {
+fn page_log2(base_log2: u32, is_large: bool, address: u64) -> Option<u32> {
     if !is_large {
         return (base_log2 == 12).then_some(12);
     }
-    let address = second & second::ADDRESS;
     let is_named = |page: &&hash::PageSize| {
         let below = (1 << page.actual_log2) - 1;
         page.base_log2 == base_log2 && address & below == page.code << 12
