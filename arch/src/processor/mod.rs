@@ -59,6 +59,8 @@ pub struct Facts {
     pub doorbell: DoorbellReach,
     /// Entries of a thread's segment lookaside buffer.
     pub slb_entries: usize,
+    /// The kinds of `slbia` (IH) that it has, ascending.
+    pub slbia_kinds: &'static [u32],
     /// Where the fields lie in an entry of its hashed page table.
     pub hashed_entry: EntryForm,
     /// Pages of radix trees, ascending; none where there is no radix translation.

@@ -50,6 +50,8 @@ pub(super) const FACTS: Facts = Facts {
     doorbell: DoorbellReach::Core,
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
+    // `docs/facts/translation.md#slb-invalidation`.
+    slbia_kinds: &[0, 1, 2, 6],
     hashed_entry: EntryForm::V2,
     radix_pages: &[],
 };

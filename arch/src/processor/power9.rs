@@ -48,6 +48,8 @@ pub(super) const FACTS: Facts = Facts {
     doorbell: DoorbellReach::Machine,
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
+    // `docs/facts/translation.md#slb-invalidation`.
+    slbia_kinds: &[0, 1, 2, 3, 4, 6, 7],
     hashed_entry: EntryForm::V3,
     // `docs/facts/translation.md#page-sizes`.
     radix_pages: &[

@@ -129,8 +129,7 @@ struct File {
     date: Date,
     #[serde(default)]
     stop_state: Vec<StopState>,
-    #[serde(default)]
-    nap_state: Vec<NapState>,
+    nap_state: Option<Vec<NapState>>,
     power_saving: PowerSavingFile,
     switches: SwitchFile,
     timing: Option<TimingFile>,
@@ -266,7 +265,11 @@ impl Description {
         match (&self.file.timing, TIMED.contains(&processor)) {
             (Some(timing), true) => timing.check()?,
             (None, false) => {}
-            (Some(_), false) => return Err(not_timed(processor, "leave out [timing]")),
+            (Some(_), false) => {
+                return Err(error(format!(
+                    "timing: {processor}'s timing is not modelled yet; leave out [timing]"
+                )));
+            }
             (None, true) => return Err(error("missing field `timing`")),
         }
         let is_elsewhere = |region: &MemoryRegion| region.node >= topology.chips;
@@ -287,7 +290,7 @@ impl Description {
                 "stop_state[0]: {processor} has no stop; its states are in [[nap_state]]"
             )));
         }
-        for (index, state) in self.file.nap_state.iter().enumerate() {
+        for (index, state) in self.file.nap_state.iter().flatten().enumerate() {
             let NapState { name, level, exit_latency, residency } = state;
             if has_stop {
                 return Err(error(format!(
@@ -409,7 +412,8 @@ impl Description {
     #[must_use]
     pub fn nap_states(&self) -> Vec<&NapState> {
         let levels = self.enabled_stop_levels();
-        self.file.nap_state.iter().filter(|state| levels.contains(&state.level)).collect()
+        let all = self.file.nap_state.iter().flatten();
+        all.filter(|state| levels.contains(&state.level)).collect()
     }
 
     /// The levels of `stop` that the platform has enabled.
@@ -444,7 +448,8 @@ impl Description {
     /// # Errors
     /// [`DescriptionError`] if there is no timing model of the processor.
     pub fn timing(&self) -> Result<&TimingFile, DescriptionError> {
-        let missing = || not_timed(self.processor(), "run without it");
+        let processor = self.processor();
+        let missing = || error(format!("{processor}'s timing is not modelled yet; run without it"));
         self.file.timing.as_ref().ok_or_else(missing)
     }
 
@@ -466,11 +471,6 @@ impl Description {
         let text = toml::to_string(&self.file).expect("a description was read from TOML");
         Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
-}
-
-/// What is asked of the timing model of a processor that has none.
-fn not_timed(processor: Processor, what_to_do: &str) -> DescriptionError {
-    error(format!("timing: {processor}'s timing is not modelled yet; {what_to_do}"))
 }
 
 /// Checks the times of the state `name`, the one with this index in `table`.

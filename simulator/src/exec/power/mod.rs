@@ -4,7 +4,7 @@
 //! the wait in `interrupt::wake`, and what was lost then in `power_saving`.
 
 mod power8;
-mod power9;
+pub mod power9;
 
 use arch::instruction::{Mnemonic, Word};
 

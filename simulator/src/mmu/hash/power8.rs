@@ -1,5 +1,5 @@
 //! ISA 2.07: SDR1 names the hashed page table, LPCR and RMOR what relocation off means.
-//! Source: `docs/facts/power8.md#translation`.
+//! Source: `docs/facts/power8.md#relocation-off-in-a-partition`.
 
 use arch::address::{EffectiveAddress, RealAddress};
 use arch::hash::{self, Table};
