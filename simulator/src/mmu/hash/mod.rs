@@ -27,16 +27,14 @@ use crate::state::thread::trap::StopReason;
 use crate::state::tlb::{Hashed, Segment, Space, Translation};
 use crate::state::walk_cache::WalkCache;
 
+/// Finds the table of the partition with this LPID.
+type FindTable =
+    fn(&Shared, &Thread, Option<&WalkCache>, u32, &mut Vec<Read>) -> Result<Option<Table>, Fault>;
+
 /// What each processor has of its own.
 struct Own {
     /// The table of a partition, if it has one; what was read to find it is added to the reads.
-    table: fn(
-        &Shared,
-        &Thread,
-        Option<&WalkCache>,
-        u32,
-        &mut Vec<Read>,
-    ) -> Result<Option<Table>, Fault>,
+    table: FindTable,
     /// What an address of a partition means with relocation off.
     real_mode: fn(&Thread, &Shared, EffectiveAddress) -> Result<Where, Fault>,
 }
