@@ -1,4 +1,4 @@
-//! The hashed page table of ISA 3.0: its entries, what names it, and the page sizes of POWER8 and POWER9.
+//! The hashed page table of ISA 2.07 and 3.0: its entries, what names it, and the page sizes of POWER8 and POWER9.
 //!
 //! Doublewords as they are; in memory they are big-endian whatever MSR[LE] says, and the caller swaps. Source:
 //! `docs/facts/hashed-translation.md`.
@@ -10,12 +10,46 @@ use crate::bits::{Field, bit};
 pub const GROUP_LOG2: u32 = 7;
 /// Entries of a group.
 pub const GROUP_ENTRIES: usize = 8;
-/// log2 of the smallest table: what an entry leaves out of the address is in its group's number.
-pub const TABLE_MINIMUM_LOG2: u32 = 18;
 /// log2 of the largest table that software makes: KVM's limit.
 pub const TABLE_MAXIMUM_LOG2: u32 = 46;
 
-/// Fields of an entry's first doubleword.
+/// Where the fields lie that ISA 3.0 moved or made smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EntryForm {
+    /// The doubleword with the segment size, 0 or 1.
+    pub segment_size_in: usize,
+    /// The segment size there: 0 for 256 MiB, 1 for 1 TiB.
+    pub segment_size: Field,
+    /// Abbreviated virtual address in the first doubleword: the virtual address without its low 23 bits, as far as it is kept.
+    pub abbreviated: u64,
+    /// The page's real address in the second, with the code of its size in the low bits where the page is larger.
+    pub address: u64,
+}
+
+impl EntryForm {
+    /// Of ISA 2.07.
+    pub const V2: Self = Self {
+        segment_size_in: 0,
+        segment_size: Field::new(0, 1),
+        abbreviated: 0x3FFF_FFFF_FFFF_FF80,
+        address: 0x0FFF_FFFF_FFFF_F000,
+    };
+    /// Of ISA 3.0.
+    pub const V3: Self = Self {
+        segment_size_in: 1,
+        segment_size: Field::new(4, 5),
+        abbreviated: 0x000F_FFFF_FFFF_FF80,
+        address: 0x01FF_FFFF_FFFF_F000,
+    };
+
+    /// The segment size of an entry.
+    #[must_use]
+    pub const fn segment_size_of(&self, entry: [u64; 2]) -> u64 {
+        self.segment_size.get(entry[self.segment_size_in])
+    }
+}
+
+/// Fields of an entry's first doubleword, see [`EntryForm`] for the others.
 pub mod first {
     /// The entry is valid.
     pub const V: u64 = 1;
@@ -23,15 +57,13 @@ pub mod first {
     pub const H: u64 = 2;
     /// The page is larger than 4 KiB, and the low bits of its address say how large.
     pub const L: u64 = 4;
-    /// Abbreviated virtual address: the virtual address without its low 23 bits, as far as ISA 3.0 keeps it.
-    pub const AVA: u64 = 0x000F_FFFF_FFFF_FF80;
-    /// Low bits of a virtual address that AVA leaves out.
+    /// Low bits of a virtual address that the abbreviated one leaves out.
     pub const AVA_OMITS_LOG2: u32 = 23;
-    /// The place of AVA's lowest bit.
+    /// The place of its lowest bit.
     pub const AVA_SHIFT: u32 = 7;
 }
 
-/// Fields of an entry's second doubleword.
+/// Fields of an entry's second doubleword, see [`EntryForm`] for the others.
 pub mod second {
     use super::{Field, bit};
 
@@ -43,10 +75,6 @@ pub mod second {
     pub const KEY_HIGH: Field = Field::new(2, 3);
     /// Its three low bits.
     pub const KEY_LOW: Field = Field::new(52, 54);
-    /// Segment size: 0 for 256 MiB, 1 for 1 TiB.
-    pub const B: Field = Field::new(4, 5);
-    /// The page's real address, with the code of its size in the low bits where the page is larger.
-    pub const ADDRESS: u64 = 0x01FF_FFFF_FFFF_F000;
     /// The page was accessed.
     pub const R: u64 = 0x100;
     /// The page was stored into.
@@ -134,7 +162,7 @@ impl PageSize {
     }
 }
 
-/// A hashed page table, as the first doubleword of a partition-table entry names it.
+/// A hashed page table, as the first doubleword of a partition-table entry names it (ISA 3.0), and SDR1 (2.07).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Table {
     /// Where it lies, a multiple of 256 KiB.
@@ -150,7 +178,7 @@ const VIRTUAL_REAL_MODE_L: u64 = 0x80;
 const VIRTUAL_REAL_MODE_LP: Field = Field::new(57, 58);
 
 impl Table {
-    /// The table that the first doubleword of a partition-table entry (with HR=0) names.
+    /// The table that the first doubleword of a partition-table entry (with HR=0), or SDR1, names.
     #[must_use]
     pub const fn from_doubleword(word: u64) -> Self {
         Self { base: RealAddress(word & TABLE_BASE), bytes_log2: 18 + TABLE_SIZE.get(word) as u32 }
@@ -171,6 +199,12 @@ pub const fn virtual_real_mode(word: u64) -> u64 {
     segment::VIRTUAL_REAL_MODE | l | VIRTUAL_REAL_MODE_LP.get(word) << 4
 }
 
+/// The SLB's doubleword "VSID" of the virtual real mode area, from LPCR\[VRMASD\].
+#[must_use]
+pub const fn virtual_real_mode_of_vrmasd(vrmasd: u64) -> u64 {
+    segment::VIRTUAL_REAL_MODE | vrmasd << 4 & segment::SIZE
+}
+
 /// The primary hash of the virtual segment `vsid` of 2^`segment_log2` bytes and the base page of 2^`base_log2` bytes
 /// at `offset` in it; the secondary one is its complement.
 #[must_use]
@@ -182,7 +216,9 @@ pub const fn hash(vsid: u64, segment_log2: u32, base_log2: u32, offset: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGE_PAGES, Table, base_log2, hash, virtual_real_mode};
+    use super::{
+        LARGE_PAGES, Table, base_log2, hash, virtual_real_mode, virtual_real_mode_of_vrmasd,
+    };
 
     #[test]
     fn a_code_names_one_size_of_a_base() {
@@ -209,5 +245,8 @@ mod tests {
         assert_eq!(base_log2(virtual_real_mode(0x80)), Some(24));
         assert_eq!(base_log2(virtual_real_mode(0xA0)), Some(16));
         assert_eq!(base_log2(virtual_real_mode(0x20)), None);
+        for (vrmasd, base) in [(0, Some(12)), (0x10, Some(24)), (0x11, Some(16)), (0x01, None)] {
+            assert_eq!(base_log2(virtual_real_mode_of_vrmasd(vrmasd)), base, "{vrmasd:#x}");
+        }
     }
 }

@@ -168,6 +168,8 @@ pub mod idle {
     pub const HYPERVISOR_LOST: u32 = 0x0000_2000;
     /// All registers are lost.
     pub const ALL_LOST: u32 = 0x0000_4000;
+    /// Reached by `nap`.
+    pub const NAP: u32 = 0x0001_0000;
     /// Reached by `stop`; the hypervisor's registers survive.
     pub const STOP_FAST: u32 = 0x0010_0000;
     /// Reached by `stop`; they do not.

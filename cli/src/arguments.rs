@@ -87,8 +87,8 @@ pub struct RunArguments {
     /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Run on the machine of this description instead of the experiment's.
-    #[arg(long, value_name = "FILE")]
+    /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
@@ -145,8 +145,8 @@ pub struct BootArguments {
     /// Memory of the payload's partition [default: 256 MiB], or of the machine for a kernel.
     #[arg(long, value_name = "SIZE", conflicts_with = "file")]
     pub memory: Option<Size>,
-    /// Boot on the machine of this description.
-    #[arg(long, value_name = "FILE")]
+    /// Boot on the machine of this name (power9, power8), or of this description.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Give the machine this many chips, cores per chip and threads per core, such as 1x2x4.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
@@ -309,8 +309,8 @@ pub struct CalibrateArguments {
     /// How to print the figures; docs/json.md describes the JSON.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Calibrate the machine of this description.
-    #[arg(long, value_name = "FILE")]
+    /// Calibrate the machine of this name, or of this description.
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Fail if a figure misses the tolerance of its group.
     #[arg(long)]

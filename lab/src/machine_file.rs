@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use arch::processor::Processor;
 use simulator::Description;
 use simulator::description::line_of_key;
 use simulator::state::memory::is_available;
@@ -12,7 +13,10 @@ use crate::toml_file::{explain, suggest};
 use crate::user_file::Files;
 
 /// The descriptions that come with the command: name and text.
-const BUILT_IN: [(&str, &str); 1] = [("power9", include_str!("../../machines/power9.toml"))];
+const BUILT_IN: [(&str, &str); 2] = [
+    ("power9", include_str!("../../machines/power9.toml")),
+    ("power8", include_str!("../../machines/power8.toml")),
+];
 
 /// A machine description's text, and the memory that the user asked for instead of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,6 +60,39 @@ impl MachineFile {
         format!(
             "no machine is called `{name}`; {hint} A description of your own is named by its path, ending in .toml"
         )
+    }
+
+    /// The description with this name, or in the user's own file of it.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is neither.
+    pub fn named(name: &Path, files: &Files) -> Result<Self, Failure> {
+        let word = name.to_str().filter(|_| name.extension().is_none() && !name.exists());
+        match word.map(|word| Self::built_in(word).ok_or(word)) {
+            None => Self::read(name, files),
+            Some(Ok(machine)) => Ok(machine),
+            Some(Err(word)) => Err(Failure::input("--machine", Self::unknown(word))),
+        }
+    }
+
+    /// Fails if there is no timing model of the machine's processor.
+    pub fn require_timing(&self) -> Result<(), Failure> {
+        let description = self.describe()?;
+        let modelled = description.timing().map(|_| ());
+        modelled.map_err(|error| Failure::input(&self.place, error))
+    }
+
+    /// Fails if the hypervisor does not run on the machine's processor.
+    pub fn require_hypervisor(&self) -> Result<(), Failure> {
+        match self.describe()?.processor() {
+            Processor::Power9 => Ok(()),
+            other => {
+                let text = format!(
+                    "the hypervisor runs on POWER9, and not on {other} yet; an image of your own boots bare with --kernel"
+                );
+                Err(Failure::input(&self.place, text))
+            }
+        }
     }
 
     /// The description in the user's own file.

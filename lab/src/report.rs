@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use simulator::description::Description;
+use simulator::description::timing::TimingFile;
 
 use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Published, Variant};
@@ -82,7 +83,9 @@ impl Report {
             machine: description.name().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
             config_hash: description.config_hash(),
-            parameters_lock: description.timing().checksum(),
+            parameters_lock: description
+                .timing()
+                .map_or_else(|_| String::new(), TimingFile::checksum),
             seed,
             quantum,
             per: experiment.per,

@@ -81,6 +81,7 @@ impl Observer for RegionCycles {
 /// [`Failure`] if it cannot be started.
 pub fn start(system: &System, timing: Timing) -> Result<Machine, Failure> {
     let mut machine = on_simulator::start(system)?;
+    system.machine.require_timing()?;
     machine.start_timing(timing.settings);
     if let Some(region) = timing.region {
         let [begin, end] =

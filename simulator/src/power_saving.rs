@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use arch::processor::Processor;
 use arch::registers::spr::{Scope, Spr, SprRow};
-use arch::registers::{msr, psscr, vscr, xer};
+use arch::registers::{msr, vscr, xer};
 use serde::{Deserialize, Serialize};
 
 use crate::state::cores::Core;
-use crate::state::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::state::power_saving::{Asked, MSR_NUMBER, PowerSaving};
 use crate::state::slb::SlbEntry;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
@@ -26,18 +26,11 @@ pub const POISON: u64 = 0xDEAD_5709_DEAD_5709;
 /// The thread's own registers that are no [`Thread`] fields and are lost with its state.
 const LOST: [Spr; 5] = [Spr::Amr, Spr::Iamr, Spr::Uamor, Spr::Amor, Spr::Tar];
 
-/// The level that the stopped `thread` asks for. Without ESL none is entered that loses state.
+/// The level that the waiting `thread` asks for. One that may lose nothing enters none that loses state.
 #[must_use]
 pub fn requested(thread: &Thread, rules: &PowerSaving) -> u64 {
-    let value = thread.spr(Spr::Psscr);
-    let level = match thread.msr() & msr::HV {
-        0 => psscr::RL.get(value).min(psscr::PSLL.get(value)),
-        _ => psscr::RL.get(value),
-    };
-    match value & psscr::ESL {
-        0 => level.min(rules.hypervisor_lost_from - 1),
-        _ => level,
-    }
+    let Asked { level, loses_state, .. } = thread.asked;
+    if loses_state { level } else { level.min(rules.hypervisor_lost_from - 1) }
 }
 
 /// Loses what the thread has for itself.

@@ -3,6 +3,7 @@
 use arch::interrupt::{Vector, wake as reason};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr, xer};
+use simulator::exec::power::power9::asked;
 use simulator::interrupt::wake::{self, wakes_at};
 use simulator::power_saving::{POISON, SelfRestore, requested};
 use simulator::state::shared::{Shared, Signals};
@@ -24,6 +25,12 @@ fn parts() -> (Thread, Shared) {
     thread.set_spr(Spr::Dec, FAR);
     thread.set_spr(Spr::Hdec, FAR);
     (thread, shared)
+}
+
+/// The thread stopped with this PSSCR.
+fn ask(thread: &mut Thread, value: u64) {
+    thread.set_spr(Spr::Psscr, value);
+    thread.asked = asked(thread);
 }
 
 /// Something that may end a stop.
@@ -50,7 +57,7 @@ const SOURCES: [Source; 4] = [
         name: "virtualization",
         enable: lpcr::PECE_HVEE,
         reason: reason::VIRTUALIZATION,
-        happen: |_, shared| signal(shared, |signals| signals.virtualization = true),
+        happen: |_, shared| signal(shared, |signals| signals.external = true),
     },
     Source {
         name: "hypervisor doorbell",
@@ -81,7 +88,7 @@ fn with_ec_each_source_ends_a_stop_by_its_own_bit_of_lpcr_whatever_ee() {
             for enabled in ENABLES {
                 let (mut thread, mut shared) = parts();
                 thread.set_msr(HYPERVISOR | ee);
-                thread.set_spr(Spr::Psscr, LOSSY);
+                ask(&mut thread, LOSSY);
                 thread.set_spr(Spr::Lpcr, enabled);
                 happen(&mut thread, &mut shared);
                 let at = wakes_at(&thread, &shared);
@@ -127,7 +134,7 @@ fn the_hypervisor_decrementer_ends_only_stops_without_ec_and_needs_hdice() {
         let (mut thread, mut shared) = parts();
         shared.switches.hypervisor_decrementer_ends_guest_stop = switch;
         thread.set_msr(state);
-        thread.set_spr(Spr::Psscr, value);
+        ask(&mut thread, value);
         thread.set_spr(Spr::Lpcr, enabled);
         thread.set_spr(Spr::Hdec, 60);
         wakes_at(&thread, &shared) < 1000
@@ -154,7 +161,7 @@ fn a_mediated_request_ends_a_partitions_stop_and_nobody_elses() {
 fn a_system_reset_ends_any_stop() {
     for value in [0, LOSSY] {
         let (mut thread, mut shared) = parts();
-        thread.set_spr(Spr::Psscr, value);
+        ask(&mut thread, value);
         signal(&mut shared, |signals| signals.system_reset = true);
         assert_eq!(wakes_at(&thread, &shared), 500);
         assert_eq!(wake::reason(&thread, &shared), reason::SYSTEM_RESET);
@@ -164,7 +171,7 @@ fn a_system_reset_ends_any_stop() {
 #[test]
 fn what_comes_first_ends_the_stop_and_gives_the_reason() {
     let (mut thread, mut shared) = parts();
-    thread.set_spr(Spr::Psscr, LOSSY);
+    ask(&mut thread, LOSSY);
     thread.set_spr(Spr::Lpcr, lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL);
     thread.set_spr(Spr::Dec, 20);
     signal(&mut shared, |signals| signals.hypervisor_doorbell = true);
@@ -180,7 +187,7 @@ fn a_level_that_loses_state_needs_esl_and_a_partitions_is_limited() {
     let (mut thread, shared) = parts();
     let mut level = |state, value| {
         thread.set_msr(state);
-        thread.set_spr(Spr::Psscr, value);
+        ask(&mut thread, value);
         requested(&thread, &shared.power_saving)
     };
     let limit = |level| psscr::PSLL.set(0, level);
@@ -199,7 +206,7 @@ fn woken(level: u64, restore: &SelfRestore) -> (Thread, Shared) {
     thread.gpr[5] = 0x77;
     thread.fpscr = 0x77;
     thread.xer = 0x77;
-    thread.set_spr(Spr::Psscr, LOSSY | level);
+    ask(&mut thread, LOSSY | level);
     shared.reserve(&mut thread, 0x1000, 8);
     thread.wakes_at = 100;
     wake::wake(&mut thread, &mut shared, reason::DECREMENTER, level, restore);
@@ -263,7 +270,7 @@ fn a_core_loses_its_own_registers_and_its_translations() {
 fn srr1_can_be_told_to_say_less_than_was_lost() {
     let (mut thread, mut shared) = parts();
     shared.switches.deep_stop_says_only_thread_lost = true;
-    thread.set_spr(Spr::Psscr, LOSSY | 4);
+    ask(&mut thread, LOSSY | 4);
     thread.wakes_at = 100;
     wake::wake(&mut thread, &mut shared, reason::DECREMENTER, 4, &SelfRestore::default());
     assert_eq!(thread.spr(Spr::Srr1) & 0x3_0000, reason::THREAD_LOST);

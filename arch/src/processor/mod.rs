@@ -8,6 +8,8 @@ mod power9;
 
 use core::fmt;
 
+use crate::hash::EntryForm;
+use crate::interrupt::Vector;
 use crate::registers::hfscr::Facility;
 
 /// A processor generation. It is not ordered: ask for the feature, not for "at least".
@@ -33,6 +35,8 @@ pub struct Facts {
     pub msr: u64,
     /// LPCR bits that it keeps: what it has not got cannot be switched on.
     pub lpcr: u64,
+    /// XER bits that a move shows and changes.
+    pub xer: u64,
     /// PCR bits that take something away: facilities, and levels of the architecture before its own.
     pub pcr: u64,
     /// HID0 as far as a hypervisor touches it.
@@ -45,8 +49,20 @@ pub struct Facts {
     pub pir: PirLayout,
     /// How many threads of a core can run, ascending.
     pub smt_modes: &'static [u32],
+    /// Whether WORT is a register; else its number reads as zero.
+    pub has_wort: bool,
+    /// How the interrupt controller's line of a thread arrives.
+    pub external: External,
+    /// Whether threads reach the interrupt controller by registers in memory; else firmware presents interrupts.
+    pub presents_by_registers: bool,
+    /// Whom `msgsnd` can name.
+    pub doorbell: DoorbellReach,
     /// Entries of a thread's segment lookaside buffer.
     pub slb_entries: usize,
+    /// The kinds of `slbia` (IH) that it has, ascending.
+    pub slbia_kinds: &'static [u32],
+    /// Where the fields lie in an entry of its hashed page table.
+    pub hashed_entry: EntryForm,
     /// Pages of radix trees, ascending; none where there is no radix translation.
     pub radix_pages: &'static [RadixPage],
 }
@@ -71,6 +87,26 @@ pub struct Hid0 {
     pub little_endian: u64,
     /// Radix translation is allowed.
     pub radix: u64,
+}
+
+/// How the interrupt controller's line interrupts a thread, or ends its power saving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct External {
+    /// The interrupt.
+    pub vector: Vector,
+    /// The bit of LPCR\[PECE\] with which it ends a power-saving state.
+    pub ends_power_saving: u64,
+    /// The reason in SRR1 then, see [`crate::interrupt::wake`].
+    pub wake: u64,
+}
+
+/// Whom RB of `msgsnd` and `msgclr` can name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DoorbellReach {
+    /// A thread of the sender's core, by its number there (ISA 2.07).
+    Core,
+    /// Any thread, by its PIR (ISA 3.0).
+    Machine,
 }
 
 /// The processor identification register: chip, core and thread, from the most significant.

@@ -1,9 +1,11 @@
 //! POWER8, Power ISA 2.07.
 
-use super::{AtPowerOn, Facts, Hid0, PirLayout};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout};
 use crate::bits::bit;
+use crate::hash::EntryForm;
+use crate::interrupt::{Vector, wake};
 use crate::registers::hfscr::Facility;
-use crate::registers::msr;
+use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
@@ -14,6 +16,8 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/special-registers.md#bits-that-are-kept`.
     msr: msr::KEPT,
     lpcr: 0xF07F_8000_3F85_FA09,
+    // CA32 and OV32 came with ISA 3.0.
+    xer: xer::MASK & !(xer::CA32 | xer::OV32),
     pcr: 0x2000_0000_0000_0006,
     // `docs/facts/interrupts.md#endianness`.
     hid0: Hid0 { little_endian: bit(19), radix: 0 },
@@ -32,7 +36,22 @@ pub(super) const FACTS: Facts = Facts {
     pir: PirLayout { chip_shift: 7, core_shift: 3 },
     // `docs/facts/power9-core.md#modes-of-a-core`.
     smt_modes: &[1, 2, 4, 8],
+    // `docs/facts/special-registers.md#wort`.
+    has_wort: true,
+    // `docs/facts/interrupts.md#external-interrupts`.
+    external: External {
+        vector: Vector::External,
+        ends_power_saving: lpcr::PECE_EXTERNAL,
+        wake: wake::EXTERNAL,
+    },
+    // `docs/facts/power8.md#interrupt-presentation`.
+    presents_by_registers: true,
+    // `docs/facts/power8.md#doorbells`.
+    doorbell: DoorbellReach::Core,
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
+    // `docs/facts/translation.md#slb-invalidation`.
+    slbia_kinds: &[0, 1, 2, 6],
+    hashed_entry: EntryForm::V2,
     radix_pages: &[],
 };

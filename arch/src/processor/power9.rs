@@ -1,9 +1,11 @@
 //! POWER9, Power ISA 3.0B.
 
-use super::{AtPowerOn, Facts, Hid0, PirLayout, RadixPage};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, RadixPage};
 use crate::bits::bit;
+use crate::hash::EntryForm;
+use crate::interrupt::{Vector, wake};
 use crate::registers::hfscr::Facility;
-use crate::registers::msr;
+use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER9",
@@ -20,6 +22,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/special-registers.md#bits-that-are-kept`.
     msr: msr::KEPT,
     lpcr: 0x7070_4000_03F7_FE1B,
+    xer: xer::MASK,
     // `docs/facts/special-registers.md#pcr`.
     pcr: 0xF000_0000_0000_001E,
     // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
@@ -32,8 +35,22 @@ pub(super) const FACTS: Facts = Facts {
     pir: PirLayout { chip_shift: 8, core_shift: 2 },
     // `docs/facts/power9-core.md#modes-of-a-core`.
     smt_modes: &[1, 2, 4],
+    // `docs/facts/special-registers.md#wort`.
+    has_wort: false,
+    // `docs/facts/interrupts.md#external-interrupts`.
+    external: External {
+        vector: Vector::HypervisorVirtualization,
+        ends_power_saving: lpcr::PECE_HVEE,
+        wake: wake::VIRTUALIZATION,
+    },
+    // `docs/facts/opal-and-powernv.md#interrupt-presentation`.
+    presents_by_registers: false,
+    doorbell: DoorbellReach::Machine,
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
+    // `docs/facts/translation.md#slb-invalidation`.
+    slbia_kinds: &[0, 1, 2, 3, 4, 6, 7],
+    hashed_entry: EntryForm::V3,
     // `docs/facts/translation.md#page-sizes`.
     radix_pages: &[
         RadixPage { bytes_log2: 12, code: 0 },

@@ -15,6 +15,8 @@ pub const DPFD: Field = Field::new(9, 11);
 pub const VRMASD: Field = Field::new(12, 16);
 /// POWER9: `stop` is ended by hypervisor virtualization interrupts.
 pub const PECE_HVEE: u64 = bit(17);
+/// Real mode limit selector (POWER8): how much a partition reaches with relocation off where VPM0 is 0.
+pub const RMLS: Field = Field::new(34, 37);
 /// Interrupt little-endian, for interrupts that do not enter the hypervisor.
 pub const ILE: u64 = bit(38);
 /// Alternate interrupt location: 0 none, 2 offset 0x18000, 3 at 0xC000000000004000.

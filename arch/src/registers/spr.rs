@@ -99,6 +99,7 @@ registers! {
     Rmor Hrmor Hsrr0 Hsrr1 Lpcr Lpidr Hmer Hmeer Pcr Heir Amor Tir Ptcr
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
     Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig1 Trig2 Ppr Wort Hid0 Pir
+    Mmcrh Mmcrs Spmc1 Spmc2
     Ldbar Tscr Ttr Sprc Sprd Tfmr Imc Pmsr Pmcr Rwmr L2qosr
 }
 
@@ -162,6 +163,7 @@ sprs! {
      313 HRMOR   Hrmor  Hypervisor Hypervisor Core   64 Both;
      314 HSRR0   Hsrr0  Hypervisor Hypervisor Thread 64 Both;
      315 HSRR1   Hsrr1  Hypervisor Hypervisor Thread 64 Both;
+     316 MMCRH   Mmcrh  Hypervisor Hypervisor Thread 64 Power8;
      317 TFMR    Tfmr   Hypervisor Hypervisor Core   64 Both;
      318 LPCR    Lpcr   Hypervisor Hypervisor Thread 64 Both;
      319 LPIDR   Lpidr  Hypervisor Hypervisor Thread 32 Both;
@@ -220,6 +222,9 @@ sprs! {
      882 TRIG2   Trig2  Privileged Privileged Thread 64 Both;
      884 PMCR    Pmcr   Hypervisor Hypervisor Core   64 Power9;
      885 RWMR    Rwmr   Hypervisor Hypervisor Core   64 Both;
+     892 SPMC1   Spmc1  Privileged Privileged Thread 32 Power8;
+     893 SPMC2   Spmc2  Privileged Privileged Thread 32 Power8;
+     894 MMCRS   Mmcrs  Privileged Privileged Thread 64 Power8;
      895 WORT    Wort   Privileged Privileged Thread 64 Both;
      896 PPR     Ppr    Problem    Problem    Thread 64 Both;
      898 PPR32   Ppr    Problem    Problem    Thread 32 Both;

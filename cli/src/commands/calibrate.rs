@@ -15,10 +15,11 @@ use crate::spinner::Spinner;
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = match &arguments.machine {
-        Some(path) => MachineFile::read(path, &Files::new(INTERRUPTION))?,
+        Some(path) => MachineFile::named(path, &Files::new(INTERRUPTION))?,
         None => MachineFile::default(),
     };
     let description = machine.describe()?;
+    machine.require_timing()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);

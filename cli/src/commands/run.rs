@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
     let mut experiment = Experiment::read(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::read(path, &files)?;
+        experiment.machine = MachineFile::named(path, &files)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();

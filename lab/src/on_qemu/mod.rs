@@ -1,4 +1,4 @@
-//! Runs a system on QEMU's `powernv9` machine under real skiboot firmware.
+//! Runs a system on QEMU's `powernv9` or `powernv8` machine under real skiboot firmware.
 //!
 //! This file says what QEMU is given and when a run is over; `process` keeps the running program.
 
@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+
+use arch::processor::Processor;
 
 use crate::comparison::Transcript;
 use crate::failure::Failure;
@@ -80,6 +82,14 @@ pub fn transcript(
     Ok(Transcript { console, exit })
 }
 
+/// QEMU's machine with `processor`.
+fn machine(processor: Processor) -> &'static str {
+    match processor {
+        Processor::Power8 => "powernv8",
+        Processor::Power9 => "powernv9",
+    }
+}
+
 /// QEMU with the system's files, which are put into `folder`.
 ///
 /// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
@@ -93,7 +103,14 @@ fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
     fs::write(&kernel, &system.kernel).map_err(host_failure)?;
     let mut command = Command::new(PROGRAM);
     command
-        .args(["-M", "powernv9", "-nodefaults", "-display", "none", "-no-reboot"])
+        .args([
+            "-M",
+            machine(description.processor()),
+            "-nodefaults",
+            "-display",
+            "none",
+            "-no-reboot",
+        ])
         .args(["-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"])
         .args(["-smp", &cores.to_string()])
         .args(["-serial", "stdio", "-m", &format!("size={memory_bytes}B")])

@@ -119,7 +119,7 @@ fn accept(
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 if let Some(status) = child.0.try_wait().map_err(host_failure)? {
                     let text = format_args!(
-                        "{}; it must know the machine powernv9",
+                        "{}; it must know the machine that -M names",
                         last_words(status, errors)
                     );
                     return Err(Failure::input(PROGRAM, text));

@@ -10,6 +10,7 @@ pub mod timing;
 
 use std::collections::BTreeSet;
 
+use arch::instruction::Mnemonic;
 use arch::processor::Processor;
 use arch::registers::psscr;
 use arch::registers::spr::{SPRS, Spr, SprRow};
@@ -19,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::ledger::Clock;
 use crate::quantity::{Confidence, DescriptionError, Parameter, error};
 use crate::state::memory::{FRAME_LOG2, Region};
-use crate::state::power_saving::{MSR_NUMBER, PowerSaving};
+use crate::state::power_saving::{MSR_NUMBER, PowerSaving, level};
 use crate::state::switches::{SwitchFile, Switches};
 use timing::TimingFile;
 
@@ -69,6 +70,20 @@ pub struct StopState {
     pub name: String,
     /// PSSCR with which `stop` reaches it.
     pub psscr: u64,
+    /// Time to leave it, nanoseconds.
+    pub exit_latency: Parameter,
+    /// Time that it must last to be worth it, nanoseconds.
+    pub residency: Parameter,
+}
+
+/// A power-saving state of a processor without `stop` that firmware tells of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NapState {
+    /// Its name.
+    pub name: String,
+    /// Its level, see [`crate::state::power_saving::level`].
+    pub level: u64,
     /// Time to leave it, nanoseconds.
     pub exit_latency: Parameter,
     /// Time that it must last to be worth it, nanoseconds.
@@ -156,9 +171,10 @@ struct File {
     firmware: FirmwareFile,
     #[serde(default)]
     stop_state: Vec<StopState>,
+    nap_state: Option<Vec<NapState>>,
     power_saving: PowerSavingFile,
     switches: SwitchFile,
-    timing: TimingFile,
+    timing: Option<TimingFile>,
 }
 
 /// What a machine is made of, checked.
@@ -189,16 +205,15 @@ pub fn line_of_key(text: &str, message: &str) -> Option<usize> {
 /// The processor that a description names.
 fn modelled(name: &str) -> Result<Processor, DescriptionError> {
     match Processor::from_name(name) {
-        Some(processor) if MODELLED.contains(&processor) => Ok(processor),
-        Some(processor) => {
-            Err(error(format!("processor \"{processor}\" is not modelled yet; \"POWER9\" is")))
-        }
-        None => Err(error(format!("processor \"{name}\" is not modelled; \"POWER9\" is"))),
+        Some(processor) => Ok(processor),
+        None => Err(error(format!(
+            "processor \"{name}\" is not modelled; \"POWER8\" and \"POWER9\" are"
+        ))),
     }
 }
 
-/// The processors of which there is a machine.
-const MODELLED: [Processor; 1] = [Processor::Power9];
+/// The processors of which there is a timing model.
+const TIMED: [Processor; 1] = [Processor::Power9];
 /// skiboot and the payload's place need this much from real address 0 (`docs/facts/opal-and-powernv.md#image`).
 const LEAST_MEMORY: u64 = 1 << 30;
 /// The most memory a host is asked for.
@@ -226,7 +241,8 @@ impl Description {
 
     fn check(&self) -> Result<(), DescriptionError> {
         let File { processor, topology, memory, clock, .. } = &self.file;
-        let facts = modelled(processor)?.facts();
+        let processor = modelled(processor)?;
+        let facts = processor.facts();
         let ranges = [
             ("chips", topology.chips, 1..=16),
             ("cores_per_chip", topology.cores_per_chip, 1..=24),
@@ -286,16 +302,19 @@ impl Description {
         for (index, state) in self.file.stop_state.iter().enumerate() {
             let StopState { name, psscr, exit_latency, residency } = state;
             check_stop_state(index, name, *psscr, deep)?;
-            for (what, parameter) in [("exit_latency", exit_latency), ("residency", residency)] {
-                if parameter.unit != "ns" || u32::try_from(parameter.value).is_err() {
-                    let Parameter { value, unit, .. } = parameter;
-                    return Err(error(format!(
-                        "stop_state[{index}].{what} of {name} is {value} \"{unit}\"; it must be below 2^32 in \"ns\""
-                    )));
-                }
-            }
+            check_times("stop_state", index, name, [exit_latency, residency])?;
         }
-        self.file.timing.check()?;
+        self.check_states(processor)?;
+        match (&self.file.timing, TIMED.contains(&processor)) {
+            (Some(timing), true) => timing.check()?,
+            (None, false) => {}
+            (Some(_), false) => {
+                return Err(error(format!(
+                    "timing: {processor}'s timing is not modelled yet; leave out [timing]"
+                )));
+            }
+            (None, true) => return Err(error("missing field `timing`")),
+        }
         let is_elsewhere = |region: &MemoryRegion| region.node >= topology.chips;
         if let Some(index) = memory.iter().position(is_elsewhere) {
             let (node, chips) = (memory[index].node, topology.chips);
@@ -304,6 +323,32 @@ impl Description {
             )));
         }
         check_memory(memory)
+    }
+
+    /// Checks that the power-saving states are of the kind that the processor has.
+    fn check_states(&self, processor: Processor) -> Result<(), DescriptionError> {
+        let has_stop = Mnemonic::Stop.row().processors.includes(processor);
+        if !has_stop && !self.file.stop_state.is_empty() {
+            return Err(error(format!(
+                "stop_state[0]: {processor} has no stop; its states are in [[nap_state]]"
+            )));
+        }
+        for (index, state) in self.file.nap_state.iter().flatten().enumerate() {
+            let NapState { name, level, exit_latency, residency } = state;
+            if has_stop {
+                return Err(error(format!(
+                    "nap_state[0]: {processor} has no nap; its states are in [[stop_state]]"
+                )));
+            }
+            if *level != level::NAP {
+                return Err(error(format!(
+                    "nap_state[{index}].level of {name} is {level}; firmware tells of level {} (nap) alone",
+                    level::NAP
+                )));
+            }
+            check_times("nap_state", index, name, [exit_latency, residency])?;
+        }
+        Ok(())
     }
 
     /// The description's name.
@@ -412,6 +457,14 @@ impl Description {
         self.file.stop_state.iter().filter(is_enabled).collect()
     }
 
+    /// The same of a processor without `stop`.
+    #[must_use]
+    pub fn nap_states(&self) -> Vec<&NapState> {
+        let levels = self.enabled_stop_levels();
+        let all = self.file.nap_state.iter().flatten();
+        all.filter(|state| levels.contains(&state.level)).collect()
+    }
+
     /// The levels of `stop` that the platform has enabled.
     #[must_use]
     pub fn enabled_stop_levels(&self) -> &[u64] {
@@ -440,9 +493,13 @@ impl Description {
     }
 
     /// What the timing model costs, and what it is made of.
-    #[must_use]
-    pub fn timing(&self) -> &TimingFile {
-        &self.file.timing
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if there is no timing model of the processor.
+    pub fn timing(&self) -> Result<&TimingFile, DescriptionError> {
+        let processor = self.processor();
+        let missing = || error(format!("{processor}'s timing is not modelled yet; run without it"));
+        self.file.timing.as_ref().ok_or_else(missing)
     }
 
     /// Steps without a firmware call or a hypercall after which the machine is stopped, if the description asks for
@@ -463,6 +520,24 @@ impl Description {
         let text = toml::to_string(&self.file).expect("a description was read from TOML");
         Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Checks the times of the state `name`, the one with this index in `table`.
+fn check_times(
+    table: &str,
+    index: usize,
+    name: &str,
+    [exit_latency, residency]: [&Parameter; 2],
+) -> Result<(), DescriptionError> {
+    for (what, parameter) in [("exit_latency", exit_latency), ("residency", residency)] {
+        if parameter.unit != "ns" || u32::try_from(parameter.value).is_err() {
+            let Parameter { value, unit, .. } = parameter;
+            return Err(error(format!(
+                "{table}[{index}].{what} of {name} is {value} \"{unit}\"; it must be below 2^32 in \"ns\""
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Only states that an operating system takes may be told of.
@@ -525,9 +600,10 @@ impl PowerSavingFile {
                 "power_saving.{name} = {value} is out of range; it must be 1 to {deepest}"
             )));
         }
-        if values[0] == 0 || !values.is_sorted() {
+        let [core, hypervisor_lost, time_base_stops] = values;
+        if core == 0 || core > hypervisor_lost || core > time_base_stops {
             return Err(error(
-                "power_saving: core_from, hypervisor_lost_from and time_base_stops_from ascend from 1",
+                "power_saving: core_from is 1 or more, and the others are not below it: what a core loses, it loses as a whole",
             ));
         }
         let (kept, reset) = (self.kept.sprs("kept")?, self.reset.sprs("reset")?);
@@ -595,3 +671,5 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 
 #[cfg(test)]
 pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
+#[cfg(test)]
+pub(crate) const POWER8: &str = include_str!("../../../machines/power8.toml");

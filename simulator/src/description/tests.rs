@@ -1,6 +1,6 @@
 //! What descriptions are refused, and how.
 
-use super::{Description, POWER9};
+use super::{Description, POWER8, POWER9};
 
 fn with(from: &str, to: &str) -> String {
     assert!(POWER9.contains(from), "the description has {from:?}");
@@ -25,15 +25,15 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
     assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the 1 threads"));
     assert!(with("POWER9\"", "POWER7\"").contains("\"POWER7\" is not modelled; "));
-    assert!(with("POWER9\"", "POWER8\"").contains("\"POWER8\" is not modelled yet; "));
+    assert!(with("POWER9\"", "POWER8\"").contains("POWER8 has no stop"));
     assert!(with("month = 1", "month = 13").contains("no day"));
     assert!(with("psscr = 0x330", "psscr = 0x334").contains("level 4"));
     assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));
     assert!(with("\"HDEC\"", "\"LPCR\"").contains("LPCR is kept and reset"));
     assert!(with("\"HDEC\"", "\"MSR\"").contains("no register MSR"));
     assert!(with("enabled_levels = [0", "enabled_levels = [16, 0").contains("0 to 15"));
-    assert!(with("core_from = { value = 2", "core_from = { value = 5").contains("ascend"));
-    assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("ascend"));
+    assert!(with("core_from = { value = 2", "core_from = { value = 5").contains("not below it"));
+    assert!(with("core_from = { value = 2", "core_from = { value = 0").contains("not below it"));
     assert!(with("unit = \"level\"", "unit = \"levels\"").contains("not in \"level\""));
     assert!(with("psscr = 0x30_0332", "psscr = 0x20_0332").contains("set both"));
     assert!(with("node = 0", "node = 1").contains("there are 1 from 0"));
@@ -53,13 +53,13 @@ fn a_value_of_the_timing_model_moves_with_a_line_in_the_lock() {
         panic!("parameters.lock: {line:?} does not say who moved what");
     };
     assert!(source.len() > 20, "parameters.lock: say what moved, and which source moved it");
-    let now = Description::from_toml(POWER9).unwrap().timing().checksum();
+    let now = Description::from_toml(POWER9).unwrap().timing().unwrap().checksum();
     assert_eq!(checksum, now, "a value of [timing] moved; add a line to machines/parameters.lock");
     let moved = POWER9.replacen("l1_latency = { value = 4", "l1_latency = { value = 5", 1);
-    assert_ne!(now, Description::from_toml(&moved).unwrap().timing().checksum());
+    assert_ne!(now, Description::from_toml(&moved).unwrap().timing().unwrap().checksum());
     let retold = POWER9.replacen("about 4 measured", "4 measured, about", 1);
     assert_ne!(retold, POWER9);
-    assert_eq!(now, Description::from_toml(&retold).unwrap().timing().checksum());
+    assert_eq!(now, Description::from_toml(&retold).unwrap().timing().unwrap().checksum());
 }
 
 #[test]
@@ -69,4 +69,29 @@ fn the_hash_differs_when_a_value_does() {
     description.set_memory_bytes(4 << 30).unwrap();
     assert_ne!(before, description.config_hash());
     assert!(description.set_memory_bytes(0).is_err());
+}
+
+#[test]
+fn a_power8_has_no_stop_and_no_timing_yet() {
+    let description = Description::from_toml(POWER8).unwrap();
+    assert_eq!((description.name(), description.processor().name()), ("power8", "POWER8"));
+    let refused = description.timing().unwrap_err().to_string();
+    assert!(refused.contains("POWER8's timing is not modelled yet"), "{refused}");
+    let tables = |text: &str, first: &str| text[text.find(first).unwrap()..].to_owned();
+    let with = |from: &str, to: &str| {
+        assert!(POWER8.contains(from), "the description has {from:?}");
+        Description::from_toml(&POWER8.replace(from, to)).unwrap_err().to_string()
+    };
+    assert!(with("POWER8\"", "POWER9\"").contains("POWER9 has no nap"));
+    assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 8"));
+    assert!(with("level = 1", "level = 2").contains("level 1 (nap) alone"));
+    let timed = format!("{POWER8}\n{}", tables(POWER9, "[timing.core]"));
+    let message = Description::from_toml(&timed).unwrap_err().to_string();
+    assert!(
+        message.contains("POWER8's timing is not modelled yet; leave out [timing]"),
+        "{message}"
+    );
+    let untimed = &POWER9[..POWER9.find("[timing.core]").unwrap()];
+    let message = Description::from_toml(untimed).unwrap_err().to_string();
+    assert!(message.contains("missing field `timing`"), "{message}");
 }

@@ -8,6 +8,9 @@ use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationF
 use crate::pipeline::parameters::{CoreFile, LatencyFile, Parameters, SpecialFile, WakeFile};
 use crate::quantity::{Bound, DescriptionError};
 
+/// What whoever makes a timing model has made sure of.
+pub const MODELLED: &str = "the description has a timing model";
+
 /// The `[timing]` tables. Each is declared where it is used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,11 +1,12 @@
 //! Doorbells between threads: Power ISA 3.0B Book III, Processor Control.
 //!
-//! `msgsnd` rings any thread of the machine by its PIR, for the hypervisor; `msgsndp` rings a thread
+//! `msgsnd` rings any thread of the machine by its PIR (on POWER8 one of the own core by its TIR), for the hypervisor; `msgsndp` rings a thread
 //! of the core by its TIR, for the operating system. A doorbell waits until the interrupt is taken or
 //! the receiver clears it. Everything is in order already, so `msgsync` has nothing to do.
 
 use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
+use arch::processor::DoorbellReach;
 use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 
@@ -36,7 +37,7 @@ const SUBPROCESSOR: u64 = 1;
 const CORE: u64 = 2;
 /// PIR that `msgsnd` rings.
 const PIR_TAG: Field = Field::new(44, 63);
-/// TIR that `msgsndp` rings.
+/// TIR that `msgsndp` rings, and `msgsnd` of POWER8.
 const TIR_TAG: Field = Field::new(57, 63);
 
 fn is_doorbell(thread: &Thread, i: Word) -> bool {
@@ -48,13 +49,23 @@ fn msgsnd(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     if !is_doorbell(thread, i) {
         return Ok(Flow::Next);
     }
-    // Nobody answers to a PIR that the machine does not have.
-    let Some(named) = shared.thread_with_pir(PIR_TAG.get(operand)) else {
+    let reach = shared.processor.facts().doorbell;
+    let named = match reach {
+        DoorbellReach::Machine => shared.thread_with_pir(PIR_TAG.get(operand)),
+        DoorbellReach::Core => {
+            shared.threads_beside(thread.index).nth(TIR_TAG.get(operand) as usize)
+        }
+    };
+    // Nobody answers to a number that the machine does not have.
+    let Some(named) = named else {
         return Ok(Flow::Synchronize);
     };
     let receivers = match BROADCAST.get(operand) {
         ONE_THREAD => named..named + 1,
         // Where each thread is a partition's whole processor, it is a subprocessor of its own.
+        _ if reach == DoorbellReach::Core && BROADCAST.get(operand) != ONE_THREAD => {
+            return Err(thread.stop(StopReason::InvalidForm("msgsnd (reserved broadcast)")));
+        }
         SUBPROCESSOR if shared.switches.threads_are_partitions => named..named + 1,
         SUBPROCESSOR | CORE => shared.threads_beside(named),
         _ => return Err(thread.stop(StopReason::InvalidForm("msgsnd (reserved broadcast)"))),

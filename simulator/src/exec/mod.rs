@@ -57,10 +57,11 @@ pub type Outcome = Result<Flow, Trap>;
 /// Executes one instruction. `thread.cia` is its address.
 pub type Handler = fn(&mut Thread, &mut Shared, Word) -> Outcome;
 
-/// How execution goes on after a store: not into instructions that it may have overwritten.
+/// How execution goes on after a store: not into instructions that it may have overwritten, nor past an interrupt
+/// that it may have asked for.
 #[inline(always)]
 fn stored(shared: &Shared) -> Outcome {
-    Ok(if shared.has_stale_code() { Flow::Synchronize } else { Flow::Next })
+    Ok(if shared.must_look() { Flow::Synchronize } else { Flow::Next })
 }
 
 /// The state that instructions are decoded for.

@@ -114,13 +114,16 @@ fn slbie(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 }
 
 /// IH says what goes: the modelled TLB has nothing of the ERATs' that would have to go with it.
-fn slbia(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+fn slbia(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    let known = shared.processor.facts().slbia_kinds;
     let goes: fn(usize, &SlbEntry) -> bool = match i.ih() {
+        kind if !known.contains(&kind) => {
+            return Err(thread.stop(StopReason::InvalidForm("slbia (IH)")));
+        }
         0 | 1 | 2 | 6 => |index, _| index != 0,
         3 => |_, entry| entry.vsid & CLASS != 0,
         4 => |_, _| true,
-        7 => |_, _| false,
-        _ => return Err(thread.stop(StopReason::InvalidForm("slbia (IH)"))),
+        _ => |_, _| false,
     };
     thread.slb_version += 1;
     for (index, entry) in thread.slb.iter_mut().enumerate() {

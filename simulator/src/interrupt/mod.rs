@@ -183,11 +183,12 @@ fn record(thread: &mut Thread, interrupt: &Interrupt) {
 }
 
 /// The asynchronous interrupt that the thread must take now, if any, by the architecture's priority. External
-/// interrupts are mediated ones, which only a partition takes: LPCR\[HEIC\] finds none to hold back.
+/// interrupts of POWER9 are mediated ones, which only a partition takes: LPCR\[HEIC\] finds none to hold back.
 #[must_use]
 pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
     let timers = timers(thread, shared);
     let signals = shared.signals(thread.index);
+    let external = shared.processor.facts().external.vector;
     let is_mediated = thread.msr() & msr::HV == 0 && thread.spr(Spr::Lpcr) & lpcr::MER != 0;
     let is_due = |is_there: bool, vector| is_there && is_enabled(thread, vector);
     if signals.system_reset {
@@ -197,8 +198,8 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
         Some(Vector::HypervisorMaintenance)
     } else if is_due(timers.has_hdec_exception, Vector::HypervisorDecrementer) {
         Some(Vector::HypervisorDecrementer)
-    } else if is_due(signals.virtualization, Vector::HypervisorVirtualization) {
-        Some(Vector::HypervisorVirtualization)
+    } else if signals.external && is_line_enabled(thread, external) {
+        Some(external)
     } else if is_due(is_mediated, Vector::External) {
         Some(Vector::External)
     } else if is_due(timers.is_dec_negative, Vector::Decrementer) {
@@ -240,6 +241,20 @@ fn is_enabled(thread: &Thread, vector: Vector) -> bool {
     }
 }
 
+/// Whether it lets the interrupt controller's line happen. An external interrupt of the hypervisor's (LPCR\[LPES\]=0)
+/// interrupts a partition whatever its EE.
+fn is_line_enabled(thread: &Thread, vector: Vector) -> bool {
+    let is_hypervisors = vector == Vector::External && thread.spr(Spr::Lpcr) & lpcr::LPES == 0;
+    is_hypervisors && thread.msr() & msr::HV == 0 || is_enabled(thread, vector)
+}
+
+/// Whether the external interrupt that is due is a mediated one, and not the interrupt controller's.
+fn is_mediated(thread: &Thread, shared: &Shared) -> bool {
+    let line = shared.processor.facts().external.vector == Vector::External;
+    let is_line = line && shared.signals(thread.index).external;
+    thread.spr(Spr::Lpcr) & lpcr::LPES == 0 && !is_line
+}
+
 /// Takes what is [`pending`], if anything is. A system reset or a doorbell is over when its interrupt is
 /// taken, and so is what the hypervisor decrementer brought; the decrementer, the interrupt controller, maintenance
 /// and performance-monitor alerts go on until software does something about them.
@@ -259,7 +274,7 @@ pub fn take_pending(thread: &mut Thread, shared: &mut Shared) -> Option<Taken> {
             shared.signal(thread.index, now, |signals| signals.hypervisor_doorbell = false);
         }
         Vector::HypervisorDecrementer => decrementers::end_hypervisor_exception(thread, shared),
-        Vector::External if thread.spr(Spr::Lpcr) & lpcr::LPES == 0 => interrupt.status = MEDIATED,
+        Vector::External if is_mediated(thread, shared) => interrupt.status = MEDIATED,
         _ => {}
     }
     Some(take(thread, shared, &interrupt))

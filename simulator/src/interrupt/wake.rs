@@ -1,9 +1,9 @@
 //! What ends a `stop` or a `wait`, when, and what the thread finds then.
 //!
-//! With PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
+//! Of `stop`: with PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
 //! thread goes on behind the `stop` and takes the interrupt there if it may. With EC=1 only what
 //! LPCR\[PECE\] names ends it, by a system reset that says why; with ESL=1 state is lost as `power_saving`
-//! has it. A system reset that somebody asked for ends any. Source: `docs/facts/idle.md#what-ends-it`.
+//! has it. POWER8's instructions wait as with both. A system reset that somebody asked for ends any. Source: `docs/facts/idle.md#what-ends-it`.
 //!
 //! A `wait` changes nothing but the time. An exception ends it; whether one whose interrupt is masked
 //! does is a switch. Platform notifications, which would too, are not modelled; nor is an event-based branch,
@@ -16,7 +16,7 @@ use arch::registers::{lpcr, msr, psscr};
 use super::decrementers::{decrementer, hypervisor_exception_at, negative_at};
 use super::{Taken, has_monitor_alert, is_enabled, needs_maintenance, take};
 use crate::power_saving::{SelfRestore, lose_thread_state};
-use crate::state::power_saving::Reached;
+use crate::state::power_saving::{Asked, Reached};
 use crate::state::shared::Shared;
 use crate::state::thread::trap::Interrupt;
 use crate::state::thread::{Activity, Thread};
@@ -58,14 +58,14 @@ pub fn wake(
     if std::mem::replace(&mut thread.activity, Activity::Running) == Activity::Waiting {
         return None;
     }
-    let value = thread.spr(Spr::Psscr);
-    let goes_on = value & psscr::EC == 0 && reason != wake::SYSTEM_RESET;
+    let Asked { loses_state, has_criterion, .. } = thread.asked;
+    let goes_on = !has_criterion && reason != wake::SYSTEM_RESET;
     if reason == wake::SYSTEM_RESET {
         let now = thread.time.cycles();
         shared.signal(thread.index, now, |signals| signals.system_reset = false);
     }
     let is_deep = level >= shared.power_saving.hypervisor_lost_from;
-    let lost = if value & psscr::ESL == 0 {
+    let lost = if !loses_state {
         wake::NOTHING_LOST
     } else if is_deep {
         shared.power_saving.lose_hypervisor_state(thread, shared.processor, restore);
@@ -80,7 +80,9 @@ pub fn wake(
         shared.drop_reservation(thread);
         wake::THREAD_LOST
     };
-    thread.set_spr(Spr::Psscr, psscr::PLS.set(thread.spr(Spr::Psscr), level));
+    if Spr::Psscr.row().presence.includes(shared.processor) {
+        thread.set_spr(Spr::Psscr, psscr::PLS.set(thread.spr(Spr::Psscr), level));
+    }
     if goes_on {
         return None;
     }
@@ -94,7 +96,7 @@ pub fn wake(
 }
 
 fn has_criterion(thread: &Thread) -> bool {
-    thread.activity == Activity::Stopped && thread.spr(Spr::Psscr) & psscr::EC != 0
+    thread.activity == Activity::Stopped && thread.asked.has_criterion
 }
 
 /// Whether the exception of `vector` ends the sleep of `thread`, where LPCR\[PECE\] does or does not
@@ -112,6 +114,7 @@ fn ends(thread: &Thread, shared: &Shared, vector: Vector, is_named: bool) -> boo
 fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
     let lpcr = thread.spr(Spr::Lpcr);
     let signals = shared.signals(thread.index);
+    let external = shared.processor.facts().external;
     let is_mediated = thread.msr() & msr::HV == 0 && lpcr & lpcr::MER != 0;
     if signals.system_reset {
         return Some(wake::SYSTEM_RESET);
@@ -123,12 +126,7 @@ fn signal_reason(thread: &Thread, shared: &Shared) -> Option<u64> {
             lpcr::PECE_MAINTENANCE,
             wake::MAINTENANCE,
         ),
-        (
-            signals.virtualization,
-            Vector::HypervisorVirtualization,
-            lpcr::PECE_HVEE,
-            wake::VIRTUALIZATION,
-        ),
+        (signals.external, external.vector, external.ends_power_saving, external.wake),
         (is_mediated, Vector::External, lpcr::PECE_EXTERNAL, wake::EXTERNAL),
         (
             signals.privileged_doorbell,

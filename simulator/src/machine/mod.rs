@@ -37,6 +37,7 @@ use crate::state::cores::Core;
 use crate::state::memory::Memory;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
+use crate::state::xics::Xics;
 use places::Places;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.
@@ -166,7 +167,8 @@ impl Machine {
         shared.switches = description.switches();
         shared.power_saving = description.power_saving();
         shared.place_threads(&threads);
-        let platform = Platform::new(device_tree::pirs(&description).into_iter());
+        shared.xics = Xics::new(processor, &device_tree::pirs(&description));
+        let platform = Platform::new(threads.len());
         let state = State {
             description,
             seed,
@@ -248,7 +250,7 @@ impl Machine {
         let State { threads, shared, platform, .. } = &mut self.state;
         platform.console.type_in(Input { at_step, timebase, bytes: bytes.to_vec() });
         let latest = threads.iter().map(|thread| thread.time.cycles()).max();
-        platform.drive_lines(shared, threads.len(), latest.unwrap_or(0));
+        platform.drive_lines(shared, latest.unwrap_or(0));
     }
 
     /// Sets causes in the HMER of thread `index`, as a failing part of the machine would: no part of this one

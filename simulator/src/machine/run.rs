@@ -256,6 +256,7 @@ impl Machine {
         let thread = &mut self.state.threads[index];
         let shared = &mut self.state.shared;
         interrupt::event::take(thread, shared);
+        shared.looked();
         if shared.has_stale_code() {
             let frames = shared.take_stale_code();
             self.blocks.discard(&mut shared.memory, &frames);
@@ -281,7 +282,7 @@ impl Machine {
         let shared = &mut self.state.shared;
         let mode = Mode::of(thread);
         loop {
-            debug_assert!(!shared.has_stale_code(), "a store into code synchronizes");
+            debug_assert!(!shared.must_look(), "a store into code synchronizes");
             thread.cia = thread.nia;
             thread.run_start = thread.nia;
             if self.places.reach(thread) {

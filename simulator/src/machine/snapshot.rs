@@ -15,9 +15,10 @@ use crate::state::cores::Core;
 use crate::state::memory::flags;
 use crate::state::shared::Signals;
 use crate::state::thread::Thread;
+use crate::state::xics::Xics;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x09";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0A";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -40,6 +41,7 @@ struct Saved {
     latest_shown: u64,
     signals: Vec<Signals>,
     reservations: Vec<Option<usize>>,
+    xics: Xics,
     platform: Platform,
     progress_at: u64,
     timing: Option<Box<Timing>>,
@@ -85,6 +87,7 @@ impl Machine {
             latest_shown: shared.latest_shown(),
             signals: shared.all_signals().to_vec(),
             reservations: shared.all_reservations().to_vec(),
+            xics: shared.xics.clone(),
             platform: platform.clone(),
             progress_at: *progress_at,
             timing: timing.clone(),
@@ -129,6 +132,7 @@ impl Machine {
         state.shared.latest_shown = saved.latest_shown;
         state.shared.restore_signals(saved.signals);
         state.shared.restore_reservations(saved.reservations);
+        state.shared.xics = saved.xics;
         state.platform = saved.platform;
         state.progress_at = saved.progress_at;
         state.timing = saved.timing;

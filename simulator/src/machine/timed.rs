@@ -23,6 +23,9 @@ use crate::trace::Observer;
 
 impl Machine {
     /// Goes on in timing mode, with empty caches and pipelines and an empty ledger.
+    ///
+    /// # Panics
+    /// If there is no timing model of the processor: ask [`Description::timing`](crate::Description::timing).
     pub fn start_timing(&mut self, settings: Settings) {
         let State { description, threads, shared, timing, .. } = &mut self.state;
         *timing = Some(Box::new(Timing::new(description, shared.firmware, threads, settings)));

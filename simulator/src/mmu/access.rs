@@ -2,7 +2,7 @@
 
 use arch::address::EffectiveAddress;
 
-use super::{Access, translate, watch};
+use super::{Access, register, translate, watch};
 use crate::state::memory::Offset;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
@@ -79,6 +79,13 @@ impl Thread {
                 byte
             }));
         }
+        if let Some((server, register)) = register(self, shared, address, N, Access::Load) {
+            let value = shared.xics.read(server, register).to_be_bytes();
+            shared.drive_lines(self.time_now().cycles());
+            let mut bytes = [0; N];
+            bytes.copy_from_slice(&value[value.len() - N..]);
+            return Ok(bytes);
+        }
         let offset = self.place(shared, address, N as u64, Access::Load)?;
         self.accesses.record(address, offset, N, false);
         Ok(shared.memory.read(offset))
@@ -115,6 +122,11 @@ impl Thread {
             for (offset, byte) in offsets.into_iter().zip(value) {
                 shared.store(self, offset, [byte]);
             }
+            return Ok(());
+        }
+        if let Some((server, register)) = register(self, shared, address, N, Access::Store) {
+            let value = value.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
+            shared.write_register(server, register, value, self.time_now().cycles());
             return Ok(());
         }
         let offset = self.place(shared, address, N as u64, Access::Store)?;

@@ -1,8 +1,27 @@
 //! An address together with whose it is, by either scheme.
 
-use arch::address::EffectiveAddress;
+use arch::address::{EffectiveAddress, RealAddress};
 
 use crate::state::tlb::Space;
+
+/// What an effective address means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Where {
+    /// This real address.
+    Real(RealAddress),
+    /// What has to be translated.
+    Virtual(Located),
+}
+
+impl Where {
+    /// What has to be translated, if it has.
+    pub(super) fn located(self) -> Option<Located> {
+        match self {
+            Self::Real(_) => None,
+            Self::Virtual(located) => Some(located),
+        }
+    }
+}
 
 /// An address that has to be translated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -30,9 +30,11 @@ use crate::state::thread::Thread;
 use crate::state::thread::shortcuts::{Context, PAGE_LOG2};
 use crate::state::thread::trap::Trap;
 use crate::state::tlb::{Hit, Space, Translation};
+use crate::state::xics::Register;
 use fault::{Fault, deliver, no_memory};
 use hash::Mark;
 use inhibited::Inhibited;
+use located::Where;
 use read::Read;
 
 /// What an access wants to do.
@@ -68,6 +70,7 @@ pub fn context(thread: &Thread, shared: &Shared) -> Context {
         segments: if lpcr & lpcr::HR == 0 { thread.slb_version } else { 0 },
         keys: [thread.spr(Spr::Amr), thread.spr(Spr::Iamr)],
         bases: [core.spr(Spr::Hrmor), core.spr(Spr::Ptcr)],
+        own_bases: [Spr::Sdr1, Spr::Rmor].map(|spr| shared.partition_spr(thread, spr)),
     }
 }
 
@@ -107,6 +110,22 @@ pub fn translate(
         }
     }
     Ok(Place { offset, inhibited })
+}
+
+/// The interrupt controller's register that `access` to `bytes` at `address` reaches, and its server; `None` for
+/// all else, faults included.
+pub(crate) fn register(
+    thread: &mut Thread,
+    shared: &mut Shared,
+    address: EffectiveAddress,
+    bytes: usize,
+    access: Access,
+) -> Option<(usize, Register)> {
+    if !shared.xics.has_registers() {
+        return None;
+    }
+    let (real, _) = find(thread, shared, address, access).ok()?;
+    shared.xics.register_at(real, bytes, access == Access::Store)
 }
 
 /// The real address behind `address`, without side effects: nothing is cached and nothing is raised.
@@ -167,11 +186,9 @@ fn resolve(
     access: Access,
 ) -> Result<Found, Fault> {
     let core = &shared.cores[thread.core];
-    let Some(located) = scheme::locate(thread, shared, address, access)? else {
-        let is_offset = address.0 >> 63 == 0;
-        let hrmor = if is_offset { core.spr(Spr::Hrmor) } else { 0 };
-        let real = RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor);
-        return Ok(Found { real, inhibited: None, walked: None });
+    let located = match scheme::locate(thread, shared, address, access)? {
+        Where::Real(real) => return Ok(Found { real, inhibited: None, walked: None }),
+        Where::Virtual(located) => located,
     };
     let (space, key) = (located.space, located.key(address));
     match core.tlb.find(space, key) {

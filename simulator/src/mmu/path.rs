@@ -34,7 +34,7 @@ pub fn space(
     address: EffectiveAddress,
     access: Access,
 ) -> Option<(Space, u64)> {
-    let Located { space, input, .. } = locate(thread, shared, address, access).ok()??;
+    let Located { space, input, .. } = locate(thread, shared, address, access).ok()?.located()?;
     Some((space, input))
 }
 
@@ -47,7 +47,7 @@ pub fn walk_path(
     address: EffectiveAddress,
     access: Access,
 ) -> Option<Path> {
-    let located = locate(thread, shared, address, access).ok()??;
+    let located = locate(thread, shared, address, access).ok()?.located()?;
     let (translation, reads) = walk(shared, thread, None, &located).ok()?;
     Some(Path { page_log2: translation.page_log2, guest_real: translation.guest_real, reads })
 }

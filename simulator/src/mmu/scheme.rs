@@ -3,14 +3,14 @@
 //! LPCR\[HR\] and LPCR\[UPRT\] say it once, in [`locate`]; from there on the [`Space`] does. Segment tables
 //! (HR=0 with UPRT=1) are not modelled: software that asks for them stops the machine.
 
-use arch::address::EffectiveAddress;
+use arch::address::{EffectiveAddress, RealAddress};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
 use super::fault::Fault;
 use super::hash::Mark;
 use super::inhibited::Inhibited;
-use super::located::Located;
+use super::located::{Located, Where};
 use super::read::Read;
 use super::{Access, hash, radix};
 use crate::state::shared::Shared;
@@ -19,25 +19,27 @@ use crate::state::thread::trap::StopReason;
 use crate::state::tlb::{Space, Translation};
 use crate::state::walk_cache::WalkCache;
 
-/// Whose address it is, and the address there; `None` for the hypervisor's real addresses.
+/// Whose address it is, and the address there.
 #[inline]
 pub(super) fn locate(
     thread: &Thread,
     shared: &Shared,
     address: EffectiveAddress,
     access: Access,
-) -> Result<Option<Located>, Fault> {
+) -> Result<Where, Fault> {
     let is_relocated = match access {
         Access::Fetch => thread.msr() & msr::IR != 0,
         Access::Load | Access::Store => thread.msr() & msr::DR != 0,
     };
     if thread.msr() & msr::HV != 0 && !is_relocated {
-        return Ok(None);
+        let is_offset = address.0 >> 63 == 0;
+        let hrmor = if is_offset { shared.cores[thread.core].spr(Spr::Hrmor) } else { 0 };
+        return Ok(Where::Real(RealAddress(address.0 & 0x0FFF_FFFF_FFFF_FFFF | hrmor)));
     }
     let lpcr = thread.spr(Spr::Lpcr);
     match (lpcr & lpcr::HR != 0, lpcr & lpcr::UPRT != 0) {
-        (true, true) => radix::locate(thread, address, is_relocated).map(Some),
-        (false, false) => hash::locate(thread, shared, address, access, is_relocated).map(Some),
+        (true, true) => radix::locate(thread, address, is_relocated).map(Where::Virtual),
+        (false, false) => hash::locate(thread, shared, address, access, is_relocated),
         (false, true) => Err(stop("segment tables (LPCR[HR]=0 with LPCR[UPRT]=1)")),
         (true, false) => Err(stop("radix translation without process tables (LPCR[UPRT]=0)")),
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use arch::hash::{GROUP_ENTRIES, GROUP_LOG2, Table};
+use arch::hash::{EntryForm, GROUP_ENTRIES, GROUP_LOG2, Table};
 use arch::registers::spr::Spr;
 
 use crate::exec::Mode;
@@ -65,6 +65,7 @@ impl fmt::Display for Coexistence {
 #[derive(Clone, Debug)]
 struct Known {
     table: Table,
+    form: EntryForm,
     memory: Range<Offset>,
     entries: BTreeMap<Offset, Page>,
     /// How many entries are of the page: its segment without the LPID, size and start.
@@ -110,7 +111,8 @@ impl PageSizes {
         if self.tables.get(&lpid).is_some_and(|known| known.table == table) {
             return;
         }
-        let Some(known) = Known::new(table, &shared.memory) else { return };
+        let form = shared.processor.facts().hashed_entry;
+        let Some(known) = Known::new(table, form, &shared.memory) else { return };
         let places = known.memory.clone().step_by(1 << ENTRY_LOG2);
         self.tables.insert(lpid, known);
         for place in places {
@@ -148,12 +150,12 @@ impl PageSizes {
 
 impl Known {
     /// `None` if the table is not in memory.
-    fn new(table: Table, memory: &Memory) -> Option<Self> {
+    fn new(table: Table, form: EntryForm, memory: &Memory) -> Option<Self> {
         let bytes = 1usize.checked_shl(table.bytes_log2)?;
         let first = memory.locate(table.base)?;
         memory.locate(table.base.wrapping_add(bytes as u64 - 1))?;
         let (entries, pages) = (BTreeMap::new(), BTreeMap::new());
-        Some(Self { table, memory: first..first + bytes, entries, pages })
+        Some(Self { table, form, memory: first..first + bytes, entries, pages })
     }
 
     /// Reads the entry at `place` again. If it is valid, and other sizes are at its addresses: it, with each size.
@@ -165,8 +167,7 @@ impl Known {
                 _ => drop(self.pages.remove(&key)),
             }
         }
-        let group = (place - self.memory.start) as u64 >> GROUP_LOG2;
-        let Some(page) = page_at(memory, self.table, group, place, lpid) else {
+        let Some(page) = page_at(memory, self.form, self.memory.start, place, lpid) else {
             return Vec::new();
         };
         self.entries.insert(place, page);

@@ -52,6 +52,7 @@ use crate::cache::line::Bringer;
 use crate::cache::translation::{TranslationMisses, Translations};
 use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
+use crate::description::timing::MODELLED;
 use crate::ledger::{Account, Charges, Clock, Owner};
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
@@ -108,7 +109,7 @@ impl Timing {
     ) -> Self {
         settings.quantum = settings.quantum.clamp(1, LONGEST_QUANTUM);
         let Settings { bound, free, .. } = settings;
-        let parameters = description.timing().core_at(bound);
+        let parameters = description.timing().expect(MODELLED).core_at(bound);
         let (chips, _, threads_per_core) = description.topology();
         let threads_per_core = threads_per_core as usize;
         let cores = threads.len().div_ceil(threads_per_core);

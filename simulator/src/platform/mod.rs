@@ -7,15 +7,14 @@ pub mod console;
 pub mod device_tree;
 pub mod kernel;
 pub mod opal;
-pub mod xics;
 
 use serde::{Deserialize, Serialize};
 
 use crate::power_saving::SelfRestore;
 use crate::state::shared::Shared;
+use crate::state::xics::FIRMWARE_EVENT;
 use console::Console;
 use opal::quiesce::Quiesce;
-use xics::Xics;
 
 /// Where things lie in real memory, as skiboot has them on QEMU (`docs/facts/opal-and-powernv.md#memory-at-entry`).
 pub mod layout {
@@ -59,8 +58,6 @@ pub struct Platform {
     pub power: Power,
     /// The console.
     pub console: Console,
-    /// The interrupt controller.
-    pub xics: Xics,
     /// Who is kept out of firmware.
     pub quiesce: Quiesce,
     /// What firmware sets again when a thread comes out of a deep power-saving state.
@@ -68,25 +65,20 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// A platform after power-on, with threads of these PIRs.
+    /// A platform after power-on, with so many threads.
     #[must_use]
-    pub fn new(pirs: impl Iterator<Item = u32>) -> Self {
-        let xics = Xics::new(pirs);
+    pub fn new(threads: usize) -> Self {
         Self {
             power: Power::On,
             console: Console::default(),
-            quiesce: Quiesce::new(xics.servers()),
-            xics,
+            quiesce: Quiesce::new(threads),
             self_restore: SelfRestore::default(),
         }
     }
 
     /// Brings the interrupt controller's lines to the threads after something changed at cycle `now`.
-    pub fn drive_lines(&mut self, shared: &mut Shared, threads: usize, now: u64) {
-        self.xics.set_level(xics::FIRMWARE_EVENT, self.console.asks());
-        for index in 0..threads {
-            let line = self.xics.line(index);
-            shared.signal(index, now, |signals| signals.virtualization = line);
-        }
+    pub fn drive_lines(&mut self, shared: &mut Shared, now: u64) {
+        shared.xics.set_level(FIRMWARE_EVENT, self.console.asks());
+        shared.drive_lines(now);
     }
 }

@@ -11,3 +11,4 @@ pub mod thread;
 pub mod timers;
 pub mod tlb;
 pub mod walk_cache;
+pub mod xics;

@@ -23,6 +23,29 @@ pub struct PowerSaving {
     pub restorable: Vec<u16>,
 }
 
+/// The levels of what POWER8 has instead of `stop`.
+pub mod level {
+    /// `doze`: nothing is lost.
+    pub const DOZE: u64 = 0;
+    /// `nap`.
+    pub const NAP: u64 = 1;
+    /// `sleep`.
+    pub const SLEEP: u64 = 2;
+    /// `rvwinkle`.
+    pub const RVWINKLE: u64 = 3;
+}
+
+/// What the thread asked for when it entered power saving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Asked {
+    /// The level, at most.
+    pub level: u64,
+    /// The thread's own registers may be lost.
+    pub loses_state: bool,
+    /// Only what LPCR\[PECE\] names ends it, by a system reset.
+    pub has_criterion: bool,
+}
+
 /// The level that a waiting thread or a sleeping core has reached, and the cycle at which it did. A thread's is the
 /// deepest since it stopped: its core may have been awake in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::state::power_saving::PowerSaving;
 use crate::state::switches::Switches;
 use crate::state::thread::{Reservation, Thread};
+use crate::state::xics::{Register, Xics};
 
 /// log2 of the reservation granule: a cache line of POWER8 and POWER9 (`docs/facts/power9-memory.md#line`).
 pub const GRANULE_LOG2: u32 = 7;
@@ -26,8 +27,8 @@ pub struct Signals {
     pub hypervisor_doorbell: bool,
     /// A directed privileged doorbell.
     pub privileged_doorbell: bool,
-    /// The interrupt controller's line: a hypervisor virtualization interrupt, while it lasts.
-    pub virtualization: bool,
+    /// The interrupt controller's line, while it lasts; the processor says how it arrives.
+    pub external: bool,
     /// The sender's cycle when the latest of them came.
     pub since: u64,
 }
@@ -62,6 +63,8 @@ pub struct Shared {
     pub switches: Switches,
     /// What power-saving levels cost.
     pub power_saving: PowerSaving,
+    /// The interrupt controller.
+    pub xics: Xics,
     /// PIR and core of each thread, by thread index.
     places: Vec<(u64, usize)>,
     /// Signals on their way to each thread, by thread index.
@@ -74,6 +77,8 @@ pub struct Shared {
     reservations: Vec<Option<usize>>,
     /// Frames with decoded instructions that were stored into since the machine last looked.
     stale_code: BTreeSet<usize>,
+    /// A store did more than store: the machine looks before the thread goes on.
+    must_look: bool,
 }
 
 impl Shared {
@@ -99,12 +104,14 @@ impl Shared {
             random: seed,
             switches: Switches::default(),
             power_saving: PowerSaving::default(),
+            xics: Xics::default(),
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
             attention: false,
             marks: Vec::new(),
             reservations,
             stale_code: BTreeSet::new(),
+            must_look: false,
         }
     }
 
@@ -196,6 +203,24 @@ impl Shared {
         }
     }
 
+    /// Brings the interrupt controller's lines to the threads after something changed at cycle `now`.
+    pub fn drive_lines(&mut self, now: u64) {
+        for index in 0..self.xics.servers() {
+            let line = self.xics.line(index);
+            self.signal(index, now, |signals| signals.external = line);
+        }
+    }
+
+    /// A register that the threads of a partition share, or one of the thread's own where each is a partition.
+    #[must_use]
+    pub fn partition_spr(&self, thread: &Thread, spr: Spr) -> u64 {
+        if self.switches.threads_are_partitions {
+            thread.spr(spr)
+        } else {
+            self.cores[thread.core].spr(spr)
+        }
+    }
+
     /// Something came to thread `index` at cycle `now` that is no signal of [`Signals`].
     pub fn arrived(&mut self, index: usize, now: u64) {
         let signals = &mut self.signals[index];
@@ -248,6 +273,7 @@ impl Shared {
         self.memory.set_frame_flags(offset, flags::WRITTEN);
         if found & flags::CODE != 0 {
             self.stale_code.insert(offset >> FRAME_LOG2);
+            self.must_look = true;
         }
         if found & flags::RESERVED != 0 {
             let granules = offset >> GRANULE_LOG2..=(offset + bytes - 1) >> GRANULE_LOG2;
@@ -303,6 +329,25 @@ impl Shared {
         std::mem::take(&mut self.stale_code)
     }
 
+    /// Writes a register of the interrupt controller, at cycle `now`.
+    pub fn write_register(&mut self, server: usize, register: Register, value: u32, now: u64) {
+        self.xics.write(server, register, value);
+        self.drive_lines(now);
+        self.must_look = true;
+    }
+
+    /// Whether a store since [`Shared::looked`] did more than store.
+    #[inline]
+    #[must_use]
+    pub fn must_look(&self) -> bool {
+        self.must_look
+    }
+
+    /// The machine looked at what stores did.
+    pub fn looked(&mut self) {
+        self.must_look = false;
+    }
+
     /// Whether decoded instructions of some frame are stale.
     #[inline]
     #[must_use]
@@ -322,6 +367,7 @@ impl PartialEq for Shared {
             && self.latest_shown == other.latest_shown
             && self.random == other.random
             && self.signals == other.signals
+            && self.xics == other.xics
             && self.memory == other.memory
     }
 }

@@ -4,24 +4,26 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::rule::{Rule, root};
+use crate::rule::{Processor, Rule, root};
 
 const COMPILER: &str = "powerpc64le-linux-gnu-gcc";
 const LINKER: &str = "powerpc64le-linux-gnu-ld";
 /// Where firmware puts a kernel.
 const LINKED_AT: &str = "0x20000000";
 
-/// The image of `rule`'s program; `folder` takes what lies between.
+/// The image of `rule`'s program for `processor`, whose name is a symbol then; `folder` takes what lies between.
 ///
 /// # Panics
 /// With the assembler's or linker's complaints.
 #[must_use]
-pub fn assemble(rule: &Rule, folder: &Path) -> Vec<u8> {
+pub fn assemble(rule: &Rule, processor: Processor, folder: &Path) -> Vec<u8> {
     let object = folder.join("program.o");
     let image = folder.join("program.bin");
     let mut compiler = Command::new(COMPILER);
     compiler
-        .args(["-c", "-mbig-endian", "-mcpu=power9", "-I"])
+        .args(["-c", "-mbig-endian", "-mcpu=power9"])
+        .arg(format!("-Wa,--defsym,{processor:?}=1"))
+        .arg("-I")
         .arg(root().join("include"))
         .arg("-o")
         .args([&object, &rule.program]);

@@ -22,6 +22,9 @@ pub enum Judge {
 /// A processor that a rule is one of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 pub enum Processor {
+    /// POWER8: `machines/power8.toml`, and QEMU's `powernv8`.
+    #[serde(rename = "POWER8")]
+    Power8,
     /// POWER9: `machines/power9.toml`, and QEMU's `powernv9`.
     #[serde(rename = "POWER9")]
     Power9,
@@ -32,6 +35,7 @@ impl Processor {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
+            Self::Power8 => include_str!("../../../machines/power8.toml"),
             Self::Power9 => include_str!("../../../machines/power9.toml"),
         }
     }
@@ -40,6 +44,7 @@ impl Processor {
     #[must_use]
     pub fn qemu_machine(self) -> &'static str {
         match self {
+            Self::Power8 => "powernv8",
             Self::Power9 => "powernv9",
         }
     }

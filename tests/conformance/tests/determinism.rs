@@ -47,7 +47,7 @@ fn rules() -> Vec<(Rule, Vec<u8>)> {
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let image = |rule: Rule| {
-        let image = assemble::assemble(&rule, folder.path());
+        let image = assemble::assemble(&rule, rule.file.processors[0], folder.path());
         (rule, image)
     };
     rule::all().into_iter().filter(has_several).map(image).collect()

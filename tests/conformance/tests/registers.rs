@@ -136,7 +136,7 @@ fn draw(judge: impl Fn(&Rule, &[u8], &Path) -> Verdict) -> Vec<String> {
     let mut rules = rule::all().into_iter();
     let rule = rules.find(|rule| rule.name == "spr-map").expect("the rule is there");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let image = assemble::assemble(&rule, folder.path());
+    let image = assemble::assemble(&rule, Processor::Power9, folder.path());
     let verdict = judge(&rule, &image, folder.path());
     assert_eq!(verdict.complaint(&rule), None);
     let lines = verdict.console.lines().filter(|line| line.len() == 64);

@@ -19,9 +19,10 @@ fn wanted() -> Vec<Rule> {
 /// How our machine stands to a rule, on each processor that follows it.
 fn standings(rule: &Rule) -> Vec<Standing> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let image = assemble::assemble(rule, folder.path());
-    let standing =
-        |processor: &Processor| Standing::of(rule, &simulator::run(rule, *processor, &image));
+    let standing = |processor: &Processor| {
+        let image = assemble::assemble(rule, *processor, folder.path());
+        Standing::of(rule, &simulator::run(rule, *processor, &image))
+    };
     rule.file.processors.iter().map(standing).collect()
 }
 
@@ -64,8 +65,8 @@ fn a_known_failure_fails_the_run_when_it_passes() {
 fn a_run_of_a_rule_is_the_same_every_time() {
     for rule in wanted().iter().filter(|rule| rule.file.threads.is_some()) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let image = assemble::assemble(rule, folder.path());
         for &processor in &rule.file.processors {
+            let image = assemble::assemble(rule, processor, folder.path());
             let runs = [(); 2].map(|()| simulator::run(rule, processor, &image));
             assert_eq!(runs[0], runs[1], "{}", rule.name);
         }
@@ -83,8 +84,8 @@ fn qemu_agrees_where_it_can_judge() {
                     let next = rules.lock().expect("no judge panics with the list").next();
                     let Some(rule) = next else { return };
                     let folder = tempfile::tempdir().expect("a temporary folder");
-                    let image = assemble::assemble(&rule, folder.path());
                     for &processor in &rule.file.processors {
+                        let image = assemble::assemble(&rule, processor, folder.path());
                         let verdict = qemu::run(&rule, processor, &image, folder.path());
                         if let Some(complaint) = verdict.complaint(&rule) {
                             let complaint = format!("{} under QEMU: {complaint}", rule.name);

@@ -2,10 +2,10 @@
 //! the window, branches one of the exits, and operands the edges.
 
 use arch::instruction::{Mnemonic, Operand, Row, Word, encode};
+use arch::processor::Processor;
 use arch::registers::{vscr, xer};
 use fastrand::Rng;
 
-use crate::PROCESSOR;
 use crate::access::{Access, access, reserving_load};
 use crate::case::Case;
 use crate::layout::{LANDING, WINDOW};
@@ -21,13 +21,14 @@ const SPRS: [i64; 5] = [1, 8, 9, 256, 815];
 /// Function codes of the atomic operations; the stores have fewer.
 const FUNCTIONS: [i64; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 25, 28];
 
-/// A random case of an instruction.
+/// A random case of an instruction of `processor`.
 #[must_use]
-pub fn generate(row: &'static Row, rng: &mut Rng) -> Case {
+pub fn generate(row: &'static Row, processor: Processor, rng: &mut Rng) -> Case {
     let mut start = state(rng);
+    start.xer &= processor.facts().xer;
     let mut word = loop {
         let word = word(row, rng);
-        if !row.is_invalid_form(word, PROCESSOR) {
+        if !row.is_invalid_form(word, processor) {
             break word;
         }
     };

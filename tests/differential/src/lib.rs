@@ -89,6 +89,8 @@ impl Scope {
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The processor on both sides.
+    pub processor: Processor,
     /// Which instructions.
     pub scope: Scope,
     /// Cases for each instruction; [`USUAL_CASES`] and more can tell that a known disagreement is gone.
@@ -107,9 +109,6 @@ pub enum Error {
     #[error(transparent)]
     Qemu(#[from] QemuError),
 }
-
-/// The processor on both sides.
-pub(crate) const PROCESSOR: Processor = Processor::Power9;
 
 /// Cases for each instruction on every push. Each entry of the list of disagreements occurs in so many.
 pub const USUAL_CASES: usize = 300;
@@ -134,9 +133,9 @@ const BATCH: usize = 5000;
 
 /// Whether a row's instruction can be compared: the processor's, in problem state, and no transaction,
 /// which the machine does not have.
-fn is_comparable(row: &Row) -> bool {
+fn is_comparable(row: &Row, processor: Processor) -> bool {
     row.privilege == Privilege::Problem
-        && row.processors.includes(PROCESSOR)
+        && row.processors.includes(processor)
         && !NOT_COMPARED.contains(&row.mnemonic)
         && !(Mnemonic::Tbegin..=Mnemonic::Tabortdci).contains(&row.mnemonic)
 }
@@ -146,7 +145,7 @@ fn is_comparable(row: &Row) -> bool {
 /// # Errors
 /// [`Error`] if there is nothing to run or QEMU cannot be asked; mismatches are in the report.
 pub fn run(options: &Options) -> Result<Report, Error> {
-    let wanted = |row: &&Row| is_comparable(row) && options.scope.includes(row);
+    let wanted = |row: &&Row| is_comparable(row, options.processor) && options.scope.includes(row);
     let rows: Vec<&'static Row> = TABLE.iter().filter(wanted).collect();
     if let (Scope::Only(name), []) = (&options.scope, rows.as_slice()) {
         return Err(Error::NoSuchInstruction(name.clone()));
@@ -154,7 +153,7 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     let work = Mutex::new(rows.iter());
     let next = || work.lock().expect("no worker panics with the list in hand").next();
     let worker = || -> Result<Vec<Findings>, Error> {
-        let mut bench = Bench::new()?;
+        let mut bench = Bench::new(options.processor)?;
         std::iter::from_fn(next).map(|row| bench.compare(row, options)).collect()
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -177,8 +176,10 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Result<Self, QemuError> {
-        let pair = |order| Ok::<_, QemuError>((Simulator::new(order), Qemu::new(order)?));
+    fn new(processor: Processor) -> Result<Self, QemuError> {
+        let pair = |order| {
+            Ok::<_, QemuError>((Simulator::new(processor, order), Qemu::new(processor, order)?))
+        };
         Ok(Self { little: pair(ByteOrder::Little)?, big: pair(ByteOrder::Big)? })
     }
 
@@ -190,7 +191,9 @@ impl Bench {
         for (order, count) in [(ByteOrder::Little, options.cases - big), (ByteOrder::Big, big)] {
             let mut left = count;
             while left > 0 && !findings.tally.is_not_modelled {
-                let cases = (0..left.min(BATCH)).map(|_| generate(row, &mut rng)).collect();
+                let cases = (0..left.min(BATCH))
+                    .map(|_| generate(row, options.processor, &mut rng))
+                    .collect();
                 left -= left.min(BATCH);
                 self.batch(order, cases, &mut findings)?;
             }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use arch::processor::Processor;
 use clap::Parser;
 use differential::{Options, Scope, USUAL_CASES, run};
 
@@ -10,6 +11,9 @@ use differential::{Options, Scope, USUAL_CASES, run};
 #[derive(Parser, Debug)]
 #[command(name = "differential", bin_name = "cargo xtask differential")]
 struct Arguments {
+    /// The processor on both sides: POWER9 or POWER8.
+    #[arg(long, value_name = "P", default_value = "POWER9", value_parser = processor)]
+    processor: Processor,
     /// Compare only this instruction, by its base mnemonic, such as add, lwarx, fmadd. Without this, compare all.
     #[arg(long, value_name = "M")]
     mnemonic: Option<String>,
@@ -22,11 +26,16 @@ struct Arguments {
     seed: u64,
 }
 
+fn processor(name: &str) -> Result<Processor, String> {
+    let known = Processor::from_name(&name.to_ascii_uppercase());
+    known.ok_or_else(|| "it must be POWER9 or POWER8".to_owned())
+}
+
 /// Exit status 0 without an unexplained mismatch, 1 with one, 2 if nothing could be compared.
 fn main() -> ExitCode {
-    let Arguments { mnemonic, cases, seed } = Arguments::parse();
+    let Arguments { processor, mnemonic, cases, seed } = Arguments::parse();
     let scope = mnemonic.map_or(Scope::All, Scope::Only);
-    match run(&Options { scope, cases: cases as usize, seed }) {
+    match run(&Options { processor, scope, cases: cases as usize, seed }) {
         Ok(report) => {
             print!("{report}");
             ExitCode::from(u8::from(!report.is_clean()))

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
+use arch::processor::Processor;
 use tempfile::TempDir;
 
-use crate::PROCESSOR;
 use crate::case::Case;
 use crate::program;
 use crate::state::{ByteOrder, RECORD_BYTES, State};
@@ -48,23 +48,24 @@ pub enum Answer {
 /// A place to run programs of one byte order.
 #[derive(Debug)]
 pub struct Qemu {
+    processor: Processor,
     order: ByteOrder,
     program: &'static str,
     folder: TempDir,
 }
 
 impl Qemu {
-    /// The QEMU for programs of this byte order.
+    /// The QEMU for programs of this byte order on `processor`.
     ///
     /// # Errors
     /// [`QemuError::Host`] without a place for temporary files.
-    pub fn new(order: ByteOrder) -> Result<Self, QemuError> {
+    pub fn new(processor: Processor, order: ByteOrder) -> Result<Self, QemuError> {
         let program = match order {
             ByteOrder::Little => "qemu-ppc64le",
             ByteOrder::Big => "qemu-ppc64",
         };
         let folder = TempDir::new().map_err(|error| QemuError::Host("temporary folder", error))?;
-        Ok(Self { order, program, folder })
+        Ok(Self { processor, order, program, folder })
     }
 
     /// Runs cases in one program, or in two halves if it dies, until the dying ones are found.
@@ -98,7 +99,7 @@ impl Qemu {
             .map_err(|error| QemuError::Host("temporary file", error))?;
         // A core file of a program that dies lands in the folder that is removed.
         let output = Command::new(self.program)
-            .args(["-cpu", &PROCESSOR.name().to_ascii_lowercase()])
+            .args(["-cpu", &self.processor.name().to_ascii_lowercase()])
             .arg(&path)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())

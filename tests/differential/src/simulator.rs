@@ -2,6 +2,7 @@
 
 use arch::address::RealAddress;
 use arch::interrupt::{Vector, program};
+use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use simulator::exec::{Flow, Mode, select};
@@ -12,7 +13,6 @@ use simulator::state::shared::{FirmwarePlace, Shared};
 use simulator::state::thread::Thread;
 use simulator::state::thread::trap::{Cause, StopReason};
 
-use crate::PROCESSOR;
 use crate::case::Case;
 use crate::layout::{LANDING, SCRATCH, SCRATCH_BYTES, WINDOW};
 use crate::program::BACKWARD;
@@ -54,13 +54,13 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A simulator for programs of this byte order.
+    /// A simulator of `processor` for programs of this byte order.
     #[must_use]
-    pub fn new(order: ByteOrder) -> Self {
+    pub fn new(processor: Processor, order: ByteOrder) -> Self {
         let region = Region { base: SCRATCH, bytes: SCRATCH_BYTES, node: 0 };
         let clock = Clock { core_hz: 4_000_000_000, timebase_hz: 512_000_000 };
         let shared = Shared::new(
-            PROCESSOR,
+            processor,
             clock,
             Memory::new(vec![region]),
             vec![Core::new(0)],
@@ -160,7 +160,7 @@ impl Simulator {
         Verdict::Completed(Box::new(State {
             gpr: thread.gpr,
             cr: thread.cr.into(),
-            xer: thread.xer,
+            xer: thread.xer & shared.processor.facts().xer,
             lr: thread.lr,
             ctr: thread.ctr,
             tar: thread.spr(Spr::Tar),

@@ -1,9 +1,17 @@
 //! The share of the differential test that runs on every push.
 
+use arch::processor::Processor;
 use differential::{Options, Scope, USUAL_CASES, run};
 
+/// Cases of POWER8: the handlers are those of POWER9.
+const FEW_CASES: usize = 40;
+
 fn agree(scope: Scope) {
-    let report = match run(&Options { scope, cases: USUAL_CASES, seed: 1 }) {
+    agree_on(Processor::Power9, scope, USUAL_CASES);
+}
+
+fn agree_on(processor: Processor, scope: Scope, cases: usize) {
+    let report = match run(&Options { processor, scope, cases, seed: 1 }) {
         Ok(report) => report,
         Err(error) => panic!("{error}"),
     };
@@ -28,4 +36,9 @@ fn the_simulator_and_qemu_agree_on_decimal_floating_point() {
 #[test]
 fn the_simulator_and_qemu_agree_on_vectors() {
     agree(Scope::Vector);
+}
+
+#[test]
+fn the_simulator_and_qemu_agree_on_what_power8_has() {
+    agree_on(Processor::Power8, Scope::All, FEW_CASES);
 }

@@ -41,6 +41,8 @@ pub(super) struct Trial<'a> {
     pub(super) is_timed: bool,
     /// With the hashed page table.
     pub(super) is_hashed: bool,
+    /// The machine's name.
+    pub(super) machine: &'a str,
     pub(super) commands: &'a [&'static str],
 }
 
@@ -94,7 +96,7 @@ fn talk(workspace: &Workspace, fetched: &Fetched, trial: &Trial<'_>, on: &str) -
     let line = if trial.is_hashed { "console=hvc0 disable_radix" } else { "console=hvc0" };
     let mut command = workspace.powervisor(&["boot", "--on", on, "--append", line]);
     command.arg("--kernel").arg(&fetched.image).arg("--initrd").arg(&fetched.initramfs);
-    command.args(["--topology", trial.topology]);
+    command.args(["--topology", trial.topology, "--machine", trial.machine]);
     if trial.is_timed {
         command.arg("--timing");
     }

@@ -24,6 +24,11 @@ const USER_PACKAGES: [&str; 3] = ["busybox-static", "libc6-dev", "linux-libc-dev
 const USER_SUITE: &str = "bookworm";
 /// Topologies with 1, 8 and 32 threads.
 const TOPOLOGIES: [&str; 3] = ["1x1x1", "1x2x4", "2x4x4"];
+/// Topologies of a POWER8 with 1, 8 and 16 threads.
+const POWER8_TOPOLOGIES: [&str; 3] = ["1x1x1", "1x1x8", "1x2x8"];
+/// The machines, by the names of their descriptions.
+const POWER9: &str = "power9";
+const POWER8: &str = "power8";
 
 /// A kernel of Debian's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -64,6 +69,9 @@ pub(crate) struct Arguments {
     /// Boot with the hashed page table (`disable_radix`).
     #[arg(long, requires = "boot")]
     hash: bool,
+    /// On the machine of this name: power9 or power8.
+    #[arg(long, requires = "boot", default_value = "power9")]
+    machine: String,
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
@@ -100,6 +108,7 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
     let commands = if arguments.torture { &TORTURE[..] } else { &COMMANDS[..] };
     let topologies = match &arguments.topology {
         Some(topology) => vec![topology.as_str()],
+        None if arguments.machine == POWER8 => POWER8_TOPOLOGIES.to_vec(),
         None => TOPOLOGIES.to_vec(),
     };
     let is_timed = arguments.timing;
@@ -107,6 +116,7 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         topology,
         is_timed,
         is_hashed: arguments.hash,
+        machine: &arguments.machine,
         commands,
     });
     println!("{}", boot::boot(workspace, &fetched, &trials.collect::<Vec<_>>())?);
@@ -115,8 +125,13 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
 
 /// One boot to the shell and power-off, as `make test` makes it; skipped where the packages cannot be reached.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    let trial =
-        Trial { topology: TOPOLOGIES[0], is_timed: false, is_hashed: false, commands: &COMMANDS };
+    let trial = Trial {
+        topology: TOPOLOGIES[0],
+        is_timed: false,
+        is_hashed: false,
+        machine: POWER9,
+        commands: &COMMANDS,
+    };
     match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
         Ok(packages) => {
@@ -140,13 +155,20 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
             }
         };
         build(workspace)?;
-        let trial =
-            |topology| Trial { topology, is_timed: false, is_hashed: false, commands: &COMMANDS };
+        let trial = |topology| Trial {
+            topology,
+            is_timed: false,
+            is_hashed: false,
+            machine: POWER9,
+            commands: &COMMANDS,
+        };
         let timed = Trial { is_timed: true, ..trial(TOPOLOGIES[1]) };
         let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
         figures.push(boot::boot(workspace, &fetched, &trials)?);
         let torture = TOPOLOGIES.map(|topology| Trial { commands: &TORTURE, ..trial(topology) });
         figures.push(boot::boot(workspace, &fetched, &torture)?);
+        let power8 = POWER8_TOPOLOGIES.map(|topology| Trial { machine: POWER8, ..trial(topology) });
+        figures.push(boot::boot(workspace, &fetched, &power8)?);
     }
     Ok(Outcome::Passed(figures.join("; ")))
 }

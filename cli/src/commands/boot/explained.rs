@@ -53,7 +53,7 @@ impl Explained {
             "experiment": WHOLE,
             "machine": description.name(),
             "config_hash": description.config_hash(),
-            "parameters_lock": description.timing().checksum(),
+            "parameters_lock": description.timing().ok()?.checksum(),
             "version": env!("CARGO_PKG_VERSION"),
             "seed": state.seed,
             "quantum": quantum,

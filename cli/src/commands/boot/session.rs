@@ -107,6 +107,8 @@ impl Session {
                     "the saved machine is in timing mode and goes on so by itself; leave it out";
                 return Err(Failure::input("--timing", text));
             }
+            let modelled = machine.state().description.timing();
+            modelled.map_err(|error| Failure::input("--timing", error))?;
             machine.start_timing(Settings::default());
         }
         require_timing(&machine, arguments)?;

@@ -28,7 +28,7 @@ pub(super) fn system(arguments: &BootArguments, files: &Files) -> Result<System,
 /// On the machine that the file or its own description names.
 fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Failure> {
     let machine =
-        arguments.machine.as_deref().map(|path| MachineFile::read(path, files)).transpose()?;
+        arguments.machine.as_deref().map(|path| MachineFile::named(path, files)).transpose()?;
     if let Some(path) = &arguments.kernel {
         return kernel(arguments, path, machine.unwrap_or_default(), files);
     }

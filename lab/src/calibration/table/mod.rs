@@ -145,7 +145,7 @@ impl Comparison {
             schema: SCHEMA,
             machine: description.name().to_owned(),
             config_hash: description.config_hash(),
-            parameters_lock: description.timing().checksum(),
+            parameters_lock: description.timing().map_err(|error| error.to_string())?.checksum(),
             predicted: first + added,
             predicted_first: first,
             predicted_added: added,

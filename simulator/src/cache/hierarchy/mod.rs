@@ -30,6 +30,7 @@ use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
 use crate::description::Description;
+use crate::description::timing::MODELLED;
 use crate::ledger::{CauseSet, Side};
 use crate::quantity::Bound;
 
@@ -80,7 +81,7 @@ impl Hierarchy {
     /// nothing.
     #[must_use]
     pub fn new(description: &Description, bound: Bound, free: CauseSet) -> Self {
-        let timing = description.timing();
+        let timing = description.timing().expect(MODELLED);
         let cache = timing.cache.values(bound);
         let memory = timing.memory.values(bound);
         let prefetch = timing.prefetch.values(bound);

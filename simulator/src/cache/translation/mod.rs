@@ -23,6 +23,7 @@ use super::array::Array;
 use super::parameters::TranslationParameters;
 use super::{Answer, Hierarchy};
 use crate::description::Description;
+use crate::description::timing::MODELLED;
 use crate::ledger::{Cause, CauseSet, Owner, Side};
 use crate::mmu::path::Path;
 use crate::quantity::Bound;
@@ -107,7 +108,7 @@ impl Translations {
     /// nothing.
     #[must_use]
     pub fn new(description: &Description, bound: Bound, free: CauseSet) -> Self {
-        let parameters = description.timing().translation.values(bound);
+        let parameters = description.timing().expect(MODELLED).translation.values(bound);
         let (chips, cores_per_chip, threads_per_core) = description.topology();
         let erat_of =
             |thread: usize| thread % threads_per_core as usize % parameters.derat_arrays as usize;

@@ -24,10 +24,12 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
     let what = match row.spr {
         // They change no register and no storage: TRIG2 empties the L1 data cache.
         Spr::Trig1 | Spr::Trig2 => return Ok(()),
-        // POWER9 has no such register: the number reads as zero (`docs/facts/special-registers.md#wort`).
-        Spr::Wort => return Ok(()),
+        Spr::Wort if !shared.processor.facts().has_wort => return Ok(()),
         spr if is_unknown(spr) => {
             return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
+        }
+        Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 if value != 0 => {
+            "the performance monitor's counters of the hypervisor and the supervisor"
         }
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         Spr::Ldbar if value != 0 => "collecting of events in memory",

@@ -22,7 +22,6 @@ mod translation;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::Spr;
-use arch::registers::xer;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::shared::Shared;
@@ -34,12 +33,12 @@ pub use kept::{counted, store, stored};
 /// The handler of a move from or to a special-purpose register.
 pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     Some(match (mnemonic, i.spr()) {
-        (Mnemonic::Mfspr, XER) => |t, _, i| put(t, i, t.xer),
+        (Mnemonic::Mfspr, XER) => |t, s, i| put(t, i, t.xer & s.processor.facts().xer),
         (Mnemonic::Mfspr, LR) => |t, _, i| put(t, i, t.lr),
         (Mnemonic::Mfspr, CTR) => |t, _, i| put(t, i, t.ctr),
         (Mnemonic::Mfspr | Mnemonic::Mftb, _) => mfspr,
-        (Mnemonic::Mtspr, XER) => |t, _, i| {
-            t.xer = t.gpr[i.rs()] & xer::MASK;
+        (Mnemonic::Mtspr, XER) => |t, s, i| {
+            t.xer = t.gpr[i.rs()] & s.processor.facts().xer;
             Ok(Flow::Next)
         },
         (Mnemonic::Mtspr, LR) => |t, _, i| {
@@ -89,6 +88,7 @@ const fn family(spr: Spr) -> &'static Family {
             &timers::FAMILY
         }
         Spr::Lpcr | Spr::Lpidr | Spr::Pidr | Spr::Hrmor | Spr::Ptcr => &translation::FAMILY,
+        Spr::Sdr1 | Spr::Rmor => &translation::FAMILY,
         Spr::Amr | Spr::Iamr | Spr::Uamor => &keys::FAMILY,
         Spr::Hfscr | Spr::Fscr | Spr::Pcr => &compatibility::FAMILY,
         Spr::Ciabr | Spr::Dawr0 | Spr::Dawrx0 => &debug::FAMILY,
@@ -104,6 +104,7 @@ const fn family(spr: Spr) -> &'static Family {
             &implementation::FAMILY
         }
         Spr::L2qosr | Spr::Mmcrc | Spr::Ldbar | Spr::Wort => &implementation::FAMILY,
+        Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 => &implementation::FAMILY,
         _ => &kept::FAMILY,
     }
 }

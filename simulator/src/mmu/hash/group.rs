@@ -3,7 +3,7 @@
 //! An entry whose page size does not fit the segment is passed over: software leaves such entries behind. Two
 //! entries of different page sizes for one address are an error of software, and a machine check.
 
-use arch::hash::{self, GROUP_ENTRIES, GROUP_LOG2, LARGE_PAGES, Table, first, second};
+use arch::hash::{self, EntryForm, GROUP_ENTRIES, GROUP_LOG2, LARGE_PAGES, Table, first};
 
 use crate::mmu::fault::Fault;
 use crate::mmu::read::Read;
@@ -29,14 +29,22 @@ pub(super) struct Found {
     pub(super) page_log2: u32,
 }
 
-/// The entry for `offset` in `segment`. Groups that were read before it was found are added to `reads`.
+/// What is searched, and for what.
+#[derive(Clone, Copy)]
+pub(super) struct Searched {
+    pub(super) table: Table,
+    pub(super) form: EntryForm,
+    pub(super) segment: Segment,
+    pub(super) offset: u64,
+}
+
+/// The entry that is searched for. Groups that were read before it was found are added to `reads`.
 pub(super) fn search(
     memory: &Memory,
-    table: Table,
-    segment: Segment,
-    offset: u64,
+    searched: Searched,
     reads: &mut Vec<Read>,
 ) -> Result<Option<Found>, Fault> {
+    let Searched { table, segment, offset, .. } = searched;
     let primary = hash::hash(segment.vsid, segment.log2, segment.base_log2, offset);
     let mut found: Option<Found> = None;
     for (hash, h) in [(primary, 0), (!primary, first::H)] {
@@ -49,7 +57,7 @@ pub(super) fn search(
         }
         for index in 0..GROUP_ENTRIES {
             let place = group + index * ((1 << GROUP_LOG2) / GROUP_ENTRIES);
-            let Some(page) = matching(memory, place, h, segment, offset) else { continue };
+            let Some(page) = matching(memory, place, h, &searched) else { continue };
             match found {
                 None => found = Some(page),
                 Some(other) if other.page_log2 != page.page_log2 => return Err(Fault::MultiHit),
@@ -61,13 +69,8 @@ pub(super) fn search(
 }
 
 /// The entry at `place`, if it is valid, lies under the hash that `h` says, and translates the address.
-fn matching(
-    memory: &Memory,
-    place: Offset,
-    h: u64,
-    segment: Segment,
-    offset: u64,
-) -> Option<Found> {
+fn matching(memory: &Memory, place: Offset, h: u64, searched: &Searched) -> Option<Found> {
+    let &Searched { form, segment, offset, .. } = searched;
     let word = |place| u64::from_be_bytes(memory.read(place));
     let entry = word(place);
     if entry & (first::V | first::H) != first::V | h {
@@ -75,13 +78,13 @@ fn matching(
     }
     let second = word(place + 8);
     let is_large = segment.log2 == 40;
-    if second::B.get(second) != u64::from(is_large) {
+    if form.segment_size_of([entry, second]) != u64::from(is_large) {
         return None;
     }
-    if (entry ^ abbreviated(segment, offset)) & first::AVA & compared(segment) != 0 {
+    if (entry ^ abbreviated(segment, offset)) & form.abbreviated & compared(segment) != 0 {
         return None;
     }
-    let page_log2 = page_log2(segment.base_log2, entry & first::L != 0, second)?;
+    let page_log2 = page_log2(segment.base_log2, entry & first::L != 0, second & form.address)?;
     Some(Found { place, second, page_log2 })
 }
 
@@ -91,33 +94,36 @@ fn abbreviated(segment: Segment, offset: u64) -> u64 {
     (segment.vsid << (segment.log2 - low) | offset >> low) << first::AVA_SHIFT
 }
 
-/// What the entry at `place` in group number `group` of `table` says, if it is valid and means a page.
+/// What the entry at `place` of a table that begins at `first` says, if it is valid and means a page.
 ///
-/// The bits of the address that an entry leaves out are those that the group's number shows: a table has at least 2048 groups.
+/// The bits of the address that an entry leaves out are those that its group's number shows: a table has at least 2048 groups.
 pub(crate) fn page_at(
     memory: &Memory,
-    table: Table,
-    group: u64,
+    form: EntryForm,
+    first: Offset,
     place: Offset,
     lpid: u32,
 ) -> Option<Page> {
     let word = |place| u64::from_be_bytes(memory.read(place));
     let (entry, second) = (word(place), word(place + 8));
-    if entry & first::V == 0 || table.bytes_log2 < hash::TABLE_MINIMUM_LOG2 {
+    if entry & first::V == 0 {
         return None;
     }
-    let log2 = match second::B.get(second) {
+    let log2 = match form.segment_size_of([entry, second]) {
         0 => 28,
         1 => 40,
         _ => return None,
     };
     let sizes = [12, 16, 24, 34].into_iter();
-    let sized = |base| page_log2(base, entry & first::L != 0, second).map(|size| (base, size));
+    let sized = |base| {
+        page_log2(base, entry & first::L != 0, second & form.address).map(|size| (base, size))
+    };
     let (base_log2, page_log2) = sizes.filter_map(sized).next()?;
     let low = first::AVA_OMITS_LOG2;
-    let virtual_high = (entry & first::AVA) >> first::AVA_SHIFT;
+    let virtual_high = (entry & form.abbreviated) >> first::AVA_SHIFT;
     let vsid = virtual_high >> (log2 - low);
     let high = (virtual_high & ((1 << (log2 - low)) - 1)) << low;
+    let group = (place - first) as u64 >> GROUP_LOG2;
     let hashed = if entry & first::H == 0 { group } else { !group };
     let omitted = (1u64 << low.saturating_sub(base_log2)) - 1;
     let page = (hashed ^ hash::hash(vsid, log2, base_log2, 0)) & omitted;
@@ -131,11 +137,10 @@ fn compared(segment: Segment) -> u64 {
 }
 
 /// log2 of the page's bytes; `None` for an entry that does not belong to a segment of this base page size.
-fn page_log2(base_log2: u32, is_large: bool, second: u64) -> Option<u32> {
+fn page_log2(base_log2: u32, is_large: bool, address: u64) -> Option<u32> {
     if !is_large {
         return (base_log2 == 12).then_some(12);
     }
-    let address = second & second::ADDRESS;
     let is_named = |page: &&hash::PageSize| {
         let below = (1 << page.actual_log2) - 1;
         page.base_log2 == base_log2 && address & below == page.code << 12
@@ -145,11 +150,11 @@ fn page_log2(base_log2: u32, is_large: bool, second: u64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, abbreviated, compared, page_at, page_log2, search};
+    use super::{Page, Searched, abbreviated, compared, page_at, page_log2, search};
     use crate::state::memory::{Memory, Region};
     use crate::state::tlb::Segment;
     use arch::address::RealAddress;
-    use arch::hash::{self, LARGE_PAGES, PageSize, Table, first, second};
+    use arch::hash::{self, EntryForm, LARGE_PAGES, PageSize, Table, first};
     use proptest::prelude::*;
 
     #[test]
@@ -172,6 +177,7 @@ mod tests {
         fn an_entry_says_where_its_page_is(
             size in prop::sample::select(LARGE_PAGES.to_vec()),
             is_small: bool,
+            is_old: bool,
             is_large_segment: bool,
             is_secondary: bool,
             vsid: u64,
@@ -181,8 +187,9 @@ mod tests {
             let small = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
             let size = if is_small { small } else { size };
             let log2 = if is_large_segment || size.base_log2 == 34 { 40 } else { 28 };
-            // An entry has 68 bits of the virtual address.
-            let vsid = vsid & ((1 << (68 - log2)) - 1);
+            let (form, bits) = if is_old { (EntryForm::V2, 78) } else { (EntryForm::V3, 68) };
+            // An entry has so many bits of the virtual address.
+            let vsid = vsid & ((1 << (bits - log2)) - 1);
             let segment = Segment { lpid: 3, vsid, log2, base_log2: size.base_log2 };
             let offset = offset & ((1 << log2) - 1);
             let table = Table { base: RealAddress(0), bytes_log2: 20 };
@@ -191,15 +198,16 @@ mod tests {
             let hashed = if is_secondary { !hashed } else { hashed };
             let place = table.group(hashed).0 as usize + 16 * slot;
             let flags = if is_small { 0 } else { first::L } | if is_secondary { first::H } else { 0 };
-            let entry = abbreviated(segment, offset) & first::AVA & compared(segment) | flags | first::V;
-            memory.write(place, entry.to_be_bytes());
-            let second = second::B.set(size.code << 12, u64::from(log2 == 40));
-            memory.write(place + 8, second.to_be_bytes());
+            let first = abbreviated(segment, offset) & form.abbreviated & compared(segment) | flags | first::V;
+            let mut entry = [first, size.code << 12];
+            let large = u64::from(log2 == 40);
+            entry[form.segment_size_in] = form.segment_size.set(entry[form.segment_size_in], large);
+            memory.write(place, entry[0].to_be_bytes());
+            memory.write(place + 8, entry[1].to_be_bytes());
             let start = offset >> size.actual_log2 << size.actual_log2;
             let page = Page { segment, offset: start, log2: size.actual_log2 };
-            let group = (place >> 7) as u64;
-            prop_assert_eq!(page_at(&memory, table, group, place, 3), Some(page));
-            let found = search(&memory, table, segment, offset, &mut Vec::new());
+            prop_assert_eq!(page_at(&memory, form, 0, place, 3), Some(page));
+            let found = search(&memory, Searched { table, form, segment, offset }, &mut Vec::new());
             let found = found.ok().flatten().expect("it is in one of the two groups");
             prop_assert_eq!(found.page_log2, size.actual_log2);
         }

@@ -1,10 +1,12 @@
 //! Hashed translation: from an effective address to a segment, and from there to an entry of the hashed page table.
 //!
-//! The segment comes from the SLB, or, for a partition with relocation off, from the partition-table entry: the
-//! virtual real mode area. Source: `docs/facts/hashed-translation.md`.
+//! The segment comes from the SLB, or, for a partition with relocation off, is the virtual real mode area. Where the
+//! table is, and what relocation off means, each processor has of its own. Source: `docs/facts/hashed-translation.md`.
 
 mod entry;
 mod group;
+mod power8;
+mod power9;
 pub(super) mod rights;
 
 pub(crate) use group::{Page, page_at};
@@ -12,22 +14,39 @@ pub(crate) use group::{Page, page_at};
 use arch::address::{EffectiveAddress, RealAddress};
 use arch::hash::{self, Table, base_log2, segment};
 use arch::interrupt::storage;
-use arch::radix::PATE0_HR;
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
 use super::fault::{Fault, Untranslated};
-use super::located::Located;
-use super::partition::{self, PartitionEntry};
+use super::located::{Located, Where};
 use super::read::Read;
 use super::{Access, inhibited::Inhibited};
-use crate::state::memory::NoMemory;
 use crate::state::shared::Shared;
 use crate::state::slb::SlbEntry;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::StopReason;
 use crate::state::tlb::{Hashed, Segment, Space, Translation};
 use crate::state::walk_cache::WalkCache;
+
+/// Finds the table of the partition with this LPID.
+type FindTable =
+    fn(&Shared, &Thread, Option<&WalkCache>, u32, &mut Vec<Read>) -> Result<Option<Table>, Fault>;
+
+/// What each processor has of its own.
+struct Own {
+    /// The table of a partition, if it has one; what was read to find it is added to the reads.
+    table: FindTable,
+    /// What an address of a partition means with relocation off.
+    real_mode: fn(&Thread, &Shared, EffectiveAddress) -> Result<Where, Fault>,
+}
+
+fn own(shared: &Shared) -> &'static Own {
+    match shared.processor {
+        Processor::Power8 => &power8::OWN,
+        Processor::Power9 => &power9::OWN,
+    }
+}
 
 /// Bits of an effective address that relocation off leaves out.
 const REAL: u64 = 0x0FFF_FFFF_FFFF_FFFF;
@@ -41,11 +60,11 @@ pub(super) fn locate(
     address: EffectiveAddress,
     access: Access,
     is_relocated: bool,
-) -> Result<Located, Fault> {
+) -> Result<Where, Fault> {
     let is_guest = thread.msr() & msr::HV == 0;
     let lpcr = thread.spr(Spr::Lpcr);
     if !is_relocated {
-        return real_mode(thread, shared, address);
+        return (own(shared).real_mode)(thread, shared, address);
     }
     let mut matching = thread.slb.iter().filter(|entry| entry.matches(address.0));
     let entry = *matching.next().ok_or(Fault::Segment)?;
@@ -59,7 +78,7 @@ pub(super) fn locate(
     if access == Access::Fetch && entry.vsid & segment::N != 0 {
         return Err(storage_fault(&located, storage::NO_EXECUTE));
     }
-    Ok(located)
+    Ok(Where::Virtual(located))
 }
 
 fn located(
@@ -76,16 +95,8 @@ fn located(
     Located { space, input: address & ((1 << log2) - 1), segment: entry.vsid, is_virtualized }
 }
 
-/// A partition with relocation off: its addresses are those of the virtual real mode area.
-fn real_mode(
-    thread: &Thread,
-    shared: &Shared,
-    address: EffectiveAddress,
-) -> Result<Located, Fault> {
-    let lpid = thread.spr(Spr::Lpidr) as u32;
-    let known = &shared.cores[thread.core].walk_cache;
-    let found = partition_entry(shared, thread, Some(known), lpid)?;
-    let vsid = found.as_ref().map_or(0, |entry| hash::virtual_real_mode(entry.words[0]));
+/// A virtual address in the virtual real mode area, which `vsid` describes.
+fn in_area(thread: &Thread, vsid: u64, address: EffectiveAddress) -> Result<Located, Fault> {
     let base = base_log2(vsid).ok_or_else(|| stop("a reserved page size of virtual real mode"))?;
     let area = SlbEntry { esid: 0, vsid: vsid | segment::VIRTUAL_REAL_MODE };
     let located = located(thread, area, base, address.0, true);
@@ -109,19 +120,6 @@ fn storage_fault(located: &Located, cause: u64) -> Fault {
     }
 }
 
-/// The partition-table entry of `lpid`, if it is one for hashed translation.
-fn partition_entry(
-    shared: &Shared,
-    thread: &Thread,
-    known: Option<&WalkCache>,
-    lpid: u32,
-) -> Result<Option<PartitionEntry>, Fault> {
-    let ptcr = shared.cores[thread.core].spr(Spr::Ptcr);
-    let entry = partition::entry(&shared.memory, known, ptcr, lpid)
-        .map_err(|NoMemory(at)| Fault::NoTable(at))?;
-    Ok(entry.filter(|entry| entry.words[0] & PATE0_HR == 0))
-}
-
 /// Whose hashed page table translates for `thread` as it is now, and which; `None` where none does.
 pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)> {
     let is_real = thread.msr() & msr::HV != 0 && thread.msr() & (msr::IR | msr::DR) == 0;
@@ -129,8 +127,8 @@ pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)>
         return None;
     }
     let lpid = thread.spr(Spr::Lpidr) as u32;
-    let entry = partition_entry(shared, thread, None, lpid).ok()??;
-    Some((lpid, Table::from_doubleword(entry.words[0])))
+    let table = (own(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
+    Some((lpid, table))
 }
 
 /// Looks for an address in the hashed page table, and says what was read on the way.
@@ -141,23 +139,23 @@ pub(super) fn walk(
     segment: Segment,
     located: &Located,
 ) -> Result<(Translation, Vec<Read>), Fault> {
-    let Some(PartitionEntry { words, read }) =
-        partition_entry(shared, thread, known, segment.lpid)?
-    else {
+    let mut reads = Vec::new();
+    let found = (own(shared).table)(shared, thread, known, segment.lpid, &mut reads)?;
+    let Some(table) = found else {
         return Err(storage_fault(located, storage::BAD_CONFIGURATION));
     };
-    let table = Table::from_doubleword(words[0]);
     if table.bytes_log2 > hash::TABLE_MAXIMUM_LOG2 {
         return Err(stop("a hashed page table of more than 2^46 bytes"));
     }
-    let mut reads = Vec::from_iter(read);
-    let found = group::search(&shared.memory, table, segment, located.input, &mut reads)?;
+    let form = shared.processor.facts().hashed_entry;
+    let searched = group::Searched { table, form, segment, offset: located.input };
+    let found = group::search(&shared.memory, searched, &mut reads)?;
     let found = found.ok_or_else(|| storage_fault(located, storage::NO_TRANSLATION))?;
     let page_log2 = found.page_log2;
     let base_page = located.input >> segment.base_log2 << segment.base_log2;
     let translation = Translation {
         page_log2,
-        real: RealAddress(found.second & hash::second::ADDRESS).align_down(page_log2),
+        real: RealAddress(found.second & form.address).align_down(page_log2),
         guest_real: None,
         process: None,
         partition: None,

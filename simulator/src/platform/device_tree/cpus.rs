@@ -1,19 +1,20 @@
 //! `/cpus`: a node for each core, and the caches behind it.
 //!
 //! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them for
-//! POWER9, where two cores share L2 and L3; sizes from `docs/facts/power9-memory.md#caches`.
+//! POWER9, where two cores share L2 and L3, which those of POWER8 have for themselves; sizes from `docs/facts/power9-memory.md#caches`.
 
 use arch::hash::{LARGE_PAGES, PageSize, base_code};
 use arch::processor::RadixPage;
 
-use super::{FIRST_CACHE_HANDLE, Node, features, pirs};
+use super::{FIRST_CACHE_HANDLE, Node, Own, features, own, pirs};
 use crate::description::Description;
 
-/// The PIRs of two cores that share their caches differ in these bits.
+/// The PIRs of threads that share a second and third-level cache differ in these bits: those of two cores of POWER9, of
+/// one of POWER8.
 const PAIR: u32 = 7;
 const LINE_BYTES: u32 = 128;
 
-/// A cache that a pair of cores shares.
+/// A cache that such threads share.
 struct Cache {
     name: &'static str,
     /// Top byte of the unit address; the PIR is below.
@@ -23,10 +24,15 @@ struct Cache {
 }
 
 const L2: Cache = Cache { name: "l2-cache", kind: 0x20, bytes: 512 << 10, ways: 8 };
-const L3: Cache = Cache { name: "l3-cache", kind: 0x30, bytes: 10 << 20, ways: 20 };
+
+fn l3(own: &Own) -> Cache {
+    let (bytes, ways) = own.l3;
+    Cache { name: "l3-cache", kind: 0x30, bytes, ways }
+}
 
 pub(super) fn node(description: &Description) -> Node {
     let (_, _, threads) = description.topology();
+    let own = own(description);
     let mut node = Node::new("cpus").cells("#address-cells", &[1]).cells("#size-cells", &[0]);
     let mut pairs = Vec::new();
     for core in pirs(description).chunks(threads as usize) {
@@ -38,21 +44,22 @@ pub(super) fn node(description: &Description) -> Node {
     }
     for pair in pairs {
         let next = Some(l3_handle(pair));
-        node = node.child(L2.node(pair, l2_handle(pair), next)).child(L3.node(
+        node = node.child(L2.node(pair, l2_handle(pair), next)).child(l3(own).node(
             pair,
             l3_handle(pair),
             None,
         ));
     }
-    node.child(features::node())
+    node.child(features::node(description))
 }
 
 /// The threads of `core` have these PIRs.
 fn core_node(description: &Description, core: &[u32]) -> Node {
     let clock = description.clock();
     let facts = description.processor().facts();
+    let own = own(description);
     let pir = core[0];
-    Node::new(format!("PowerPC,{}@{pir:x}", facts.name))
+    let node = Node::new(format!("PowerPC,{}@{pir:x}", facts.name))
         .text("device_type", "cpu")
         .text("status", "okay")
         .cells("reg", &[pir])
@@ -64,18 +71,21 @@ fn core_node(description: &Description, core: &[u32]) -> Node {
         .cells("timebase-frequency", &[clock.timebase_hz as u32])
         .doublewords("ibm,extended-clock-frequency", &[clock.core_hz])
         .cells("clock-frequency", &[u32::try_from(clock.core_hz).unwrap_or(u32::MAX)])
-        .bytes("ibm,pa-features", options())
+        .bytes("ibm,pa-features", options(own))
         .cells("ibm,dec-bits", &[facts.decrementer_bits])
         .cells("ibm,slb-size", &[facts.slb_entries as u32])
         .cells("d-cache-block-size", &[LINE_BYTES])
         .cells("i-cache-block-size", &[LINE_BYTES])
         .cells("d-cache-line-size", &[LINE_BYTES])
         .cells("i-cache-line-size", &[LINE_BYTES])
-        .cells("d-cache-size", &[0x8000])
+        .cells("d-cache-size", &[own.l1_data_bytes])
         .cells("i-cache-size", &[0x8000])
-        .cells("l2-cache", &[l2_handle(pir & !PAIR)])
-        .cells("ibm,processor-radix-AP-encodings", &radix_pages(facts.radix_pages))
-        .cells("ibm,processor-segment-sizes", &[28, 40, u32::MAX, u32::MAX])
+        .cells("l2-cache", &[l2_handle(pir & !PAIR)]);
+    let node = match facts.radix_pages {
+        [] => node,
+        pages => node.cells("ibm,processor-radix-AP-encodings", &radix_pages(pages)),
+    };
+    node.cells("ibm,processor-segment-sizes", &[28, 40, u32::MAX, u32::MAX])
         .cells("ibm,segment-page-sizes", &segment_page_sizes())
 }
 
@@ -132,17 +142,13 @@ impl Cache {
     }
 }
 
-/// Options of the processor by byte of `ibm,pa-features`, as far as an operating system asks: MMU, FPU,
-/// SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and
-/// no transactional memory. (Positions: Linux's table; `docs/facts/opal-and-powernv.md#what-linux-needs`.)
-const OPTIONS: [(usize, u8); 4] = [(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)];
-const OPTION_BYTES: usize = 66;
-
-fn options() -> Vec<u8> {
-    let mut value = vec![0; 2 + OPTION_BYTES];
-    value[0] = OPTION_BYTES as u8;
-    for (byte, bits) in OPTIONS {
-        value[2 + byte] = bits;
+/// `ibm,pa-features`: how many bytes, then the bytes.
+fn options(own: &Own) -> Vec<u8> {
+    let (options, count) = own.options;
+    let mut value = vec![0; 2 + count];
+    value[0] = count as u8;
+    for (byte, bits) in options {
+        value[2 + byte] = *bits;
     }
     value
 }

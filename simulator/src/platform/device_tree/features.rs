@@ -1,15 +1,19 @@
 //! `/cpus/ibm,powerpc-cpu-features`: what the processor can do, one node for each feature.
 //!
-//! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER9 DD2.3. What is here is
-//! what the machine models; POWER9 has these besides, and an operating system that is told of them would
-//! use them: `branch-history-rolling-buffer`, `event-based-branch`, `event-based-branch-v3`,
+//! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER8 DD2 and POWER9 DD2.3. What is here is
+//! what the machine models. The processors have these besides, and an operating system that is told of them would
+//! use them: `branch-history-rolling-buffer` and `event-based-branch`; of POWER8 `performance-monitor-power8`,
+//! `transactional-memory`, `coprocessor-icswx`, `wait` and `subcore`; of POWER9 `event-based-branch-v3`,
 //! `performance-monitor-power9`, `copy-paste`, `tm-suspend-hypervisor-assist`.
 
-use super::{FIRST_FEATURE_HANDLE, Node};
+use arch::processor::{Processor, Processors};
+
+use super::{FIRST_FEATURE_HANDLE, Node, own};
+use crate::description::Description;
 
 /// `isa` of what POWER8 has too, and of what came with version 3.0B.
 const BASE: u32 = 0;
-const V3: u32 = 3000;
+pub(super) const V3: u32 = 3000;
 
 /// Bits of `usable-privilege`.
 const PROBLEM: u32 = 1;
@@ -24,6 +28,7 @@ const PRIVILEGED: u32 = HYPERVISOR | SYSTEM;
 struct Feature {
     name: &'static str,
     isa: u32,
+    processors: Processors,
     privilege: u32,
     /// The hypervisor has something to do for it, and the operating system.
     needs_hypervisor: bool,
@@ -41,6 +46,7 @@ const fn plain(name: &'static str, isa: u32, privilege: u32) -> Feature {
     Feature {
         name,
         isa,
+        processors: if isa == V3 { Processors::Power9 } else { Processors::Both },
         privilege,
         needs_hypervisor: privilege & HYPERVISOR != 0,
         needs_system: privilege & SYSTEM != 0,
@@ -49,6 +55,11 @@ const fn plain(name: &'static str, isa: u32, privilege: u32) -> Feature {
         capability: None,
         on: &[],
     }
+}
+
+/// A feature of POWER8 alone, for which both have something to do.
+const fn power8(name: &'static str, privilege: u32) -> Feature {
+    Feature { processors: Processors::Power8, ..plain(name, BASE, privilege) }
 }
 
 /// A feature for which nobody has anything to do.
@@ -136,30 +147,41 @@ const FEATURES: &[Feature] = &[
     },
     Feature { on: &["vector-v3"], ..free("vector-binary16", V3, ALL) },
     free("atomic-memory-operations", V3, ALL),
+    power8("processor-control-facility", PRIVILEGED),
+    power8("mmu-hash", PRIVILEGED),
+    power8("machine-check-power8", PRIVILEGED),
+    power8("idle-nap", HYPERVISOR),
 ];
 
-pub(super) fn node() -> Node {
+pub(super) fn node(description: &Description) -> Node {
+    let own = own(description);
+    let features = of(description.processor());
     let root = Node::new("ibm,powerpc-cpu-features")
-        .cells("isa", &[V3])
+        .cells("isa", &[own.isa])
         .text("device_type", "cpu-features")
         .text("compatible", "ibm,powerpc-cpu-features")
-        .text("display-name", "POWER9");
-    FEATURES.iter().map(Feature::node).fold(root, Node::child)
+        .text("display-name", description.processor().name());
+    features.iter().map(|feature| feature.node(&features)).fold(root, Node::child)
 }
 
-fn handle(name: &str) -> u32 {
-    let place = FEATURES.iter().position(|feature| feature.name == name);
+/// The features of `processor`.
+fn of(processor: Processor) -> Vec<&'static Feature> {
+    FEATURES.iter().filter(|feature| feature.processors.includes(processor)).collect()
+}
+
+fn handle(features: &[&Feature], name: &str) -> u32 {
+    let place = features.iter().position(|feature| feature.name == name);
     FIRST_FEATURE_HANDLE + place.expect("a feature builds on one of the table") as u32
 }
 
 impl Feature {
-    fn node(&self) -> Node {
+    fn node(&self, features: &[&Self]) -> Node {
         let cell = |node: Node, name, value: Option<u32>| match value {
             Some(value) => node.cells(name, &[value]),
             None => node,
         };
         let node = Node::new(self.name)
-            .cells("phandle", &[handle(self.name)])
+            .cells("phandle", &[handle(features, self.name)])
             .cells("isa", &[self.isa])
             .cells("usable-privilege", &[self.privilege]);
         let node = cell(node, "hv-support", self.needs_hypervisor.then_some(0));
@@ -170,7 +192,7 @@ impl Feature {
         if self.on.is_empty() {
             return node;
         }
-        let on: Vec<_> = self.on.iter().map(|name| handle(name)).collect();
+        let on: Vec<_> = self.on.iter().map(|name| handle(features, name)).collect();
         node.cells("dependencies", &on)
     }
 }
@@ -178,7 +200,8 @@ impl Feature {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{cells, description, tree};
-    use super::FEATURES;
+    use super::{FEATURES, of};
+    use arch::processor::Processor;
 
     #[test]
     fn a_feature_has_what_firmware_says_of_it() {
@@ -200,8 +223,20 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in ["copy", "performance", "event", "tm-"] {
+        for missing in ["copro", "copy", "performance", "event", "tm-", "transact", "subcore"] {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
+        }
+    }
+
+    #[test]
+    fn a_processor_is_told_of_its_own_features() {
+        let has = |processor, name| of(processor).iter().any(|feature| feature.name == name);
+        for (name, expected) in
+            [("mmu-hash", [true, false]), ("mmu-radix", [false, true]), ("smt", [true, true])]
+        {
+            let [power8, power9] = expected;
+            assert_eq!(has(Processor::Power8, name), power8, "{name}");
+            assert_eq!(has(Processor::Power9, name), power9, "{name}");
         }
     }
 }

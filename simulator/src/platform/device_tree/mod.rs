@@ -10,18 +10,22 @@
 //! | `cpus` | cores, caches |
 //! | `features` | what the processor can do, by name |
 //! | `power` | power-saving states |
+//! | `power8`, `power9` | what each processor has of its own |
 
 mod cpus;
 mod features;
 mod firmware_features;
 mod power;
+mod power8;
+mod power9;
 
+use arch::processor::Processor;
 use dtoolkit::memreserve::MemoryReservation;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::layout;
-use super::xics::FIRMWARE_EVENT;
 use crate::description::Description;
+use crate::state::xics::FIRMWARE_EVENT;
 
 /// What goes into `/chosen`.
 #[derive(Clone, Debug)]
@@ -61,9 +65,38 @@ impl Node {
         self
     }
 
+    fn children(self, children: Vec<Self>) -> Self {
+        children.into_iter().fold(self, Self::child)
+    }
+
     fn child(mut self, child: Self) -> Self {
         self.0.add_child(child.0);
         self
+    }
+}
+
+/// What the tree of each processor has of its own.
+struct Own {
+    /// `isa` of the processor's features.
+    isa: u32,
+    /// The interrupt presentation: a node, or one for each core.
+    presentation: fn(&Description) -> Vec<Node>,
+    /// The power-saving states.
+    power: fn(&Description) -> Node,
+    /// What firmware says of speculation, if it does.
+    firmware_features: Option<fn(&Description) -> Node>,
+    /// Bytes of a core's first data cache.
+    l1_data_bytes: u32,
+    /// Bytes and ways of the third-level cache.
+    l3: (u32, u32),
+    /// Options of the processor by byte of `ibm,pa-features`, and how many bytes that has.
+    options: (&'static [(usize, u8)], usize),
+}
+
+fn own(description: &Description) -> &'static Own {
+    match description.processor() {
+        Processor::Power8 => &power8::OWN,
+        Processor::Power9 => &power9::OWN,
     }
 }
 
@@ -90,7 +123,7 @@ pub fn build(description: &Description, chosen: &Chosen<'_>, boot_pir: u32) -> V
         .child(chosen_node(chosen))
         .child(cpus::node(description))
         .child(opal(description))
-        .child(interrupt_presentation())
+        .children((own(description).presentation)(description))
         .child(interrupt_sources())
         .child(reserved());
     for region in description.memory() {
@@ -158,6 +191,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupt-parent", &[EVENTS_HANDLE])
         .cells("interrupts", &[arch::opal::event::CONSOLE_INPUT.trailing_zeros()])
         .cells("#write-buffer-size", &[arch::opal::CONSOLE_RING_BYTES as u32]);
+    let own = own(description);
     Node::new("ibm,opal")
         .bytes("compatible", b"ibm,opal-v2\0ibm,opal-v3\0".to_vec())
         .cells("#address-cells", &[0])
@@ -170,24 +204,14 @@ fn opal(description: &Description) -> Node {
         .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
         .bytes("interrupt-names", b"events\0".to_vec())
         .child(events())
-        .child(firmware_features::node(description))
-        .child(power::node(description))
+        .children(own.firmware_features.map(|features| features(description)).into_iter().collect())
+        .child((own.power)(description))
         .child(
             Node::new("consoles")
                 .cells("#address-cells", &[1])
                 .cells("#size-cells", &[0])
                 .child(console),
         )
-}
-
-/// Interrupt presentation by OPAL calls; see `docs/facts/opal-and-powernv.md#interrupt-presentation`. It has no
-/// `device_type`: Linux takes one for the memory-mapped presentation of POWER8.
-fn interrupt_presentation() -> Node {
-    Node::new("interrupt-controller")
-        .text("compatible", "ibm,opal-intc")
-        .flag("interrupt-controller")
-        .cells("#interrupt-cells", &[2])
-        .cells("#address-cells", &[0])
 }
 
 fn reserved() -> Node {
@@ -208,7 +232,8 @@ pub(crate) mod tests {
     use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node as _, Property as _};
 
-    const POWER9: &str = include_str!("../../../../machines/power9.toml");
+    pub(super) const POWER9: &str = include_str!("../../../../machines/power9.toml");
+    pub(super) const POWER8: &str = include_str!("../../../../machines/power8.toml");
 
     pub(super) fn description() -> Description {
         Description::from_toml(POWER9).unwrap()

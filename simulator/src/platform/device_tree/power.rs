@@ -6,13 +6,14 @@ use arch::opal::idle;
 use arch::registers::psscr;
 
 use super::Node;
-use crate::description::{Description, StopState};
+use crate::description::{Description, NapState, StopState};
 
 /// The fields of PSSCR that a state sets: ESL, EC, TR, MTL and RL.
 const STATE_FIELDS: u64 =
     psscr::ESL | psscr::EC | psscr::TR.mask() | psscr::MTL.mask() | psscr::RL.mask();
 
-pub(super) fn node(description: &Description) -> Node {
+/// The states of a processor with `stop`.
+pub(super) fn stop_node(description: &Description) -> Node {
     let states = description.stop_states();
     let collect = |value: &dyn Fn(&StopState) -> u32| {
         states.iter().map(|state| value(state)).collect::<Vec<_>>()
@@ -29,6 +30,20 @@ pub(super) fn node(description: &Description) -> Node {
         .cells("ibm,cpu-idle-state-residency-ns", &collect(&|s| s.residency.value as u32))
         .doublewords("ibm,cpu-idle-state-psscr", &values)
         .doublewords("ibm,cpu-idle-state-psscr-mask", &vec![STATE_FIELDS; states.len()])
+}
+
+/// The states of a processor with `nap`: nap alone, which keeps everything of the hypervisor's.
+pub(super) fn nap_node(description: &Description) -> Node {
+    let states = description.nap_states();
+    let collect = |value: &dyn Fn(&NapState) -> u32| {
+        states.iter().map(|state| value(state)).collect::<Vec<_>>()
+    };
+    let names = states.iter().flat_map(|state| [state.name.as_bytes(), &[0]].concat()).collect();
+    Node::new("power-mgt")
+        .bytes("ibm,cpu-idle-state-names", names)
+        .cells("ibm,cpu-idle-state-flags", &collect(&|_| idle::NAP | idle::THREAD_LOST))
+        .cells("ibm,cpu-idle-state-latencies-ns", &collect(&|s| s.exit_latency.value as u32))
+        .cells("ibm,cpu-idle-state-residency-ns", &collect(&|s| s.residency.value as u32))
 }
 
 /// What the state loses.

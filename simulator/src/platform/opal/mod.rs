@@ -18,7 +18,6 @@ use arch::opal::{EPAPR_MAGIC, TEST_ANSWER, event, status, token};
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 
-use super::xics::{FIRMWARE_EVENT, Route};
 use super::{Platform, Power, layout};
 use crate::description::calendar;
 use crate::exec::FIRMWARE_ENTRY;
@@ -26,6 +25,7 @@ use crate::machine::state::State;
 use crate::state::shared::Shared;
 use crate::state::thread::trap::StopReason;
 use crate::state::thread::{Activity, Thread};
+use crate::state::xics::{FIRMWARE_EVENT, Route};
 
 /// What a register holds that a call may lose.
 const POISON: u64 = 0xDEAD_0A1D_DEAD_0A1D;
@@ -116,9 +116,10 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
             threads[index].activity = Activity::InFirmware;
             return Ok(());
         }
-        _ => serve(shared, platform, index, number, arguments),
+        _ if is_served(shared, number) => serve(shared, platform, index, number, arguments),
+        _ => status::PARAMETER,
     };
-    platform.drive_lines(shared, threads.len(), now);
+    platform.drive_lines(shared, now);
     let thread = &mut threads[index];
     for lost in [0, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12] {
         thread.gpr[lost] = POISON;
@@ -186,26 +187,26 @@ fn serve(
             status::SUCCESS
         }
         token::INT_GET_XIRR => {
-            let xirr = platform.xics.accept(caller, second != 0);
+            let xirr = shared.xics.accept(caller, second != 0);
             answer(shared, first, &xirr.to_be_bytes())
         }
         token::INT_SET_CPPR => {
-            platform.xics.set_cppr(caller, first as u8);
+            shared.xics.set_cppr(caller, first as u8);
             status::SUCCESS
         }
-        token::INT_EOI => i64::from(platform.xics.end(caller, first as u32)),
-        token::INT_SET_MFRR => match platform.xics.server(first) {
+        token::INT_EOI => i64::from(shared.xics.end(caller, first as u32)),
+        token::INT_SET_MFRR => match shared.xics.server(first) {
             Some(server) => {
-                platform.xics.set_mfrr(server, second as u8);
+                shared.xics.set_mfrr(server, second as u8);
                 status::SUCCESS
             }
             None => status::PARAMETER,
         },
         // A server is given as its PIR with two bits below it.
-        token::SET_XIVE if platform.xics.set_route(first as u32, second >> 2, third as u8) => {
+        token::SET_XIVE if shared.xics.set_route(first as u32, second >> 2, third as u8) => {
             status::SUCCESS
         }
-        token::GET_XIVE => get_xive(shared, platform, arguments),
+        token::GET_XIVE => get_xive(shared, arguments),
         token::HANDLE_INTERRUPT if first == u64::from(FIRMWARE_EVENT) => {
             // What raised the interrupt is looked after, the event stays until the input is read: Linux ends
             // the interrupt now and reads in a thread of its own, which would never run beside a line that is up.
@@ -215,13 +216,24 @@ fn serve(
         // There is no nest that translates and no service processor to wait for: what these ask for is
         // so already.
         token::NMMU_SET_PTCR | token::SYNC_HOST_REBOOT => status::SUCCESS,
-        token::CHECK_TOKEN => i64::from(is_served(first)),
+        token::CHECK_TOKEN => i64::from(is_served(shared, first)),
         _ => status::PARAMETER,
     }
 }
 
 /// The calls that are there; [`token::CHECK_TOKEN`] answers from this.
-fn is_served(number: u64) -> bool {
+fn is_served(shared: &Shared, number: u64) -> bool {
+    match number {
+        // Where threads reach the interrupt controller by themselves, firmware leaves it to them.
+        token::INT_GET_XIRR | token::INT_SET_CPPR | token::INT_EOI | token::INT_SET_MFRR => {
+            !shared.xics.has_registers()
+        }
+        token::NMMU_SET_PTCR => Spr::Ptcr.row().presence.includes(shared.processor),
+        _ => is_served_everywhere(number),
+    }
+}
+
+fn is_served_everywhere(number: u64) -> bool {
     matches!(
         number,
         token::TEST
@@ -242,11 +254,6 @@ fn is_served(number: u64) -> bool {
             | token::HANDLE_INTERRUPT
             | token::SET_XIVE
             | token::GET_XIVE
-            | token::INT_GET_XIRR
-            | token::INT_SET_CPPR
-            | token::INT_EOI
-            | token::INT_SET_MFRR
-            | token::NMMU_SET_PTCR
             | token::HANDLE_HMI
             | token::HANDLE_HMI2
             | token::SLW_SET_REG
@@ -340,9 +347,9 @@ fn events(platform: &Platform) -> u64 {
     if platform.console.has_input() { event::CONSOLE_INPUT } else { 0 }
 }
 
-fn get_xive(shared: &mut Shared, platform: &Platform, arguments: [u64; 3]) -> i64 {
+fn get_xive(shared: &mut Shared, arguments: [u64; 3]) -> i64 {
     let [number, server_at, priority_at] = arguments;
-    let Some(Route { pir, priority }) = platform.xics.route(number as u32) else {
+    let Some(Route { pir, priority }) = shared.xics.route(number as u32) else {
         return status::PARAMETER;
     };
     match answer(shared, server_at, &((pir << 2) as u16).to_be_bytes()) {

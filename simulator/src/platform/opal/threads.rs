@@ -71,6 +71,10 @@ pub(super) fn reinit(
         }
         core.set_spr(Spr::Hid0, value);
     }
+    // Where there is no choice, asking for one fails, after the endianness is set.
+    if flags & (reinit::MMU_HASH | reinit::MMU_RADIX) != 0 && hid0.radix == 0 {
+        return status::UNSUPPORTED;
+    }
     status::SUCCESS
 }
 

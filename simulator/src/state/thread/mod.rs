@@ -15,7 +15,7 @@ use serde_big_array::BigArray;
 
 use crate::ledger::LocalTime;
 use crate::state::invalidation::Outstanding;
-use crate::state::power_saving::Reached;
+use crate::state::power_saving::{Asked, Reached};
 use crate::state::slb::SlbEntry;
 use crate::state::timers::{Timers, Underflow};
 use accesses::Accesses;
@@ -29,7 +29,7 @@ pub enum Activity {
     Running,
     /// Waits inside OPAL for `OPAL_START_CPU`.
     InFirmware,
-    /// Waits in `stop`; PSSCR says how.
+    /// Waits in power saving, as it asked.
     Stopped,
     /// Waits in `wait`.
     Waiting,
@@ -122,7 +122,9 @@ pub struct Thread {
     /// While it waits in `stop` or `wait`: the cycle at which it wakes, as far as is known; `u64::MAX` if only
     /// another thread can wake it.
     pub wakes_at: u64,
-    /// While it waits in `stop`: how deep it got.
+    /// While it waits in power saving: what it asked for.
+    pub asked: Asked,
+    /// While it waits in power saving: how deep it got.
     pub reached: Reached,
     /// First instruction of the straight run that executes; those from here to `cia` are not yet in
     /// `completed` and `time`.
@@ -175,6 +177,7 @@ impl Thread {
             last_exits: VecDeque::with_capacity(LAST_EXITS),
             time: LocalTime::default(),
             wakes_at: u64::MAX,
+            asked: Asked::default(),
             reached: Reached::default(),
             run_start: 0,
             cause: None,
@@ -378,7 +381,7 @@ impl PartialEq for Thread {
                 (thread.gpr, thread.cr, thread.xer, thread.lr, thread.ctr),
                 (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
-                (thread.wakes_at, thread.reached, thread.underflow),
+                (thread.wakes_at, thread.asked, thread.reached, thread.underflow),
             )
         };
         visible(self) == visible(other)

@@ -28,6 +28,8 @@ pub struct Context {
     pub keys: [u64; 2],
     /// HRMOR and PTCR.
     pub bases: [u64; 2],
+    /// SDR1 and RMOR.
+    pub own_bases: [u64; 2],
 }
 
 #[derive(Clone, Copy, Debug)]

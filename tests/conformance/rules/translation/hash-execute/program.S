@@ -21,17 +21,17 @@ main:
     # A page that may not be read: the keys of privileged and of problem state.
     CHANGE_SECOND CODE | PLAIN
     INVALIDATE_ALL
-    slbia   4
+    CLEAR_SEGMENTS
     SEGMENT 0, AT, 0x123000 | KS
     FETCH_REFUSED 5, AT, 0x400, 0x08000000
     FETCHES 6, AT, PROBLEM
-    slbia   4
+    CLEAR_SEGMENTS
     SEGMENT 0, AT, 0x123000 | KP
     FETCHES 7, AT
     FETCH_REFUSED 8, AT, 0x400, 0x08000000, PROBLEM
     # No page, and a segment that is not for execution, page or not.
     FETCH_REFUSED 9, AT + 0x1000, 0x400, 0x40000000
-    slbia   4
+    CLEAR_SEGMENTS
     SEGMENT 0, AT, 0x123000 | SEGMENT_N
     FETCH_REFUSED 10, AT, 0x400, 0x10000000
     FETCH_REFUSED 11, AT + 0x1000, 0x400, 0x10000000

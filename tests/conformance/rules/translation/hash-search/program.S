@@ -24,7 +24,7 @@ main:
     PASSED_OVER 5
     CHANGE_FIRST 0x124001
     PASSED_OVER 6
-    CHANGE_FIRST 0x123001
+    CHANGE_FIRST 0x123001 | FIRST_1T
     CHANGE_SECOND FRAME_A | PLAIN | PTE_1T
     PASSED_OVER 7
     # Page sizes that the segment does not have, or nobody.

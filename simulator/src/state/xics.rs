@@ -1,10 +1,12 @@
-//! The interrupt controller as OPAL offers it: XICS presentation and sources by calls.
+//! The interrupt controller: XICS presentation, by OPAL calls or by registers in memory, and its sources.
 //!
 //! Each thread is a server with a priority below which it wants interrupts (CPPR) and a request of its
-//! own that others may make (MFRR). The most favoured interrupt below CPPR raises the thread's line,
-//! which arrives as a hypervisor virtualization interrupt. Source: `docs/facts/opal-and-powernv.md#interrupt-calls`;
-//! Power architecture platform requirements, Interrupt Controller.
+//! own that others may make (MFRR). The most favoured interrupt below CPPR raises the thread's line. Source:
+//! `docs/facts/opal-and-powernv.md#interrupt-calls`; Power architecture platform requirements, Interrupt Controller;
+//! for the registers `docs/facts/power8.md#interrupt-presentation`.
 
+use arch::address::RealAddress;
+use arch::processor::{Facts, Processor};
 use serde::{Deserialize, Serialize};
 
 /// Priority that is never presented.
@@ -14,10 +16,52 @@ pub const INTER_PROCESSOR: u32 = 2;
 /// The source that is up while a device of firmware's own, the console's line, wants its attention.
 pub const FIRMWARE_EVENT: u32 = 16;
 
+/// Where the registers of each server begin, by chip and PIR, as QEMU has them.
+const REGISTERS: u64 = 0x0003_FFFF_8000_0000;
+const CHIP_SHIFT: u32 = 20;
+const SERVER_SHIFT: u32 = 12;
+/// Bytes of a server's registers.
+pub const REGISTER_BYTES: u64 = 1 << SERVER_SHIFT;
+
+/// Where the registers lie of the server with this PIR.
+#[must_use]
+pub fn registers(facts: &Facts, pir: u32) -> RealAddress {
+    let chip = u64::from(facts.pir.chip(pir));
+    RealAddress(REGISTERS | chip << CHIP_SHIFT | u64::from(pir) << SERVER_SHIFT)
+}
+
+/// A register of a server, and what an access of so many bytes to it means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Register {
+    /// XIRR, only looked at: four bytes, read.
+    Poll,
+    /// XIRR, accepted by a read and ended by a write: four bytes.
+    Xirr,
+    /// CPPR, XIRR's first byte.
+    Cppr,
+    /// MFRR: one byte.
+    Mfrr,
+}
+
+impl Register {
+    /// What lies `offset` bytes into a server's registers, for an access of `bytes`.
+    fn at(offset: u64, bytes: usize, is_store: bool) -> Option<Self> {
+        Some(match (offset, bytes, is_store) {
+            (0x0, 4, false) => Self::Poll,
+            (0x4, 4, _) => Self::Xirr,
+            (0x0, 1, false) | (0x4, 1, _) => Self::Cppr,
+            (0xC, 1, _) => Self::Mfrr,
+            _ => return None,
+        })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Server {
     /// PIR of its thread.
     pir: u32,
+    /// Where its registers are, if threads reach them.
+    registers: Option<u64>,
     cppr: u8,
     mfrr: u8,
 }
@@ -43,7 +87,7 @@ pub struct Route {
 }
 
 /// The interrupt controller.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Xics {
     servers: Vec<Server>,
     sources: Vec<Source>,
@@ -52,8 +96,15 @@ pub struct Xics {
 impl Xics {
     /// Every thread wants nothing, every source is masked.
     #[must_use]
-    pub fn new(pirs: impl Iterator<Item = u32>) -> Self {
-        let servers = pirs.map(|pir| Server { pir, cppr: 0, mfrr: MASKED }).collect();
+    pub fn new(processor: Processor, pirs: &[u32]) -> Self {
+        let facts = processor.facts();
+        let server = |&pir: &u32| Server {
+            pir,
+            registers: facts.presents_by_registers.then(|| registers(facts, pir).0),
+            cppr: 0,
+            mfrr: MASKED,
+        };
+        let servers = pirs.iter().map(server).collect();
         let event = Source {
             number: FIRMWARE_EVENT,
             server: 0,
@@ -68,6 +119,47 @@ impl Xics {
     #[must_use]
     pub fn servers(&self) -> usize {
         self.servers.len()
+    }
+
+    /// Whether threads reach the servers' registers.
+    #[must_use]
+    pub fn has_registers(&self) -> bool {
+        self.servers.first().is_some_and(|server| server.registers.is_some())
+    }
+
+    /// The server whose register an access of `bytes` at `address` reaches, and which.
+    #[must_use]
+    pub fn register_at(
+        &self,
+        address: RealAddress,
+        bytes: usize,
+        is_store: bool,
+    ) -> Option<(usize, Register)> {
+        let page = address.align_down(SERVER_SHIFT).0;
+        let server = self.servers.iter().position(|server| server.registers == Some(page))?;
+        Some((server, Register::at(address.0 - page, bytes, is_store)?))
+    }
+
+    /// Reads a register of `server`.
+    pub fn read(&mut self, server: usize, register: Register) -> u32 {
+        match register {
+            Register::Poll => self.accept(server, true),
+            Register::Xirr => self.accept(server, false),
+            Register::Cppr => self.servers[server].cppr.into(),
+            Register::Mfrr => self.servers[server].mfrr.into(),
+        }
+    }
+
+    /// Writes a register of `server`.
+    pub fn write(&mut self, server: usize, register: Register, value: u32) {
+        match register {
+            Register::Poll => {}
+            Register::Xirr => {
+                self.end(server, value);
+            }
+            Register::Cppr => self.set_cppr(server, value as u8),
+            Register::Mfrr => self.set_mfrr(server, value as u8),
+        }
     }
 
     /// Index of the server with this PIR.
@@ -157,10 +249,12 @@ impl Xics {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRMWARE_EVENT, INTER_PROCESSOR, Xics};
+    use super::{FIRMWARE_EVENT, INTER_PROCESSOR, Register, Xics};
+    use arch::address::RealAddress;
+    use arch::processor::Processor;
 
     fn two() -> Xics {
-        let mut xics = Xics::new([0, 4].into_iter());
+        let mut xics = Xics::new(Processor::Power9, &[0, 4]);
         xics.set_cppr(0, 0xFF);
         xics.set_cppr(1, 0xFF);
         xics
@@ -207,5 +301,28 @@ mod tests {
         xics.set_mfrr(0, 0xFF);
         assert!(xics.end(0, 0xFF00_0002));
         assert_eq!(xics.accept(0, false) & 0xFF_FFFF, FIRMWARE_EVENT);
+    }
+
+    #[test]
+    fn registers_in_memory_do_what_the_calls_do() {
+        let mut xics = Xics::new(Processor::Power8, &[8, 9]);
+        let second = RealAddress(0x0003_FFFF_8000_9000);
+        let at = |xics: &Xics, offset, bytes, is_store| {
+            xics.register_at(second.wrapping_add(offset), bytes, is_store)
+        };
+        assert_eq!(at(&xics, 4, 4, false), Some((1, Register::Xirr)));
+        assert_eq!(at(&xics, 4, 1, true), Some((1, Register::Cppr)));
+        assert_eq!(at(&xics, 0, 4, true), None, "what is only looked at is not written");
+        assert_eq!(at(&xics, 12, 4, true), None);
+        assert_eq!(xics.register_at(RealAddress(0x0003_FFFF_8000_A004), 4, false), None);
+        xics.write(1, Register::Cppr, 0xFF);
+        xics.write(1, Register::Mfrr, 5);
+        assert_eq!((xics.read(1, Register::Poll), xics.line(1)), (0xFF00_0002, true));
+        assert_eq!(xics.read(1, Register::Xirr), 0xFF00_0002);
+        assert_eq!((xics.read(1, Register::Cppr), xics.line(1)), (5, false));
+        xics.write(1, Register::Mfrr, 0xFF);
+        xics.write(1, Register::Xirr, 0xFF00_0002);
+        assert_eq!((xics.read(1, Register::Cppr), xics.line(1)), (0xFF, false));
+        assert!(!Xics::new(Processor::Power9, &[0]).has_registers());
     }
 }
