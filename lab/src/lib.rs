@@ -9,7 +9,7 @@
 //! [`comparison`] makes the consoles of the two machines comparable, and [`statistics`] are what the hypervisor
 //! counted.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
-//! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
+//! figures ([`metric`]), [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`] puts the machine's figures beside published
 //! ones. What goes wrong is a [`failure::Failure`].
 
 pub mod bundle;
@@ -35,6 +35,7 @@ pub mod refills;
 pub mod report;
 pub mod size;
 pub mod statistics;
+pub mod steps;
 pub mod system;
 pub mod timed;
 pub mod toml_file;

@@ -16,6 +16,8 @@ pub use private::Private;
 
 use alloc::boxed::Box;
 
+use arch::excess::Excesses;
+
 use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::partition::outcome::{Departure, Outcome, StopReason};
@@ -102,12 +104,12 @@ pub trait Enter: Hal {
     /// nobody's.
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
 
-    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation.
-    /// [`Enter::load_eagerly`] has to follow.
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64;
+    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation, but
+    /// for `without`. [`Enter::load_eagerly`] with the same has to follow.
+    fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64;
 
     /// Copies all of that back, for a guest that has to leave at the time `until`.
-    fn load_eagerly(&self, from: &Registers, common: Common, until: u64);
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64, without: Excesses);
 
     /// When the decrementer of the vCPU that has left expires, in the partition's time base.
     fn decrementer_expires(&self, registers: &Registers, common: Common) -> u64;

@@ -50,7 +50,7 @@ impl<H: Enter> Running<'_, H> {
                 if self.goes_on(now) { Private::Answered } else { Private::Shared }
             }
             _ if self.has_demanded => Private::Shared,
-            RegisterPolicy::Released | RegisterPolicy::Eager => {
+            RegisterPolicy::Released | RegisterPolicy::Eager { .. } => {
                 self.registers.answer([0; 3]);
                 Private::Offered
             }
@@ -61,22 +61,22 @@ impl<H: Enter> Running<'_, H> {
     /// the rest is in the record too: any other hardware thread could take it there.
     pub fn is_taken_back(&mut self) -> bool {
         let System { hal, .. } = self.system;
-        let is_eager = self.system.policy.registers == RegisterPolicy::Eager;
+        let eager = match self.system.policy.registers {
+            RegisterPolicy::Eager { without } => Some(without),
+            RegisterPolicy::Owned | RegisterPolicy::Released => None,
+        };
         let registers = &mut *self.registers;
-        let now = if is_eager {
-            hal.save_eagerly(registers, self.common)
-        } else {
-            hal.save_registers(registers, None, self.common)
+        let now = match eager {
+            Some(without) => hal.save_eagerly(registers, self.common, without),
+            None => hal.save_registers(registers, None, self.common),
         };
         // A hypercall is an interrupt that saves there where the vCPU goes on.
         (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
-        if self.system.has_other_threads() {
-            hal.complete_invalidations();
-        }
+        // Its invalidations need not be complete: if it does not go on here, `residence::save` waits for them.
         let goes_on = self.goes_on(now);
-        if is_eager {
+        if let Some(without) = eager {
             let common = Common { lpcr: self.lpcr, ..self.common };
-            hal.load_eagerly(&self.registers, common, self.until);
+            hal.load_eagerly(&self.registers, common, self.until, without);
         }
         goes_on
     }

@@ -86,7 +86,7 @@ impl Resident {
                 save(system, partition, place.1, &mut registers);
                 partition.vcpus[place.1].leave_whole(registers, Some(thread));
             }
-            RegisterPolicy::Eager => {
+            RegisterPolicy::Eager { .. } => {
                 save(system, partition, place.1, &mut registers);
                 partition.vcpus[place.1].leave_whole(registers, None);
             }

@@ -4,6 +4,7 @@ use core::arch::asm;
 use core::ptr;
 
 use arch::address::RealAddress;
+use arch::excess::Excesses;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
@@ -298,12 +299,12 @@ impl Enter for Machine {
         residents::load(from, demanded, common);
     }
 
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
-        eager::save(into, common)
+    fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64 {
+        eager::save(into, common, without)
     }
 
-    fn load_eagerly(&self, from: &Registers, common: Common, until: u64) {
-        eager::load(from, common, until);
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64, without: Excesses) {
+        eager::load(from, common, until, without);
     }
 
     fn decrementer_expires(&self, _: &Registers, common: Common) -> u64 {
