@@ -288,6 +288,10 @@ impl Threads for Fake {
 
     fn clear_doorbell(&self) {}
 
+    fn is_rung(&self) -> bool {
+        false
+    }
+
     fn wait(&self, until: u64) {
         self.timebase.set(self.timebase.get().max(until));
     }

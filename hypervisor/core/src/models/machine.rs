@@ -176,6 +176,10 @@ impl Threads for Machine {
         *self.own_doorbell().is_rung.lock().expect("no thread has failed") = false;
     }
 
+    fn is_rung(&self) -> bool {
+        *self.own_doorbell().is_rung.lock().expect("no thread has failed")
+    }
+
     fn wait(&self, until: u64) {
         self.stay(until);
     }

@@ -198,6 +198,10 @@ impl Threads for Machine {
         threads::clear_doorbell();
     }
 
+    fn is_rung(&self) -> bool {
+        threads::is_rung()
+    }
+
     fn wait(&self, until: u64) {
         threads::wait(until);
     }
@@ -274,9 +278,8 @@ impl Enter for Machine {
                 ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
-            residents::enter(lpcr, until, now);
+            residents::enter(lpcr, running.timebase_offset(), until, now);
             hal_enter_guest(registers);
-            residents::left();
             (*area).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.

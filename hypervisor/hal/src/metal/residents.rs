@@ -12,7 +12,7 @@ use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor, Written}
 use super::facilities;
 use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use super::threads::own_index;
-use crate::host_state::per_cpu::THREADS_MAX;
+use crate::host_state::per_cpu::{THREADS_MAX, per_cpu};
 use crate::single::Single;
 
 unsafe extern "C" {
@@ -23,16 +23,20 @@ unsafe extern "C" {
 /// The largest positive value of a decrementer of 56 bits.
 pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
 
-/// What the registers in a processor held when they were saved last.
+/// What is known of the registers in a processor between two guests.
 struct Saved {
-    /// No guest has run since.
+    /// What they held when they were saved is there, as no guest has run since.
     is_there: bool,
     values: Supervisor,
+    /// When the decrementer expires of a vCPU that was loaded and not entered, in the partition's time base: DEC is written as late as
+    /// that.
+    expires: Option<u64>,
 }
 
 /// By hardware thread.
 static SAVED: [Single<Saved>; THREADS_MAX] =
-    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO }) }; THREADS_MAX];
+    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO, expires: None }) };
+        THREADS_MAX];
 
 /// # Safety
 /// Once at a time: it is the only way to this thread's own.
@@ -48,18 +52,15 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
         let saved = saved();
         saved.is_there = true;
         let now = read_supervisor(&mut into.supervisor, &mut saved.values, common);
+        if let Some(expires) = saved.expires.take() {
+            into.supervisor.decrementer_expires = expires;
+        }
         hal_save_floating(&raw mut into.floating);
         if let Some(demanded) = demanded {
             facilities::save(demanded);
         }
         now
     }
-}
-
-/// A guest has run since what is in the processor was saved.
-pub(super) fn left() {
-    // SAFETY: dropped at once.
-    unsafe { saved().is_there = false };
 }
 
 /// Copies that from the record of a vCPU into the processor.
@@ -74,45 +75,56 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
             isync();
             write::<{ spr::LPIDR }>(lpid);
         }
-        set_control(common.lpcr);
         let saved = saved();
         let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
         write_supervisor(&from.supervisor, before);
         clear_segments();
         hal_load_floating(&raw const from.floating);
         facilities::load(demanded);
-        // It comes after LPCR, which says how wide it is.
-        let expires = from.supervisor.decrementer_expires;
-        let now = read::<{ spr::TB }>().wrapping_add(common.timebase_offset);
-        write::<{ spr::DEC }>(expires.wrapping_sub(now));
+        saved.expires = Some(from.supervisor.decrementer_expires);
     }
 }
 
-/// Sets LPCR for a guest, if it is another one. `hrfid` makes it hold.
+/// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
 ///
 /// # Safety
-/// Only for a value with which a partition runs.
-unsafe fn set_control(lpcr: u64) {
-    if read::<{ spr::LPCR }>() != lpcr {
-        // SAFETY: the caller's promise; the hypervisor's own translation is the same with it.
-        unsafe { write::<{ spr::LPCR }>(lpcr) };
+/// Only for a value with which a partition runs, or the hypervisor waits: its own translation is the same with it.
+pub(super) unsafe fn set_control(lpcr: u64) {
+    // SAFETY: the caller's promise; the area is this thread's.
+    unsafe {
+        if (*per_cpu()).lpcr != lpcr {
+            (*per_cpu()).lpcr = lpcr;
+            write::<{ spr::LPCR }>(lpcr);
+        }
     }
 }
 
-/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`.
+/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`, and `timebase_offset` later in its
+/// own time base.
 ///
 /// # Safety
 /// Only before that guest is entered.
-pub(super) unsafe fn enter(lpcr: u64, until: u64, now: u64) {
-    // SAFETY: the caller's promise. The decrementer of the hypervisor comes after LPCR, which says how wide it is.
+pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64) {
+    // SAFETY: the caller's promise. The decrementers come after LPCR, which says how wide they are. Nothing that is called here asks
+    // for `saved`.
     unsafe {
         set_control(lpcr);
+        let saved = saved();
+        // From here on a guest has run.
+        saved.is_there = false;
+        if let Some(expires) = saved.expires.take() {
+            write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
+        }
         write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
     }
 }
 
 /// When the decrementer in the processor expires, in the partition's time base.
 pub(super) fn decrementer_expires(common: Common) -> u64 {
+    // SAFETY: dropped at once.
+    if let Some(expires) = unsafe { saved().expires } {
+        return expires;
+    }
     let left = read::<{ spr::DEC }>();
     left.wrapping_add(read::<{ spr::TB }>()).wrapping_add(common.timebase_offset)
 }
