@@ -106,7 +106,8 @@ pub trait Enter: Hal {
     /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure;
 
-    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile.
+    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile, or when the
+    /// vCPU left.
     fn save_registers(
         &self,
         into: &mut Registers,

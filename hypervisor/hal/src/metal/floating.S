@@ -34,7 +34,9 @@ hal_save_floating_on:
     .globl hal_load_floating
     .type hal_load_floating, @function
 hal_load_floating:
-    ld %r4, {HOST_MSR}(%r13)
+    mfmsr %r4                           # a write is dearer, and another vCPU's registers may just have been saved
+    andi. %r5, %r4, MSR_FP
+    bne hal_load_floating_on
     ori %r4, %r4, MSR_FP
     mtmsrd %r4, 0
     .globl hal_load_floating_on

@@ -283,7 +283,7 @@ impl Enter for Machine {
             (*area).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.
-        running.left = read::<{ spr::TB }>();
+        running.left = residents::left(running.timebase_offset());
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
         running.departure.take().expect("an exit that leaves says why")

@@ -28,15 +28,28 @@ struct Saved {
     /// What they held when they were saved is there, as no guest has run since.
     is_there: bool,
     values: Supervisor,
-    /// When the decrementer expires of a vCPU that was loaded and not entered, in the partition's time base: DEC is written as late as
-    /// that.
-    expires: Option<u64>,
+    decrementer: Decrementer,
+}
+
+/// Where the decrementer of the vCPU is whose registers are in the processor. When it expires is in the partition's time base.
+#[derive(Clone, Copy)]
+enum Decrementer {
+    /// In DEC.
+    InProcessor,
+    /// There too, and it was read as the vCPU left, at a time of the machine's time base.
+    Read { expires: u64, time: u64 },
+    /// The vCPU was loaded: DEC is written as it enters.
+    Loaded { expires: u64 },
 }
 
 /// By hardware thread.
-static SAVED: [Single<Saved>; THREADS_MAX] =
-    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO, expires: None }) };
-        THREADS_MAX];
+static SAVED: [Single<Saved>; THREADS_MAX] = [const {
+    Single::new(Saved {
+        is_there: false,
+        values: Supervisor::ZERO,
+        decrementer: Decrementer::InProcessor,
+    })
+}; THREADS_MAX];
 
 /// # Safety
 /// Once at a time: it is the only way to this thread's own.
@@ -45,16 +58,19 @@ unsafe fn saved() -> &'static mut Saved {
     unsafe { &mut *SAVED[own_index()].get() }
 }
 
-/// Copies what stays in the processor into the record; the time base meanwhile.
+/// Copies what stays in the processor into the record; the time base meanwhile, or when the vCPU left.
 pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common: Common) -> u64 {
     // SAFETY: nothing that is called here asks for it; the record is there for the call.
     unsafe {
         let saved = saved();
         saved.is_there = true;
-        let now = read_supervisor(&mut into.supervisor, &mut saved.values, common);
-        if let Some(expires) = saved.expires.take() {
-            into.supervisor.decrementer_expires = expires;
-        }
+        read_supervisor(&mut into.supervisor, &mut saved.values);
+        let (expires, now) = match saved.decrementer {
+            Decrementer::InProcessor => read_decrementer(common.timebase_offset),
+            Decrementer::Read { expires, time } => (expires, time),
+            Decrementer::Loaded { expires } => (expires, read::<{ spr::TB }>()),
+        };
+        into.supervisor.decrementer_expires = expires;
         hal_save_floating(&raw mut into.floating);
         if let Some(demanded) = demanded {
             facilities::save(demanded);
@@ -81,8 +97,23 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
         clear_segments();
         hal_load_floating(&raw const from.floating);
         facilities::load(demanded);
-        saved.expires = Some(from.supervisor.decrementer_expires);
+        saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
     }
+}
+
+/// When the decrementer expires, in a time base that is so much later than the machine's; and that one's time.
+fn read_decrementer(timebase_offset: u64) -> (u64, u64) {
+    let left = read::<{ spr::DEC }>();
+    let now = read::<{ spr::TB }>();
+    (left.wrapping_add(now).wrapping_add(timebase_offset), now)
+}
+
+/// A guest has left: when that was.
+pub(super) fn left(timebase_offset: u64) -> u64 {
+    let (expires, time) = read_decrementer(timebase_offset);
+    // SAFETY: dropped at once.
+    unsafe { saved().decrementer = Decrementer::Read { expires, time } };
+    time
 }
 
 /// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
@@ -112,9 +143,10 @@ pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64
         let saved = saved();
         // From here on a guest has run.
         saved.is_there = false;
-        if let Some(expires) = saved.expires.take() {
+        if let Decrementer::Loaded { expires } = saved.decrementer {
             write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
         }
+        saved.decrementer = Decrementer::InProcessor;
         write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
     }
 }
@@ -122,25 +154,21 @@ pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64
 /// When the decrementer in the processor expires, in the partition's time base.
 pub(super) fn decrementer_expires(common: Common) -> u64 {
     // SAFETY: dropped at once.
-    if let Some(expires) = unsafe { saved().expires } {
-        return expires;
+    match unsafe { saved().decrementer } {
+        Decrementer::InProcessor => read_decrementer(common.timebase_offset).0,
+        Decrementer::Read { expires, .. } | Decrementer::Loaded { expires } => expires,
     }
-    let left = read::<{ spr::DEC }>();
-    left.wrapping_add(read::<{ spr::TB }>()).wrapping_add(common.timebase_offset)
 }
 
 macro_rules! supervisor {
     ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
-        /// Reads all of them, twice over; the time base meanwhile.
-        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor, common: Common) -> u64 {
+        /// Reads all of them, twice over.
+        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor) {
             $(
                 let value = read::<{ spr::$read }>();
                 (into.$field, copy.$field) = (value, value);
             )*
             into.psscr &= psscr::PRIVILEGED;
-            let (left, now) = (read::<{ spr::DEC }>(), read::<{ spr::TB }>());
-            into.decrementer_expires = left.wrapping_add(now).wrapping_add(common.timebase_offset);
-            now
         }
 
         /// # Safety
