@@ -48,6 +48,10 @@ impl StepsTable {
         self,
         file: &TomlFile,
     ) -> Result<(Steps, Vec<Spanned<VariantTable>>), Failure> {
+        if self.step.is_empty() {
+            let text = "there is no step; add a [[steps.step]] table";
+            return Err(file.complain(self.from.span(), text));
+        }
         let variant = |name: String, span: Range<usize>, policy: PolicyTable| {
             let table = VariantTable {
                 name: Spanned::new(span.clone(), name),
@@ -68,6 +72,11 @@ impl StepsTable {
         let mut alone = Vec::new();
         for table in &self.step {
             let (name, span) = (table.name.get_ref(), table.name.span());
+            let is_number = |it: &Published| it.saved.is_finite() && it.left.is_finite();
+            if !table.published.as_ref().is_none_or(is_number) {
+                let text = format!("what is published of the step `{name}` must be numbers");
+                return Err(file.complain(span, text));
+            }
             let through = format!("through-{name}");
             let mut step = Step {
                 name: name.clone(),

@@ -8,7 +8,7 @@
 //!
 //! A vCPU that goes on elsewhere may have begun invalidations here that other threads have not done yet. Its `tlbsync`, there,
 //! would not wait for them; so the thread that keeps it completes them before it lets go. Where there is no other thread,
-//! there is nothing to complete.
+//! there is nothing to complete, and nothing of a vCPU that goes on here at once.
 
 use alloc::boxed::Box;
 
