@@ -186,7 +186,7 @@ impl<H: Enter> Running<'_, H> {
             return None;
         };
         // It may be in the queue, but nobody takes it before its partition is unlocked.
-        let makes_way = chosen.is_some_and(|(id, _)| id != self.id);
+        let makes_way = chosen.is_some();
         let now = resident.stays(system, thread, partition, place, self.registers, makes_way);
         chosen.map(|(id, slice)| Chosen { id, slice, now })
     }
