@@ -126,6 +126,12 @@ pub(crate) fn per_cpu() -> *mut PerCpu {
     area
 }
 
+/// The index of this thread.
+pub(crate) fn own_index() -> usize {
+    // SAFETY: its own; written before the thread was fetched.
+    unsafe { (*per_cpu()).index }
+}
+
 /// The area of the thread with this index.
 pub(crate) fn area(index: usize) -> *mut PerCpu {
     assert!(index < THREADS_MAX, "a thread has an area");

@@ -17,9 +17,8 @@ use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 use super::facilities::{load_branches, load_monitor, read_monitor};
 use super::registers::{await_invalidations, clear_segments, isync, ptesync, read, spr, write};
 use super::residents::DECREMENTER_MAX;
-use super::threads::own_index;
 use crate::host_state::HOST_MSR;
-use crate::host_state::per_cpu::THREADS_MAX;
+use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 use crate::host_state::power9::HOST_LPCR;
 use crate::single::Single;
 

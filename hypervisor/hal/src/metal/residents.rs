@@ -11,8 +11,7 @@ use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor, Written}
 
 use super::facilities;
 use super::registers::{clear_segments, isync, ptesync, read, spr, write};
-use super::threads::own_index;
-use crate::host_state::per_cpu::{THREADS_MAX, per_cpu};
+use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
 use crate::single::Single;
 
 unsafe extern "C" {

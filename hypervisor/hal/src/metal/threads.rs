@@ -18,7 +18,7 @@ use super::registers::{isync, ptesync, read, spr, write};
 use super::{opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
-use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
 use crate::host_state::power9::{HOST_LPCR, set_up_thread, translation_on};
 use crate::single::Single;
 
@@ -163,12 +163,6 @@ pub(super) fn ring(index: usize) {
     // SAFETY: a message to a thread that the hypervisor runs on. The fence of the other doorbell is a `sync`, so
     // what was stored before is there for whoever gets the message.
     unsafe { asm!(".long {}", const MSGSND, in("r4") message, options(nostack)) };
-}
-
-/// The index of this thread.
-pub(super) fn own_index() -> usize {
-    // SAFETY: its own; written before the thread was fetched.
-    unsafe { (*per_cpu()).index }
 }
 
 /// Whether this thread's doorbell was rung, as far as that is seen.
