@@ -110,8 +110,11 @@ fn read_decrementer(timebase_offset: u64) -> (u64, u64) {
 /// A guest has left: when that was.
 pub(super) fn left(timebase_offset: u64) -> u64 {
     let (expires, time) = read_decrementer(timebase_offset);
-    // SAFETY: dropped at once.
-    unsafe { saved().decrementer = Decrementer::Read { expires, time } };
+    // SAFETY: nothing that is called here asks for it.
+    let saved = unsafe { saved() };
+    // It may have been saved while the guest was in a hypercall, and have gone on.
+    saved.is_there = false;
+    saved.decrementer = Decrementer::Read { expires, time };
     time
 }
 
@@ -140,8 +143,6 @@ pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64
     unsafe {
         set_control(lpcr);
         let saved = saved();
-        // From here on a guest has run.
-        saved.is_there = false;
         if let Decrementer::Loaded { expires } = saved.decrementer {
             write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
         }
