@@ -177,15 +177,16 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         if moves(Excess::Seldom) {
             write::<{ spr::DPDES }>(0);
         }
-        clear_segments();
-        switch_context(0, HOST_LPCR, 0, without);
-        write::<{ spr::HDEC }>(0x7FFF_FFFF);
-        enable(ALL_FACILITIES);
+        // The hypervisor's LPCR makes it narrower.
         let left = read::<{ spr::DEC }>();
         time(Excess::TimerReads, without);
         let now = read::<{ spr::TB }>();
         supervisor.decrementer_expires =
             left.wrapping_add(now).wrapping_add(common.timebase_offset);
+        clear_segments();
+        switch_context(0, HOST_LPCR, 0, without);
+        write::<{ spr::HDEC }>(0x7FFF_FFFF);
+        enable(ALL_FACILITIES);
         supervisor.tar = read::<{ spr::TAR }>();
         if moves(Excess::Wort) {
             read::<{ spr::WORT }>();
