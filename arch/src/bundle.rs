@@ -13,6 +13,7 @@
 //!     powervisor,console = "name";              may be left out
 //!     powervisor,registers = "owned";           may be left out: the name of a [`RegisterPolicy`]
 //!     powervisor,mitigations = "firmware";      may be left out: the name of a [`MitigationPolicy`]
+//!     powervisor,eager-without = <u32>;         with "eager", may be left out: bits of [`Excesses`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
 //!         powervisor,vcpus = <u32>;
@@ -26,6 +27,8 @@
 //!     };
 //! };
 //! ```
+
+use crate::excess::Excesses;
 
 /// The root's `compatible`.
 pub const COMPATIBLE: &str = "powervisor,bundle-v1";
@@ -41,6 +44,9 @@ pub const CONSOLE: &str = "powervisor,console";
 pub const REGISTERS: &str = "powervisor,registers";
 /// Root property: the name of a [`MitigationPolicy`]. May be left out.
 pub const MITIGATIONS: &str = "powervisor,mitigations";
+/// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to with another
+/// policy.
+pub const EAGER_WITHOUT: &str = "powervisor,eager-without";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
 /// Partition property: number of vCPUs.
@@ -73,12 +79,16 @@ pub enum RegisterPolicy {
     Released,
     /// As [`RegisterPolicy::Released`], and everything is loaded again too. A vCPU that nobody waits for moves what KVM moved
     /// before its optimisation, in that order and with those barriers: to measure it, and for nothing else.
-    Eager,
+    Eager {
+        /// What of that it does not move.
+        without: Excesses,
+    },
 }
 
 impl RegisterPolicy {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Owned, Self::Released, Self::Eager];
+    pub const ALL: [Self; 3] =
+        [Self::Owned, Self::Released, Self::Eager { without: Excesses::NONE }];
 
     /// As the bundle and the files of the `powervisor` command write it.
     #[must_use]
@@ -86,11 +96,11 @@ impl RegisterPolicy {
         match self {
             Self::Owned => "owned",
             Self::Released => "released",
-            Self::Eager => "eager",
+            Self::Eager { .. } => "eager",
         }
     }
 
-    /// The one with this name.
+    /// The one with this name; eager without nothing.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)

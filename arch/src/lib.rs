@@ -14,6 +14,7 @@ pub mod address;
 pub mod bits;
 pub mod bundle;
 pub mod console;
+pub mod excess;
 pub mod hash;
 pub mod instruction;
 pub mod interrupt;

@@ -107,6 +107,16 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nregisters = 'eager'\nwithout = ['amore']\n",
+            "bad.toml:8: nothing to leave out is called `amore`; did you mean `amor`?",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nregisters = 'owned'\nwithout = ['amor']\n",
+            "bad.toml:8: only `registers = \"eager\"` leaves something out; remove `without`",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[[partition]]\nname = 'p'\npayload = 'p.elf'\nmemory = '1 MiB'\nvcpus = 1\n",
             "bad.toml:7: a second partition is called `p`; give each its own name",
         ),
@@ -167,6 +177,23 @@ fn experiment_files() {
             "expect = ''\n",
             "expect = ''\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
             "bad.toml:12: a second variant is called `v`; give each its own name",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\npairs = [['a', 'b']]\n\
+             [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\n[[variant]]",
+            "bad.toml:13: no step that can be alone is called `b`; known: a",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\n\
+             [[steps.step]]\nname = 'a'\nwhat = ''\n[[variant]]",
+            "bad.toml:14: give the step `a` either `without` or `registers`, not both",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\nstep = []\n[[variant]]",
+            "bad.toml:9: there is no step; add a [[steps.step]] table",
         ),
         (
             "name = 'v'",

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
+    MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
+    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
+use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
@@ -147,6 +148,11 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     }
     if sharing.registers != RegisterPolicy::default() {
         tree.root.add_property(property(REGISTERS, sharing.registers.name()));
+    }
+    if let RegisterPolicy::Eager { without } = sharing.registers
+        && without != Excesses::NONE
+    {
+        tree.root.add_property(property(EAGER_WITHOUT, without.bits()));
     }
     if sharing.mitigations != MitigationPolicy::default() {
         tree.root.add_property(property(MITIGATIONS, sharing.mitigations.name()));

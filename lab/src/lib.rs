@@ -9,8 +9,9 @@
 //! [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the consoles of the two
 //! machines comparable.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
-//! figures ([`metric`]), [`ledger`] where its cycles went. [`calibration`] puts the machine's figures beside published
-//! ones. A machine that somebody looks at step by step, also backwards, has a [`history`]. What goes wrong is a [`failure::Failure`].
+//! figures ([`metric`]), [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`]
+//! puts the machine's figures beside published ones. A machine that somebody looks at step by step, also backwards, has a
+//! [`history`]. What goes wrong is a [`failure::Failure`].
 
 pub mod bundle;
 pub mod calibration;
@@ -37,6 +38,7 @@ pub mod refills;
 pub mod report;
 pub mod size;
 pub mod statistics;
+pub mod steps;
 pub mod system;
 pub mod timed;
 pub mod toml_file;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use arch::bundle::{MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
+use arch::excess::{Excess, Excesses};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -43,18 +44,48 @@ struct MachineTable {
 #[serde(deny_unknown_fields)]
 pub struct PolicyTable {
     registers: Option<Spanned<String>>,
+    /// What `registers = "eager"` leaves out.
+    #[serde(default)]
+    without: Vec<Spanned<String>>,
     mitigations: Option<Spanned<String>>,
 }
 
 impl PolicyTable {
+    /// `registers`, and nothing left out.
+    pub(crate) const fn of(registers: Spanned<String>) -> Self {
+        Self { registers: Some(registers), without: Vec::new(), mitigations: None }
+    }
+
+    /// Eager, and this left out.
+    pub(crate) fn eager(without: Vec<Spanned<String>>) -> Self {
+        let eager = RegisterPolicy::Eager { without: Excesses::NONE };
+        let registers = Some(Spanned::new(0..0, eager.name().to_owned()));
+        Self { registers, without, mitigations: None }
+    }
+
     /// Where the registers of a vCPU go that gives up the processor.
     pub fn registers(&self, file: &TomlFile) -> Result<RegisterPolicy, Failure> {
-        let Some(name) = &self.registers else { return Ok(RegisterPolicy::default()) };
-        RegisterPolicy::from_name(name.get_ref()).ok_or_else(|| {
-            let known = RegisterPolicy::ALL.map(RegisterPolicy::name);
-            let hint = suggest(name.get_ref(), known);
-            let text = format!("no policy for registers is called `{}`; {hint}", name.get_ref());
-            file.complain(name.span(), text)
+        let policy = match &self.registers {
+            None => RegisterPolicy::default(),
+            Some(name) => RegisterPolicy::from_name(name.get_ref()).ok_or_else(|| {
+                let known = RegisterPolicy::ALL.map(RegisterPolicy::name);
+                let hint = suggest(name.get_ref(), known);
+                let text =
+                    format!("no policy for registers is called `{}`; {hint}", name.get_ref());
+                file.complain(name.span(), text)
+            })?,
+        };
+        self.without.iter().try_fold(policy, |policy, name| {
+            let RegisterPolicy::Eager { without } = policy else {
+                let text = "only `registers = \"eager\"` leaves something out; remove `without`";
+                return Err(file.complain(name.span(), text));
+            };
+            let excess = Excess::from_name(name.get_ref()).ok_or_else(|| {
+                let hint = suggest(name.get_ref(), Excess::ALL.map(Excess::name));
+                let text = format!("nothing to leave out is called `{}`; {hint}", name.get_ref());
+                file.complain(name.span(), text)
+            })?;
+            Ok(RegisterPolicy::Eager { without: without.with(excess) })
         })
     }
 
@@ -71,10 +102,14 @@ impl PolicyTable {
 
     /// What this says, and `others` where it says nothing.
     pub fn or(&self, others: &Self) -> Self {
-        let Self { registers, mitigations } = self.clone();
+        let (of_registers, of_mitigations) = (
+            if self.registers.is_some() { self } else { others },
+            if self.mitigations.is_some() { self } else { others },
+        );
         Self {
-            registers: registers.or_else(|| others.registers.clone()),
-            mitigations: mitigations.or_else(|| others.mitigations.clone()),
+            registers: of_registers.registers.clone(),
+            without: of_registers.without.clone(),
+            mitigations: of_mitigations.mitigations.clone(),
         }
     }
 }

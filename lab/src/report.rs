@@ -13,6 +13,7 @@ use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
 use crate::metric::{Figure, Interval, Measured, Per, metrics};
+use crate::steps::{self, Saved};
 
 /// The version of the JSON's form.
 pub const SCHEMA: u32 = 1;
@@ -38,6 +39,8 @@ pub struct Report {
     variants: BTreeMap<String, OfVariant>,
     /// By variant; empty where the machine ran without its timing model.
     ledger: BTreeMap<String, Ledger>,
+    /// What each step saves, where the experiment has steps and the machine ran with its timing model.
+    steps: Option<Saved>,
     #[serde(skip)]
     question: String,
 }
@@ -92,6 +95,7 @@ impl Report {
             rows: Vec::new(),
             variants: BTreeMap::new(),
             ledger: BTreeMap::new(),
+            steps: None,
             question: experiment.question.clone(),
         }
     }
@@ -143,6 +147,16 @@ impl Report {
         if let Some(of_variant) = self.variants.get_mut(variant) {
             of_variant.checks = checks;
         }
+    }
+
+    /// Adds what the experiment's steps save, if it has some, once all variants have their figures and ledgers.
+    pub fn add_steps(&mut self, experiment: &Experiment) {
+        let measured = |variant: &str| {
+            let (of, ledger) = (self.variants.get(variant)?, self.ledger.get(variant)?);
+            let cycles = ledger.elapsed_thread_cycles as f64 / of.divisor as f64;
+            Some(steps::Measured { cycles, divisor: of.divisor, ledger })
+        };
+        self.steps = experiment.steps.as_ref().and_then(|steps| steps.saved(measured));
     }
 
     /// Of each variant its ledger if that is wanted, and what was checked of it.
@@ -203,8 +217,9 @@ impl Report {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+        let steps = self.steps.as_ref().map(Saved::text).unwrap_or_default();
         format!(
-            "{}: {}\nmachine {}, parameters {}, seed {}; figures per {} of the marked region\n\n{}\n{}",
+            "{}: {}\nmachine {}, parameters {}, seed {}; figures per {} of the marked region\n\n{}\n{steps}{}",
             self.experiment,
             self.question,
             self.machine,

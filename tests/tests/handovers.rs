@@ -67,6 +67,52 @@ fn the_work_behind_a_switch_is_the_same_as_the_work_once_more() {
     }
 }
 
+/// Reads and writes of special-purpose registers that a step of the exit ladder leaves out, of one exit.
+const LEFT_OUT: [(&str, [u64; 2]); 16] = [
+    ("wort", [1, 2]),
+    ("timer-reads", [3, 0]),
+    ("amor", [0, 1]),
+    ("monitor-forced", [13, 0]),
+    ("monitor", [13, 28]),
+    ("enables", [0, 0]),
+    ("account-reads", [4, 0]),
+    ("interleaved", [0, 0]),
+    // AMR and FSCR are compared as the vCPU leaves in any case.
+    ("unchanged", [0, 10]),
+    ("canary", [0, 1]),
+    ("seldom", [2, 9]),
+    ("ebb-tm", [6, 6]),
+    ("vrsave", [1, 1]),
+    ("context", [0, 0]),
+    ("psscr", [0, 2]),
+    ("tlbsync", [0, 0]),
+];
+
+#[test]
+fn each_step_of_the_exit_ladder_leaves_out_what_its_patch_did_and_nothing_else() {
+    let experiment = experiment("exit-ladder.toml");
+    let of = |name: &str| {
+        let variant = experiment.variants.iter().find(|variant| variant.name == name).unwrap();
+        let Counts { spr_reads, spr_writes, hypercalls, .. } = counts(&experiment, variant);
+        [spr_reads, spr_writes].map(|accesses| accesses / hypercalls)
+    };
+    let fewer = |before: [u64; 2], after: [u64; 2]| [before[0] - after[0], before[1] - after[1]];
+    let steps = &experiment.steps.as_ref().unwrap().steps;
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names[..16], LEFT_OUT.map(|(name, _)| name));
+    assert_eq!(names[16..], ["released", "full"]);
+    let first = of("eager");
+    let mut before = first;
+    for (step, (name, expected)) in steps.iter().zip(LEFT_OUT) {
+        let through = of(&step.through);
+        assert_eq!(fewer(before, through), expected, "{name} behind the others");
+        assert_eq!(fewer(first, of(step.alone.as_ref().unwrap())), expected, "{name} alone");
+        before = through;
+    }
+    let [released, full] = ["through-released", "through-full"].map(of);
+    assert!(released[1] == 0 && full == [3, 0], "{released:?} {full:?}");
+}
+
 /// Adds up how long a region is open, by the threads' clocks.
 struct Clock {
     region: Region,

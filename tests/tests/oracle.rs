@@ -2,6 +2,7 @@
 //! another's: the oracle watches all systems of the tests, and a storm of random exits.
 
 use arch::bundle::RegisterPolicy;
+use arch::excess::Excess;
 use arch::interrupt::Vector;
 use arch::processor::Processor;
 use lab::system::System;
@@ -51,8 +52,11 @@ fn vectors_stay_with_the_vcpu_that_uses_them() {
 /// The same registers, wherever they go when a vCPU gives up the processor, and whoever takes it then.
 #[test]
 fn every_policy_for_registers_keeps_them() {
-    for policy in RegisterPolicy::ALL {
-        let policy = format!("policy = {{ registers = \"{}\" }}\n\n[[partition]]", policy.name());
+    let without = Excess::ALL.map(|excess| format!("\"{}\"", excess.name())).join(", ");
+    let lean = format!("registers = \"eager\", without = [{without}]");
+    let policies = RegisterPolicy::ALL.map(|policy| format!("registers = \"{}\"", policy.name()));
+    for policy in policies.into_iter().chain([lean]) {
+        let policy = format!("policy = {{ {policy} }}\n\n[[partition]]");
         for topology in [[1, 1, 1], [1, 2, 4]] {
             for (file, shorter) in [
                 ("examples/registers.toml", None),

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use arch::address::RealAddress;
+use arch::excess::Excesses;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
@@ -288,6 +289,10 @@ impl Threads for Fake {
 
     fn clear_doorbell(&self) {}
 
+    fn is_rung(&self) -> bool {
+        false
+    }
+
     fn wait(&self, until: u64) {
         self.timebase.set(self.timebase.get().max(until));
     }
@@ -398,11 +403,11 @@ impl Enter for Fake {
         *self.facilities.borrow_mut() = demanded.cloned().unwrap_or_default();
     }
 
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+    fn save_eagerly(&self, into: &mut Registers, common: Common, _: Excesses) -> u64 {
         self.save_registers(into, None, common)
     }
 
-    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64, _: Excesses) {
         self.load_registers(from, None, common);
     }
 

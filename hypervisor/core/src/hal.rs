@@ -189,6 +189,9 @@ pub trait Threads {
     /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
     fn clear_doorbell(&self);
 
+    /// Whether this thread's doorbell was rung since it was cleared, as far as that is seen. One that was not seen is still rung.
+    fn is_rung(&self) -> bool;
+
     /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
     fn wait(&self, until: u64);
 }

@@ -1,7 +1,7 @@
 //! What each hardware thread does until every partition is over.
 
 use crate::dispatch::residence::Resident;
-use crate::dispatch::{self, Enter};
+use crate::dispatch::{self, Chosen, Enter};
 use crate::partition::life::Pending;
 use crate::partition::outcome::{Outcome, StopReason};
 use crate::scheduling::schedule::{Next, start};
@@ -33,10 +33,13 @@ impl<H: Enter> System<'_, H> {
         drop(schedule);
         match next {
             Next::Run(id) => {
-                let mut next = dispatch::run(self, thread, resident, self.place(id), None);
-                while let Some((id, slice)) = next {
-                    self.hal.clear_doorbell();
-                    next = dispatch::run(self, thread, resident, self.place(id), slice);
+                let mut next = Some(Chosen::of(id));
+                while let Some(chosen) = next {
+                    // One that is rung behind this ends the next stay.
+                    if self.hal.is_rung() {
+                        self.hal.clear_doorbell();
+                    }
+                    next = dispatch::run(self, thread, resident, chosen);
                 }
             }
             Next::Wait(until) => {

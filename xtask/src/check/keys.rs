@@ -8,16 +8,20 @@ use super::text::Tree;
 /// The document.
 const FILE: &str = "docs/files.md";
 /// Where a structure is that is read, its name, and the heading over its table in the document.
-const TABLES: [(&str, &str, &str); 9] = [
+const TABLES: [(&str, &str, &str); 13] = [
     ("lab/src/partition_file.rs", "Contents", "## A partition file"),
     ("lab/src/partition_file.rs", "MachineTable", "### [machine]"),
     ("lab/src/partition_file.rs", "PolicyTable", "### [policy]"),
     ("lab/src/partition_file.rs", "PartitionTable", "### [[partition]]"),
-    ("lab/src/experiment.rs", "Contents", "## An experiment"),
-    ("lab/src/experiment.rs", "RegionTable", "### [region]"),
-    ("lab/src/experiment.rs", "VariantTable", "### [[variant]]"),
-    ("lab/src/experiment.rs", "PartnerTable", "### [[variant.partner]]"),
-    ("lab/src/experiment.rs", "PublishedTable", "### [[published]]"),
+    ("lab/src/experiment/mod.rs", "Contents", "## An experiment"),
+    ("lab/src/experiment/mod.rs", "RegionTable", "### [region]"),
+    ("lab/src/experiment/mod.rs", "VariantTable", "### [[variant]]"),
+    ("lab/src/experiment/mod.rs", "PartnerTable", "### [[variant.partner]]"),
+    ("lab/src/experiment/steps.rs", "StepsTable", "### [steps]"),
+    ("lab/src/experiment/steps.rs", "StepTable", "### [[steps.step]]"),
+    ("lab/src/steps.rs", "Published", "### [steps.step.published]"),
+    ("lab/src/steps.rs", "NotOurs", "### [[steps.not_ours]]"),
+    ("lab/src/experiment/mod.rs", "PublishedTable", "### [[published]]"),
 ];
 
 /// A complaint for each key that is in one place alone.

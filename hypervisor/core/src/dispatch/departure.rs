@@ -2,16 +2,17 @@
 
 use arch::registers::msr;
 
-use crate::partition::Partition;
 use crate::partition::life::Pending;
 use crate::partition::outcome::{Departure, Outcome, StopReason};
+use crate::partition::{Common, Partition};
 use crate::scheduling::meter::Stay;
 use crate::scheduling::queue::VcpuId;
+use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::{Activity, Next, Sleep};
+use crate::vcpu::activity::{Activity, Sleep};
 
 use super::residence::{Resident, save};
-use super::{Enter, Running, Slice};
+use super::{Chosen, Enter, Running, Slice};
 
 /// Who runs next on the thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,13 +25,26 @@ pub(super) enum Successor {
     Heir(VcpuId),
 }
 
+/// What becomes of a vCPU that does not go on here at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Left {
+    /// It waits for a processor, or sleeps; who runs next here, and for the rest of whose slice, if that is decided.
+    GoesOn(Option<(VcpuId, Option<Slice>)>),
+    /// It is to run no more.
+    Stops,
+}
+
 impl<H: Enter> Running<'_, H> {
     /// Counts what the vCPU did since it entered.
-    pub(super) fn account(&mut self, partition: &mut Partition<H>, departure: &Departure) {
-        let vcpu = &mut partition.vcpus[self.place.1];
-        vcpu.vpa.left();
+    fn account(
+        &mut self,
+        partition: &mut Partition<H>,
+        schedule: &mut Schedule,
+        departure: &Departure,
+    ) {
+        partition.vcpus[self.place.1].vpa.left();
         let mut stay = Stay {
-            vcpu: vcpu.id,
+            vcpu: self.id,
             payer: self.slice.payer,
             entered: self.entered,
             left: self.left,
@@ -40,145 +54,174 @@ impl<H: Enter> Running<'_, H> {
         if let Some(end) = partition.end {
             stay = stay.until(end);
         }
-        let mut schedule = self.system.schedule.lock();
         schedule.stayed(self.thread, stay);
         let rest = self.slice.ends.saturating_sub(self.left);
-        self.slice.lend(&mut schedule, rest.min(self.slice.lent));
-        drop(schedule);
+        self.slice.lend(schedule, rest.min(self.slice.lent));
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
         }
+        partition.statistics.preempted += u64::from(*departure == Departure::Preempted);
     }
 
-    /// Decides what the vCPU does next that left; `None` if it goes on here at once.
+    /// Accounts for the stay of the vCPU, which has left, and decides what it does next and, where that follows from how it
+    /// left, who runs next here; `None` if it goes on here at once. All of it with the schedule locked once.
     pub(super) fn left(
         &mut self,
         partition: &mut Partition<H>,
         departure: Departure,
-    ) -> Option<Next> {
-        let caller = Some(self.thread);
-        let index = self.place.1;
-        let end = |outcome| Pending::End { outcome, vcpu: index };
+    ) -> Option<Left> {
+        let mut locked = self.system.schedule.lock();
+        let schedule = &mut *locked;
+        self.account(partition, schedule, &departure);
         // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided pays for its way.
         let is_concluded = partition.life.may_run().is_none();
         let out_of_time = if partition.end.is_none() && partition.time_limit.is_some() {
             let now = self.system.hal.timebase();
-            self.system.schedule.lock().out_of_time(partition, self.left, now)
+            schedule.out_of_time(partition, self.left, now)
         } else {
             None
         };
-        let common = partition.common();
-        let vcpu = &mut partition.vcpus[index];
-        let id = vcpu.id;
         if is_concluded {
-            self.system.schedule.lock().owes(self.thread, id);
+            schedule.owes(self.thread, self.id);
         }
+        let end = |outcome| Pending::End { outcome, vcpu: self.place.1 };
         if let Some(since) = out_of_time
             && !matches!(departure, Departure::Ended(_))
         {
+            drop(locked);
             let pending = end(Outcome::Stopped(StopReason::TimeLimit));
-            self.system.conclude_since(partition, pending, caller, since);
-            return Some(Next::Stops);
+            self.system.conclude_since(partition, pending, Some(self.thread), since);
+            return Some(Left::Stops);
         }
+        let pending = match &departure {
+            Departure::Ended(outcome) => Some(end(outcome.clone())),
+            Departure::Restarted => Some(Pending::Restart),
+            _ => None,
+        };
+        if let Some(pending) = pending {
+            drop(locked);
+            self.system.conclude(partition, pending, Some(self.thread));
+            return Some(Left::Stops);
+        }
+        let common = partition.common();
+        let others = partition.vcpus.iter().map(|vcpu| vcpu.id);
+        // A slice that is over is nobody's to give.
+        let has_time = self.left < self.slice.ends;
         match departure {
-            Departure::Ended(outcome) => self.system.conclude(partition, end(outcome), caller),
-            Departure::Restarted => self.system.conclude(partition, Pending::Restart, caller),
-            Departure::Ceded => {
-                self.registers.msr |= msr::EE;
-                let expires = self.system.hal.decrementer_expires(&self.registers, common);
-                let until = expires.wrapping_sub(common.timebase_offset);
-                // The decrementer's sign says whether it has expired, not which of two numbers is greater.
-                let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
-                let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if !is_prodded && !has_expired && !vcpu.presentation.is_pending() {
-                    return Some(Next::Sleeps(Sleep::Ceded { until }));
-                }
-            }
-            Departure::AwaitsProd => {
-                if !core::mem::take(&mut vcpu.is_prodded) {
-                    return Some(Next::Sleeps(Sleep::AwaitsProd));
-                }
-            }
-            Departure::Stopped => return Some(Next::Stops),
-            // A slice that is over is nobody's to give.
-            Departure::Conferred(_) if self.left >= self.slice.ends => {}
-            Departure::Conferred(to) => {
-                let queue = &self.system.schedule.lock().queue;
-                let heir = to.filter(|to| queue.is_ready(*to));
+            Departure::ConferredToAll if has_time => {
+                let heir = schedule.queue.first_of(others);
                 self.successor = heir.map_or(Successor::Another, Successor::Heir);
             }
-            Departure::Preempted => partition.statistics.preempted += 1,
-            Departure::Changed | Departure::Called => {}
+            Departure::Conferred(to) if has_time => {
+                let heir = to.filter(|to| schedule.queue.is_ready(*to));
+                self.successor = heir.map_or(Successor::Another, Successor::Heir);
+            }
+            _ => {}
         }
-        if partition.life.may_run().is_none() {
-            return Some(Next::Stops);
+        let Some(permission) = partition.life.may_run() else { return Some(Left::Stops) };
+        let vcpu = &mut partition.vcpus[self.place.1];
+        let sleep = match departure {
+            Departure::Ceded => self.cedes(vcpu, common.timebase_offset, common),
+            Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
+            Departure::AwaitsProd => Some(Sleep::AwaitsProd),
+            Departure::Stopped => return Some(Left::Stops),
+            _ => None,
+        };
+        if let Some(sleep) = sleep {
+            self.vacates(schedule, partition.end);
+            schedule.sleep(vcpu, sleep, permission);
+            return Some(Left::GoesOn(None));
         }
-        let mut schedule = self.system.schedule.lock();
         // A timer that is due is seen to between two stays, before anybody gets a slice.
         if schedule.timers.next().is_some_and(|time| time <= self.left) {
             self.successor = Successor::Anybody;
-            return Some(Next::Ready);
+        } else if self.goes_on_here(schedule, has_time) {
+            return None;
         }
-        let has_time = self.left < self.slice.ends;
-        let has_conferred_time = has_time && self.slice.payer != id;
-        let goes_on = self.successor == Successor::Anybody
-            && (has_conferred_time || schedule.queue.goes_on(id, self.thread));
-        if goes_on && !has_time {
-            self.slice = Slice::of(id, &schedule, self.left);
+        self.vacates(schedule, partition.end);
+        let chosen = match self.successor {
+            Successor::Anybody => None,
+            Successor::Another => schedule.queue.take(self.thread).map(|id| (id, None)),
+            Successor::Heir(heir) => schedule.queue.take_this(heir).then(|| {
+                let is_given = heir != self.slice.payer;
+                let lent = if is_given { self.slice.ends - self.left } else { 0 };
+                self.slice.lend(schedule, lent);
+                (heir, Some(self.slice))
+            }),
+        };
+        if let Some((id, _)) = chosen {
+            schedule.expects(self.thread, id);
         }
-        (!goes_on).then_some(Next::Ready)
+        schedule.start(vcpu, permission);
+        Some(Left::GoesOn(chosen))
     }
 
-    /// Puts the vCPU back, from where any hardware thread may take it: who is to run next here, and for the rest
-    /// of whose slice, if that is decided. One whose partition was concluded stops, whatever it left for.
+    /// The vCPU gives the thread back, and what it was lent; if its partition's end was decided at the time `end`, it pays until then.
+    fn vacates(&mut self, schedule: &mut Schedule, end: Option<u64>) {
+        schedule.vacates(self.thread, self.id, end);
+        self.slice.lend(schedule, 0);
+    }
+
+    /// How the vCPU sleeps that waits for an interrupt, unless there is something that it waits for.
+    fn cedes(&mut self, vcpu: &mut Vcpu<H>, offset: u64, common: Common) -> Option<Sleep> {
+        self.registers.msr |= msr::EE;
+        let expires = self.system.hal.decrementer_expires(&self.registers, common);
+        let until = expires.wrapping_sub(offset);
+        // The decrementer's sign says whether it has expired, not which of two numbers is greater.
+        let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
+        let is_prodded = core::mem::take(&mut vcpu.is_prodded);
+        let waits = !is_prodded && !has_expired && !vcpu.presentation.is_pending();
+        waits.then_some(Sleep::Ceded { until })
+    }
+
+    /// Whether the vCPU, which can run, runs next here too; with a new slice if it has used its own, or gave it to nobody.
+    fn goes_on_here(&mut self, schedule: &mut Schedule, has_time: bool) -> bool {
+        let queue = &mut schedule.queue;
+        let has_conferred_time = has_time && self.slice.payer != self.id;
+        let (goes_on, is_new) = match self.successor {
+            Successor::Anybody => {
+                (has_conferred_time || queue.goes_on(self.id, self.thread), !has_time)
+            }
+            // There is nobody whom it could let run first.
+            Successor::Another => (queue.is_empty() && queue.goes_on(self.id, self.thread), true),
+            Successor::Heir(_) => (false, false),
+        };
+        if goes_on && is_new {
+            self.slice.lend(schedule, 0);
+            self.slice = Slice::of(self.id, self.system.policy.slice, self.left);
+            self.successor = Successor::Anybody;
+        }
+        goes_on
+    }
+
+    /// Puts the registers of the vCPU where whoever runs it next finds them; who is to run next here.
     pub(super) fn give_back(
         mut self,
         partition: &mut Partition<H>,
         resident: &mut Resident,
-        next: Next,
-    ) -> Option<(VcpuId, Option<Slice>)> {
-        let Self { system, thread, place, id, mut slice, left, .. } = self;
-        let mut successor = None;
-        if next == Next::Stops || partition.life.may_run().is_none() {
+        left: Left,
+    ) -> Option<Chosen> {
+        let Self { system, thread, place, id, mut slice, .. } = self;
+        let Left::GoesOn(chosen) = left else {
             // Its record is shown, or is nobody's any more.
             save(system, partition, place.1, &mut self.registers);
             partition.vcpus[place.1].leave_whole(self.registers, None);
-        } else {
-            resident.stays(system, thread, partition, place, self.registers);
-        }
-        let vcpu = &mut partition.vcpus[place.1];
-        let permission = partition.life.may_run();
-        let mut schedule = system.schedule.lock();
-        schedule.vacates(thread, id, partition.end);
-        slice.lend(&mut schedule, 0);
-        match (next, permission) {
-            (Next::Ready, Some(permission)) => {
-                successor = match self.successor {
-                    Successor::Anybody => None,
-                    Successor::Another => schedule.queue.take(thread).map(|id| (id, None)),
-                    Successor::Heir(heir) => schedule.queue.take_this(heir).then(|| {
-                        let is_given = heir != slice.payer;
-                        slice.lend(&mut schedule, if is_given { slice.ends - left } else { 0 });
-                        (heir, Some(slice))
-                    }),
-                };
-                if let Some((id, _)) = successor {
-                    schedule.expects(thread, id);
-                }
-                schedule.start(vcpu, permission);
+            let mut schedule = system.schedule.lock();
+            schedule.vacates(thread, id, partition.end);
+            slice.lend(&mut schedule, 0);
+            schedule.stop(&mut partition.vcpus[place.1]);
+            drop(schedule);
+            let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+            if partition.life.may_run().is_some() && partition.vcpus.iter().all(is_stopped) {
+                let outcome = Outcome::Stopped(StopReason::AllStopped);
+                system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
             }
-            (Next::Sleeps(sleep), Some(permission)) => {
-                schedule.sleep(vcpu, sleep, permission);
-            }
-            (Next::Stops, _) | (_, None) => schedule.stop(vcpu),
-        }
-        drop(schedule);
-        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
-        if permission.is_some() && partition.vcpus.iter().all(is_stopped) {
-            let outcome = Outcome::Stopped(StopReason::AllStopped);
-            system.conclude(partition, Pending::End { outcome, vcpu: place.1 }, None);
-        }
-        system.finish(partition);
-        successor
+            system.finish(partition);
+            return None;
+        };
+        // It may be in the queue, but nobody takes it before its partition is unlocked.
+        let makes_way = chosen.is_some();
+        let now = resident.stays(system, thread, partition, place, self.registers, makes_way);
+        chosen.map(|(id, slice)| Chosen { id, slice, now })
     }
 }

@@ -38,6 +38,8 @@ impl<H: Enter> Running<'_, H> {
     /// How long the vCPU may run from `now` on. One whose slice is over on the way in comes out again at once.
     fn ticks(&mut self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
         let mut schedule = self.system.schedule.lock();
+        // It may have been stopped and started again since it was taken.
+        schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
         let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };

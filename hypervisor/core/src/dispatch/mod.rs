@@ -16,6 +16,8 @@ pub use private::Private;
 
 use alloc::boxed::Box;
 
+use arch::excess::Excesses;
+
 use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::partition::outcome::{Departure, Outcome, StopReason};
@@ -42,9 +44,9 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// One that begins `now`, of `id`'s own.
-    fn of(id: VcpuId, schedule: &Schedule, now: u64) -> Self {
-        Self { ends: now.saturating_add(schedule.queue.slice()), payer: id, lent: 0 }
+    /// One of so many ticks that begins `now`, of `id`'s own.
+    const fn of(id: VcpuId, ticks: u64, now: u64) -> Self {
+        Self { ends: now.saturating_add(ticks), payer: id, lent: 0 }
     }
 
     /// So much of it is lent from now on.
@@ -53,6 +55,23 @@ impl Slice {
             schedule.queue.lend(self.payer, self.lent, lent);
             self.lent = lent;
         }
+    }
+}
+
+/// A vCPU that was taken from the queue and is to run next on a hardware thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Chosen {
+    id: VcpuId,
+    /// A slice that was conferred on it, for whose rest it runs before it has its own.
+    slice: Option<Slice>,
+    /// The time base, if it was read when the vCPU before had left.
+    now: Option<u64>,
+}
+
+impl Chosen {
+    /// One that runs for a slice of its own.
+    pub(crate) const fn of(id: VcpuId) -> Self {
+        Self { id, slice: None, now: None }
     }
 }
 
@@ -69,8 +88,6 @@ pub struct Running<'a, H: Hal> {
     pub registers: Box<Registers>,
     /// The vCPU's number in the machine.
     id: VcpuId,
-    /// Its partition may not run for ever.
-    has_time_limit: bool,
     /// It has used a facility that it gets on demand.
     has_demanded: bool,
     common: Common,
@@ -100,7 +117,8 @@ pub trait Enter: Hal {
     /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure;
 
-    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile.
+    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile, or when the
+    /// vCPU left.
     fn save_registers(
         &self,
         into: &mut Registers,
@@ -112,12 +130,12 @@ pub trait Enter: Hal {
     /// nobody's.
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
 
-    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation.
-    /// [`Enter::load_eagerly`] has to follow.
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64;
+    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation, but
+    /// for `without`. [`Enter::load_eagerly`] with the same has to follow.
+    fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64;
 
     /// Copies all of that back, for a guest that has to leave at the time `until`.
-    fn load_eagerly(&self, from: &Registers, common: Common, until: u64);
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64, without: Excesses);
 
     /// When the decrementer of the vCPU that has left expires, in the partition's time base.
     fn decrementer_expires(&self, registers: &Registers, common: Common) -> u64;
@@ -126,28 +144,27 @@ pub trait Enter: Hal {
     fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64);
 }
 
-/// Runs the vCPU at `place`, which was taken from the queue, on `thread`, until it does not go on; for the
-/// rest of a slice that was conferred on it, and then for its own. Who is to run next here, and for the rest of
-/// whose slice, if that is decided by how it left.
+/// Runs a vCPU on `thread` until it does not go on. Who is to run next here, if that is decided by how it left.
 pub(crate) fn run<H: Enter>(
     system: &System<'_, H>,
     thread: usize,
     resident: &mut Resident,
-    place: (usize, usize),
-    conferred: Option<Slice>,
-) -> Option<(VcpuId, Option<Slice>)> {
+    chosen: Chosen,
+) -> Option<Chosen> {
     let hal = system.hal;
+    let place = system.place(chosen.id);
     resident.make_way(system, thread, Some(place));
     let mut partition = system.partitions()[place.0].lock();
+    let mut now = chosen.now;
     while partition.vcpus[place.1].is_kept_from(thread) {
         drop(partition);
         spin_loop();
+        now = None;
         partition = system.partitions()[place.0].lock();
     }
-    let now = hal.timebase();
-    let claimed = claim(system, &mut partition, place, thread, resident, now);
-    let Some((claimed, own)) = claimed else {
-        if let Some(mut slice) = conferred {
+    let now = now.unwrap_or_else(|| hal.timebase());
+    let Some(claimed) = claim(&mut partition, place, thread, resident) else {
+        if let Some(mut slice) = chosen.slice {
             slice.lend(&mut system.schedule.lock(), 0);
         }
         return None;
@@ -161,8 +178,7 @@ pub(crate) fn run<H: Enter>(
         system,
         thread,
         place,
-        id: partition.vcpus[place.1].id,
-        has_time_limit: partition.time_limit.is_some(),
+        id: chosen.id,
         has_demanded: partition.vcpus[place.1].demanded.is_some(),
         common: partition.common(),
         until: now,
@@ -172,7 +188,7 @@ pub(crate) fn run<H: Enter>(
         entered: 0,
         left: now,
         departure: None,
-        slice: conferred.unwrap_or(own),
+        slice: chosen.slice.unwrap_or_else(|| Slice::of(chosen.id, system.policy.slice, now)),
         runs_on: false,
         successor: Successor::Anybody,
     };
@@ -187,33 +203,33 @@ pub(crate) fn run<H: Enter>(
             partition = system.partitions()[place.0].lock();
             departure
         };
-        running.account(&mut partition, &departure);
-        if let Some(next) = running.left(&mut partition, departure) {
-            return running.give_back(&mut partition, resident, next);
+        if let Some(left) = running.left(&mut partition, departure) {
+            return running.give_back(&mut partition, resident, left);
         }
         hal.clear_doorbell();
     }
 }
 
-/// The registers of a vCPU that runs from `now` on, with a slice of its own, unless it was stopped or its partition
-/// concluded since it was taken.
+/// The registers of a vCPU that runs, unless it was stopped or its partition concluded since it was taken.
 fn claim<H: Hal>(
-    system: &System<'_, H>,
     partition: &mut Partition<H>,
     place: (usize, usize),
     thread: usize,
     resident: &mut Resident,
-    now: u64,
-) -> Option<(Claimed, Slice)> {
+) -> Option<Claimed> {
     let vcpu = &mut partition.vcpus[place.1];
     let claimed = vcpu.claim(thread, &mut resident.kept, partition.life.may_run()?)?;
     let is_resident = claimed.is_resident && resident.is(place);
     resident.forget();
-    let mut schedule = system.schedule.lock();
-    // It may have been stopped and started again meanwhile.
-    schedule.queue.remove(vcpu.id);
-    let slice = Slice::of(vcpu.id, &schedule, now);
-    Some((Claimed { is_resident, ..claimed }, slice))
+    Some(Claimed { is_resident, ..claimed })
+}
+
+impl<H: Hal> Running<'_, H> {
+    /// What is added to the machine's time base for the partition's own.
+    #[must_use]
+    pub const fn timebase_offset(&self) -> u64 {
+        self.common.timebase_offset
+    }
 }
 
 impl<H: Enter> Running<'_, H> {

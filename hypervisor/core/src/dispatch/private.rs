@@ -8,6 +8,7 @@ use arch::papr::Hypercall;
 
 use crate::hypercall::is_all_others;
 use crate::partition::Common;
+use crate::partition::outcome::Departure;
 use crate::scheduling::meter::Stay;
 use crate::system::System;
 
@@ -21,6 +22,8 @@ pub enum Private {
     /// It is answered, with H_SUCCESS, but the vCPU has to give up the processor with all of its registers in its
     /// record: [`Running::is_taken_back`] says then whether it goes on.
     Offered,
+    /// It is answered, with H_SUCCESS, and the vCPU leaves before it returns from it.
+    Departs,
     /// Nothing has happened, and [`Running::hypercall`] answers it.
     Shared,
 }
@@ -42,48 +45,56 @@ impl<H: Enter> Running<'_, H> {
     #[inline(never)]
     fn give_up(&mut self) -> Private {
         if !self.is_alone() {
-            return Private::Shared;
+            return self.departs();
         }
         match self.system.policy.registers {
             RegisterPolicy::Owned => {
                 let now = self.system.hal.timebase();
-                if self.goes_on(now) { Private::Answered } else { Private::Shared }
+                if self.goes_on(now) { Private::Answered } else { self.departs() }
             }
-            _ if self.has_demanded => Private::Shared,
-            RegisterPolicy::Released | RegisterPolicy::Eager => {
+            _ if self.has_demanded => self.departs(),
+            RegisterPolicy::Released | RegisterPolicy::Eager { .. } => {
                 self.registers.answer([0; 3]);
                 Private::Offered
             }
         }
     }
 
+    /// The vCPU leaves, and the dispatcher chooses who has the rest of its slice.
+    fn departs(&mut self) -> Private {
+        self.registers.answer([0; 3]);
+        self.departure = Some(Departure::ConferredToAll);
+        Private::Departs
+    }
+
     /// Whether the vCPU, whose record has all that is not in a special-purpose register, goes on behind its hypercall, after
     /// the rest is in the record too: any other hardware thread could take it there.
     pub fn is_taken_back(&mut self) -> bool {
         let System { hal, .. } = self.system;
-        let is_eager = self.system.policy.registers == RegisterPolicy::Eager;
+        let eager = match self.system.policy.registers {
+            RegisterPolicy::Eager { without } => Some(without),
+            RegisterPolicy::Owned | RegisterPolicy::Released => None,
+        };
         let registers = &mut *self.registers;
-        let now = if is_eager {
-            hal.save_eagerly(registers, self.common)
-        } else {
-            hal.save_registers(registers, None, self.common)
+        let now = match eager {
+            Some(without) => hal.save_eagerly(registers, self.common, without),
+            None => hal.save_registers(registers, None, self.common),
         };
         // A hypercall is an interrupt that saves there where the vCPU goes on.
         (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
-        if self.system.has_other_threads() {
-            hal.complete_invalidations();
-        }
+        // Its invalidations need not be complete: if it does not go on here, `residence::save` waits for them.
         let goes_on = self.goes_on(now);
-        if is_eager {
+        if let Some(without) = eager {
             let common = Common { lpcr: self.lpcr, ..self.common };
-            hal.load_eagerly(&self.registers, common, self.until);
+            hal.load_eagerly(&self.registers, common, self.until, without);
         }
         goes_on
     }
 
-    /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time.
+    /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time. If its partition may not run
+    /// for ever, the vCPU has to leave when it has used its part, whether it goes on or not.
     fn is_alone(&self) -> bool {
-        self.runs_on && !self.has_time_limit && self.slice.payer == self.id
+        self.runs_on && self.slice.payer == self.id
     }
 
     /// Gives up the processor `now`: what the vCPU used is accounted, and the dispatcher chooses among those that are ready,

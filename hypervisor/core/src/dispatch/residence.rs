@@ -8,7 +8,7 @@
 //!
 //! A vCPU that goes on elsewhere may have begun invalidations here that other threads have not done yet. Its `tlbsync`, there,
 //! would not wait for them; so the thread that keeps it completes them before it lets go. Where there is no other thread,
-//! there is nothing to complete.
+//! there is nothing to complete, and nothing of a vCPU that goes on here at once.
 
 use alloc::boxed::Box;
 
@@ -32,8 +32,10 @@ pub(crate) struct Resident {
 
 impl Resident {
     /// What is here is not, or no more, of use.
+    #[inline]
     pub(super) fn forget(&mut self) {
-        *self = Self::default();
+        self.place = None;
+        drop(self.kept.take());
     }
 
     /// Whether a vCPU's record is not whole because of this thread.
@@ -67,7 +69,8 @@ impl Resident {
         self.forget();
     }
 
-    /// The vCPU at `place` leaves `thread` and may run anywhere.
+    /// The vCPU at `place` leaves `thread` and may run anywhere; if it `makes_way`, another one comes here next. The time base, if
+    /// its registers were moved into its record.
     pub(super) fn stays<H: Enter>(
         &mut self,
         system: &System<'_, H>,
@@ -75,36 +78,35 @@ impl Resident {
         partition: &mut Partition<H>,
         place: (usize, usize),
         mut registers: Box<Registers>,
-    ) {
-        self.place = Some(place);
-        match system.policy.registers {
-            RegisterPolicy::Owned => {
-                self.kept = Some(registers);
-                partition.vcpus[place.1].leave_with(thread);
-            }
-            RegisterPolicy::Released => {
-                save(system, partition, place.1, &mut registers);
-                partition.vcpus[place.1].leave_whole(registers, Some(thread));
-            }
-            RegisterPolicy::Eager => {
-                save(system, partition, place.1, &mut registers);
-                partition.vcpus[place.1].leave_whole(registers, None);
-            }
+        makes_way: bool,
+    ) -> Option<u64> {
+        let policy = system.policy.registers;
+        if policy == RegisterPolicy::Owned && !makes_way {
+            self.place = Some(place);
+            self.kept = Some(registers);
+            partition.vcpus[place.1].leave_with(thread);
+            return None;
         }
+        let now = save(system, partition, place.1, &mut registers);
+        let is_here = policy == RegisterPolicy::Released && !makes_way;
+        self.place = is_here.then_some(place);
+        partition.vcpus[place.1].leave_whole(registers, is_here.then_some(thread));
+        Some(now)
     }
 }
 
-/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then.
+/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then; the time base meanwhile.
 pub(super) fn save<H: Enter>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,
     vcpu: usize,
     registers: &mut Registers,
-) {
+) -> u64 {
     let common = partition.common();
     let demanded = partition.vcpus[vcpu].demanded.as_deref_mut();
-    system.hal.save_registers(registers, demanded, common);
+    let now = system.hal.save_registers(registers, demanded, common);
     if system.has_other_threads() {
         system.hal.complete_invalidations();
     }
+    now
 }

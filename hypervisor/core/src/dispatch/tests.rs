@@ -11,8 +11,8 @@ use arch::bundle::RegisterPolicy;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
-use super::Departure;
 use super::residence::Resident;
+use super::{Chosen, Departure};
 use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
 use crate::fake::Fake;
@@ -436,11 +436,45 @@ fn who_loads_pays_for_what_it_loads() {
 
 #[test]
 fn where_nobody_can_use_a_conferred_slice_the_next_runs_first() {
-    for to in [None, Some(VcpuId(1))] {
+    let nobody = [None, Some(VcpuId(1))].map(Departure::Conferred);
+    for confers in nobody.into_iter().chain([Departure::ConferredToAll]) {
         let setup = |hal: &Fake| with_idle_vcpus(hal, &[2, 1]);
-        let runs = stays(setup, Departure::Conferred(to), |_| (SLICE, Departure::Preempted));
-        assert_eq!(runs[..2], [(0, 0, SLICE / 4), (2, SLICE / 4, SLICE / 4 + SLICE)], "{to:?}");
+        let runs = stays(setup, confers.clone(), |_| (SLICE, Departure::Preempted));
+        assert_eq!(
+            runs[..2],
+            [(0, 0, SLICE / 4), (2, SLICE / 4, SLICE / 4 + SLICE)],
+            "{confers:?}"
+        );
     }
+}
+
+#[test]
+fn a_slice_that_is_conferred_on_all_is_for_the_one_of_the_partition_that_has_waited_longest() {
+    for (is_stopped, heir) in [(false, 1), (true, 2)] {
+        let setup = |hal: &Fake| {
+            let (mut partitions, mut schedule) = partitions(hal, &[3, 1]);
+            if is_stopped {
+                schedule.stop(&mut partitions[0].vcpus[1]);
+            }
+            (partitions, schedule)
+        };
+        let all = Departure::ConferredToAll;
+        let runs = stays(setup, all, |_| (SLICE * 100, Departure::Preempted));
+        assert_eq!(runs[..2], [(0, 0, SLICE / 4), (heir, SLICE / 4, SLICE)], "{runs:?}");
+    }
+}
+
+#[test]
+fn who_confers_where_nobody_else_can_run_goes_on_with_a_new_slice_and_its_limit() {
+    let setup = |hal: &Fake| {
+        let (mut partitions, schedule) = partitions(hal, &[1]);
+        partitions[0].time_limit = Some(3 * SLICE);
+        (partitions, schedule)
+    };
+    let all = || (SLICE / 4, Departure::ConferredToAll);
+    let runs = stays(setup, all().1, move |_| all());
+    let times: Vec<_> = (0..7).map(|stay| (0, stay * SLICE / 4, (stay + 1) * SLICE / 4)).collect();
+    assert_eq!(runs[..7], times);
 }
 
 #[test]
@@ -457,7 +491,10 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
         system.schedule.lock().start_in(&mut partition, vcpu);
         drop(partition);
         let mut resident = Resident::default();
-        assert_eq!(super::run(&system, thread, &mut resident, (0, vcpu), None), None);
+        assert_eq!(
+            super::run(&system, thread, &mut resident, Chosen::of(VcpuId(vcpu as u32))),
+            None
+        );
         resident.make_way(&system, thread, None);
         hal.forgotten.take()
     };

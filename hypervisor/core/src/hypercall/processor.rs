@@ -41,9 +41,7 @@ pub(crate) const fn is_all_others(server: u64) -> bool {
 /// what it had left.
 pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
     if is_all_others(server) {
-        let others = guest.partition.vcpus.iter().map(|vcpu| vcpu.id);
-        let longest = guest.schedule.lock().queue.first_of(others);
-        return Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(longest));
+        return Answer::Departs(H_SUCCESS, [0; 3], Departure::ConferredToAll);
     }
     let Some(target) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);

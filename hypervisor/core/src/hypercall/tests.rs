@@ -367,7 +367,10 @@ fn a_prod_wakes_or_is_remembered() {
 fn conferring_helps_only_those_who_wait_for_a_processor() {
     let mut setup = Setup::new();
     let conferred = |to| Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(to));
-    assert_eq!(setup.call(Hypercall::Confer, [u64::MAX, 0, 0, 0]), conferred(None));
+    for all in [u64::MAX, 0xFFFF_FFFF] {
+        let to_all = Answer::Departs(H_SUCCESS, [0; 3], Departure::ConferredToAll);
+        assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), to_all);
+    }
     let awaits = Answer::Departs(H_SUCCESS, [0; 3], Departure::AwaitsProd);
     assert_eq!(setup.call(Hypercall::Confer, [0, 0, 0, 0]), awaits);
     setup.expect(Hypercall::Confer, [3, 0, 0, 0], H_PARAMETER);
@@ -382,26 +385,6 @@ fn conferring_helps_only_those_who_wait_for_a_processor() {
     setup.partition.vcpus[1].vpa.dispatched();
     for count in [1, 2] {
         setup.expect(Hypercall::Confer, [1, count, 0, 0], H_SUCCESS);
-    }
-}
-
-#[test]
-fn conferring_to_all_is_to_the_one_of_the_partition_that_has_waited_longest() {
-    let mut setup = Setup::new();
-    let conferred = |to| Answer::Departs(H_SUCCESS, [0; 3], Departure::Conferred(to));
-    {
-        let mut schedule = setup.schedule.lock();
-        // Of another partition, and before all others.
-        let other = schedule.queue.add(WEIGHT_DEFAULT);
-        schedule.queue.make_ready(other, None);
-        schedule.queue.charge(setup.partition.vcpus[1].id, 9);
-        schedule.queue.charge(setup.partition.vcpus[2].id, 8);
-        schedule.start_in(&mut setup.partition, 1);
-        schedule.start_in(&mut setup.partition, 2);
-    }
-    let longest = Some(setup.partition.vcpus[2].id);
-    for all in [u64::MAX, 0xFFFF_FFFF] {
-        assert_eq!(setup.call(Hypercall::Confer, [all, 0, 0, 0]), conferred(longest));
     }
 }
 

@@ -63,6 +63,7 @@ pub(super) fn call(
     match running.private_hypercall(call, first) {
         Private::Shared => {}
         Private::Answered => return None,
+        Private::Departs => return running.departure.take(),
         Private::Offered => unreachable!("the hardware thread keeps the registers"),
     }
     match running.hypercall(call, [first, second, third, 0, 0, 0, 0]) {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use arch::address::RealAddress;
+use arch::excess::Excesses;
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -176,6 +177,10 @@ impl Threads for Machine {
         *self.own_doorbell().is_rung.lock().expect("no thread has failed") = false;
     }
 
+    fn is_rung(&self) -> bool {
+        *self.own_doorbell().is_rung.lock().expect("no thread has failed")
+    }
+
     fn wait(&self, until: u64) {
         self.stay(until);
     }
@@ -249,11 +254,11 @@ impl Enter for Machine {
         *self.own_processor() = from.supervisor.sprg0;
     }
 
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
+    fn save_eagerly(&self, into: &mut Registers, common: Common, _: Excesses) -> u64 {
         self.save_registers(into, None, common)
     }
 
-    fn load_eagerly(&self, from: &Registers, common: Common, _: u64) {
+    fn load_eagerly(&self, from: &Registers, common: Common, _: u64, _: Excesses) {
         self.load_registers(from, None, common);
     }
 

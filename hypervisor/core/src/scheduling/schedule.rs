@@ -5,7 +5,8 @@
 //!
 //! - A thread clears its doorbell, then looks here, then waits or enters a guest; whoever changes
 //!   something changes it here or in the partition first and rings then. So a doorbell that was cleared
-//!   was rung for something that is seen, and any other ends the wait or the guest's stay.
+//!   was rung for something that is seen, and any other ends the wait or the guest's stay; between two vCPUs one that is not
+//!   seen to be rung is not cleared.
 //! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
 //!   the list and rings it.
 //! - A thread runs a vCPU without an end only while the queue is empty when it enters; who makes a vCPU ready

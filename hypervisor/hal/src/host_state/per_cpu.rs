@@ -6,9 +6,11 @@ use core::arch::asm;
 use core::ffi::c_void;
 
 use arch::registers::msr;
+use hypervisor_core::facilities;
 use hypervisor_core::vcpu::registers::Registers;
 
 use super::HOST_MSR;
+use super::power9::HOST_LPCR;
 use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.
@@ -57,6 +59,12 @@ pub(crate) struct PerCpu {
     pub(crate) ctr: u64,
     /// As `r10`: CFAR.
     pub(crate) cfar: u64,
+    /// Which thread this is, as [`area`] counts.
+    pub(crate) index: usize,
+    /// LPCR, as it was written last: a read behind other writes waits for them.
+    pub(crate) lpcr: u64,
+    /// HFSCR, the same, without the cause of an interrupt.
+    pub(crate) hfscr: u64,
     /// The code of the exit that is being handled.
     pub(crate) code: u64,
     /// The hypervisor's registers when it was interrupted.
@@ -99,6 +107,9 @@ const NEW: PerCpu = PerCpu {
     r12: 0,
     ctr: 0,
     cfar: 0,
+    index: 0,
+    lpcr: HOST_LPCR,
+    hfscr: facilities::ALWAYS,
     code: 0,
     crash_gpr: [0; 32],
     crash_lr: 0,
@@ -113,6 +124,12 @@ pub(crate) fn per_cpu() -> *mut PerCpu {
     // SAFETY: the vectors and `boot.S` set r13, which the compiler leaves alone, as no thread-local data is there.
     unsafe { asm!("mr {}, 13", out(reg) area, options(nomem, nostack, preserves_flags)) };
     area
+}
+
+/// The index of this thread.
+pub(crate) fn own_index() -> usize {
+    // SAFETY: its own; written before the thread was fetched.
+    unsafe { (*per_cpu()).index }
 }
 
 /// The area of the thread with this index.

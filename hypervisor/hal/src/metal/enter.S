@@ -2,7 +2,8 @@
 #
 # In:   r3 = the vCPU's record; r13 = per-CPU area; LPCR, LPIDR and the guest's SPRs are set.
 #       Before hrfid every register is the guest's; r14-r31, CR2-CR4, LR and r1 of the host lie on
-#       its stack, whose top is the handlers' stack during the guest's exits.
+#       its stack, whose top is the handlers' stack during the guest's exits. No vCPU goes on with the reservation of another:
+#       the dispatcher takes a lock before each entry, and the store conditional of that ends a reservation.
 # Out:  guest_left stores the guest's r14-r31 (the others are in the record already) and returns.
 
     .set FRAME, 32 + 18*8
@@ -85,8 +86,6 @@ hal_enter_guest:
     std %r31, 168(%r1)
     std %r1, {STACK}(%r13)
     std %r3, {VCPU}(%r13)
-    li %r4, 24                          # a word of this frame that nothing uses
-    stdcx. %r0, %r4, %r1                # no vCPU goes on with the reservation of another
 
     site {AT_ENTRY}, enter_guarded
     load_guest

@@ -61,6 +61,7 @@ extern "C" fn hal_hypercall(
     // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
     match unsafe { running() }.private_hypercall(call, a1) {
         Private::Answered => Answered { status: H_SUCCESS, what: What::NoOutputs },
+        Private::Departs => Answered { status: H_SUCCESS, what: What::Departs },
         Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
@@ -75,7 +76,7 @@ extern "C" fn hal_offer() -> u64 {
     if running.is_taken_back() {
         return 0;
     }
-    running.departure = Some(Departure::Conferred(None));
+    running.departure = Some(Departure::ConferredToAll);
     1
 }
 

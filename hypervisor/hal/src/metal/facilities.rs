@@ -2,11 +2,12 @@
 //!
 //! HFSCR is written between vCPUs and at an exit: the return to the guest makes it hold.
 
-use arch::registers::hfscr::{self, Facility};
+use arch::registers::hfscr::Facility;
 use arch::registers::monitor;
 use hypervisor_core::facilities::{ALWAYS, Demanded};
 
 use super::registers::{read, spr, write};
+use crate::host_state::per_cpu::per_cpu;
 
 unsafe extern "C" {
     fn hal_clear_vectors();
@@ -19,13 +20,25 @@ pub(super) fn begin(facility: Facility) {
     let new = Demanded::default();
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
-        write::<{ spr::HFSCR }>(read::<{ spr::HFSCR }>() | facility.bit());
+        grant((*per_cpu()).hfscr | facility.bit());
         match facility {
             Facility::VecVsx => hal_clear_vectors(),
             Facility::Ebb => load_branches(&new.branches),
             Facility::Pm => load_monitor(&new.monitor),
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
+    }
+}
+
+/// Sets HFSCR.
+///
+/// # Safety
+/// Only for a guest.
+unsafe fn grant(facilities: u64) {
+    // SAFETY: the caller's promise; the area is this thread's.
+    unsafe {
+        (*per_cpu()).hfscr = facilities;
+        write::<{ spr::HFSCR }>(facilities);
     }
 }
 
@@ -46,15 +59,15 @@ pub(super) fn save(into: &mut Demanded) {
 
 /// Loads what the vCPU has used, and switches that on and all else off.
 pub(super) fn load(from: Option<&Demanded>) {
-    let before = read::<{ spr::HFSCR }>() & !hfscr::INTERRUPT_CAUSE.mask();
     let after = ALWAYS | from.map_or(0, |from| from.facilities);
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
+        let before = (*per_cpu()).hfscr;
         if before & !after & Facility::Pm.bit() != 0 {
             write::<{ spr::MMCR0 }>(monitor::FC);
         }
         if before != after {
-            write::<{ spr::HFSCR }>(after);
+            grant(after);
         }
         let Some(from) = from else { return };
         if from.has(Facility::VecVsx) {

@@ -1,4 +1,5 @@
-# floating.S: hal_save_floating(record) and hal_load_floating(record).
+# floating.S: hal_save_floating(record) and hal_load_floating(record); the same with _on behind their names where MSR[FP] is
+# set already.
 #
 # The hypervisor has no floating point: MSR[FP] is set here alone, and stays until the next guest is entered, as that
 # sets MSR anyway. lfd and stfd reach the doubleword 0
@@ -21,6 +22,8 @@ hal_save_floating:
     ld %r4, {HOST_MSR}(%r13)
     ori %r4, %r4, MSR_FP
     mtmsrd %r4, 0
+    .globl hal_save_floating_on
+hal_save_floating_on:
     each_register stfd
     mffs %f0
     stfd %f0, {FPSCR}(%r3)
@@ -31,9 +34,13 @@ hal_save_floating:
     .globl hal_load_floating
     .type hal_load_floating, @function
 hal_load_floating:
-    ld %r4, {HOST_MSR}(%r13)
+    mfmsr %r4                           # a write is dearer, and another vCPU's registers may just have been saved
+    andi. %r5, %r4, MSR_FP
+    bne hal_load_floating_on
     ori %r4, %r4, MSR_FP
     mtmsrd %r4, 0
+    .globl hal_load_floating_on
+hal_load_floating_on:
     lfd %f0, {FPSCR}(%r3)
     mtfsf 0xFF, %f0, 1, 0               # L=1: all 64 bits
     each_register lfd

@@ -4,6 +4,7 @@ use core::arch::asm;
 use core::ptr;
 
 use arch::address::RealAddress;
+use arch::excess::Excesses;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
@@ -198,6 +199,10 @@ impl Threads for Machine {
         threads::clear_doorbell();
     }
 
+    fn is_rung(&self) -> bool {
+        threads::is_rung()
+    }
+
     fn wait(&self, until: u64) {
         threads::wait(until);
     }
@@ -278,13 +283,12 @@ impl Enter for Machine {
                 ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
             (*area).guest = ptr::from_mut(running).cast();
-            residents::enter(lpcr, until, now);
+            residents::enter(lpcr, running.timebase_offset(), until, now);
             hal_enter_guest(registers);
-            residents::left();
             (*area).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.
-        running.left = read::<{ spr::TB }>();
+        running.left = residents::left(running.timebase_offset());
         // SAFETY: as above; the counters are not changed outside of a guest.
         running.hypercalls = unsafe { (*area).hypercalls };
         running.departure.take().expect("an exit that leaves says why")
@@ -303,12 +307,12 @@ impl Enter for Machine {
         residents::load(from, demanded, common);
     }
 
-    fn save_eagerly(&self, into: &mut Registers, common: Common) -> u64 {
-        eager::save(into, common)
+    fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64 {
+        eager::save(into, common, without)
     }
 
-    fn load_eagerly(&self, from: &Registers, common: Common, until: u64) {
-        eager::load(from, common, until);
+    fn load_eagerly(&self, from: &Registers, common: Common, until: u64, without: Excesses) {
+        eager::load(from, common, until, without);
     }
 
     fn decrementer_expires(&self, _: &Registers, common: Common) -> u64 {

@@ -14,6 +14,9 @@ pub(crate) mod spr {
     pub(crate) const AMR: u16 = 29;
     pub(crate) const PIDR: u16 = 48;
     pub(crate) const IAMR: u16 = 61;
+    pub(crate) const TFHAR: u16 = 128;
+    pub(crate) const TFIAR: u16 = 129;
+    pub(crate) const TEXASR: u16 = 130;
     pub(crate) const CTRL_READ: u16 = 136;
     pub(crate) const TIDR: u16 = 144;
     pub(crate) const CTRL_WRITE: u16 = 152;
@@ -67,6 +70,7 @@ pub(crate) mod spr {
     pub(crate) const VTB: u16 = 849;
     pub(crate) const PSSCR: u16 = 855;
     pub(crate) const TRIG2: u16 = 882;
+    pub(crate) const WORT: u16 = 895;
     pub(crate) const PPR: u16 = 896;
     pub(crate) const PIR: u16 = 1023;
 }

@@ -11,8 +11,7 @@ use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor, Written}
 
 use super::facilities;
 use super::registers::{clear_segments, isync, ptesync, read, spr, write};
-use super::threads::own_index;
-use crate::host_state::per_cpu::THREADS_MAX;
+use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
 use crate::single::Single;
 
 unsafe extern "C" {
@@ -23,16 +22,33 @@ unsafe extern "C" {
 /// The largest positive value of a decrementer of 56 bits.
 pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
 
-/// What the registers in a processor held when they were saved last.
+/// What is known of the registers in a processor between two guests.
 struct Saved {
-    /// No guest has run since.
+    /// What they held when they were saved is there, as no guest has run since.
     is_there: bool,
     values: Supervisor,
+    decrementer: Decrementer,
+}
+
+/// Where the decrementer of the vCPU is whose registers are in the processor. When it expires is in the partition's time base.
+#[derive(Clone, Copy)]
+enum Decrementer {
+    /// In DEC.
+    InProcessor,
+    /// There too, and it was read as the vCPU left, at a time of the machine's time base.
+    Read { expires: u64, time: u64 },
+    /// The vCPU was loaded: DEC is written as it enters.
+    Loaded { expires: u64 },
 }
 
 /// By hardware thread.
-static SAVED: [Single<Saved>; THREADS_MAX] =
-    [const { Single::new(Saved { is_there: false, values: Supervisor::ZERO }) }; THREADS_MAX];
+static SAVED: [Single<Saved>; THREADS_MAX] = [const {
+    Single::new(Saved {
+        is_there: false,
+        values: Supervisor::ZERO,
+        decrementer: Decrementer::InProcessor,
+    })
+}; THREADS_MAX];
 
 /// # Safety
 /// Once at a time: it is the only way to this thread's own.
@@ -41,25 +57,25 @@ unsafe fn saved() -> &'static mut Saved {
     unsafe { &mut *SAVED[own_index()].get() }
 }
 
-/// Copies what stays in the processor into the record; the time base meanwhile.
+/// Copies what stays in the processor into the record; the time base meanwhile, or when the vCPU left.
 pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common: Common) -> u64 {
     // SAFETY: nothing that is called here asks for it; the record is there for the call.
     unsafe {
         let saved = saved();
         saved.is_there = true;
-        let now = read_supervisor(&mut into.supervisor, &mut saved.values, common);
+        read_supervisor(&mut into.supervisor, &mut saved.values);
+        let (expires, now) = match saved.decrementer {
+            Decrementer::InProcessor => read_decrementer(common.timebase_offset),
+            Decrementer::Read { expires, time } => (expires, time),
+            Decrementer::Loaded { expires } => (expires, read::<{ spr::TB }>()),
+        };
+        into.supervisor.decrementer_expires = expires;
         hal_save_floating(&raw mut into.floating);
         if let Some(demanded) = demanded {
             facilities::save(demanded);
         }
         now
     }
-}
-
-/// A guest has run since what is in the processor was saved.
-pub(super) fn left() {
-    // SAFETY: dropped at once.
-    unsafe { saved().is_there = false };
 }
 
 /// Copies that from the record of a vCPU into the processor.
@@ -74,61 +90,85 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
             isync();
             write::<{ spr::LPIDR }>(lpid);
         }
-        set_control(common.lpcr);
         let saved = saved();
         let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
         write_supervisor(&from.supervisor, before);
         clear_segments();
         hal_load_floating(&raw const from.floating);
         facilities::load(demanded);
-        // It comes after LPCR, which says how wide it is.
-        let expires = from.supervisor.decrementer_expires;
-        let now = read::<{ spr::TB }>().wrapping_add(common.timebase_offset);
-        write::<{ spr::DEC }>(expires.wrapping_sub(now));
+        saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
     }
 }
 
-/// Sets LPCR for a guest, if it is another one. `hrfid` makes it hold.
+/// When the decrementer expires, in a time base that is so much later than the machine's; and that one's time.
+fn read_decrementer(timebase_offset: u64) -> (u64, u64) {
+    let left = read::<{ spr::DEC }>();
+    let now = read::<{ spr::TB }>();
+    (left.wrapping_add(now).wrapping_add(timebase_offset), now)
+}
+
+/// A guest has left: when that was.
+pub(super) fn left(timebase_offset: u64) -> u64 {
+    let (expires, time) = read_decrementer(timebase_offset);
+    // SAFETY: nothing that is called here asks for it.
+    let saved = unsafe { saved() };
+    // It may have been saved while the guest was in a hypercall, and have gone on.
+    saved.is_there = false;
+    saved.decrementer = Decrementer::Read { expires, time };
+    time
+}
+
+/// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
 ///
 /// # Safety
-/// Only for a value with which a partition runs.
-unsafe fn set_control(lpcr: u64) {
-    if read::<{ spr::LPCR }>() != lpcr {
-        // SAFETY: the caller's promise; the hypervisor's own translation is the same with it.
-        unsafe { write::<{ spr::LPCR }>(lpcr) };
+/// Only for a value with which a partition runs, or the hypervisor waits: its own translation is the same with it.
+pub(super) unsafe fn set_control(lpcr: u64) {
+    // SAFETY: the caller's promise; the area is this thread's.
+    unsafe {
+        if (*per_cpu()).lpcr != lpcr {
+            (*per_cpu()).lpcr = lpcr;
+            write::<{ spr::LPCR }>(lpcr);
+        }
     }
 }
 
-/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`.
+/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`, and `timebase_offset` later in its
+/// own time base.
 ///
 /// # Safety
 /// Only before that guest is entered.
-pub(super) unsafe fn enter(lpcr: u64, until: u64, now: u64) {
-    // SAFETY: the caller's promise. The decrementer of the hypervisor comes after LPCR, which says how wide it is.
+pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64) {
+    // SAFETY: the caller's promise. The decrementers come after LPCR, which says how wide they are. Nothing that is called here asks
+    // for `saved`.
     unsafe {
         set_control(lpcr);
+        let saved = saved();
+        if let Decrementer::Loaded { expires } = saved.decrementer {
+            write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
+        }
+        saved.decrementer = Decrementer::InProcessor;
         write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
     }
 }
 
 /// When the decrementer in the processor expires, in the partition's time base.
 pub(super) fn decrementer_expires(common: Common) -> u64 {
-    let left = read::<{ spr::DEC }>();
-    left.wrapping_add(read::<{ spr::TB }>()).wrapping_add(common.timebase_offset)
+    // SAFETY: dropped at once.
+    match unsafe { saved().decrementer } {
+        Decrementer::InProcessor => read_decrementer(common.timebase_offset).0,
+        Decrementer::Read { expires, .. } | Decrementer::Loaded { expires } => expires,
+    }
 }
 
 macro_rules! supervisor {
     ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
-        /// Reads all of them, twice over; the time base meanwhile.
-        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor, common: Common) -> u64 {
+        /// Reads all of them, twice over.
+        fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor) {
             $(
                 let value = read::<{ spr::$read }>();
                 (into.$field, copy.$field) = (value, value);
             )*
             into.psscr &= psscr::PRIVILEGED;
-            let (left, now) = (read::<{ spr::DEC }>(), read::<{ spr::TB }>());
-            into.decrementer_expires = left.wrapping_add(now).wrapping_add(common.timebase_offset);
-            now
         }
 
         /// # Safety

@@ -14,11 +14,11 @@ use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
 
-use super::opal;
 use super::registers::{isync, ptesync, read, spr, write};
+use super::{opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
-use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
 use crate::host_state::power9::{HOST_LPCR, set_up_thread, translation_on};
 use crate::single::Single;
 
@@ -81,6 +81,7 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
     let (own, new) = (per_cpu(), area(index));
     // SAFETY: nobody else uses the new thread's area yet.
     unsafe {
+        (*new).index = index;
         (*new).toc = (*own).toc;
         (*new).opal_base = (*own).opal_base;
         (*new).opal_entry = (*own).opal_entry;
@@ -166,10 +167,9 @@ pub(super) fn ring(index: usize) {
     unsafe { asm!(".long {}", const MSGSND, in("r4") message, options(nostack)) };
 }
 
-/// The index of this thread.
-pub(super) fn own_index() -> usize {
-    // SAFETY: both are of one array.
-    unsafe { per_cpu().offset_from_unsigned(area(0)) }
+/// Whether this thread's doorbell was rung, as far as that is seen.
+pub(super) fn is_rung() -> bool {
+    THREADS[own_index()].doorbell.is_rung()
 }
 
 /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
@@ -201,7 +201,8 @@ pub(super) fn wait(until: u64) {
     // SAFETY: EC=0, so the thread goes on behind `stop`; no guest runs on it, and whoever enters one sets
     // these registers again. MSR[EE]=0: what wakes it stays pending.
     unsafe {
-        write::<{ spr::LPCR }>(HOST_LPCR | lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL);
+        let wakes = lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL;
+        residents::set_control(HOST_LPCR | wakes);
         write::<{ spr::DEC }>(left.min(DECREMENTER_MAX));
         // What the last guest had left must not expire here: the exception would wait for the next one.
         write::<{ spr::HDEC }>(DECREMENTER_MAX);

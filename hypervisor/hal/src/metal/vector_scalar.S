@@ -1,4 +1,5 @@
-# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record) and hal_load_vectors(record).
+# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record) and hal_load_vectors(record); the same with _on behind
+# their names where MSR[FP], MSR[VEC] and MSR[VSX] are set already, and stay.
 #
 # The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone. VSR0-31 are
 # saved whole; doubleword 0 of each is a floating-point register, which floating.S moves too.
@@ -12,6 +13,18 @@
     oris %r5, %r4, MSR_VEC_VSX
     ori %r5, %r5, MSR_FP
     mtmsrd %r5, 0
+.endm
+
+.macro save_all
+    each_vector stxv
+    mfvscr 0
+    stxv 32, {VSCR}(%r3)
+.endm
+
+.macro load_all
+    lxv 32, {VSCR}(%r3)
+    mtvscr 0
+    each_vector lxv
 .endm
 
 .macro each_vector instruction
@@ -45,20 +58,30 @@ hal_clear_vectors:
     .type hal_save_vectors, @function
 hal_save_vectors:
     vectors_on
-    each_vector stxv
-    mfvscr 0
-    stxv 32, {VSCR}(%r3)
+    save_all
     mtmsrd %r4, 0
     blr
     .size hal_save_vectors, . - hal_save_vectors
+
+    .globl hal_save_vectors_on
+    .type hal_save_vectors_on, @function
+hal_save_vectors_on:
+    save_all
+    blr
+    .size hal_save_vectors_on, . - hal_save_vectors_on
 
     .globl hal_load_vectors
     .type hal_load_vectors, @function
 hal_load_vectors:
     vectors_on
-    lxv 32, {VSCR}(%r3)
-    mtvscr 0
-    each_vector lxv
+    load_all
     mtmsrd %r4, 0
     blr
     .size hal_load_vectors, . - hal_load_vectors
+
+    .globl hal_load_vectors_on
+    .type hal_load_vectors_on, @function
+hal_load_vectors_on:
+    load_all
+    blr
+    .size hal_load_vectors_on, . - hal_load_vectors_on

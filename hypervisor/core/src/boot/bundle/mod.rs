@@ -9,11 +9,12 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MANIFEST_BYTES_MAX,
-    MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
-    is_name,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
+    MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
+    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX,
+    WEIGHT, WEIGHT_MAX, is_name,
 };
+use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
@@ -106,6 +107,8 @@ pub enum BundleError {
     Registers,
     /// There is no such policy for mitigations.
     Mitigations,
+    /// What the policy for registers leaves out is not known, or it leaves out nothing.
+    EagerWithout,
     /// The slice is zero or not a number.
     Slice,
     /// The console is for a partition that is not there.
@@ -164,6 +167,9 @@ impl fmt::Display for BundleError {
             }
             Self::Mitigations => {
                 f.write_str("the policy for mitigations is not one of firmware and off")
+            }
+            Self::EagerWithout => {
+                f.write_str("the policy for registers cannot leave out what it is to leave out")
             }
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
@@ -279,6 +285,15 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             let named = property.value_as::<&str>().ok();
             named.and_then(RegisterPolicy::from_name).ok_or(BundleError::Registers)?
         }
+    };
+    let registers = match (root.property(EAGER_WITHOUT), registers) {
+        (None, policy) => policy,
+        (Some(property), RegisterPolicy::Eager { .. }) => {
+            let bits = property.value_as::<u32>().ok();
+            let without = bits.and_then(Excesses::from_bits).ok_or(BundleError::EagerWithout)?;
+            RegisterPolicy::Eager { without }
+        }
+        (Some(_), _) => return Err(BundleError::EagerWithout),
     };
     let mitigations = match root.property(MITIGATIONS) {
         None => MitigationPolicy::default(),

@@ -4,10 +4,11 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES, MITIGATIONS,
-    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, TIME_LIMIT, VCPUS,
-    VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
+    MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS,
+    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
+use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use proptest::prelude::{any, proptest};
@@ -123,6 +124,16 @@ fn the_policy_for_registers_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("owed"), Err(BundleError::Registers));
+    let without = |name: &str, bits: u32| {
+        let mut tree = plain();
+        add(&mut tree.root, REGISTERS, name);
+        add(&mut tree.root, EAGER_WITHOUT, bits);
+        of(tree)
+    };
+    let some = Excesses::NONE.with(Excess::Amor).with(Excess::Tlbsync);
+    assert_eq!(without("eager", some.bits()), Ok(RegisterPolicy::Eager { without: some }));
+    assert_eq!(without("eager", u32::MAX), Err(BundleError::EagerWithout));
+    assert_eq!(without("owned", some.bits()), Err(BundleError::EagerWithout));
 }
 
 #[test]

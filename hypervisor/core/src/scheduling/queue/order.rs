@@ -24,8 +24,12 @@ impl Order {
     }
 
     pub(super) fn insert(&mut self, place: Place) {
-        let index = self.places.partition_point(|other| *other < place);
-        self.places.insert(index, place);
+        if self.places.back().is_none_or(|last| *last < place) {
+            self.places.push_back(place);
+        } else {
+            let index = self.places.partition_point(|other| *other < place);
+            self.places.insert(index, place);
+        }
         self.first = self.first.min(place);
     }
 

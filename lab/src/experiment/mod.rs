@@ -1,6 +1,8 @@
 //! An experiment file: one question, a payload, and the variants that are compared. See
 //! `experiments/null-hypercall.toml`.
 
+mod steps;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
@@ -19,9 +21,12 @@ use crate::metric::{Per, metrics};
 use crate::partition_file::{PolicyTable, positive, read_machine, read_payload};
 use crate::payload::Payload;
 use crate::size::Size;
+use crate::steps::Steps;
 use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
 use crate::user_file::Files;
+
+use steps::StepsTable;
 
 /// What names experiments and variants, which name files too.
 const NAME: &str = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
@@ -45,6 +50,8 @@ struct Contents {
     published: Vec<PublishedTable>,
     #[serde(default)]
     variant: Vec<Spanned<VariantTable>>,
+    /// Variants in steps, behind the others.
+    steps: Option<StepsTable>,
 }
 
 #[derive(Deserialize, Debug)]
@@ -238,6 +245,8 @@ pub struct Experiment {
     pub program: Program,
     /// At least one.
     pub variants: Vec<Variant>,
+    /// The way from one of them to another, in steps.
+    pub steps: Option<Steps>,
 }
 
 /// One way to run the payload.
@@ -266,7 +275,15 @@ impl Experiment {
     /// Reads the file and the payload that it names.
     pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
         let file = TomlFile::read(path, files)?;
-        let contents: Contents = file.parse()?;
+        let mut contents: Contents = file.parse()?;
+        let steps = match contents.steps.take() {
+            None => None,
+            Some(table) => {
+                let (steps, mut variants) = table.expand(&file)?;
+                contents.variant.append(&mut variants);
+                Some(steps)
+            }
+        };
         let name = contents.name.get_ref();
         if !is_name(name) {
             let text = format!("`{name}` cannot name an experiment; {NAME}");
@@ -338,6 +355,7 @@ impl Experiment {
             published: published.collect::<Result<_, _>>()?,
             program,
             variants,
+            steps,
         })
     }
 }
