@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod claims;
 mod dist;
+mod figures;
 mod fuzz;
 mod images;
 mod join;

@@ -4,7 +4,6 @@
 //! `{null-hypercall cycles full-translated}`; `minus VARIANT` behind it takes another variant's figure off, and `exact`
 //! keeps the decimals. `docs/figures.json` has what was measured, and `cargo xtask join` puts it into CLAIMS.md.
 
-mod figures;
 mod quotes;
 
 use std::fs;
@@ -13,8 +12,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-pub(crate) use figures::{Figures, PATH as FIGURES};
-
+use crate::figures::{self, Figures};
 use crate::images::images;
 use crate::join;
 use crate::outcome::Outcome;

@@ -1,7 +1,8 @@
 //! Outputs that a document quotes, in blocks whose commands are `powervisor run`, `powervisor diff` and `sed`.
 //!
-//! A quoted line is the line of the output that is the same but for its figures; `...` stands for lines that are left out.
+//! A quoted line is the next line of the output that is the same but for its figures; `...` stands for lines that are left out.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(super) fn refresh(workspace: &Workspace, text: &str) -> Result<String> {
         symlink(workspace.root.join(name), folder.join(name))?;
     }
     let mut is_block = false;
-    let mut printed: Vec<String> = Vec::new();
+    let mut printed = VecDeque::new();
     let mut fresh = String::new();
     for line in text.lines() {
         if line.starts_with("```") {
@@ -34,11 +35,13 @@ pub(super) fn refresh(workspace: &Workspace, text: &str) -> Result<String> {
             printed.clear();
         }
         if let Some(command) = line.strip_prefix(PROMPT).filter(|_| is_block) {
-            printed =
-                if is_repeated(command) { print(workspace, &folder, command)? } else { Vec::new() };
+            printed = match is_repeated(command) {
+                true => print(workspace, &folder, command)?,
+                false => VecDeque::new(),
+            };
             fresh.push_str(line);
-        } else if let Some(now) = is_block.then(|| like(&printed, line)).flatten() {
-            fresh.push_str(now);
+        } else if let Some(now) = is_block.then(|| like(&mut printed, line)).flatten() {
+            fresh.push_str(&now);
         } else {
             fresh.push_str(line);
         }
@@ -52,7 +55,7 @@ fn is_repeated(command: &str) -> bool {
 }
 
 /// The lines that `command` prints, run in `folder`.
-fn print(workspace: &Workspace, folder: &Path, command: &str) -> Result<Vec<String>> {
+fn print(workspace: &Workspace, folder: &Path, command: &str) -> Result<VecDeque<String>> {
     println!("claims: {command}");
     let release = workspace.release();
     let programs = release.parent().context("the command lies in a folder")?;
@@ -64,15 +67,14 @@ fn print(workspace: &Workspace, folder: &Path, command: &str) -> Result<Vec<Stri
     Ok(output(&mut shell)?.lines().map(str::to_owned).collect())
 }
 
-/// The line that is `line` but for its figures.
-fn like<'a>(printed: &'a [String], line: &str) -> Option<&'a str> {
+/// The next line that is `line` but for its figures; those before it are left out.
+fn like(printed: &mut VecDeque<String>, line: &str) -> Option<String> {
     let wanted = without_figures(line);
-    let is_meant = |printed: &&String| without_figures(printed) == wanted;
-    wanted
-        .chars()
-        .any(char::is_alphabetic)
-        .then(|| printed.iter().find(is_meant).map(String::as_str))
-        .flatten()
+    if !wanted.chars().any(char::is_alphabetic) {
+        return None;
+    }
+    let place = printed.iter().position(|printed| without_figures(printed) == wanted)?;
+    printed.drain(..=place).next_back()
 }
 
 /// `line` with one sign for each number and one blank for each gap.
@@ -96,21 +98,19 @@ fn without_figures(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::{like, without_figures};
 
     #[test]
     fn a_line_is_found_by_its_words() {
-        let printed = [
-            "immediate-translated   1,257.1  2".to_owned(),
-            "  -470000   4  reservation".to_owned(),
-        ];
-        assert_eq!(
-            like(&printed, "immediate-translated  257.0029    3"),
-            Some(printed[0].as_str())
-        );
-        assert_eq!(like(&printed, "       +12  0  reservation"), Some(printed[1].as_str()));
-        assert_eq!(like(&printed, "immediate-real  257.0029    3"), None);
-        assert_eq!(like(&printed, "..."), None);
+        let printed = ["a   1,257.1  2", "b 1", "  -470000   4  waits", "c 1", "b 2"];
+        let mut printed = VecDeque::from(printed.map(str::to_owned));
+        assert_eq!(like(&mut printed, "a  257.0029    3").as_deref(), Some("a   1,257.1  2"));
+        assert_eq!(like(&mut printed, "   +12  0  waits").as_deref(), Some("  -470000   4  waits"));
+        assert_eq!(like(&mut printed, "b 7").as_deref(), Some("b 2"), "the next, not the first");
+        assert_eq!(like(&mut printed, "c 1"), None, "it was before");
+        assert_eq!(like(&mut printed, "..."), None);
         assert_eq!(without_figures("a 1.5  (2 to 3)"), "a # (# to #)");
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::claims::{FIGURES, Figures};
+use crate::figures::{Figures, PATH as FIGURES};
 use crate::workspace::Workspace;
 use hypercalls::hypercalls;
 

@@ -43,7 +43,7 @@ impl Figures {
     }
 
     /// Writes the file.
-    pub(super) fn write(&self, root: &Path) -> Result<()> {
+    pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let figures: Map<String, Value> =
             self.figures.iter().map(|(key, figure)| (key.clone(), figure.json())).collect();
         let file = json!({ "measured": self.measured, "figures": figures });
@@ -52,7 +52,7 @@ impl Figures {
     }
 
     /// What `other` has that these have not, or otherwise, when it was measured apart.
-    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let keys = self
             .figures
             .keys()
@@ -152,7 +152,7 @@ impl Place {
 }
 
 /// Runs the experiments that `texts` ask for, and keeps the figures that they ask for.
-pub(super) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -> Result<Figures> {
+pub(crate) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -> Result<Figures> {
     let mut keys = Vec::new();
     for text in texts {
         let asked = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
