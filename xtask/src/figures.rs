@@ -42,6 +42,11 @@ impl Figures {
         Ok(Self { measured, figures })
     }
 
+    /// When they were measured, and with which compiler.
+    pub(crate) fn measured(&self) -> &str {
+        &self.measured
+    }
+
     /// Writes the file.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let figures: Map<String, Value> =

@@ -49,6 +49,13 @@ impl Toolchain {
         command
     }
 
+    /// Its compiler's version, as in 1.96.
+    pub(crate) fn version(&self) -> Result<String> {
+        let about = output(Command::new(self.bin.join("rustc")).arg("--version"))?;
+        let version = about.split_whitespace().nth(1).context("rustc names no version")?;
+        Ok(version.split('.').take(2).collect::<Vec<_>>().join("."))
+    }
+
     /// What lets cargo take a target file; before it asked for this flag, it took them without.
     pub(crate) fn target_file_flag(&self) -> Option<&'static str> {
         let help =

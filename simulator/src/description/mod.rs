@@ -168,7 +168,8 @@ struct File {
     /// Without it, a run ends when software or the user ends it.
     watchdog: Option<Watchdog>,
     date: Date,
-    firmware: FirmwareFile,
+    /// Without it firmware says nothing of speculation.
+    firmware: Option<FirmwareFile>,
     #[serde(default)]
     stop_state: Vec<StopState>,
     nap_state: Option<Vec<NapState>>,
@@ -296,7 +297,9 @@ impl Description {
         if self.file.watchdog.as_ref().is_some_and(|watchdog| watchdog.instructions == 0) {
             return Err(error("watchdog.instructions is 0; it must be 1 or more"));
         }
-        self.file.firmware.features.check()?;
+        if let Some(firmware) = &self.file.firmware {
+            firmware.features.check()?;
+        }
         self.file.power_saving.check()?;
         let deep = self.file.power_saving.hypervisor_lost_from.value;
         for (index, state) in self.file.stop_state.iter().enumerate() {
@@ -400,10 +403,10 @@ impl Description {
         self.file.topology.boot_thread as usize
     }
 
-    /// What firmware says of speculation.
+    /// What firmware says of speculation, if it does.
     #[must_use]
-    pub fn firmware_features(&self) -> &FirmwareFeatures {
-        &self.file.firmware.features
+    pub fn firmware_features(&self) -> Option<&FirmwareFeatures> {
+        self.file.firmware.as_ref().map(|firmware| &firmware.features)
     }
 
     /// The machine's memory.

@@ -9,7 +9,7 @@ mod quotes;
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::figures::{self, Figures};
@@ -17,6 +17,7 @@ use crate::images::images;
 use crate::join;
 use crate::outcome::Outcome;
 use crate::run::build;
+use crate::toolchain::Toolchain;
 use crate::workspace::{Workspace, output};
 
 /// Where claims are, from the root.
@@ -68,8 +69,14 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
     join::join(workspace)
 }
 
-/// The same as a step of the nightly run.
+/// The same as a step of the nightly run. Instructions are those of one compiler.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
+    let (said, here) = (Figures::read(&workspace.root)?, since()?);
+    let compiler = |since: &str| since.split_once(", ").map(|(_, compiler)| compiler.to_owned());
+    if compiler(said.measured()) != compiler(&here) {
+        let why = format!("the figures are of {}, and here is {here}", said.measured());
+        return Ok(Outcome::Skipped(why));
+    }
     claims(workspace, Arguments { check: true })?;
     Ok(Outcome::Passed("every figure as CLAIMS.md and the README have it".to_owned()))
 }
@@ -77,8 +84,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
 /// When and with which compiler it is measured, as claims say it.
 fn since() -> Result<String> {
     let date = output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-    let rustc = output(Command::new("rustc").arg("--version"))?;
-    let Some(version) = rustc.split_whitespace().nth(1) else { bail!("rustc names no version") };
-    let version: Vec<&str> = version.split('.').take(2).collect();
-    Ok(format!("{}, rustc {}", date.trim(), version.join(".")))
+    let toolchain = Toolchain::find().context("no compiler builds the images")?;
+    Ok(format!("{}, rustc {}", date.trim(), toolchain.version()?))
 }

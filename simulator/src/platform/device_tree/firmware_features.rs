@@ -5,15 +5,15 @@
 use super::Node;
 use crate::description::Description;
 
-pub(super) fn node(description: &Description) -> Node {
-    let features = description.firmware_features();
+/// Nothing where the description has none, as of POWER8.
+pub(super) fn node(description: &Description) -> Option<Node> {
+    let features = description.firmware_features()?;
     let of = |names: &[String], state: &'static str| {
         names.iter().map(|name| Node::new(name.as_str()).flag(state)).collect::<Vec<_>>()
     };
-    of(&features.enabled, "enabled")
-        .into_iter()
-        .chain(of(&features.disabled, "disabled"))
-        .fold(Node::new("fw-features"), Node::child)
+    let all =
+        of(&features.enabled, "enabled").into_iter().chain(of(&features.disabled, "disabled"));
+    Some(all.fold(Node::new("fw-features"), Node::child))
 }
 
 #[cfg(test)]

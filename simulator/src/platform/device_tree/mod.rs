@@ -83,8 +83,6 @@ struct Own {
     presentation: fn(&Description) -> Vec<Node>,
     /// The power-saving states.
     power: fn(&Description) -> Node,
-    /// What firmware says of speculation, if it does.
-    firmware_features: Option<fn(&Description) -> Node>,
     /// Bytes of a core's first data cache.
     l1_data_bytes: u32,
     /// Bytes and ways of the third-level cache.
@@ -204,7 +202,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupts", &[FIRMWARE_EVENT, LEVEL])
         .bytes("interrupt-names", b"events\0".to_vec())
         .child(events())
-        .children(own.firmware_features.map(|features| features(description)).into_iter().collect())
+        .children(firmware_features::node(description).into_iter().collect())
         .child((own.power)(description))
         .child(
             Node::new("consoles")

@@ -1,14 +1,13 @@
 //! What the tree of a POWER9 has of its own.
 
 use super::features::V3;
-use super::{Node, Own, firmware_features, power};
+use super::{Node, Own, power};
 use crate::description::Description;
 
 pub(super) static OWN: Own = Own {
     isa: V3,
     presentation,
     power: power::stop_node,
-    firmware_features: Some(firmware_features::node),
     l1_data_bytes: 32 << 10,
     l3: (10 << 20, 20),
     // MMU, FPU, SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and no
