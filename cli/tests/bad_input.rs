@@ -182,7 +182,7 @@ fn experiment_files() {
             "[[variant]]",
             "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\npairs = [['a', 'b']]\n\
              [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\n[[variant]]",
-            "bad.toml:13: no step that can be alone is called `b`; known: a",
+            "bad.toml:13: no step that can be alone is called `b`; did you mean `a`?",
         ),
         (
             "[[variant]]",

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use lab::console::Said;
+use lab::record::Record;
 use lab::system::System;
 use lab::user_file::Files;
 use lab::{on_simulator, workload};
@@ -21,6 +23,16 @@ pub const SEED: u64 = 1;
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What the hypervisor counted, from the console of a run that is over.
+///
+/// # Panics
+/// If it told nothing, or nothing that can be read.
+#[must_use]
+pub fn record(console: &[u8]) -> Record {
+    let told = Said::by(console).record.expect("the hypervisor tells what it counted");
+    told.unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
 /// The systems that one of the project's files asks for, with their names.

@@ -5,6 +5,7 @@
 use arch::papr::Hypercall;
 use system_tests::containment::MODES;
 use system_tests::fairness::{Contest, Measured, SLICE_US, run_until};
+use system_tests::record;
 
 use lab::on_simulator;
 
@@ -111,13 +112,11 @@ fn a_share_that_nobody_can_have_is_found() {
 fn ran_until_its_limit(contest: &Contest) -> [u64; 2] {
     let mut machine = on_simulator::start(&contest.system()).expect("it can be started");
     let (console, is_off) = run_until(&mut machine, 1 << 24, |_| false);
-    let number = |line: &str, before: &str| -> Option<u64> {
-        line.split_once(before)?.1.split(' ').next()?.parse().ok()
-    };
-    let of_all =
-        |before: &str| -> u64 { console.lines().filter_map(|line| number(line, before)).sum() };
     assert!(is_off, "{contest:?}: {console}");
-    [of_all("time: partition misbehave: ran "), of_all("ends of partitions ")]
+    let record = record(console.as_bytes());
+    let limited = record.partitions.iter().filter(|partition| partition.name == "misbehave");
+    let ends = record.threads.iter().map(|thread| thread.ends_us);
+    [limited.map(|partition| partition.counts["time_ran_us"]).sum(), ends.sum()]
 }
 
 const LIMIT_US: u64 = 2000;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lab::console::Said;
 use lab::on_simulator;
 use lab::system::System;
 use simulator::ledger::{Cause, Owner};
@@ -37,8 +38,8 @@ fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
 
 /// The console without the hypervisor's lines that tell times.
 fn without_times(console: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(console).into_owned();
-    text.lines().filter(|line| !line.contains(" us")).map(str::to_owned).collect()
+    let lines = Said::by(console).lines.into_iter();
+    lines.filter(|line| !line.contains(" us")).collect()
 }
 
 fn null_hypercall() -> System {
