@@ -180,19 +180,32 @@ fn experiment_files() {
         ),
         (
             "[[variant]]",
-            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\npairs = [['a', 'b']]\n\
+            "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\npairs = [['a', 'b']]\n\
              [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\n[[variant]]",
             "bad.toml:13: no step that can be alone is called `b`; did you mean `a`?",
         ),
         (
             "[[variant]]",
-            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\n\
+            "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\n\
              [[steps.step]]\nname = 'a'\nwhat = ''\n[[variant]]",
             "bad.toml:14: give the step `a` either `without` or `registers`, not both",
         ),
         (
             "[[variant]]",
-            "[steps]\nfrom = 'e'\narguments = ''\nexpect = ''\nsource = ''\nstep = []\n[[variant]]",
+            "[steps]\nfrom = 'wort'\narguments = ''\nexpect = ''\nsource = ''\n\
+             [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\n[[variant]]",
+            "bad.toml:9: the steps cannot begin with `wort`; they begin with `eager`",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\n\
+             [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\n\
+             [[steps.step]]\nname = 'b'\nwhat = ''\nwithout = 'amor'\n[[variant]]",
+            "bad.toml:20: `amor` is left out already; leave out something else",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\nstep = []\n[[variant]]",
             "bad.toml:9: there is no step; add a [[steps.step]] table",
         ),
         (

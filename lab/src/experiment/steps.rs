@@ -11,6 +11,9 @@ use crate::partition_file::PolicyTable;
 use crate::steps::{NotOurs, Pair, Published, Step, Steps};
 use crate::toml_file::{TomlFile, suggest};
 
+/// What the steps begin with.
+const EAGER: &str = "eager";
+
 /// Steps from a variant whose registers are moved eagerly to one that leaves things out, and on to other policies.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +69,10 @@ impl StepsTable {
             Spanned::new(span, table)
         };
         let from = self.from.get_ref();
+        if from != EAGER {
+            let text = format!("the steps cannot begin with `{from}`; they begin with `{EAGER}`");
+            return Err(file.complain(self.from.span(), text));
+        }
         let mut variants =
             vec![variant(from.clone(), self.from.span(), PolicyTable::eager(Vec::new()))];
         let (mut steps, mut without): (Vec<Step>, Vec<Spanned<String>>) = (Vec::new(), Vec::new());
@@ -86,6 +93,19 @@ impl StepsTable {
                 alone: None,
             };
             match (&table.without, &table.registers) {
+                (Some(excess), None)
+                    if without.iter().any(|other| other.get_ref() == excess.get_ref()) =>
+                {
+                    let text = format!(
+                        "`{}` is left out already; leave out something else",
+                        excess.get_ref()
+                    );
+                    return Err(file.complain(excess.span(), text));
+                }
+                (None, Some(registers)) if registers.get_ref() == EAGER => {
+                    let text = format!("the steps lead away from `{EAGER}`; name another policy");
+                    return Err(file.complain(registers.span(), text));
+                }
                 (Some(excess), None) => {
                     without.push(excess.clone());
                     let all = PolicyTable::eager(without.clone());
@@ -127,6 +147,10 @@ impl StepsTable {
                 excesses.push(excess);
             }
             let [one, other] = pair.each_ref().map(|name| name.get_ref().clone());
+            if one == other {
+                let text = format!("a pair of `{one}` with itself; name two steps");
+                return Err(file.complain(pair[1].span(), text));
+            }
             let together = format!("{one}+{other}");
             let both = PolicyTable::eager(excesses);
             variants.push(variant(together.clone(), pair[0].span(), both));
