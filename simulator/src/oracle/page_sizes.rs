@@ -24,7 +24,7 @@ use crate::state::thread::Thread;
 use crate::state::tlb::{Segment, Space};
 use crate::trace::Observer;
 
-/// Findings that are kept; the others are counted.
+/// Findings that are kept: the first ones say what is wrong.
 const FINDINGS_MAX: usize = 100;
 /// log2 of the bytes of an entry.
 const ENTRY_LOG2: u32 = GROUP_LOG2 - GROUP_ENTRIES.ilog2();
@@ -82,9 +82,7 @@ pub struct PageSizes {
     tables: BTreeMap<u32, Known>,
     /// By thread: what it was when its table was last asked for.
     asked: BTreeMap<usize, Asked>,
-    stored: u64,
     findings: Vec<Coexistence>,
-    unkept: u64,
 }
 
 impl PageSizes {
@@ -92,18 +90,6 @@ impl PageSizes {
     #[must_use]
     pub fn findings(&self) -> &[Coexistence] {
         &self.findings
-    }
-
-    /// How much is wrong.
-    #[must_use]
-    pub fn all_findings(&self) -> u64 {
-        self.findings.len() as u64 + self.unkept
-    }
-
-    /// How many stored entries it has looked at.
-    #[must_use]
-    pub fn stored_entries(&self) -> u64 {
-        self.stored
     }
 
     fn learn(&mut self, thread: &Thread, shared: &Shared) {
@@ -122,7 +108,6 @@ impl PageSizes {
 
     fn find(&mut self, thread: &Thread, page: Page, other_log2: u32, core: Option<usize>) {
         if self.findings.len() == FINDINGS_MAX {
-            self.unkept += 1;
             return;
         }
         let completed = thread.completed_now();
@@ -210,7 +195,6 @@ impl Observer for PageSizes {
                 })
                 .collect();
             for (lpid, place) in places {
-                self.stored += 1;
                 self.look(thread, shared, lpid, place);
             }
         }

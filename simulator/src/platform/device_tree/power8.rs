@@ -12,7 +12,6 @@ pub(super) static OWN: Own = Own {
     isa: V2_07,
     presentation,
     power: power::nap_node,
-    // Which of them a POWER8's firmware passes on is not among our sources: Linux takes the dearest way everywhere.
     l1_data_bytes: 64 << 10,
     l3: (8 << 20, 8),
     // MMU, FPU, SLB, run latch, DABR, no-execute; little-endian.
