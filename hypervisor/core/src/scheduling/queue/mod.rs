@@ -27,7 +27,7 @@
 //! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
 //! what it has saved up.
 //!
-//! On several threads the others run for what they were not charged yet. A choice counts that too, the *lead* of the clock. Otherwise
+//! On several threads nobody's weight is for more than two of them, as a vCPU can run on one only. The others run for what they were not charged yet. A choice counts that too, the *lead* of the clock. Otherwise
 //! the first thread whose slice ends would find its own vCPUs ahead, and take one that waits for another thread.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
@@ -139,6 +139,7 @@ impl RunQueue {
         let ready: Vec<VcpuId> = ids.filter(|id| self.take_this(*id)).collect();
         let threads = |core| (0..cores.len()).filter(move |thread| cores[*thread] == core);
         self.siblings = cores.iter().map(|core| threads(*core).collect()).collect();
+        self.limit_weights(cores.len());
         self.due.splice(0..0, cores.iter().map(|_| Order::new()));
         self.slice = slice;
         for member in &mut self.members {
@@ -147,6 +148,28 @@ impl RunQueue {
         }
         self.span = self.members.iter().map(|member| member.period).min().unwrap_or(0);
         ready.into_iter().for_each(|id| self.insert(id));
+    }
+
+    /// Nobody has the weight for more than two threads of so many: who has more counts as if it had the weight for two, where
+    /// those that have the weight for one run on one each, and the others share the rest.
+    ///
+    /// If it counted as just one, it would be a little ahead of the clock after a slice now and then, and not due.
+    fn limit_weights(&mut self, threads: usize) {
+        let mut weights: Vec<u64> = self.members.iter().map(|member| member.rate.weight).collect();
+        weights.sort_unstable();
+        let (mut rest, mut left) = (self.rate.weight, threads as u64);
+        while let Some(heaviest) = weights.pop()
+            && heaviest < rest
+            && heaviest * left > rest
+        {
+            (rest, left) = (rest - heaviest, left - 1);
+        }
+        // Where each can have a thread to itself, they are told from the lightest.
+        let one = if weights.is_empty() { rest } else { rest.div_ceil(left) };
+        for member in &mut self.members {
+            member.rate = Rate::new(member.rate.weight.min(2 * one));
+        }
+        self.rate = Rate::new(self.members.iter().map(|member| member.rate.weight).sum());
     }
 
     /// The hardware threads of a thread's core.
@@ -270,7 +293,7 @@ impl RunQueue {
         self.clock
     }
 
-    /// vCPUs that run have run for so many ticks that were not charged yet.
+    /// vCPUs that run on other threads have run for so many ticks that were not charged yet.
     pub fn others_ran(&mut self, ticks: u64) {
         self.lead = self.rate.length(ticks);
     }

@@ -263,3 +263,24 @@ proptest! {
         prop_assert_eq!(timers.next(), times[1..].iter().copied().filter(|time| *time > now).min());
     }
 }
+
+#[test]
+fn nobody_has_the_weight_for_more_than_two_threads() {
+    let limited = |weights: &[u32], threads: u32| {
+        let mut queue = RunQueue::default();
+        for weight in weights {
+            queue.add(*weight);
+        }
+        queue.set_threads(&(0..threads).collect::<Vec<_>>(), SLICE);
+        assert_eq!(queue.rate.weight, queue.members.iter().map(|m| m.rate.weight).sum());
+        queue.members.iter().map(|member| member.rate.weight).collect::<Vec<_>>()
+    };
+    assert_eq!(limited(&[100; 5], 4), [100; 5]);
+    assert_eq!(limited(&[100; 3], 4), [100; 3]);
+    assert_eq!(limited(&[10_000, 1], 1), [10_000, 1]);
+    assert_eq!(limited(&[10_000, 1], 2), [2, 1]);
+    assert_eq!(limited(&[100, 500, 100, 100], 2), [100, 500, 100, 100]);
+    assert_eq!(limited(&[900, 100, 100, 300], 3), [400, 100, 100, 300]);
+    assert_eq!(limited(&[7, 1, 1, 1], 3), [4, 1, 1, 1], "half a weight counts as a whole");
+    assert_eq!(limited(&[], 2), []);
+}
