@@ -69,7 +69,7 @@ pub enum Pending {
     Restart,
 }
 
-/// Departure for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
+/// Permission for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
 /// cannot be concluded.
 #[derive(Clone, Copy, Debug)]
 pub struct MayRun<'a>(PhantomData<&'a Life>);
@@ -104,7 +104,7 @@ impl Life {
         Self(State::Runs)
     }
 
-    /// Departure for its vCPUs to run, unless it is concluded or over.
+    /// Permission for its vCPUs to run, unless it is concluded or over.
     #[must_use]
     pub const fn may_run(&self) -> Option<MayRun<'_>> {
         match self.0 {

@@ -279,7 +279,7 @@ fn a_restart_zeroes_what_was_touched_a_piece_at_a_time() {
 }
 
 #[test]
-fn a_load_has_pieces_of_64_kib_and_begins_where_the_last_one_ended() {
+fn a_load_has_pieces_of_16_kib_and_begins_where_the_last_one_ended() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(4 * MIB, 2 * MIB));
     let segment = Segment {
@@ -296,10 +296,11 @@ fn a_load_has_pieces_of_64_kib_and_begins_where_the_last_one_ended() {
         progress = next;
     }
     let of_segment = |index| {
-        let copied = [0xDCC0, 0x1_DCC0, 0x2_0000].map(|done| Progress::Copied(index, done));
-        [&copied[..], &[Progress::Copied(index + 1, 0)]].concat()
+        let ends = (0x1CC0..0x2_0000).step_by(0x4000).chain([0x2_0000]);
+        ends.map(move |done| Progress::Copied(index, done)).chain([Progress::Copied(index + 1, 0)])
     };
-    assert_eq!(seen, [of_segment(0), of_segment(1), vec![Progress::TreeCopied(0)]].concat());
+    let all = of_segment(0).chain(of_segment(1)).chain([Progress::TreeCopied(0)]);
+    assert_eq!(seen, all.collect::<Vec<_>>());
 }
 
 #[test]
