@@ -145,9 +145,9 @@ impl<'a, H: Hal> System<'a, H> {
             }
         }
         // From here on no thread takes one of them.
-        if is_end && partition.end.is_none() {
-            partition.end = Some(since);
-            self.schedule.lock().settle(partition, since);
+        if is_end {
+            let end = *partition.end.get_or_insert(since);
+            self.schedule.lock().forgive(partition, end);
         }
     }
 

@@ -55,6 +55,7 @@ impl<H: Enter> Running<'_, H> {
             stay = stay.until(end);
         }
         schedule.stayed(self.thread, stay);
+        schedule.leaves(self.thread, self.id);
         let rest = self.slice.ends.saturating_sub(self.left);
         self.slice.lend(schedule, rest.min(self.slice.lent));
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
@@ -77,7 +78,7 @@ impl<H: Enter> Running<'_, H> {
         let is_concluded = partition.life.may_run().is_none();
         let out_of_time = if partition.end.is_none() && partition.time_limit.is_some() {
             let now = self.system.hal.timebase();
-            schedule.out_of_time(partition, self.left, now)
+            schedule.out_of_time(partition, self.entered, now)
         } else {
             None
         };
@@ -88,6 +89,8 @@ impl<H: Enter> Running<'_, H> {
         if let Some(since) = out_of_time
             && !matches!(departure, Departure::Ended(_))
         {
+            // In one hold of the lock: meanwhile another end may be decided, which takes back what waits for it.
+            schedule.forgive(partition, since);
             drop(locked);
             let pending = end(Outcome::Stopped(StopReason::TimeLimit));
             self.system.conclude_since(partition, pending, Some(self.thread), since);

@@ -45,10 +45,14 @@ impl<H: Enter> Running<'_, H> {
         let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
-        // What is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it.
-        // Below a quarter of a slice they divide that: with their ways in and out it is less than a slice that they use too much.
+        // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it,
+        // with their ways in and out. Below a quarter of a slice they divide that: it is less than a slice that they use too much.
         let together = partition.vcpus.len().min(schedule.threads()) as u64;
-        let part = |left: u64| left.min((left.max(self.system.policy.slice / 4) / together).max(1));
+        let least = self.system.policy.slice / 4;
+        let part = |left: u64| match together {
+            1 => left,
+            _ => left.min(((left / 2).max(least) / together).max(1)),
+        };
         let limit = partition.time_limit.map_or(FAR, |_| {
             let begins = self.system.hal.timebase();
             schedule.pay_entry(self.thread, self.id, begins);

@@ -407,7 +407,7 @@ fn what_an_end_takes_is_charged_to_nobody() {
     schedule.enters(0, ids[0], false);
     partitions[0].time_limit = Some(1000);
     assert_eq!(schedule.time_left(&partitions[0], 90), Some(1000 - 2 * 90));
-    schedule.settle(&partitions[0], 100);
+    schedule.forgive(&partitions[0], 100);
     let (is_interrupted, runs_on) = (false, false);
     let (vcpu, payer) = (ids[0], ids[0]);
     let stay = Stay { vcpu, payer, entered: 10, left: 150, is_interrupted, runs_on };

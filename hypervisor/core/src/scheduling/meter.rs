@@ -127,6 +127,11 @@ impl Meter {
         self.debtor = Debtor::Next;
     }
 
+    /// Whether it waits for work.
+    pub(crate) const fn is_waiting(&self) -> bool {
+        self.is_idle
+    }
+
     /// Whether it waited; it does no more. What has passed then is idle time.
     pub(crate) fn wakes(&mut self, now: u64) -> bool {
         let was_idle = core::mem::take(&mut self.is_idle);

@@ -52,6 +52,8 @@ struct Thread {
     idle_until: Option<u64>,
     /// The vCPU that it has entered, until that leaves.
     vcpu: Option<VcpuId>,
+    /// The vCPU that it has entered last.
+    last: Option<VcpuId>,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
     /// Until when all was charged as it entered a vCPU beside others that wait, where there are other threads.
@@ -64,7 +66,7 @@ struct Thread {
 
 /// vCPUs that run, for what they have run and were not charged for.
 #[derive(Clone, Copy, Default, Debug)]
-struct Running {
+struct Uncharged {
     /// How many.
     vcpus: u64,
     /// Until when they were charged, all together.
@@ -80,7 +82,7 @@ pub struct Schedule {
     pub timers: Timers,
     threads: Vec<Thread>,
     /// What they run beside others that wait, where there are several.
-    running: Running,
+    uncharged: Uncharged,
     /// Threads that are idle, or run on.
     at_hand: usize,
     /// Partitions that are not over.
@@ -95,7 +97,7 @@ impl Schedule {
             queue: RunQueue::default(),
             timers: Timers::default(),
             threads: vec![Thread::default(); threads],
-            running: Running::default(),
+            uncharged: Uncharged::default(),
             at_hand: 0,
             partitions: 0,
         }
@@ -189,15 +191,23 @@ impl Schedule {
     /// A guest is entered on `thread`: this vCPU, and whether it runs until something happens, as nobody waits.
     pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool) {
         self.threads[thread].vcpu = Some(id);
+        self.threads[thread].last = Some(id);
         self.set_runs_on(thread, runs_on);
         if self.threads.len() > 1 && !runs_on {
             let state = &mut self.threads[thread];
             let since = state.meter.charged_until();
             debug_assert!(state.runs_since.is_none(), "each stay is accounted for");
             state.runs_since = Some(since);
-            self.running.vcpus += 1;
-            self.running.since += since;
+            self.uncharged.vcpus += 1;
+            self.uncharged.since += since;
         }
+    }
+
+    /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's sake, that one pays from
+    /// now on, until `id` enters again.
+    pub fn leaves(&mut self, thread: usize, id: VcpuId) {
+        let Thread { vcpu, meter, .. } = &mut self.threads[thread];
+        vcpu.take_if(|_| meter.debtor().vcpu().is_some_and(|debtor| debtor != id));
     }
 
     /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the last that it pays for.
@@ -216,13 +226,19 @@ impl Schedule {
     }
 
     /// The end of a partition was decided `now`: its vCPUs owe nothing from now on. Those that run pay when they leave, up to now.
+    /// A thread that ran one of them last may wait for the partition's lock before it runs another one's, which does not pay for
+    /// that.
     #[inline(never)]
-    pub fn settle<H: Hal>(&mut self, partition: &Partition<H>, now: u64) {
+    pub fn forgive<H: Hal>(&mut self, partition: &Partition<H>, now: u64) {
         for index in 0..self.threads.len() {
-            let Thread { vcpu, called_for, meter, .. } = &mut self.threads[index];
+            let Thread { vcpu, last, called_for, meter, .. } = &mut self.threads[index];
             called_for.take_if(|id| partition.has_vcpu(*id));
             let debtor = meter.debtor();
-            if vcpu.is_none() && debtor.vcpu().is_some_and(|id| partition.has_vcpu(id)) {
+            let is_its = |id: VcpuId| partition.has_vcpu(id);
+            if vcpu.is_none()
+                && !meter.is_waiting()
+                && (debtor.vcpu().is_some_and(is_its) || last.is_some_and(is_its))
+            {
                 meter.owes(Debtor::End);
                 self.charge(index, now, debtor);
             }
@@ -259,8 +275,8 @@ impl Schedule {
         let debtor = if stay.is_interrupted { caller } else { Some(stay.payer) };
         meter.owes(debtor.map_or(Debtor::Next, Debtor::Vcpu));
         if let Some(since) = self.threads[thread].runs_since.take() {
-            self.running.vcpus -= 1;
-            self.running.since -= since;
+            self.uncharged.vcpus -= 1;
+            self.uncharged.since -= since;
         }
         self.see_running(stay.ended());
     }
@@ -268,7 +284,7 @@ impl Schedule {
     /// Tells the queue what vCPUs have run until `now` and were not charged for yet.
     fn see_running(&mut self, now: u64) {
         if !self.queue.is_empty() {
-            let Running { vcpus, since } = self.running;
+            let Uncharged { vcpus, since } = self.uncharged;
             self.queue.others_ran(vcpus.wrapping_mul(now).saturating_sub(since));
         }
     }

@@ -107,7 +107,7 @@ pub enum BundleError {
     Registers,
     /// There is no such policy for mitigations.
     Mitigations,
-    /// What the policy for registers leaves out is not known, or it leaves out nothing.
+    /// What the policy for registers leaves out is not known, or the policy is not eager.
     EagerWithout,
     /// The slice is zero or not a number.
     Slice,
@@ -168,9 +168,9 @@ impl fmt::Display for BundleError {
             Self::Mitigations => {
                 f.write_str("the policy for mitigations is not one of firmware and off")
             }
-            Self::EagerWithout => {
-                f.write_str("the policy for registers cannot leave out what it is to leave out")
-            }
+            Self::EagerWithout => f.write_str(
+                "what the policy for registers leaves out is not known, or the policy is not eager",
+            ),
             Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
             Self::Name(index) => write!(f, "partition {index} has a name that cannot be shown"),
