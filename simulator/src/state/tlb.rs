@@ -5,6 +5,7 @@
 //! noticed, as on hardware. The geometry is that of functional mode: large and fully associative; a
 //! full TLB is emptied, which the architecture allows at any time.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
@@ -102,11 +103,25 @@ impl Space {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Key {
     space: Space,
     page_log2: u32,
     page: u64,
+}
+
+/// By page first: most keys differ there, and spaces take longer to compare.
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |key: &Self| (key.page_log2, key.page);
+        key(self).cmp(&key(other)).then_with(|| self.space.cmp(&other.space))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// What one stage of translation found.
@@ -232,7 +247,8 @@ impl Tlb {
             let first = key.page << key.page_log2 >> page_log2;
             let pages = 1u64 << key.page_log2.saturating_sub(page_log2);
             let at = |page| Key { page_log2, page, ..key };
-            self.entries.range(at(first)..=at(first + pages - 1)).next().is_some()
+            let mut meets = self.entries.range(at(first)..=at(first + pages - 1));
+            meets.any(|(other, _)| other.space == key.space)
         })
     }
 
