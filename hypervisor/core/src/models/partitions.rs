@@ -137,16 +137,19 @@ fn a_vcpu_that_two_wake_runs_once() {
 /// Two vCPUs become ready at a time, one by a prod and one by its timer, and there are threads for both.
 #[test]
 fn no_thread_sleeps_while_a_vcpu_is_ready() {
-    Model::of(3, &[3]).try_with(|running, until| match (running.place.1, turn(running)) {
-        (0, 0) => Departure::AwaitsProd,
-        (1, 0) => {
-            running.registers.supervisor.decrementer_expires = 100;
-            Departure::Ceded
+    // With three switches there are too many orders, in the nightly run too.
+    Model { switches: Some(2), ..Model::of(3, &[3]) }.try_with(|running, until| {
+        match (running.place.1, turn(running)) {
+            (0, 0) => Departure::AwaitsProd,
+            (1, 0) => {
+                running.registers.supervisor.decrementer_expires = 100;
+                Departure::Ceded
+            }
+            (1, _) => OVER,
+            (2, 0) => call(running, Hypercall::Prod, [0, 0, 0])
+                .unwrap_or_else(|| Machine::compute(running, until)),
+            _ => Machine::compute(running, until),
         }
-        (1, _) => OVER,
-        (2, 0) => call(running, Hypercall::Prod, [0, 0, 0])
-            .unwrap_or_else(|| Machine::compute(running, until)),
-        _ => Machine::compute(running, until),
     });
 }
 
