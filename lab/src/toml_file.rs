@@ -34,6 +34,12 @@ impl TomlFile {
         Ok(Self { path: path.to_owned(), text })
     }
 
+    /// What the file holds.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Reads the file's structure. Fails, with the line, where it is not TOML or not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         toml::from_str(&self.text).map_err(|error| {

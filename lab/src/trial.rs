@@ -117,15 +117,16 @@ impl<'a> Trial<'a> {
         self.of_region(&counts)
     }
 
-    /// Runs with timing, at the values and at both ends of the guesses; the first with a trace if one is
-    /// `wanted`.
+    /// Runs with timing at the values, and at both ends of the guesses if they are wanted; the first with a trace if one
+    /// is.
     ///
     /// # Errors
     /// [`Failure`] if a run does not end as the experiment expects.
-    pub fn time(&self, is_trace_wanted: bool) -> Result<Outcome, Failure> {
+    pub fn time(&self, is_trace_wanted: bool, are_ends_wanted: bool) -> Result<Outcome, Failure> {
         let at = |bound| move || self.time_once(Settings { bound, ..self.settings });
         thread::scope(|scope| {
-            let ends = [Bound::Low, Bound::High].map(|bound| scope.spawn(at(bound)));
+            let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
+            let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
             let (Timed { counts, cycles, charges }, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
@@ -134,7 +135,8 @@ impl<'a> Trial<'a> {
                 let cycles = joined?.cycles;
                 (low, high) = (low.min(cycles), high.max(cycles));
             }
-            let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
+            let cycles =
+                Some(Interval { value: cycles, ends: are_ends_wanted.then_some([low, high]) });
             let ledger = Ledger::new(&charges, &self.names);
             let refills = Some(Refills::of(&charges));
             Ok(Outcome { measured: Measured { counts, cycles, refills }, ledger, trace })

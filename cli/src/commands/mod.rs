@@ -8,6 +8,7 @@ mod completions;
 mod diff;
 mod manual;
 mod run;
+mod show;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -23,5 +24,6 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Diff(arguments) => diff::diff(arguments),
         Command::Manual(arguments) => manual::manual(arguments),
+        Command::Show(arguments) => show::show(arguments),
     }
 }

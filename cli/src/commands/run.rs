@@ -22,9 +22,13 @@ const SHORT: u64 = 10_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
-    let mut experiment = Experiment::read(&arguments.experiment, &files)?;
+    let mut experiment = Experiment::named(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
         experiment.machine = MachineFile::named(path, &files)?;
+    }
+    experiment.machine = experiment.machine.with_settings(&arguments.set)?;
+    if !arguments.variant.is_empty() {
+        experiment.keep(&arguments.variant)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
@@ -62,7 +66,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
         }
-        let outcome = trial.time(arguments.out.is_some())?;
+        let outcome = trial.time(arguments.out.is_some(), !arguments.values_only)?;
         report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
         let mut checks = Checks {
             half_quantum: trial.with_half_the_quantum(&outcome.measured)?,
