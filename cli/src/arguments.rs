@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -73,6 +74,14 @@ pub enum Command {
     Diff(DiffArguments),
     /// Run micro-benchmarks and print the timing model's figures beside the published ones.
     Calibrate(CalibrateArguments),
+    /// Run experiments over a grid of values, seeds and variants, on all cores or on a cluster. The Python package does it,
+    /// which the wheel brings.
+    #[command(disable_help_flag = true)]
+    Sweep(PackagedArguments),
+    /// Write a page with the figures, ledgers, differences and sweeps of results. The Python package does it, which the
+    /// wheel brings.
+    #[command(disable_help_flag = true)]
+    Report(PackagedArguments),
     /// Print a machine's description or an experiment that comes with the command, to copy and change.
     Show(ShowArguments),
     /// Print a script that lets your shell complete commands and options: `powervisor completions bash > FILE`, and have
@@ -336,6 +345,14 @@ pub struct CalibrateArguments {
     /// Print curves too: latency by footprint and by pages, and the cost of siblings.
     #[arg(long)]
     pub curves: bool,
+}
+
+/// Arguments of `sweep` and `report`, which the Python package reads.
+#[derive(Args, Debug)]
+pub struct PackagedArguments {
+    /// What to do; --help says more.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 /// Arguments of `show`.

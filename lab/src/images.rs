@@ -42,6 +42,12 @@ impl Images {
         })
     }
 
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The hypervisor, a file that OPAL firmware starts.
     pub fn hypervisor(&self) -> Result<Vec<u8>, Failure> {
         self.read(HYPERVISOR)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from powervisor.command import call, call_for_json, settings_as_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,6 @@ class Machine:
     @property
     def parameters(self) -> pd.DataFrame:
         """List all values: ``value``, ``low`` and ``high`` in ``unit``, with ``confidence`` and ``source``, by ``key``."""
-        import pandas as pd  # noqa: PLC0415 - takes longer to import than a short run takes
-
         with self.file() as path:
             shown = call_for_json(["show", str(path)])
         return pd.DataFrame(shown["parameters"]).set_index("key")

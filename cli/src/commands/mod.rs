@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod diff;
 mod manual;
+mod packaged;
 mod run;
 mod show;
 
@@ -24,6 +25,8 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Diff(arguments) => diff::diff(arguments),
         Command::Manual(arguments) => manual::manual(arguments),
+        Command::Sweep(arguments) => packaged::hand_over("sweep", arguments),
+        Command::Report(arguments) => packaged::hand_over("report", arguments),
         Command::Show(arguments) => show::show(arguments),
     }
 }

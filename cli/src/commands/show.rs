@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lab::experiment::{Experiment, built_in};
+use lab::images::Images;
 use lab::machine_file::MachineFile;
 use lab::parameters::Parameters;
 use lab::report::SCHEMA;
@@ -54,8 +55,8 @@ fn list(format: Format) -> Result<(), Failure> {
     let experiments: Vec<&str> = built_in::names().collect();
     print_text(&match format {
         Format::Json => {
-            let listed =
-                json!({"schema": SCHEMA, "machines": machines, "experiments": experiments});
+            let images = Images::find()?.folder().display().to_string();
+            let listed = json!({"schema": SCHEMA, "machines": machines, "experiments": experiments, "images": images});
             format!("{listed}\n")
         }
         Format::Text => {
