@@ -7,6 +7,7 @@ use lab::images::Images;
 use lab::machine_file::MachineFile;
 use lab::parameters::Parameters;
 use lab::report::SCHEMA;
+use lab::toml_file::suggest;
 use lab::user_file::Files;
 use serde_json::json;
 
@@ -42,8 +43,10 @@ fn is_machine(what: &Path, files: &Files) -> Result<bool, Failure> {
     }
     let file = match built_in::file(what, files) {
         Err(_) if what.extension().is_none() && !what.exists() => {
-            let text = "no machine and no experiment is called so; `powervisor show` lists all";
-            return Err(Failure::input(what.display(), text));
+            let name = what.to_string_lossy();
+            let hint = suggest(&name, MachineFile::built_in_names().chain(built_in::names()));
+            let text = format!("no machine and no experiment is called so; {hint}");
+            return Err(Failure::input(name, text));
         }
         file => file?,
     };
