@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Seconds that a scheduler may take to answer.
 PATIENCE = 10
+#: Seconds for which a process that was there may be silent.
+SILENCE = 600
 
 
 def sweep(
@@ -61,6 +63,9 @@ def _run_all(  # noqa: PLR0913, PLR0917 - what sweep was given
     """Run these, store what each finds as it comes, and return those that failed, each with why."""
     # What a dead worker makes the library log is no news: its run is run again.
     dask.config.set({"logging.distributed": "critical"})
+    # Nor is a machine that has much else to do a dead one.
+    dask.config.set({f"distributed.comm.timeouts.{what}": f"{SILENCE}s" for what in ("connect", "tcp")})
+    dask.config.set({"distributed.scheduler.worker-ttl": f"{SILENCE}s"})
     from distributed import as_completed
     from tqdm import tqdm
 
@@ -77,6 +82,9 @@ def _run_all(  # noqa: PLR0913, PLR0917 - what sweep was given
             run = of_future.pop(future)
             if future.status == "finished":
                 store.write(run.key, future.result())
+            elif future.status != "error":
+                text = f"the scheduler was lost with {len(of_future) + 1} runs to do; run the sweep again, it goes on"
+                raise PowerVisorError(text, 1)
             else:
                 failed.append((run, str(future.exception()).splitlines()[0]))
             # The scheduler forgets what nobody holds.
