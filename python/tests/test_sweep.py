@@ -37,7 +37,7 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of the grid, from two workers."""
+    """Run the grid with two workers."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "grid.toml").write_text(GRID)
     sweep(folder / "grid.toml", folder / "out", workers=2)
@@ -139,12 +139,12 @@ def test_a_sweep_file_that_is_wrong_is_refused_in_one_line(text: str, expected: 
 
 def test_a_scheduler_that_is_not_there_is_said_in_one_line(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 1)
-    with pytest.raises(PowerVisorError, match="tcp://127.0.0.1:9 does not answer"):
+    with pytest.raises(PowerVisorError, match=r"tcp://127\.0\.0\.1:9 does not answer"):
         sweep(plan, "out", scheduler="tcp://127.0.0.1:9")
 
 
 def test_a_cluster_of_others_gives_the_same_results(plan: Plan, whole: Path) -> None:
-    with LocalCluster(n_workers=0, dashboard_address=None, processes=True, threads_per_worker=1) as others:
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=True, threads_per_worker=1) as others:
         address = others.scheduler_address
         with pytest.raises(PowerVisorError, match="has no workers"):
             sweep(plan, "out", scheduler=address)

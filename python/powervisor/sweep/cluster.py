@@ -98,7 +98,7 @@ def _client(stack: ExitStack, scheduler: str | None, workers: int) -> Any:  # no
 
     if scheduler is None:
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL"
         )
         return stack.enter_context(Client(stack.enter_context(cluster)))
     try:
