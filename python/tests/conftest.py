@@ -8,8 +8,6 @@ import pytest
 
 from powervisor.command import command
 
-#: The folder of the project.
-PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
