@@ -74,6 +74,8 @@ pub enum Command {
     Diff(DiffArguments),
     /// Run micro-benchmarks and print the timing model's figures beside the published ones.
     Calibrate(CalibrateArguments),
+    /// Write a folder with an experiment or a payload of your own, which builds and runs where it is.
+    New(NewArguments),
     /// Run experiments over a grid of values, seeds and variants, on all cores or on a cluster. The Python package does it,
     /// which the wheel brings.
     #[command(disable_help_flag = true)]
@@ -114,6 +116,9 @@ pub struct RunArguments {
     /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Give up a run that is not over after this many steps, and print the registers.
+    #[arg(long, value_name = "STEPS", default_value_t = 2_000_000_000)]
+    pub limit: u64,
     /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,
@@ -353,6 +358,25 @@ pub struct PackagedArguments {
     /// What to do; --help says more.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<OsString>,
+}
+
+/// Arguments of `new`.
+#[derive(Args, Debug)]
+pub struct NewArguments {
+    /// What to write.
+    #[arg(value_enum)]
+    pub what: Template,
+    /// Its name, and the folder's.
+    pub name: String,
+}
+
+/// What `new` can write.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Template {
+    /// An experiment with a payload that comes with the command.
+    Experiment,
+    /// A payload in C, and the experiment that measures it.
+    Payload,
 }
 
 /// Arguments of `show`.

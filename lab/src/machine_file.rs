@@ -96,15 +96,20 @@ impl MachineFile {
 
     /// Fails if the hypervisor does not run on the machine's processor.
     pub fn require_hypervisor(&self) -> Result<(), Failure> {
-        match self.describe()?.processor() {
-            Processor::Power9 => Ok(()),
-            other => {
-                let text = format!(
-                    "the hypervisor runs on POWER9, and not on {other} yet; an image of your own boots bare with --kernel"
-                );
-                Err(Failure::input(&self.place, text))
-            }
-        }
+        self.lacks_hypervisor()?.map_or(Ok(()), |why| Err(Failure::input(&self.place, why)))
+    }
+
+    /// Why the hypervisor does not run on the machine's processor, if it does not.
+    ///
+    /// # Errors
+    /// [`Failure`] if the description is wrong.
+    pub fn lacks_hypervisor(&self) -> Result<Option<String>, Failure> {
+        let processor = self.describe()?.processor();
+        Ok((processor != Processor::Power9).then(|| {
+            format!(
+                "the hypervisor runs on POWER9, and not on {processor} yet; an image of your own boots bare with --kernel"
+            )
+        }))
     }
 
     /// The description in the user's own file.

@@ -99,6 +99,9 @@ fn in_words(expected: &str) -> &str {
         "u16" => "a whole number from 0 to 65535",
         "u32" => "a whole number from 0 to 4294967295",
         "u64" => "a whole number, 0 or more",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        _ if expected.starts_with("struct ") => "a table",
         other => other,
     }
 }

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod diff;
 mod manual;
+mod new;
 mod packaged;
 mod run;
 mod show;
@@ -27,6 +28,7 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Manual(arguments) => manual::manual(arguments),
         Command::Sweep(arguments) => packaged::hand_over("sweep", arguments),
         Command::Report(arguments) => packaged::hand_over("report", arguments),
+        Command::New(arguments) => new::new(arguments),
         Command::Show(arguments) => show::show(arguments),
     }
 }

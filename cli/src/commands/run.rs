@@ -57,6 +57,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             variant,
             arguments.seed,
             arguments.quantum,
+            arguments.limit,
             &Spinner,
             INTERRUPTION,
         )?;
@@ -78,7 +79,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
         }
         if let Some(folder) = &arguments.out {
-            write_files(folder, &experiment.name, &variant.name, &outcome)?;
+            write_files(folder, &experiment.name, &variant.name, experiment.per, &outcome)?;
         }
         report.add_ledger(&variant.name, outcome.ledger, checks);
     }
@@ -116,11 +117,14 @@ fn write_files(
     folder: &Path,
     experiment: &str,
     variant: &str,
+    per: Per,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
     let file = |ending| file(folder, experiment, variant, ending);
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
-    let title = format!("{experiment}, {variant}: cycles");
+    let cycles =
+        outcome.ledger.elapsed_thread_cycles as f64 / per.of(&outcome.measured.counts) as f64;
+    let title = format!("{experiment}, {variant}: {cycles:.1} cycles per {}", per.noun());
     let graph = export::flame_graph(&outcome.ledger, &title)
         .map_err(|error| Failure::run(error.to_string()))?;
     write_file(&file(GRAPH), &graph)?;

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
+use crate::number::Number;
 use crate::partition_file::{PolicyTable, positive, read_machine, read_payload};
 use crate::payload::Payload;
 use crate::size::Size;
@@ -92,9 +93,9 @@ struct VariantTable {
     name: Spanned<String>,
     arguments: String,
     /// Of the partition that the experiment is named after.
-    vcpus: Option<Spanned<u32>>,
+    vcpus: Option<Spanned<Number>>,
     /// Microseconds that a vCPU runs when others wait, if not the usual time.
-    slice_us: Option<Spanned<u32>>,
+    slice_us: Option<Spanned<Number>>,
     region: Option<RegionTable>,
     expect: String,
     #[serde(default)]
@@ -109,7 +110,7 @@ struct VariantTable {
 struct PartnerTable {
     name: Spanned<String>,
     arguments: Spanned<String>,
-    weight: Option<Spanned<u32>>,
+    weight: Option<Spanned<Number>>,
     expect: String,
 }
 
@@ -302,6 +303,10 @@ impl Experiment {
     }
 
     fn of_file(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
+        if file.parse::<toml::Table>()?.contains_key("partition") {
+            let text = "a partition file, and no experiment; `powervisor boot` takes it";
+            return Err(file.complain(0..0, text));
+        }
         let mut contents: Contents = file.parse()?;
         let steps = match contents.steps.take() {
             None => None,
