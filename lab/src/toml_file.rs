@@ -86,6 +86,9 @@ pub fn explain(message: &str) -> String {
         let missing = quoted.next().unwrap_or_default();
         return format!("the key `{missing}` is missing; add a line `{missing} = ...`");
     }
+    if message.ends_with("value was too large") {
+        return "a number beyond 9223372036854775807; give a smaller one".to_owned();
+    }
     match message.split_once(", expected ") {
         Some((wrong, expected)) => format!("{wrong}; expected {}", in_words(expected)),
         None => message,

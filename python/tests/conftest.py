@@ -9,7 +9,6 @@ import pytest
 from powervisor.command import command
 
 
-
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run in an empty folder: everything that is needed comes with the wheel."""

@@ -43,8 +43,11 @@ def sweep(
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     with Store(Path(folder)) as store:
         missing = [run for run in plan.runs if not store.has(run.key)]
-        failed = _run_all(plan.name, missing, store, scheduler, workers, watch) if missing else []
-        store.write_all(plan)
+        try:
+            failed = _run_all(plan.name, missing, store, scheduler, workers, watch) if missing else []
+        finally:
+            # Of a sweep that is cut off, what it has.
+            store.write_all(plan)
     if failed:
         run, why = failed[0]
         what = f"{run.experiment}, {run.variant}, {run.settings}"
