@@ -38,7 +38,10 @@ def plots(table: pd.DataFrame, name: str) -> Iterator[Plot]:
         choices = {
             ", ".join(str(part) for part in key if part): _tornado(lines) for key, lines in moves.groupby(FIGURE, sort=False)
         }
-        note = "The figure with each guess at its low and at its high end; dotted lines are what others published. A figure that no guess moves is not here."
+        note = (
+            "The figure with each guess at its low and at its high end; dotted lines are what others published. "
+            "A figure that no guess moves is not here."
+        )
         if choices:
             yield Plot(f"{name}: which guess matters", note, choices)
 
