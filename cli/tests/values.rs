@@ -93,8 +93,8 @@ fn what_is_not_there_is_refused_with_the_nearest() {
             "--set: no value is called `pipeline.scoreboard`; did you mean `timing.special.scoreboard`?",
         ),
         (
-            "calibrate --set scoreboard=1e99",
-            "--set: timing.special.scoreboard: 1e99 is out of range; it must be 0 to 100000000",
+            "calibrate --set scoreboard=-1",
+            "--set: timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
         ),
         (
             "show power9 --set scoreboard=few",
@@ -111,7 +111,7 @@ fn what_is_not_there_is_refused_with_the_nearest() {
         ),
         (
             "run null-hypercall --fast",
-            "unexpected argument '--fast' found; --help lists what there is",
+            "unexpected argument '--fast' found; to pass '--fast' as a value, use '-- --fast'",
         ),
         (
             "new payload 3x",

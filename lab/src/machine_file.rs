@@ -96,20 +96,20 @@ impl MachineFile {
 
     /// Fails if the hypervisor does not run on the machine's processor.
     pub fn require_hypervisor(&self) -> Result<(), Failure> {
-        self.lacks_hypervisor()?.map_or(Ok(()), |why| Err(Failure::input(&self.place, why)))
+        self.describe()?;
+        self.lacks_hypervisor().map_or(Ok(()), |why| Err(Failure::input(&self.place, why)))
     }
 
-    /// Why the hypervisor does not run on the machine's processor, if it does not.
-    ///
-    /// # Errors
-    /// [`Failure`] if the description is wrong.
-    pub fn lacks_hypervisor(&self) -> Result<Option<String>, Failure> {
-        let processor = self.describe()?.processor();
-        Ok((processor != Processor::Power9).then(|| {
+    /// Why the hypervisor does not run on the machine's processor, if it does not. What is wrong with the description
+    /// itself, others say.
+    #[must_use]
+    pub fn lacks_hypervisor(&self) -> Option<String> {
+        let processor = Description::from_toml(&self.text).ok()?.processor();
+        (processor != Processor::Power9).then(|| {
             format!(
                 "the hypervisor runs on POWER9, and not on {processor} yet; an image of your own boots bare with --kernel"
             )
-        }))
+        })
     }
 
     /// The description in the user's own file.

@@ -240,7 +240,7 @@ pub fn read_machine(
         }
         None => return Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
     };
-    match machine.lacks_hypervisor()? {
+    match machine.lacks_hypervisor() {
         Some(why) => Err(file.complain(name.span(), why)),
         None => Ok(machine),
     }
