@@ -13,7 +13,7 @@ use crate::output::{full, print_text, write_file};
 const NAME: &str = "@NAME@";
 /// The files of a payload, and of the experiment that measures it.
 const PAYLOAD: [(&str, &str); 6] = [
-    ("start.S", include_str!("payload/start.S")),
+    ("start.S", include_str!("payload/start.S.txt")),
     ("main.c", include_str!("payload/main.c")),
     ("powervisor.h", include_str!("payload/powervisor.h")),
     ("payload.ld", include_str!("payload/payload.ld")),
