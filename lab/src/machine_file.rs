@@ -146,7 +146,7 @@ impl MachineFile {
         self.describe()?;
         let wrong = |text: String| Failure::input("--set", text);
         let text = setting::apply(&self.text, settings).map_err(wrong)?;
-        Description::from_toml(&text).map_err(|error| wrong(error.message))?;
+        Description::from_toml(&text).map_err(|error| wrong(explain(&error.message)))?;
         Ok(Self { text, ..self })
     }
 

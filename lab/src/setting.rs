@@ -61,12 +61,16 @@ fn collect(table: &dyn TableLike, prefix: &str, keys: &mut Vec<String>) {
     for (key, item) in table.iter() {
         let path = format!("{prefix}{key}");
         match item.as_table_like() {
-            Some(quantity) if quantity.contains_key(VALUE) => keys.push(path),
+            Some(quantity) if quantity.get(VALUE).is_some_and(is_number) => keys.push(path),
             Some(inner) => collect(inner, &format!("{path}."), keys),
-            None if item.is_integer() || item.is_float() => keys.push(path),
+            None if is_number(item) => keys.push(path),
             None => {}
         }
     }
+}
+
+fn is_number(item: &Item) -> bool {
+    item.is_integer() || item.is_float()
 }
 
 /// The one of `keys` that is `wanted`, or ends with it behind a dot.
@@ -172,6 +176,7 @@ mod tests {
             ("scoreboard", "write KEY=VALUE"),
             ("scoreboard=true", "is no number"),
             ("name=3", "no value is called `name`"),
+            ("threads_are_partitions=1", "no value is called `threads_are_partitions`"),
         ] {
             let text = with(&[setting]).unwrap_err();
             assert!(text.contains(expected), "{setting}: {text}");
