@@ -122,6 +122,7 @@ def test_each_guess_at_both_ends_says_which_one_moves_a_figure(tmp_path: Path) -
         ("experiments = ['compute']\n[grid]\nscoreboard = [-1]", "out of range"),
         ("experiments = ['compute']\nseeds = [-1]", "the seed -1 is none"),
         ("experiments = ['compute']\nguesses = 'all'", "it must be one of values, ends, each"),
+        ("experiments = ['compute']\nguesses = 'each'\n[grid]\nscoreboard = [1]", "leave out `grid`"),
         ("experiments = ['compte']", "did you mean `compute`?"),
         ("experiments = ['compute']\nvariants = { compute = ['x'] }", "compute has no variant `x`"),
         ("experiments = ['compute']\nvariants = { x = [] }", "variants are of `x`"),

@@ -100,6 +100,8 @@ class _Reader:
         guesses = self.table.get("guesses", GUESSES[0])
         if guesses not in GUESSES:
             raise self.wrong(f"guesses = {guesses!r}; it must be one of {', '.join(GUESSES)}")
+        if guesses == "each" and "grid" in self.table:
+            raise self.wrong('guesses = "each" says what moves one machine; leave out `grid`')
         moves = self.moves(base["parameters"]) if guesses == "each" else [(None, None, {})]
         common = {"command": fingerprint(), "machine": base["config_hash"], "ends": guesses == "ends"}
         runs = []

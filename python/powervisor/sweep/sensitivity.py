@@ -15,9 +15,10 @@ def sensitivity(table: pd.DataFrame) -> pd.DataFrame:
     """Return what each guess does to each figure, of a sweep with ``guesses = "each"``, see ``results``.
 
     A line per figure and guess that moves it, largest first: the figure with the guess at its ``low`` and at its ``high``
-    end, both in ``unit``, the figure at the values (``value``), and the ``swing`` as a part of that.
+    end, both in ``unit`` and of the first seed, the figure at the values (``value``), and the ``swing`` as a part of that.
     """
-    table = table[table["seed"] == table["seed"].min()].fillna({"variant": ""})
+    first = table.groupby("experiment")["seed"].transform("min")
+    table = table[table["seed"] == first].fillna({"variant": ""})
     base = table[table["guess"].isna()].set_index(FIGURE)
     base = base[~base.index.duplicated()]
     moved = table[table["guess"].notna()]
