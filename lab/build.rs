@@ -1,4 +1,4 @@
-//! Lists what the tree has in a file each: payloads and calibration rows. Who adds one adds its file, and no list.
+//! Lists what the tree has in a file each: payloads, calibration rows and experiments. Who adds one adds its file, and no list.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ fn main() -> io::Result<()> {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate lies in the workspace");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
     fs::write(out.join("guests.rs"), guests(&root.join("guests"))?)?;
-    fs::write(out.join("power9.rs"), rows(&root.join("calibration/power9"))?)
+    fs::write(out.join("power9.rs"), texts(root, "calibration/power9")?)?;
+    fs::write(out.join("experiments.rs"), texts(root, "experiments")?)
 }
 
 /// The names of the payloads, as a slice of Rust: a payload is a guest that uses `guest-rt`. The build of the images
@@ -28,11 +29,11 @@ fn guests(folder: &Path) -> io::Result<String> {
 }
 
 /// Path and text of each file, as a slice of Rust.
-fn rows(folder: &Path) -> io::Result<String> {
+fn texts(root: &Path, folder: &str) -> io::Result<String> {
     let mut list = "&[".to_owned();
-    for file in sorted(folder)? {
+    for file in sorted(&root.join(folder))? {
         let name = file.file_name().expect("a file's name").to_string_lossy();
-        let path = format!("calibration/power9/{name}");
+        let path = format!("{folder}/{name}");
         write!(list, "({path:?}, include_str!({file:?})), ").expect("a string grows");
     }
     Ok(list + "]")

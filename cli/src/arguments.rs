@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -7,6 +8,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use lab::ledger::difference;
+use lab::setting::Setting;
 use lab::size::Size;
 use simulator::pipeline::LONGEST_QUANTUM;
 
@@ -72,6 +74,18 @@ pub enum Command {
     Diff(DiffArguments),
     /// Run micro-benchmarks and print the timing model's figures beside the published ones.
     Calibrate(CalibrateArguments),
+    /// Write a folder with an experiment or a payload of your own, which builds and runs where it is.
+    New(NewArguments),
+    /// Run experiments over a grid of values, seeds and variants, on all cores or on a cluster. The Python package does it,
+    /// which the wheel brings.
+    #[command(disable_help_flag = true)]
+    Sweep(PackagedArguments),
+    /// Write a page with the figures, ledgers, differences and sweeps of results. The Python package does it, which the
+    /// wheel brings.
+    #[command(disable_help_flag = true)]
+    Report(PackagedArguments),
+    /// Print a machine's description or an experiment that comes with the command, to copy and change.
+    Show(ShowArguments),
     /// Print a script that lets your shell complete commands and options: `powervisor completions bash > FILE`, and have
     /// the shell read FILE.
     Completions(CompletionsArguments),
@@ -82,17 +96,29 @@ pub enum Command {
 /// Arguments of `run`.
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// The experiment file.
+    /// The experiment: the name of one that comes with the command, such as null-hypercall, or a file.
     pub experiment: PathBuf,
+    /// Run this variant alone; you can name several.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
     /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
+    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Run at the values alone, and not with the guesses at their ends, which takes three times as long.
+    #[arg(long, conflicts_with = "functional")]
+    pub values_only: bool,
     /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Give up a run that is not over after this many steps, and print the registers.
+    #[arg(long, value_name = "STEPS", default_value_t = 2_000_000_000)]
+    pub limit: u64,
     /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,
@@ -312,12 +338,58 @@ pub struct CalibrateArguments {
     /// Calibrate the machine of this name, or of this description.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
+    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Run at the values alone, and not with the guesses at their ends or with half the quantum.
+    #[arg(long, conflicts_with = "check")]
+    pub values_only: bool,
     /// Fail if a figure misses the tolerance of its group.
     #[arg(long)]
     pub check: bool,
     /// Print curves too: latency by footprint and by pages, and the cost of siblings.
     #[arg(long)]
     pub curves: bool,
+}
+
+/// Arguments of `sweep` and `report`, which the Python package reads.
+#[derive(Args, Debug)]
+pub struct PackagedArguments {
+    /// What to do; --help says more.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// Arguments of `new`.
+#[derive(Args, Debug)]
+pub struct NewArguments {
+    /// What to write.
+    #[arg(value_enum)]
+    pub what: Template,
+    /// Its name, and the folder's.
+    pub name: String,
+}
+
+/// What `new` can write.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Template {
+    /// An experiment with a payload that comes with the command.
+    Experiment,
+    /// A payload in C, and the experiment that measures it.
+    Payload,
+}
+
+/// Arguments of `show`.
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    /// A machine or an experiment by name, such as power9 or null-hypercall, or a file of one. Without it, the names of all.
+    pub what: Option<PathBuf>,
+    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
+    #[arg(long, value_name = "KEY=VALUE", requires = "what")]
+    pub set: Vec<Setting>,
+    /// How to print it: the file, or what docs/json.md describes.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// Arguments of `completions`.

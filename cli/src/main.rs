@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use powervisor::arguments::Arguments;
 use powervisor::commands;
@@ -28,11 +29,29 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is wrong with the arguments, in one line: clap says it in several, and adds how the command is used.
+fn refusal(text: &str) -> String {
+    let about = text.split("\nUsage:").next().unwrap_or_default();
+    let about = about.split("\nFor more information").next().unwrap_or_default();
+    let lines: Vec<&str> = about.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line = lines.join(" ").replace(" tip: ", "; ").replace(" [possible values: ", "; known: [");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    if line.contains("; ") {
+        line.to_owned()
+    } else {
+        format!("{line}; --help lists what there is")
+    }
+}
+
 /// Shows what the arguments asked for, help or version, or what is wrong with them.
 fn answered(answer: &clap::Error) -> ExitCode {
     let text = answer.render();
-    if answer.use_stderr() {
+    if answer.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         print_error(visible(&text.to_string()).as_bytes());
+        return ExitCode::from(2);
+    }
+    if answer.use_stderr() {
+        say(refusal(&text.to_string()));
         return ExitCode::from(2);
     }
     let is_terminal = std::io::stdout().is_terminal();

@@ -1,7 +1,8 @@
 //! Finds the bare-metal programs: the hypervisor and the payloads that come with it.
 //!
-//! They lie in the folder that the environment variable `POWERVISOR_IMAGES` names, or in `images/`
-//! of the target folder that this command was built into, or in `target/images/` of the workspace.
+//! They lie in the folder that the environment variable `POWERVISOR_IMAGES` names, or where an installed command has
+//! them (`../share/powervisor/images/`), or in `images/` of the target folder that this command was built into, or in
+//! `target/images/` of the workspace.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,12 @@ impl Images {
         })
     }
 
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The hypervisor, a file that OPAL firmware starts.
     pub fn hypervisor(&self) -> Result<Vec<u8>, Failure> {
         self.read(HYPERVISOR)
@@ -74,10 +81,12 @@ fn usual_folders() -> Vec<PathBuf> {
     let executable = env::current_exe().unwrap_or_default();
     let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
     let current = env::current_dir().unwrap_or_default();
+    let installed =
+        executable.ancestors().nth(2).map(|prefix| prefix.join("share/powervisor/images"));
     let beside = executable.ancestors().skip(1).map(|folder| folder.join("images"));
     let below = built_from
         .ancestors()
         .chain(current.ancestors())
         .map(|folder| folder.join("target/images"));
-    beside.chain(below).collect()
+    installed.into_iter().chain(beside).chain(below).collect()
 }

@@ -2,9 +2,9 @@
 //! one user of it.
 //!
 //! A run goes through these modules: a file from the user ([`partition_file`], [`experiment`], both
-//! read through [`toml_file`], see [`workload`]) names a payload ([`payload`]); payloads become a bundle ([`bundle`]);
-//! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]) make
-//! a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`]. Long work tells its
+//! read through [`toml_file`], with [`number`]s and [`size`]s, see [`workload`]) names a payload ([`payload`]); payloads become a bundle ([`bundle`]);
+//! the bundle, the hypervisor's image ([`images`]) and a machine description ([`machine_file`]; its values are
+//! [`parameters`], and a [`setting`] changes one) make a [`system::System`], which [`on_simulator`] or [`on_qemu`] runs to its [`system::Exit`]. Long work tells its
 //! [`progress`], and an [`interruption`] ends it. [`console`] and [`demultiplex`] say who wrote what on a console,
 //! [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the consoles of the two
 //! machines comparable.
@@ -28,14 +28,17 @@ pub mod ledger;
 pub mod machine_file;
 pub mod memory_plan;
 pub mod metric;
+pub mod number;
 pub mod on_qemu;
 pub mod on_simulator;
+pub mod parameters;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
 pub mod record;
 pub mod refills;
 pub mod report;
+pub mod setting;
 pub mod size;
 pub mod statistics;
 pub mod steps;

@@ -8,6 +8,7 @@ use simulator::description::line_of_key;
 use simulator::state::memory::is_available;
 
 use crate::failure::Failure;
+use crate::setting::{self, Setting};
 use crate::size::Size;
 use crate::toml_file::{explain, suggest};
 use crate::user_file::Files;
@@ -53,6 +54,17 @@ impl MachineFile {
         })
     }
 
+    /// The names of the descriptions that come with the command.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The description's text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// What to say about a name that is neither built in nor a file's.
     #[must_use]
     pub fn unknown(name: &str) -> String {
@@ -84,15 +96,20 @@ impl MachineFile {
 
     /// Fails if the hypervisor does not run on the machine's processor.
     pub fn require_hypervisor(&self) -> Result<(), Failure> {
-        match self.describe()?.processor() {
-            Processor::Power9 => Ok(()),
-            other => {
-                let text = format!(
-                    "the hypervisor runs on POWER9, and not on {other} yet; an image of your own boots bare with --kernel"
-                );
-                Err(Failure::input(&self.place, text))
-            }
-        }
+        self.describe()?;
+        self.lacks_hypervisor().map_or(Ok(()), |why| Err(Failure::input(&self.place, why)))
+    }
+
+    /// Why the hypervisor does not run on the machine's processor, if it does not. What is wrong with the description
+    /// itself, others say.
+    #[must_use]
+    pub fn lacks_hypervisor(&self) -> Option<String> {
+        let processor = Description::from_toml(&self.text).ok()?.processor();
+        (processor != Processor::Power9).then(|| {
+            format!(
+                "the hypervisor runs on POWER9, and not on {processor} yet; an image of your own boots bare with --kernel"
+            )
+        })
     }
 
     /// The description in the user's own file.
@@ -115,6 +132,22 @@ impl MachineFile {
     #[must_use]
     pub fn with_topology(self, topology: [u32; 3], place: impl Into<String>) -> Self {
         Self { topology: Some((topology, place.into())), ..self }
+    }
+
+    /// The same machine with these values of its description, as `--set` gives them.
+    ///
+    /// # Errors
+    /// [`Failure`] if the description is wrong, with or without them, or has no such value.
+    pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Failure> {
+        if settings.is_empty() {
+            return Ok(self);
+        }
+        // What is wrong before is the file's fault, and what is wrong behind is not.
+        self.describe()?;
+        let wrong = |text: String| Failure::input("--set", text);
+        let text = setting::apply(&self.text, settings).map_err(wrong)?;
+        Description::from_toml(&text).map_err(|error| wrong(explain(&error.message)))?;
+        Ok(Self { text, ..self })
     }
 
     /// The machine as the simulator knows it.

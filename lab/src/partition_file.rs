@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
+use crate::number::Number;
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
@@ -24,7 +25,7 @@ use crate::user_file::{Files, Unreadable};
 #[serde(deny_unknown_fields)]
 struct Contents {
     machine: Option<MachineTable>,
-    slice_us: Option<Spanned<u32>>,
+    slice_us: Option<Spanned<Number>>,
     console: Option<Spanned<String>>,
     #[serde(default)]
     policy: PolicyTable,
@@ -121,10 +122,10 @@ struct PartitionTable {
     payload: Spanned<String>,
     initrd: Option<Spanned<String>>,
     memory: Spanned<Size>,
-    vcpus: Spanned<u32>,
+    vcpus: Spanned<Number>,
     arguments: Option<Spanned<String>>,
-    weight: Option<Spanned<u32>>,
-    time_limit_us: Option<Spanned<u32>>,
+    weight: Option<Spanned<Number>>,
+    time_limit_us: Option<Spanned<Number>>,
     #[serde(default)]
     performance_monitor: bool,
 }
@@ -148,6 +149,10 @@ impl PartitionFile {
 
     /// Reads a file that was read already, and the payloads that it names.
     pub fn from_toml(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
+        if is_experiment(&file.parse()?) {
+            let text = "an experiment, and no partition file; `powervisor run` takes it";
+            return Err(file.complain(0..0, text));
+        }
         let contents: Contents = file.parse()?;
         if contents.partition.is_empty() {
             return Err(file.complain(0..0, "no partition; add a [[partition]] table"));
@@ -189,12 +194,12 @@ pub fn no_partition<'a>(name: &str, known: impl IntoIterator<Item = &'a String>)
 /// A number that may be left out and is 1 to `limit` otherwise.
 pub fn positive(
     file: &TomlFile,
-    number: Option<&Spanned<u32>>,
+    number: Option<&Spanned<Number>>,
     limit: u32,
 ) -> Result<Option<u32>, Failure> {
     let Some(number) = number else { return Ok(None) };
-    let value = *number.get_ref();
-    if (1..=limit).contains(&value) {
+    let Number(value) = *number.get_ref();
+    if let Some(value) = u32::try_from(value).ok().filter(|value| (1..=limit).contains(value)) {
         return Ok(Some(value));
     }
     let text = format!("{value} is out of range; give a number from 1 to {limit}");
@@ -215,18 +220,29 @@ fn machine(
     Ok(machine.with_memory(*memory.get_ref(), place))
 }
 
+/// Whether the file is an experiment, and not a partition file, by the keys that it has.
+#[must_use]
+pub fn is_experiment(file: &toml::Table) -> bool {
+    let has = |key: &str| file.contains_key(key);
+    !has("partition") && (has("question") || has("variant") || has("steps"))
+}
+
 /// The machine that a file of the user's names: one that comes with the command, or a path.
 pub fn read_machine(
     file: &TomlFile,
     name: &Spanned<String>,
     files: &Files,
 ) -> Result<MachineFile, Failure> {
-    match MachineFile::built_in(name.get_ref()) {
-        Some(machine) => Ok(machine),
+    let machine = match MachineFile::built_in(name.get_ref()) {
+        Some(machine) => machine,
         None if name.get_ref().ends_with(".toml") => {
-            MachineFile::read(&file.resolve(name.get_ref()), files)
+            MachineFile::read(&file.resolve(name.get_ref()), files)?
         }
-        None => Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
+        None => return Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
+    };
+    match machine.lacks_hypervisor() {
+        Some(why) => Err(file.complain(name.span(), why)),
+        None => Ok(machine),
     }
 }
 
@@ -242,7 +258,7 @@ fn read_partition(
         );
         return Err(file.complain(table.name.span(), text));
     }
-    if *table.vcpus.get_ref() == 0 {
+    if table.vcpus.get_ref().0 == 0 {
         let text = "a partition needs a vCPU; write `vcpus = 1`";
         return Err(file.complain(table.vcpus.span(), text));
     }

@@ -34,6 +34,12 @@ impl TomlFile {
         Ok(Self { path: path.to_owned(), text })
     }
 
+    /// What the file holds.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Reads the file's structure. Fails, with the line, where it is not TOML or not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         toml::from_str(&self.text).map_err(|error| {
@@ -80,6 +86,9 @@ pub fn explain(message: &str) -> String {
         let missing = quoted.next().unwrap_or_default();
         return format!("the key `{missing}` is missing; add a line `{missing} = ...`");
     }
+    if message.ends_with("value was too large") {
+        return "a number beyond 9223372036854775807; give a smaller one".to_owned();
+    }
     match message.split_once(", expected ") {
         Some((wrong, expected)) => format!("{wrong}; expected {}", in_words(expected)),
         None => message,
@@ -93,6 +102,9 @@ fn in_words(expected: &str) -> &str {
         "u16" => "a whole number from 0 to 65535",
         "u32" => "a whole number from 0 to 4294967295",
         "u64" => "a whole number, 0 or more",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        _ if expected.starts_with("struct ") => "a table",
         other => other,
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use simulator::ledger::{Cause, CauseSet, Charges};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
-use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts};
+use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts, Report};
 
 use crate::checks::{FreeCause, HalfQuantum};
 use crate::comparison::Transcript;
@@ -39,6 +39,8 @@ pub struct Trial<'a> {
     names: Names,
     /// How it is timed, at the values and with nothing free.
     settings: Settings,
+    /// Steps after which a run is given up.
+    limit: u64,
     progress: &'a dyn Progress,
     interruption: Interruption,
 }
@@ -72,6 +74,7 @@ impl<'a> Trial<'a> {
         variant: &'a Variant,
         seed: u64,
         quantum: u64,
+        limit: u64,
         progress: &'a dyn Progress,
         interruption: Interruption,
     ) -> Result<Self, Failure> {
@@ -88,7 +91,7 @@ impl<'a> Trial<'a> {
         };
         let system = experiment.system(variant, seed)?;
         let settings = Settings { quantum, ..Settings::default() };
-        Ok(Self { experiment, variant, system, names, settings, progress, interruption })
+        Ok(Self { experiment, variant, system, names, settings, limit, progress, interruption })
     }
 
     /// The failure of this variant's run that `text` tells of.
@@ -110,6 +113,7 @@ impl<'a> Trial<'a> {
         let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
             task.reached(machine);
             console.extend(machine.take_console_output());
+            self.check_limit(machine)?;
             self.interruption.check()
         })?;
         drop(task);
@@ -117,15 +121,16 @@ impl<'a> Trial<'a> {
         self.of_region(&counts)
     }
 
-    /// Runs with timing, at the values and at both ends of the guesses; the first with a trace if one is
-    /// `wanted`.
+    /// Runs with timing at the values, and at both ends of the guesses if they are wanted; the first with a trace if one
+    /// is.
     ///
     /// # Errors
     /// [`Failure`] if a run does not end as the experiment expects.
-    pub fn time(&self, is_trace_wanted: bool) -> Result<Outcome, Failure> {
+    pub fn time(&self, is_trace_wanted: bool, are_ends_wanted: bool) -> Result<Outcome, Failure> {
         let at = |bound| move || self.time_once(Settings { bound, ..self.settings });
         thread::scope(|scope| {
-            let ends = [Bound::Low, Bound::High].map(|bound| scope.spawn(at(bound)));
+            let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
+            let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
             let (Timed { counts, cycles, charges }, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
@@ -134,7 +139,8 @@ impl<'a> Trial<'a> {
                 let cycles = joined?.cycles;
                 (low, high) = (low.min(cycles), high.max(cycles));
             }
-            let cycles = Some(Interval { value: cycles, ends: Some([low, high]) });
+            let cycles =
+                Some(Interval { value: cycles, ends: are_ends_wanted.then_some([low, high]) });
             let ledger = Ledger::new(&charges, &self.names);
             let refills = Some(Refills::of(&charges));
             Ok(Outcome { measured: Measured { counts, cycles, refills }, ledger, trace })
@@ -187,6 +193,7 @@ impl<'a> Trial<'a> {
             |machine, observer| {
                 console.extend(machine.take_console_output());
                 between(machine, observer.1);
+                self.check_limit(machine)?;
                 self.interruption.check()
             },
         )?;
@@ -266,6 +273,15 @@ impl<'a> Trial<'a> {
         if let Some(vector) = self.variant.begins {
             machine.begin_at(vector, self.variant.region.0);
         }
+    }
+
+    /// Gives up a run that takes too long: a guest may loop in its own vectors, and would never end.
+    fn check_limit(&self, machine: &Machine) -> Result<(), Failure> {
+        if machine.state().steps() < self.limit {
+            return Ok(());
+        }
+        let reason = format!("not over after {} steps; --limit lets it run longer", self.limit);
+        Err(self.wrong(&Report::new(machine.state(), 0, reason).to_string()))
     }
 
     fn task(&self) -> Box<dyn Task> {

@@ -4,16 +4,14 @@ use std::path::Path;
 
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
-use crate::partition_file::PartitionFile;
+use crate::partition_file::{PartitionFile, is_experiment};
 use crate::system::System;
 use crate::toml_file::TomlFile;
 use crate::user_file::Files;
 
 /// The systems to run, each with its name.
 pub fn systems(path: &Path, seed: u64, files: &Files) -> Result<Vec<(String, System)>, Failure> {
-    let is_experiment =
-        TomlFile::read(path, files)?.parse::<toml::Table>()?.contains_key("variant");
-    if !is_experiment {
+    if !is_experiment(&TomlFile::read(path, files)?.parse()?) {
         let file = PartitionFile::read(path, files)?;
         let name = path.display().to_string();
         return Ok(vec![(

@@ -22,6 +22,7 @@ mod sanitize;
 mod setup;
 mod test;
 mod toolchain;
+mod wheel;
 mod workspace;
 
 use std::process::ExitCode;
@@ -48,6 +49,12 @@ enum Task {
     Build,
     /// Build the powervisor command as fast as this toolchain can make it, into target/dist.
     Dist,
+    /// Build the Python wheel with the command, its images, machines and experiments, into target/wheel; or test it.
+    Wheel {
+        /// Check the package and run its tests, as installed from the wheel.
+        #[arg(long)]
+        test: bool,
+    },
     /// Print what a hypercall costs on our machine, then run the same on QEMU and compare.
     Run,
     /// Run all checks, then all tests, as continuous integration does.
@@ -96,6 +103,8 @@ fn main() -> ExitCode {
         Task::Images => images::images(&workspace),
         Task::Build => images::images(&workspace).and_then(|()| run::build(&workspace).map(drop)),
         Task::Dist => dist::dist(&workspace),
+        Task::Wheel { test: true } => wheel::test(&workspace),
+        Task::Wheel { test: false } => wheel::wheel(&workspace).map(drop),
         Task::Run => run::run(&workspace),
         Task::Test => test::test(&workspace),
         Task::Linux(arguments) => linux::linux(&workspace, &arguments),

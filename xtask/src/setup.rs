@@ -16,7 +16,7 @@ struct Requirement {
     is_there: fn() -> bool,
 }
 
-const REQUIREMENTS: [Requirement; 7] = [
+const REQUIREMENTS: [Requirement; 9] = [
     Requirement {
         what: "qemu-system-ppc64, the second machine",
         packages: &["qemu-system-ppc"],
@@ -41,6 +41,16 @@ const REQUIREMENTS: [Requirement; 7] = [
         what: "gdb-multiarch, whose questions `boot --gdb` answers",
         packages: &["gdb-multiarch"],
         is_there: || is_in_path("gdb-multiarch"),
+    },
+    Requirement {
+        what: "python3 with venv, for the wheel",
+        packages: &["python3", "python3-venv"],
+        is_there: || output(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_ok(),
+    },
+    Requirement {
+        what: "chromium, which shows the pages of `powervisor report`",
+        packages: &["chromium"],
+        is_there: || is_in_path("chromium"),
     },
     Requirement {
         what: "ld.lld, the linker of the images",

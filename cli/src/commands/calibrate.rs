@@ -18,12 +18,15 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
         Some(path) => MachineFile::named(path, &Files::new(INTERRUPTION))?,
         None => MachineFile::default(),
     };
+    let machine = machine.with_settings(&arguments.set)?;
     let description = machine.describe()?;
     machine.require_timing()?;
     let image = Images::find()?.guest(cases::IMAGE)?;
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
-    let figures = measure::measure(&image, &machine, &published, &wanted, &Spinner, INTERRUPTION)?;
+    let ends = !arguments.values_only;
+    let figures =
+        measure::measure(&image, &machine, &published, &wanted, ends, &Spinner, INTERRUPTION)?;
     let mut comparison =
         Comparison::new(&description, &published.rows, Predictions::of(&published), &figures)
             .map_err(Failure::run)?;

@@ -7,7 +7,10 @@ mod compare;
 mod completions;
 mod diff;
 mod manual;
+mod new;
+mod packaged;
 mod run;
+mod show;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -23,5 +26,9 @@ pub fn execute(command: &Command) -> Result<(), Failure> {
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Diff(arguments) => diff::diff(arguments),
         Command::Manual(arguments) => manual::manual(arguments),
+        Command::Sweep(arguments) => packaged::hand_over("sweep", arguments),
+        Command::Report(arguments) => packaged::hand_over("report", arguments),
+        Command::New(arguments) => new::new(arguments),
+        Command::Show(arguments) => show::show(arguments),
     }
 }

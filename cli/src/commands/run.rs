@@ -22,9 +22,13 @@ const SHORT: u64 = 10_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
-    let mut experiment = Experiment::read(&arguments.experiment, &files)?;
+    let mut experiment = Experiment::named(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
         experiment.machine = MachineFile::named(path, &files)?;
+    }
+    experiment.machine = experiment.machine.with_settings(&arguments.set)?;
+    if !arguments.variant.is_empty() {
+        experiment.keep(&arguments.variant)?;
     }
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
@@ -53,6 +57,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             variant,
             arguments.seed,
             arguments.quantum,
+            arguments.limit,
             &Spinner,
             INTERRUPTION,
         )?;
@@ -62,7 +67,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
         }
-        let outcome = trial.time(arguments.out.is_some())?;
+        let outcome = trial.time(arguments.out.is_some(), !arguments.values_only)?;
         report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
         let mut checks = Checks {
             half_quantum: trial.with_half_the_quantum(&outcome.measured)?,
@@ -74,7 +79,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
         }
         if let Some(folder) = &arguments.out {
-            write_files(folder, &experiment.name, &variant.name, &outcome)?;
+            write_files(folder, &experiment.name, &variant.name, experiment.per, &outcome)?;
         }
         report.add_ledger(&variant.name, outcome.ledger, checks);
     }
@@ -112,11 +117,14 @@ fn write_files(
     folder: &Path,
     experiment: &str,
     variant: &str,
+    per: Per,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
     let file = |ending| file(folder, experiment, variant, ending);
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
-    let title = format!("{experiment}, {variant}: cycles");
+    let cycles =
+        outcome.ledger.elapsed_thread_cycles as f64 / per.of(&outcome.measured.counts) as f64;
+    let title = format!("{experiment}, {variant}: {cycles:.1} cycles per {}", per.noun());
     let graph = export::flame_graph(&outcome.ledger, &title)
         .map_err(|error| Failure::run(error.to_string()))?;
     write_file(&file(GRAPH), &graph)?;

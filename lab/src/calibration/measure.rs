@@ -90,7 +90,7 @@ impl Variant {
 
 /// Runs the image's cases on `machine`, alone and in every set-up of which `published` needs one of `wanted`; each
 /// boot at the values and at both ends of the guesses, and where there are other threads at half the quantum; as many at
-/// once as the host has processors.
+/// once as the host has processors. If the ends are not wanted, only at the values, which are the ends then.
 ///
 /// # Errors
 /// [`Failure`] if a run does not end as it should, or leaves a case out.
@@ -99,6 +99,7 @@ pub fn measure(
     machine: &MachineFile,
     published: &Published,
     wanted: &BTreeSet<String>,
+    are_ends_wanted: bool,
     progress: &dyn Progress,
     interruption: Interruption,
 ) -> Result<Figures, Failure> {
@@ -117,8 +118,11 @@ pub fn measure(
             }
         }
     }
-    let jobs: Vec<(&Boot, Variant)> =
-        boots.iter().flat_map(|boot| boot.variants().map(move |variant| (boot, variant))).collect();
+    let jobs: Vec<(&Boot, Variant)> = boots
+        .iter()
+        .flat_map(|boot| boot.variants().map(move |variant| (boot, variant)))
+        .filter(|(_, variant)| are_ends_wanted || *variant == Variant::Bound(Bound::Value))
+        .collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -146,6 +150,9 @@ pub fn measure(
             Variant::HalfQuantum => &mut figures.half_quantum,
         };
         of_variant.extend(cycles?);
+    }
+    if !are_ends_wanted {
+        (figures.low, figures.high) = (figures.value.clone(), figures.value.clone());
     }
     Ok(figures)
 }

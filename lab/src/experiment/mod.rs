@@ -1,6 +1,7 @@
 //! An experiment file: one question, a payload, and the variants that are compared. See
 //! `experiments/null-hypercall.toml`.
 
+pub mod built_in;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
+use crate::number::Number;
 use crate::partition_file::{PolicyTable, positive, read_machine, read_payload};
 use crate::payload::Payload;
 use crate::size::Size;
@@ -91,9 +93,9 @@ struct VariantTable {
     name: Spanned<String>,
     arguments: String,
     /// Of the partition that the experiment is named after.
-    vcpus: Option<Spanned<u32>>,
+    vcpus: Option<Spanned<Number>>,
     /// Microseconds that a vCPU runs when others wait, if not the usual time.
-    slice_us: Option<Spanned<u32>>,
+    slice_us: Option<Spanned<Number>>,
     region: Option<RegionTable>,
     expect: String,
     #[serde(default)]
@@ -108,7 +110,7 @@ struct VariantTable {
 struct PartnerTable {
     name: Spanned<String>,
     arguments: Spanned<String>,
-    weight: Option<Spanned<u32>>,
+    weight: Option<Spanned<Number>>,
     expect: String,
 }
 
@@ -267,19 +269,49 @@ pub struct Variant {
 }
 
 impl Experiment {
+    /// Keeps the variants with these names alone; the steps lead through all of them, so there are none any more.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no such variant.
+    pub fn keep(&mut self, names: &[String]) -> Result<(), Failure> {
+        let known = || self.variants.iter().map(|variant| variant.name.as_str());
+        if let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) {
+            let text = format!("no variant is called `{unknown}`; {}", suggest(unknown, known()));
+            return Err(Failure::input("--variant", text));
+        }
+        self.variants.retain(|variant| names.contains(&variant.name));
+        self.steps = None;
+        Ok(())
+    }
+
     /// The hypervisor and a variant's partitions on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
         System::with_partitions(&variant.partitions, &variant.sharing, self.machine.clone(), seed)
     }
 
+    /// The experiment with this name that comes with the command, or the one in the user's own file.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is neither.
+    pub fn named(name: &Path, files: &Files) -> Result<Self, Failure> {
+        Self::of_file(&built_in::file(name, files)?, files)
+    }
+
     /// Reads the file and the payload that it names.
     pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {
-        let file = TomlFile::read(path, files)?;
+        Self::of_file(&TomlFile::read(path, files)?, files)
+    }
+
+    fn of_file(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
+        if file.parse::<toml::Table>()?.contains_key("partition") {
+            let text = "a partition file, and no experiment; `powervisor boot` takes it";
+            return Err(file.complain(0..0, text));
+        }
         let mut contents: Contents = file.parse()?;
         let steps = match contents.steps.take() {
             None => None,
             Some(table) => {
-                let (steps, mut variants) = table.expand(&file)?;
+                let (steps, mut variants) = table.expand(file)?;
                 contents.variant.append(&mut variants);
                 Some(steps)
             }
@@ -290,7 +322,7 @@ impl Experiment {
             return Err(file.complain(contents.name.span(), text));
         }
         let (payload, program) =
-            read_payload(&file, &contents.payload, None, &contents.memory, files)?;
+            read_payload(file, &contents.payload, None, &contents.memory, files)?;
 
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
@@ -319,8 +351,8 @@ impl Experiment {
                             `per = \"switch\"` or `per = \"event\"`";
                 return Err(file.complain(partner.name.span(), text));
             }
-            let (partitions, expect) = first.with_partners(&file, table)?;
-            let slice = positive(&file, variant.slice_us.as_ref(), u32::MAX)?;
+            let (partitions, expect) = first.with_partners(file, table)?;
+            let slice = positive(file, variant.slice_us.as_ref(), u32::MAX)?;
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
                     "the variant `{variant_name}` has no region; add one to it or to the file"
@@ -330,12 +362,12 @@ impl Experiment {
             let policy = variant.policy.or(&contents.policy);
             variants.push(Variant {
                 name: variant_name.clone(),
-                region: region.check(&file)?,
-                begins: region.begins(&file)?,
+                region: region.check(file)?,
+                begins: region.begins(file)?,
                 sharing: Sharing {
                     slice,
-                    registers: policy.registers(&file)?,
-                    mitigations: policy.mitigations(&file)?,
+                    registers: policy.registers(file)?,
+                    mitigations: policy.mitigations(file)?,
                     ..Sharing::default()
                 },
                 partitions,
@@ -346,11 +378,11 @@ impl Experiment {
             return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
         }
         let published = contents.published.into_iter();
-        let published = published.map(|table| table.check(&file, contents.per));
+        let published = published.map(|table| table.check(file, contents.per));
         Ok(Self {
             name: name.clone(),
             question: contents.question,
-            machine: read_machine(&file, &contents.machine, files)?,
+            machine: read_machine(file, &contents.machine, files)?,
             per: contents.per,
             published: published.collect::<Result<_, _>>()?,
             program,

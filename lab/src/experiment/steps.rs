@@ -122,9 +122,15 @@ impl StepsTable {
                 (None, Some(registers)) => {
                     variants.push(variant(through, span, PolicyTable::of(registers.clone())));
                 }
-                _ => {
-                    let text =
-                        format!("give the step `{name}` either `without` or `registers`, not both");
+                (given, _) => {
+                    let text = match given {
+                        Some(_) => format!(
+                            "the step `{name}` has both `without` and `registers`; leave out one"
+                        ),
+                        None => format!(
+                            "the step `{name}` changes nothing; give it `without` or `registers`"
+                        ),
+                    };
                     return Err(file.complain(span, text));
                 }
             }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use inferno::flamegraph;
+use inferno::flamegraph::color::{Color, PaletteMap};
+use inferno::flamegraph::{self, TextTruncateDirection};
 
 use super::Ledger;
 
@@ -33,11 +34,51 @@ pub fn flame_graph(ledger: &Ledger, title: &str) -> std::io::Result<Vec<u8>> {
     options.count_name = "cycles".to_owned();
     // The same ledger gives the same picture.
     options.deterministic = true;
+    // What tells functions apart is at the begin of their names.
+    options.text_truncate_direction = TextTruncateDirection::Right;
+    let mut colours = colours(ledger);
+    options.palette_map = Some(&mut colours);
     let folded = folded(ledger);
     let mut graph = Vec::new();
     flamegraph::from_lines(&mut options, folded.lines(), &mut graph)
         .map_err(std::io::Error::other)?;
     Ok(graph)
+}
+
+/// Colours that can be told apart, by who does not see all colours too (Okabe and Ito), and gray for the rest.
+const COLOURS: [[u8; 3]; 8] = [
+    [86, 180, 233],
+    [230, 159, 0],
+    [0, 158, 115],
+    [204, 121, 167],
+    [213, 94, 0],
+    [240, 228, 66],
+    [0, 114, 178],
+    [160, 160, 160],
+];
+
+/// The colour of each frame: that of the group of causes, such as `flush`, that has most of its cycles.
+fn colours(ledger: &Ledger) -> PaletteMap {
+    let mut frames: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
+    for charge in &ledger.charges {
+        let group = charge.cause.split('.').next().unwrap_or_default();
+        *groups.entry(group).or_default() += charge.cycles;
+        for frame in [&charge.owner, &charge.function, &charge.place(), &charge.why()] {
+            let of_frame = frames.entry(frame.replace(';', ",")).or_default();
+            *of_frame.entry(group).or_default() += charge.cycles;
+        }
+    }
+    let mut largest: Vec<(&str, u64)> = groups.into_iter().collect();
+    largest.sort_by_key(|(_, cycles)| std::cmp::Reverse(*cycles));
+    let mut map = PaletteMap::default();
+    for (frame, of_frame) in frames {
+        let most = of_frame.iter().max_by_key(|(_, cycles)| **cycles).map(|(group, _)| *group);
+        let index = largest.iter().position(|(group, _)| Some(*group) == most).unwrap_or_default();
+        let [r, g, b] = COLOURS[index.min(COLOURS.len() - 1)];
+        map.insert(frame, Color { r, g, b });
+    }
+    map
 }
 
 #[cfg(test)]

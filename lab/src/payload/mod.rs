@@ -8,7 +8,11 @@
 //! the hypervisor.
 
 use object::Endianness;
-use object::elf::{ELFMAG, EM_PPC64, ET_DYN, FileHeader64, PF_X, PT_LOAD};
+use object::elf;
+use object::elf::{
+    ELFMAG, EM_386, EM_AARCH64, EM_ARM, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, ET_DYN,
+    FileHeader64, PF_X, PT_LOAD,
+};
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
 use crate::size::Size;
@@ -61,7 +65,7 @@ pub enum PayloadError {
     EmptyInitrd,
     #[error("a 32-bit ELF file; it must be ELF64 for 64-bit Power")]
     NotElf64,
-    #[error("an ELF file for machine {0}; it must be for 64-bit Power (machine 21)")]
+    #[error("an ELF file for {}; it must be for 64-bit Power", machine_name(*.0))]
     WrongMachine(u16),
     #[error("the ELF file is cut or damaged ({0}); build or copy it again")]
     Damaged(String),
@@ -83,6 +87,21 @@ pub enum PayloadError {
         "it needs memory up to {end:#x}, the partition has {memory}; give it at least {needed} or link the payload lower"
     )]
     TooLarge { end: u64, memory: Size, needed: Size },
+}
+
+/// What people call the processor of an ELF file's `e_machine`.
+fn machine_name(number: u16) -> String {
+    let name = match elf::Machine(number) {
+        EM_386 => "x86",
+        EM_X86_64 => "x86-64",
+        EM_ARM => "32-bit Arm",
+        EM_AARCH64 => "64-bit Arm",
+        EM_RISCV => "RISC-V",
+        EM_PPC => "32-bit Power",
+        EM_S390 => "z/Architecture",
+        _ => return format!("the processor with the number {number}"),
+    };
+    name.to_owned()
 }
 
 impl Payload {

@@ -1,0 +1,73 @@
+//! `powervisor new`: a folder with an experiment or a payload of one's own, which runs where it is.
+
+use std::path::Path;
+
+use lab::bundle::is_name;
+use lab::experiment::built_in;
+
+use crate::arguments::{NewArguments, Template};
+use crate::failure::Failure;
+use crate::output::{full, print_text, write_file};
+
+/// What a file's text has instead of the name.
+const NAME: &str = "@NAME@";
+/// The files of a payload, and of the experiment that measures it.
+const PAYLOAD: [(&str, &str); 6] = [
+    ("start.S", include_str!("payload/start.S.txt")),
+    ("main.c", include_str!("payload/main.c")),
+    ("powervisor.h", include_str!("payload/powervisor.h")),
+    ("payload.ld", include_str!("payload/payload.ld")),
+    ("Makefile", include_str!("payload/Makefile")),
+    ("@NAME@.toml", include_str!("payload/experiment.toml")),
+];
+/// The experiment that a new one begins as.
+const EXPERIMENT: &str = "null-hypercall";
+/// The variants of it that it keeps.
+const VARIANTS: usize = 2;
+
+pub(super) fn new(arguments: &NewArguments) -> Result<(), Failure> {
+    let NewArguments { what, name } = arguments;
+    if !is_name(name) {
+        let text = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
+        return Err(Failure::input(name, format!("cannot name an experiment; {text}")));
+    }
+    let folder = Path::new(name);
+    // What is there already is somebody's.
+    std::fs::create_dir(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::input(name, "is there already; choose another name")
+        }
+        _ => full(name, &error),
+    })?;
+    match what {
+        Template::Experiment => {
+            let text = experiment(name);
+            write_file(&folder.join(format!("{name}.toml")), text.as_bytes())?;
+            print_text(&format!(
+                "{name}/{name}.toml: change it, and run it by\n  powervisor run {name}/{name}.toml\n"
+            ))
+        }
+        Template::Payload => {
+            for (file, text) in PAYLOAD {
+                let path = folder.join(file.replace(NAME, name));
+                write_file(&path, text.replace(NAME, name).as_bytes())?;
+            }
+            print_text(&format!(
+                "{name}/: change main.c; build and run it by\n  make -C {name}\n  powervisor run {name}/{name}.toml\n"
+            ))
+        }
+    }
+}
+
+/// The experiment that comes with the command, with this name and its first variants.
+fn experiment(name: &str) -> String {
+    let text = built_in::text(EXPERIMENT).expect("it comes with the command");
+    let starts: Vec<usize> = text.match_indices("[[variant]]").map(|(start, _)| start).collect();
+    let kept = starts.get(VARIANTS).map_or(text, |&end| &text[..end]);
+    // What stands before the next variant is about that one.
+    let kept = kept.rsplit_once("\n\n").map_or(kept, |(kept, _)| kept);
+    format!(
+        "{}\n",
+        kept.replacen(&format!("name = \"{EXPERIMENT}\""), &format!("name = \"{name}\""), 1)
+    )
+}

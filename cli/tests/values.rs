@@ -1,0 +1,182 @@
+//! Machines and experiments that come with the command: by name from any folder, shown, and with other values.
+//!
+//! Needs the images (`make images`) and, for a payload in C, Debian's gcc-powerpc64le-linux-gnu.
+
+mod support;
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use support::{Folder, errors};
+
+fn run(folder: &Folder, arguments: &str) -> Output {
+    folder.command(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", errors(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[track_caller]
+fn assert_refused(folder: &Folder, arguments: &str, expected: &str) {
+    let output = run(folder, arguments);
+    assert_eq!(errors(&output), format!("powervisor: {expected}\n"));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The cycles of a report's variant.
+fn cycles(output: &Output, variant: &str) -> f64 {
+    let report: Value = serde_json::from_str(&printed(output)).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["variant"] == variant && row["metric"] == "cycles_per_hypercall")
+        .unwrap();
+    assert!(row["low"].is_null(), "--values-only has no ends");
+    row["value"].as_f64().unwrap()
+}
+
+#[test]
+fn an_experiment_runs_by_its_name_with_one_variant_and_a_value_of_ones_own() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only --format json";
+    let before = cycles(&run(&folder, line), "immediate-translated");
+    let set = format!("{line} --set interrupt_and_return=179");
+    let after = cycles(&run(&folder, &set), "immediate-translated");
+    // An interrupt and its return cost 209 in the description.
+    assert!((before - after - 30.0).abs() < 0.01, "{before} to {after}");
+    // The same machine in a file gives the same.
+    let shown = run(&folder, "show power9 --set interrupt_and_return=179");
+    folder.write("mine.toml", printed(&shown));
+    let of_file = run(&folder, &format!("{line} --machine mine.toml"));
+    assert_eq!(cycles(&of_file, "immediate-translated").to_bits(), after.to_bits());
+}
+
+#[test]
+fn what_comes_with_the_command_is_shown() {
+    let folder = Folder::new();
+    let all = printed(&run(&folder, "show"));
+    assert!(all.contains("  power9\n") && all.contains("  null-hypercall\n"), "{all}");
+    let text = printed(&run(&folder, "show power9"));
+    assert_eq!(text, std::fs::read_to_string(support::project("machines/power9.toml")).unwrap());
+    let text = printed(&run(&folder, "show null-hypercall"));
+    let file = support::project("experiments/null-hypercall.toml");
+    assert_eq!(text, std::fs::read_to_string(file).unwrap());
+    let json: Value =
+        serde_json::from_str(&printed(&run(&folder, "show power9 --format json"))).unwrap();
+    let parameters = json["parameters"].as_array().unwrap();
+    let guesses = parameters.iter().filter(|parameter| parameter["confidence"] == "guess");
+    assert!(guesses.clone().count() > 30);
+    for guess in guesses {
+        let [low, value, high] = ["low", "value", "high"].map(|key| guess[key].as_f64().unwrap());
+        assert!(low <= value && value <= high, "{guess}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_the_nearest() {
+    let folder = Folder::new();
+    for (arguments, expected) in [
+        (
+            "run null-hypercal",
+            "null-hypercal: no file and no experiment is called so; did you mean `null-hypercall`? Experiments of your own \
+             are named by their path, ending in .toml",
+        ),
+        (
+            "run null-hypercall --variant full-trnslated",
+            "--variant: no variant is called `full-trnslated`; did you mean `full-translated`?",
+        ),
+        (
+            "run null-hypercall --set pipeline.scoreboard=0",
+            "--set: no value is called `pipeline.scoreboard`; did you mean `timing.special.scoreboard`?",
+        ),
+        (
+            "calibrate --set scoreboard=-1",
+            "--set: timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
+        ),
+        (
+            "show power9 --set scoreboard=few",
+            "invalid value 'scoreboard=few' for '--set <KEY=VALUE>': `few` is no number; write KEY=VALUE, such as scoreboard=0",
+        ),
+        ("show powr9", "powr9: no machine and no experiment is called so; did you mean `power9`?"),
+        (
+            "show null-hypercall --set scoreboard=0",
+            "--set: an experiment has no values to set; set them in its machine",
+        ),
+        (
+            "run",
+            "the following required arguments were not provided: <EXPERIMENT>; --help lists what there is",
+        ),
+        (
+            "run null-hypercall --fast",
+            "unexpected argument '--fast' found; to pass '--fast' as a value, use '-- --fast'",
+        ),
+        (
+            "new payload 3x",
+            "3x: cannot name an experiment; use up to 31 letters, digits and `,._+-`, beginning with a letter",
+        ),
+    ] {
+        assert_refused(&folder, arguments, expected);
+    }
+}
+
+#[test]
+fn a_file_of_the_other_kind_is_refused_with_the_command_that_takes_it() {
+    let folder = Folder::new();
+    let experiment = support::project("experiments/exit-ladder.toml");
+    let text = "an experiment, and no partition file; `powervisor run` takes it";
+    assert_refused(&folder, &format!("boot {experiment}"), &format!("{experiment}:1: {text}"));
+    let example = support::project("examples/hello.toml");
+    let text = "a partition file, and no experiment; `powervisor boot` takes it";
+    assert_refused(&folder, &format!("run {example}"), &format!("{example}:1: {text}"));
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_given_up_with_its_registers() {
+    let folder = Folder::new();
+    for mode in ["--values-only", "--functional"] {
+        let line = format!("run null-hypercall --variant full-real --limit 1000000 {mode}");
+        let output = run(&folder, &line);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains("not over after 1000000 steps; --limit lets it run longer"),
+            "{errors}"
+        );
+        assert!(errors.contains("    r0  0x") && errors.contains(" LR 0x"), "{errors}");
+    }
+}
+
+#[test]
+fn a_new_experiment_and_a_new_payload_run_where_they_are() {
+    let folder = Folder::new();
+    printed(&run(&folder, "new experiment question"));
+    let table = printed(&run(&folder, "run question/question.toml --values-only"));
+    assert!(table.starts_with("question: ") && table.contains("\nimmediate-real "), "{table}");
+    printed(&run(&folder, "new payload mine"));
+    let made = Command::new("make").arg("-C").arg(folder.path().join("mine")).output().unwrap();
+    assert!(made.status.success() && made.stderr.is_empty(), "{}", errors(&made));
+    let table = printed(&run(&folder, "run mine/mine.toml --values-only"));
+    assert!(table.contains("\nsprg0 "), "{table}");
+    assert_refused(&folder, "new payload mine", "mine: is there already; choose another name");
+    // The same program on QEMU says the same.
+    let both = printed(&run(&folder, "compare mine/mine.toml"));
+    assert!(both.contains("our machine and QEMU agree"), "{both}");
+}
+
+#[test]
+fn without_the_python_package_one_line_says_how_to_get_it() {
+    let folder = Folder::new();
+    for command in ["sweep", "report"] {
+        let output = folder.command(&format!("{command} x.toml")).env("PATH", "").output().unwrap();
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        let start = format!(
+            "powervisor: {command}: the Python package powervisor does this, and is not there; "
+        );
+        assert!(errors.starts_with(&start) && errors.contains("cargo xtask wheel"), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}

@@ -1,0 +1,27 @@
+"""Experiments on a hypervisor for POWER, and on the POWER9 machine that counts its cycles.
+
+The package calls the ``powervisor`` command, which the same wheel carries with its images, machines and experiments:
+
+>>> import powervisor
+>>> figures = powervisor.run("null-hypercall", variants=["full-translated"], set={"scoreboard": 0})
+>>> figures.loc[figures.metric == "cycles_per_hypercall", ["variant", "value", "low", "high"]]
+
+Cycles are those of the simulated core, at ``clock.core_frequency`` of its machine. Each figure has its unit beside it.
+"""
+
+from powervisor.command import PowerVisorError
+from powervisor.experiment import Experiment
+from powervisor.machine import Machine
+from powervisor.report import Report, calibrate, diff, ledger, measure, run
+
+__all__ = [
+    "Experiment",
+    "Machine",
+    "PowerVisorError",
+    "Report",
+    "calibrate",
+    "diff",
+    "ledger",
+    "measure",
+    "run",
+]

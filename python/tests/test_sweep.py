@@ -1,0 +1,188 @@
+"""Sweeps on a cluster of processes of this machine."""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from powervisor import PowerVisorError
+from powervisor.sweep import Plan, cluster, results, sensitivity, sweep
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+GRID = """
+name = "grid"
+experiments = ["null-hypercall"]
+variants = { null-hypercall = ["immediate-translated", "immediate-real"] }
+[grid]
+timing.special.interrupt_and_return = [179, 209]
+scoreboard = [0, 40]
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    (tmp_path / "grid.toml").write_text(GRID)
+    return Plan.read("grid.toml")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the grid with two workers."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "grid.toml").write_text(GRID)
+    sweep(folder / "grid.toml", folder / "out", workers=2)
+    return folder / "out"
+
+
+def test_a_value_of_the_grid_changes_what_it_should(plan: Plan, whole: Path) -> None:
+    table = results(whole)
+    assert set(table["key"]) == {run.key for run in plan.runs}
+    assert len(plan.runs) == 8
+    cycles = table[table["metric"] == "cycles_per_hypercall"].set_index(
+        ["variant", "timing.special.interrupt_and_return", "timing.special.scoreboard"]
+    )["value"]
+    assert cycles["immediate-translated", 209, 40] - cycles["immediate-translated", 179, 40] == pytest.approx(30, abs=1)
+
+
+def test_a_sweep_that_was_cut_off_goes_on_and_runs_nothing_twice(
+    plan: Plan, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # By one worker, which finds the same as two.
+    Path("cut/runs").mkdir(parents=True)
+    for run in plan.runs[:5]:
+        shutil.copy(whole / f"runs/{run.key}.parquet", "cut/runs")
+    handed_in = []
+    run_all = cluster._run_all
+    monkeypatch.setattr(cluster, "_run_all", lambda name, runs, *rest: handed_in.extend(runs) or run_all(name, runs, *rest))
+    for expected in (plan.runs[5:], []):
+        handed_in.clear()
+        sweep(plan, "cut", workers=1)
+        assert handed_in == expected
+        assert Path("cut/results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
+
+
+def test_a_worker_that_dies_loses_one_run(plan: Plan, whole: Path) -> None:
+    killed = []
+
+    def kill_one(client: Any) -> None:  # noqa: ANN401 - distributed has no types
+        def later() -> None:
+            # As soon as somebody is at work.
+            busy: list[str] = []
+            while not busy:
+                busy = [worker for worker, runs in client.processing().items() if runs]
+            pids = client.run(os.getpid, workers=busy[:1])
+            killed.extend(pids.values())
+            os.kill(killed[0], signal.SIGKILL)
+
+        threading.Thread(target=later).start()
+
+    table = sweep(plan, "killed", workers=2, watch=kill_one)
+    assert killed
+    assert table.equals(results(whole))
+
+
+def test_each_guess_at_both_ends_says_which_one_moves_a_figure(tmp_path: Path) -> None:
+    machine = Plan.read("sensitivity").runs
+    guesses = {run.guess for run in machine if run.guess}
+    assert len(guesses) > 30
+    (tmp_path / "each.toml").write_text(GRID.split("[grid]", maxsplit=1)[0] + 'guesses = "each"')
+    plan = Plan.read("each.toml")
+    # Two that matter to an interrupt, and two that do not.
+    chosen = {"interrupt_and_return", "interrupt", "walkers", "chip_latency"}
+    runs = [run for run in plan.runs if not run.guess or run.guess.rsplit(".", 1)[1] in chosen]
+    table = sensitivity(sweep(Plan(plan.name, plan.text, runs), "each"))
+    cycles = table[(table["metric"] == "cycles_per_hypercall") & (table["variant"] == "immediate-translated")]
+    assert cycles["guess"].to_list()[0] == "timing.special.interrupt_and_return"
+    largest = cycles.iloc[0]
+    assert largest["low"] < largest["value"] < largest["high"]
+    assert largest["high"] - largest["low"] == pytest.approx(259 - 179, rel=0.05)
+    assert not set(cycles["guess"]) & {"timing.translation.walkers", "timing.memory.chip_latency"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("experimnts = ['compute']", "sweep.toml: unknown key `experimnts`; did you mean `experiments`?"),
+        ("name = 'x'", "the key `experiments` is missing"),
+        ("experiments = []", "`experiments` is empty"),
+        ("experiments = ['compute']\n[grid]", "`grid` is empty"),
+        ("experiments = ['compute']\n[grid]\nscoreboard = []", "`grid.scoreboard` is []; it must be a list of numbers"),
+        ("experiments = ['compute']\n[grid]\nscoreboard = ['a']", "it must be a list of numbers"),
+        ("experiments = ['compute']\n[grid]\nscorebord = [1]", "did you mean `timing.special.scoreboard`?"),
+        ("experiments = ['compute']\n[grid]\nscoreboard = [-1]", "out of range"),
+        ("experiments = ['compute']\nseeds = [-1]", "the seed -1 is none"),
+        ("experiments = ['compute']\nguesses = 'all'", "it must be one of values, ends, each"),
+        ("experiments = ['compute']\nguesses = 'each'\n[grid]\nscoreboard = [1]", "leave out `grid`"),
+        ("experiments = ['compte']", "did you mean `compute`?"),
+        ("experiments = ['compute']\nvariants = { compute = ['x'] }", "compute has no variant `x`"),
+        ("experiments = ['compute']\nvariants = { x = [] }", "variants are of `x`"),
+        ("experiments = ", "it must be valid TOML"),
+    ],
+)
+def test_a_sweep_file_that_is_wrong_is_refused_in_one_line(text: str, expected: str, tmp_path: Path, call: Call) -> None:
+    (tmp_path / "sweep.toml").write_text(text)
+    done = call("sweep", "sweep.toml")
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert re.fullmatch(r"powervisor: .*\n", done.stderr)
+    assert not Path("sweep.results").exists()
+
+
+def test_a_scheduler_that_is_not_there_is_said_in_one_line(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    with pytest.raises(PowerVisorError, match=r"tcp://127\.0\.0\.1:9 does not answer"):
+        sweep(plan, "out", scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_cluster_of_others_gives_the_same_results(plan: Plan, whole: Path) -> None:
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=True, threads_per_worker=1) as others:
+        address = others.scheduler_address
+        with pytest.raises(PowerVisorError, match="has no workers"):
+            sweep(plan, "out", scheduler=address)
+        others.scale(1)
+        with Client(address) as client:
+            client.wait_for_workers(1)
+        runs = plan.runs[:2]
+        table = sweep(Plan(plan.name, plan.text, runs), "out", scheduler=address)
+    expected = results(whole)
+    expected = expected[expected["key"].isin([run.key for run in runs])]
+    assert table.equals(expected[table.columns])
+
+
+def test_two_sweeps_do_not_fill_one_folder(plan: Plan) -> None:
+    Path("out").mkdir()
+    with Path("out/lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(PowerVisorError, match="another sweep writes into it"):
+            sweep(plan, "out")
+
+
+def test_a_full_disk_ends_a_sweep_in_one_line_and_keeps_what_was_found(
+    plan: Plan, whole: Path, call: Call, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    last = plan.runs[-1].key
+    Path(f"out/runs/{last}.parquet").unlink()
+    # What is written to it finds no space.
+    Path(f"out/runs/{last}.part").symlink_to("/dev/full")
+    done = call("sweep", "grid.toml", "--out", "out")
+    assert done.returncode == 2
+    complaint = r"powervisor: out: cannot be written: No space left on device; what was found before is kept, .*goes on\n\Z"
+    assert re.search(f"^{complaint}", done.stderr, re.MULTILINE)
+    assert len(list(Path("out/runs").iterdir())) == 7
+
+
+def test_what_is_no_sweep_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "results.parquet").write_text("no")
+    with pytest.raises(PowerVisorError, match="it must be what a sweep wrote"):
+        results(tmp_path)
