@@ -162,7 +162,7 @@ each_supervisor_register!(supervisor);
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct Floating {
-    /// FPR0 to FPR31.
+    /// FPR0 to FPR31, of a vCPU that has no vectors: [`Demanded::vsr`](crate::facilities::Demanded::vsr) has them otherwise.
     pub fpr: [u64; 32],
     /// Floating-point status and control.
     pub fpscr: u64,

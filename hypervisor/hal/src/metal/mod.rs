@@ -119,6 +119,7 @@ core::arch::global_asm!(
     include_str!("vector_scalar.S"),
     VSR = const offset_of!(Demanded, vsr),
     VSCR = const offset_of!(Demanded, vscr),
+    FPSCR = const offset_of!(Floating, fpscr),
 );
 
 core::arch::global_asm!(
