@@ -304,7 +304,11 @@ mod payload {
             let mut expected = before.after_call(status);
             let has_outputs = matches!(
                 call,
-                Hypercall::Xirr | Hypercall::Ipoll | Hypercall::Random | Hypercall::GetTermChar
+                Hypercall::Xirr
+                    | Hypercall::Ipoll
+                    | Hypercall::Random
+                    | Hypercall::GetTermChar
+                    | Hypercall::GetTce
             );
             if has_outputs {
                 expected.gpr[4..7].copy_from_slice(&after.gpr[4..7]);
