@@ -31,6 +31,10 @@ macro_rules! hypercalls {
 }
 
 hypercalls! {
+    /// `(window, address)` to the entry for that page of the window.
+    GetTce = 0x1C "H_GET_TCE";
+    /// `(window, address, entry)`: what a device finds at that page of the window.
+    PutTce = 0x20 "H_PUT_TCE";
     /// `(value)`: sets SPRG0.
     SetSprg0 = 0x24 "H_SET_SPRG0";
     /// `(flags, destination, source)`: zero or copy a page.
@@ -57,6 +61,10 @@ hypercalls! {
     Confer = 0xE4 "H_CONFER";
     /// `(server)`: wake a ceded vCPU.
     Prod = 0xE8 "H_PROD";
+    /// `(window, address, entry, count)`: the same entry for so many pages of the window.
+    StuffTce = 0x138 "H_STUFF_TCE";
+    /// `(window, address, list, count)`: entries for so many pages, at most 512, from a page of memory.
+    PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT";
     /// `()` to a random doubleword.
     Random = 0x300 "H_RANDOM";
     /// `(flags, resource, value 1, value 2)`: interrupt location and endianness, watchpoints.
@@ -171,6 +179,28 @@ pub mod page {
     pub const ICACHE_SYNCHRONIZE: u64 = 1 << 22;
     /// Forget fetched instructions of the page.
     pub const ICACHE_INVALIDATE: u64 = 1 << 23;
+}
+
+/// Translation control entries: what devices of a partition find at the addresses of a window (`docs/facts/papr.md#windows-for-devices`).
+pub mod tce {
+    /// A device may read the page.
+    pub const READ: u64 = 1;
+    /// A device may write to the page.
+    pub const WRITE: u64 = 2;
+    /// Size of a window's page, as a power of two; the page's guest real address is in the other bits of an entry.
+    pub const PAGE_LOG2: u32 = 12;
+    /// Entries of H_PUT_TCE_INDIRECT at most: its list is a page.
+    pub const LIST_MAX: u64 = 512;
+    /// The number (LIOBN) of a partition's window. The hypervisor's own choice.
+    pub const WINDOW: u64 = 0x1000_0000;
+    /// Bytes of a window at most, of which a page has an entry. The hypervisor's own choice.
+    pub const WINDOW_BYTES_MAX: u64 = 256 << 20;
+
+    /// Whether a window can have so many bytes.
+    #[must_use]
+    pub const fn is_window(bytes: u64) -> bool {
+        bytes != 0 && bytes <= WINDOW_BYTES_MAX && bytes.is_multiple_of(1 << PAGE_LOG2)
+    }
 }
 
 /// RTAS calls: the tokens that the hypervisor puts into a partition's device tree. The numbers are the

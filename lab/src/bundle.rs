@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
     MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
     REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
@@ -37,6 +37,8 @@ pub struct Partition {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// Bytes of the window through which its devices see its memory, if it has one.
+    pub dma_window: Option<u32>,
     /// The payload's arguments.
     pub arguments: String,
     /// What its memory holds at the start.
@@ -125,6 +127,7 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             (WEIGHT, partition.weight),
             (TIME_LIMIT, partition.time_limit),
             (PERFORMANCE_MONITOR, monitor),
+            (DMA_WINDOW, partition.dma_window),
         ] {
             if let Some(value) = value {
                 node.add_property(property(name, value));
@@ -300,6 +303,7 @@ mod tests {
             weight: Some(7),
             time_limit: None,
             has_performance_monitor: name == "second",
+            dma_window: None,
             arguments: "translation=on".to_owned(),
             payload: Payload {
                 entry: 0x100,

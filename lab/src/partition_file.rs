@@ -5,6 +5,7 @@ use std::path::Path;
 
 use arch::bundle::{MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
 use arch::excess::{Excess, Excesses};
+use arch::papr::tce;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -128,6 +129,7 @@ struct PartitionTable {
     time_limit_us: Option<Spanned<Number>>,
     #[serde(default)]
     performance_monitor: bool,
+    dma_window: Option<Spanned<Size>>,
 }
 
 /// What a partition file asks for.
@@ -278,9 +280,24 @@ fn read_partition(
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
+        dma_window: dma_window(file, table.dma_window.as_ref())?,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
     })
+}
+
+/// Bytes of a window for devices, checked.
+pub fn dma_window(file: &TomlFile, window: Option<&Spanned<Size>>) -> Result<Option<u32>, Failure> {
+    let Some(window) = window else { return Ok(None) };
+    let page = Size(1 << tce::PAGE_LOG2);
+    let most = Size(tce::WINDOW_BYTES_MAX);
+    let Size(bytes) = *window.get_ref();
+    if !tce::is_window(bytes) {
+        let text =
+            format!("a window has whole {page}, up to {most}; write `dma_window = \"64 KiB\"`");
+        return Err(file.complain(window.span(), text));
+    }
+    Ok(u32::try_from(bytes).ok())
 }
 
 /// The payload that a file of the user's names, checked against the memory it gives: one of ours by

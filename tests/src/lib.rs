@@ -4,6 +4,7 @@
 
 pub mod containment;
 pub mod fairness;
+pub mod storm;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -14,6 +14,8 @@ use crate::workspace::{Workspace, run};
 pub(crate) const NIGHTLY_CASES: &str = "20000";
 /// Rounds of each vCPU in the storm of random exits in a nightly run; about nine exits each.
 const NIGHTLY_STORM_ROUNDS: &str = "200000";
+/// Rounds of each vCPU in the storm in any state in a nightly run: more than a million exits on each of two topologies.
+const NIGHTLY_STATES_ROUNDS: &str = "40000";
 /// Random hypercalls of a misbehaving partition in a nightly run: 10,000 for each call, and as many numbers
 /// that are none.
 const NIGHTLY_RANDOM_CALLS: &str = "170000";
@@ -34,7 +36,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 pub(crate) fn many(workspace: &Workspace) -> Result<String> {
     tests(workspace, Some(NIGHTLY_CASES))?;
     Ok(format!(
-        "{NIGHTLY_CASES} cases of each property, {NIGHTLY_STORM_ROUNDS} rounds of storm, \
+        "{NIGHTLY_CASES} cases of each property, {NIGHTLY_STORM_ROUNDS} rounds of storm, {NIGHTLY_STATES_ROUNDS} in any state, \
          {NIGHTLY_RANDOM_CALLS} random hypercalls"
     ))
 }
@@ -53,6 +55,7 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
         command.arg("--no-fail-fast");
         command.env("PROPTEST_CASES", cases);
         command.env("POWERVISOR_STORM_ROUNDS", NIGHTLY_STORM_ROUNDS);
+        command.env("POWERVISOR_STATES_ROUNDS", NIGHTLY_STATES_ROUNDS);
         command.env("POWERVISOR_RANDOM_CALLS", NIGHTLY_RANDOM_CALLS);
         command.env("POWERVISOR_CORES", NIGHTLY_CORES);
     }

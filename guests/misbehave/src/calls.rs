@@ -4,7 +4,7 @@ use crate::misbehavior::store;
 use arch::bits::Field;
 use arch::interrupt::Vector;
 use arch::papr::status::H_FUNCTION;
-use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
+use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
 use rt::random::Numbers;
 
 /// Two vCPUs that give each other the rest of their slices.
@@ -160,6 +160,10 @@ pub(crate) fn one_call(partition: rt::Partition) {
                 continue;
             }
             Hypercall::SetSprg0 => [round, 0, 0, 0],
+            Hypercall::GetTce
+            | Hypercall::PutTce
+            | Hypercall::StuffTce
+            | Hypercall::PutTceIndirect => [tce::WINDOW, 0, other << 12, 1],
             Hypercall::Xirr | Hypercall::Eoi | Hypercall::Random => [0; 4],
         };
         call(which, arguments);

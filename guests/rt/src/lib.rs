@@ -13,6 +13,8 @@ pub mod terminal;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod console;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod detour;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod interrupt;
@@ -42,7 +44,7 @@ pub use self::{
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     time::{set_decrementer, timebase},
-    translation::{enable_translation, join_translation},
+    translation::{enable_translation, join_translation, share_with_users},
 };
 
 /// Names the payload's main function: `fn(rt::Partition)`. Its return switches the partition off.

@@ -319,3 +319,40 @@ rt_registers_call:
     sc 1
     registers_store
     .size rt_registers_call, . - rt_registers_call
+
+    .globl rt_registers_detour
+    .type rt_registers_detour, @function
+rt_registers_detour:                    # r5 = where to, r6 = with which MSR: the handler of `sc` goes on at detoured
+    mtspr {SRR0}, %r5
+    mtspr {SRR1}, %r6
+    registers_fill %r9
+    rfid
+
+    .globl rt_registers_detour_with_vectors
+    .type rt_registers_detour_with_vectors, @function
+rt_registers_detour_with_vectors:       # doubleword 1 of VSR0-31 is that of VSR32-63: the filling has lost it
+    mtspr {SRR0}, %r5
+    mtspr {SRR1}, %r6
+    registers_fill %r9
+    .set index, 0
+    .rept 32
+    xxpermdi index, index, 32 + index, 1
+    .set index, index + 1
+    .endr
+    rfid
+    .size rt_registers_detour_with_vectors, . - rt_registers_detour_with_vectors
+
+    .globl rt_registers_detoured
+rt_registers_detoured:
+    registers_store
+    .size rt_registers_detour, . - rt_registers_detour
+
+# Where to: something that leaves the guest, and `sc`; once more with the bytes of a big-endian program.
+    .globl rt_detours
+rt_detours:
+    sc 1
+    sc
+1:  bdnz 1b
+    sc
+    .long 0x22000044, 0x02000044
+    .long 0x00000042, 0x02000044

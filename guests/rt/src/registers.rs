@@ -97,6 +97,8 @@ global_asm!(
     SPRG1 = const 273,
     SPRG2 = const 274,
     SPRG3 = const 275,
+    SRR0 = const 26,
+    SRR1 = const 27,
     GPR = const offset_of!(Values, gpr),
     FPR = const offset_of!(Values, fpr),
     CR = const offset_of!(Values, cr),
@@ -221,6 +223,24 @@ pub fn leave_traces(value: u64, reserved: &AtomicU64) {
     }
 }
 
+/// Leaves `value` in SPRG0 and SPRG3, which interrupts and the filling of registers use and do not restore; a priority, 2 to 4, in PPR, and the
+/// run latch.
+pub fn leave_kernel_traces(value: u64, priority: u64, latch: u64) {
+    // SAFETY: the payload's own code keeps nothing there; a priority changes how fast it runs, and no more.
+    unsafe {
+        asm!(
+            "mtspr 272, {value}",
+            "mtspr 275, {value}",
+            "mtspr 896, {priority}",
+            "mtspr 152, {latch}",
+            value = in(reg) value,
+            priority = in(reg) priority << 50,
+            latch = in(reg) latch,
+            options(nostack),
+        );
+    }
+}
+
 macro_rules! special {
     ($names:ident $set:ident $get:ident; $($(#[$doc:meta])* $number:literal $name:literal $mask:literal;)*) => {
         /// Names of the special-purpose registers that the function below fills, in its order.
@@ -287,4 +307,16 @@ special! {
     804 "EBBHR" 0xFFFF_FFFF_FFFF_FFFC;
     805 "EBBRR" 0xFFFF_FFFF_FFFF_FFFC;
     806 "BESCR" 0x1_0000_0000;
+}
+
+// What the performance monitor keeps while its counters are frozen; SIAR also tells which instruction was traced.
+special! {
+    MONITOR set_monitor monitor;
+    787 "PMC1" 0xFFFF_FFFF;
+    788 "PMC2" 0xFFFF_FFFF;
+    789 "PMC3" 0xFFFF_FFFF;
+    790 "PMC4" 0xFFFF_FFFF;
+    791 "PMC5" 0xFFFF_FFFF;
+    792 "PMC6" 0xFFFF_FFFF;
+    797 "SDAR" 0xFFFF_FFFF_FFFF_FFFF;
 }

@@ -50,6 +50,38 @@ fn directory(table: *mut u64) -> u64 {
     Entry::Directory { base, entries_log2: DIRECTORY_ENTRIES_LOG2 }.to_doubleword()
 }
 
+/// Maps the first `memory_bytes` bytes, up to 1 GiB, by this directory.
+fn map(directory: *mut u64, memory_bytes: u64, rights: u64) {
+    let pages = memory_bytes.div_ceil(1 << LARGE_LOG2).min(DIRECTORY_ENTRIES as u64);
+    for page in 0..pages {
+        let base = RealAddress(page << LARGE_LOG2);
+        let leaf = Leaf { base, rights, attributes: 0, referenced: true, changed: true };
+        store(directory.wrapping_add(page as usize), Entry::Leaf(leaf).to_doubleword());
+    }
+}
+
+/// Where problem state finds the payload's memory.
+pub(crate) const USERS_BASE: u64 = 1 << 30;
+
+#[repr(C, align(4096))]
+struct Directory(UnsafeCell<[u64; DIRECTORY_ENTRIES]>);
+
+// SAFETY: only `share_with_users` uses it, once, before other vCPUs join.
+unsafe impl Sync for Directory {}
+
+static USERS: Directory = Directory(UnsafeCell::new([0; DIRECTORY_ENTRIES]));
+
+/// Lets problem state read and execute the memory, at [`USERS_BASE`], once [`enable_translation`] has mapped it.
+pub fn share_with_users(memory_bytes: u64) {
+    let directory_of_users = USERS.0.get().cast::<u64>();
+    map(directory_of_users, memory_bytes, rights::READ | rights::EXECUTE);
+    // SAFETY: the address of a field; nothing is read.
+    let upper = unsafe { (&raw mut (*TABLES.0.get()).upper).cast::<u64>() };
+    store(upper.wrapping_add(1), directory(directory_of_users));
+    // SAFETY: a barrier.
+    unsafe { asm!("ptesync", options(nostack)) };
+}
+
 /// Maps the first `memory_bytes` bytes, up to 1 GiB, and turns translation on with interrupts at
 /// LPCR\[AIL\]=3. The last 2 MiB are mapped whole.
 ///
@@ -66,17 +98,7 @@ pub fn enable_translation(memory_bytes: u64) {
             (&raw mut (*tables).process).cast::<u64>(),
         )
     };
-    let pages = memory_bytes.div_ceil(1 << LARGE_LOG2).min(DIRECTORY_ENTRIES as u64);
-    for page in 0..pages {
-        let leaf = Leaf {
-            base: RealAddress(page << LARGE_LOG2),
-            rights: rights::PRIVILEGED | rights::READ | rights::WRITE | rights::EXECUTE,
-            attributes: 0,
-            referenced: true,
-            changed: true,
-        };
-        store(lower.wrapping_add(page as usize), Entry::Leaf(leaf).to_doubleword());
-    }
+    map(lower, memory_bytes, rights::PRIVILEGED | rights::READ | rights::WRITE | rights::EXECUTE);
     store(upper, directory(lower));
     store(root, directory(upper));
     let base = RealAddress(root as u64);

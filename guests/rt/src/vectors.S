@@ -1,10 +1,9 @@
 # vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value).
 
     .text
-# VSR32-63 and both halves of each: as many values as halves, made of r3.
+# VSR32-63 and both halves of each: as many values as halves, made of r3, with its upper bits, which may say whose they are.
 .macro next_value
-    rotldi %r3, %r3, 1
-    addi %r3, %r3, 1
+    addi %r3, %r3, 0x5EC1
 .endm
 
     .globl rt_vectors_fill

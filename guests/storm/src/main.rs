@@ -6,6 +6,10 @@
 //! hypercalls, second-stage faults of loads and fetches, illegal instructions, uses of a facility that is
 //! withheld, waits for the decrementer with interrupts of other vCPUs on the way, and long enough loops for
 //! others to run meanwhile.
+//!
+//! With `states=all` it does all that in random states too: hypercalls and loops with any MSR that it can make, in problem state among
+//! them, with vectors and event-based branches used at random, and in `monitor=on` the performance monitor. QEMU moves none of
+//! these facilities with a vCPU (`docs/caveats/qemu.md`).
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -14,11 +18,16 @@ mod payload {
     use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
     use arch::interrupt::Vector;
-    use arch::papr::status::H_FUNCTION;
+    use arch::papr::status::{H_FUNCTION, H_PRIVILEGE};
     use arch::papr::{Hypercall, page};
+    use arch::registers::msr;
     use arch::tag::tagged;
+    use rt::detour::{self, Way};
     use rt::random::Numbers;
-    use rt::registers::{self, SPECIAL, Values, set_special, special};
+    use rt::registers::{
+        self, BRANCHES, MONITOR, SPECIAL, Values, branches, monitor, set_branches, set_monitor,
+        set_special, special,
+    };
 
     rt::main!(storm);
 
@@ -35,6 +44,10 @@ mod payload {
     static TAG: AtomicU32 = AtomicU32::new(0);
     static SEED: AtomicU64 = AtomicU64::new(0);
     static IS_TRANSLATED: AtomicBool = AtomicBool::new(false);
+    static HAS_STATES: AtomicBool = AtomicBool::new(false);
+    static HAS_MONITOR: AtomicBool = AtomicBool::new(false);
+    /// MSR of every vCPU between two actions.
+    static MSR: AtomicU64 = AtomicU64::new(0);
     /// Memory that nothing uses: where it begins, and how much it is.
     static FREE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
     static WRONG: AtomicU32 = AtomicU32::new(0);
@@ -52,8 +65,13 @@ mod payload {
         rt::on_interrupt(Vector::External, |_| _ = rt::hypercall(Hypercall::Xirr as u64, [0; 4]));
         rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
         rt::on_interrupt(Vector::Program, refused);
+        rt::on_interrupt(Vector::SystemCall, |frame| detour::end(frame, MSR.load(SeqCst)));
+        rt::on_interrupt(Vector::Trace, |_| ());
+        HAS_STATES.store(partition.argument("states") == Some("all"), SeqCst);
+        HAS_MONITOR.store(partition.argument("monitor") == Some("on"), SeqCst);
         if partition.argument("translation") == Some("on") {
             rt::enable_translation(partition.memory_bytes());
+            rt::share_with_users(partition.memory_bytes());
             IS_TRANSLATED.store(true, SeqCst);
         }
         for number in 1..vcpus {
@@ -85,11 +103,16 @@ mod payload {
     /// What every vCPU does.
     fn work(number: u32) {
         rt::floating_point::allow();
+        if HAS_STATES.load(SeqCst) {
+            rt::vectors::allow();
+        }
+        MSR.store(rt::misbehavior::msr(), SeqCst);
         let tag = TAG.load(SeqCst);
         let mut vcpu = Vcpu {
             number: u64::from(number),
             tag: tag as u8,
             numbers: Numbers::new(SEED.load(SeqCst) << 16 | u64::from(tag << 8 | number)),
+            has_vectors: false,
         };
         let stack = InterruptStack([0; 4096]);
         let top = (&raw const stack.0).expose_provenance() as u64 + 4096 - 64;
@@ -102,10 +125,35 @@ mod payload {
     #[repr(align(16))]
     struct InterruptStack([u8; 4096]);
 
+    /// What it has put into facilities.
+    #[derive(Default)]
+    struct Uses {
+        vectors: Option<u64>,
+        branches: Option<[u64; BRANCHES.len()]>,
+        monitor: Option<[u64; MONITOR.len()]>,
+    }
+
+    impl Uses {
+        /// Whether something else is there, which it says.
+        fn are_lost(&self) -> bool {
+            let lost = [
+                ("vectors", self.vectors.is_some_and(rt::vectors::have_changed)),
+                ("branches", self.branches.is_some_and(|values| branches() != values)),
+                ("monitor", self.monitor.is_some_and(|values| monitor() != values)),
+            ];
+            for (name, _) in lost.iter().filter(|(_, is_lost)| *is_lost) {
+                rt::println!("{NAME}: {name} have changed");
+            }
+            lost.iter().any(|(_, is_lost)| *is_lost)
+        }
+    }
+
     struct Vcpu {
         number: u64,
         tag: u8,
         numbers: Numbers,
+        /// In this round.
+        has_vectors: bool,
     }
 
     impl Vcpu {
@@ -126,6 +174,8 @@ mod payload {
             }
             let before_special = set_special(values);
             registers::leave_traces(self.value(), &FREE[0]);
+            let uses =
+                if HAS_STATES.load(SeqCst) { self.use_facilities() } else { Uses::default() };
             let mut before = Values::random(|| self.value());
             before.gpr[1] = stack;
             let action = self.numbers.below(16);
@@ -133,18 +183,15 @@ mod payload {
                 0..4 => self.unknown_call(before),
                 4..8 => self.known_call(before),
                 8..10 => self.wait(before),
-                10..12 => {
-                    let mut expected = before.clone();
-                    expected.ctr = 0;
-                    (registers::spin(&before, 1 + self.numbers.below(SPIN_MAX)), expected)
-                }
+                10..12 => self.spin(before),
                 12 => (registers::execute_illegal(&before), before),
                 13 => self.withheld(before),
                 14 => self.fetch(before),
                 _ => self.load(before),
             };
             let mut is_wrong = after.differ(&expected, NAME);
-            let is_interrupt = !matches!(action, 10..12 | 15);
+            is_wrong |= uses.are_lost();
+            let is_interrupt = HAS_STATES.load(SeqCst) || !matches!(action, 10..12 | 15);
             for ((name, expected), found) in SPECIAL.iter().zip(before_special).zip(special()) {
                 // Every interrupt of its own, and a hypercall, saves in these two.
                 let is_lost = is_interrupt && name.starts_with("SRR");
@@ -168,7 +215,64 @@ mod payload {
                     break number;
                 }
             };
-            (registers::call(&before), before.after_call(H_FUNCTION as u64))
+            let (after, status) = self.call(&before);
+            (after, before.after_call(status.unwrap_or(H_FUNCTION) as u64))
+        }
+
+        /// Makes the hypercall that r3 asks for, in any state; the status that it has to have in that state, whatever it asks for.
+        fn call(&mut self, before: &Values) -> (Values, Option<i64>) {
+            let Some(msr) = self.state() else { return (registers::call(before), None) };
+            let status = (msr & msr::PR != 0).then_some(H_PRIVILEGE);
+            (detour::take(before, self.has_vectors, Way::Call, msr), status)
+        }
+
+        /// Spins, in any state.
+        fn spin(&mut self, mut before: Values) -> (Values, Values) {
+            let turns = 1 + self.numbers.below(SPIN_MAX);
+            let after = match self.state() {
+                None => registers::spin(&before, turns),
+                Some(msr) => {
+                    // Each turn is an interrupt if it is traced.
+                    before.ctr = if msr & msr::TE.mask() == 0 { turns } else { 1 + turns % 16 };
+                    detour::take(&before, self.has_vectors, Way::Spin, msr)
+                }
+            };
+            before.ctr = 0;
+            (after, before)
+        }
+
+        /// An MSR that the partition can make, in which it can find its way back; seldom none.
+        fn state(&mut self) -> Option<u64> {
+            if !HAS_STATES.load(SeqCst) || self.numbers.below(8) == 0 {
+                return None;
+            }
+            let mut state = msr::ME | self.numbers.next() & detour::CHOICE;
+            if IS_TRANSLATED.load(SeqCst) {
+                state |= self.numbers.next() & (msr::IR | msr::DR | msr::PR);
+            }
+            // Problem state has these.
+            let implied = if state & msr::PR == 0 { 0 } else { msr::EE | msr::IR | msr::DR };
+            Some(state | implied)
+        }
+
+        /// Puts values of its own into facilities that it may never have used, or not for long.
+        fn use_facilities(&mut self) -> Uses {
+            let which = self.numbers.next();
+            let mut uses = Uses::default();
+            registers::leave_kernel_traces(self.value(), 2 + which % 3, which >> 8 & 1);
+            self.has_vectors = which & 0x10 != 0;
+            if self.has_vectors {
+                let value = self.value();
+                rt::vectors::fill(value);
+                uses.vectors = Some(value);
+            }
+            if which & 0x20 != 0 {
+                uses.branches = Some(set_branches(BRANCHES.map(|_| self.value())));
+            }
+            if which & 0x40 != 0 && HAS_MONITOR.load(SeqCst) {
+                uses.monitor = Some(set_monitor(MONITOR.map(|_| self.value())));
+            }
+            uses
         }
 
         /// A hypercall with arguments that do no harm: those that are not set here are far out of range.
@@ -195,11 +299,16 @@ mod payload {
                 }
                 _ => {}
             }
-            let after = registers::call(&before);
-            let mut expected = before.after_call(after.gpr[3]);
+            let (after, status) = self.call(&before);
+            let status = status.map_or(after.gpr[3], |status| status as u64);
+            let mut expected = before.after_call(status);
             let has_outputs = matches!(
                 call,
-                Hypercall::Xirr | Hypercall::Ipoll | Hypercall::Random | Hypercall::GetTermChar
+                Hypercall::Xirr
+                    | Hypercall::Ipoll
+                    | Hypercall::Random
+                    | Hypercall::GetTermChar
+                    | Hypercall::GetTce
             );
             if has_outputs {
                 expected.gpr[4..7].copy_from_slice(&after.gpr[4..7]);

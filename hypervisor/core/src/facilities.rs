@@ -33,7 +33,7 @@ pub const ON_DEMAND: u64 = Facility::VecVsx.bit() | Facility::Ebb.bit();
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C, align(16))]
 pub struct Demanded {
-    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is also a floating-point register.
+    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is a floating-point register, which is here and nowhere else then.
     pub vsr: [[u64; 2]; 64],
     /// VSCR, as a vector.
     pub vscr: [u64; 2],

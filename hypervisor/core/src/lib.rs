@@ -15,6 +15,7 @@ extern crate std;
 pub mod boot;
 pub mod calendar;
 pub mod console;
+pub mod devices;
 pub mod dispatch;
 pub mod exit;
 pub mod facilities;

@@ -1,5 +1,6 @@
 //! The whole of it: from firmware's device tree to power-off.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -10,6 +11,7 @@ use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
+use crate::devices::tce::Window;
 use crate::dispatch::Enter;
 use crate::hal::{Hal, Tables, Windows, Work};
 use crate::memory::Range;
@@ -123,6 +125,10 @@ where
         if description.has_performance_monitor {
             partition.on_demand |= Facility::Pm.bit();
         }
+        if let Some(bytes) = description.dma_window {
+            let window = Window::new(u64::from(bytes), *memory_bytes);
+            partition.window = Some(window.map_err(|error| failed(&error))?);
+        }
         partition.payload =
             Payload::new(description, file.start, &processor).map_err(|error| failed(&error))?;
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
@@ -143,10 +149,13 @@ where
     }
     console.set_shared(partitions.len() > 1 || bundle.console.is_some());
     for partition in &partitions {
+        let window = partition.window.as_ref().map_or_else(String::new, |window| {
+            alloc::format!(", its device window's table {} bytes", window.table_bytes())
+        });
         console.line(
             hal,
             format_args!(
-                "partition {}: LPID {}, memory {} KiB, vCPUs {}, starts",
+                "partition {}: LPID {}, memory {} KiB{window}, vCPUs {}, starts",
                 partition.name,
                 partition.lpid,
                 partition.memory.range.bytes >> 10,

@@ -20,7 +20,7 @@ use crate::ledger::names::Program;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
-use crate::partition_file::{PolicyTable, positive, read_machine, read_payload};
+use crate::partition_file::{PolicyTable, dma_window, positive, read_machine, read_payload};
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::steps::Steps;
@@ -96,6 +96,8 @@ struct VariantTable {
     vcpus: Option<Spanned<Number>>,
     /// Microseconds that a vCPU runs when others wait, if not the usual time.
     slice_us: Option<Spanned<Number>>,
+    /// Of the partition that the experiment is named after.
+    dma_window: Option<Spanned<Size>>,
     region: Option<RegionTable>,
     expect: String,
     #[serde(default)]
@@ -175,7 +177,8 @@ impl FirstPartition<'_> {
         let name = variant.name.get_ref();
         let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
         let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
-        let mut partitions = vec![Partition { vcpus, ..first }];
+        let dma_window = dma_window(file, variant.dma_window.as_ref())?;
+        let mut partitions = vec![Partition { vcpus, dma_window, ..first }];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());
@@ -224,6 +227,7 @@ impl FirstPartition<'_> {
             weight: None,
             time_limit: None,
             has_performance_monitor: false,
+            dma_window: None,
             arguments: arguments.to_owned(),
             payload: self.payload.clone(),
         })

@@ -61,6 +61,7 @@ impl StepsTable {
                 arguments: self.arguments.clone(),
                 vcpus: None,
                 slice_us: None,
+                dma_window: None,
                 region: None,
                 expect: self.expect.clone(),
                 policy,

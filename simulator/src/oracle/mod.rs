@@ -33,6 +33,7 @@ use crate::state::thread::Thread;
 use crate::trace::Observer;
 pub use finding::{Fault, Finding, Seen};
 use judge::{Entry, Judge, Left};
+use register::Register;
 
 /// Findings that are kept; the others are counted.
 const FINDINGS_MAX: usize = 100;
@@ -60,6 +61,8 @@ pub struct Oracle {
     seen: Seen,
     findings: Vec<Finding>,
     unkept: u64,
+    /// Of this register nothing is said.
+    ignored: Option<Register>,
 }
 
 impl Oracle {
@@ -75,7 +78,14 @@ impl Oracle {
             seen: Seen::default(),
             findings: Vec::new(),
             unkept: 0,
+            ignored: None,
         }
+    }
+
+    /// One that says nothing of this register: another one than the partition may change it.
+    #[must_use]
+    pub fn without(self, register: Register) -> Self {
+        Self { ignored: Some(register), ..self }
     }
 
     /// What is wrong, in the order of time; at most 100 are kept.
@@ -97,6 +107,9 @@ impl Oracle {
     }
 
     fn find(&mut self, thread: &Thread, row: usize, value: u64, fault: Fault) {
+        if self.ignored == Some(self.judge.rows[row].register) {
+            return;
+        }
         if self.findings.len() == FINDINGS_MAX {
             self.unkept += 1;
             return;

@@ -145,7 +145,7 @@ pub fn outputs(number: u64) -> u8 {
     match Hypercall::from_number(number) {
         Some(Hypercall::GetTermChar) => 3,
         Some(Hypercall::Ipoll) => 2,
-        Some(Hypercall::Xirr | Hypercall::Random) => 1,
+        Some(Hypercall::Xirr | Hypercall::Random | Hypercall::GetTce) => 1,
         _ => 0,
     }
 }

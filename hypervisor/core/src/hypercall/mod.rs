@@ -10,6 +10,7 @@ mod page;
 mod process_table;
 mod processor;
 mod rtas;
+mod tce;
 mod terminal;
 mod vpa;
 
@@ -84,6 +85,10 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Ipi => interrupts::request(guest, a1, a2),
         Hypercall::Ipoll => interrupts::poll(guest, a1),
         Hypercall::RegisterVpa => vpa::register(guest, a1, a2, a3),
+        Hypercall::GetTce => tce::get(partition, a1, a2),
+        Hypercall::PutTce => Answer::Status(tce::put(partition, a1, a2, a3, 1)),
+        Hypercall::StuffTce => Answer::Status(tce::put(partition, a1, a2, a3, a4)),
+        Hypercall::PutTceIndirect => tce::put_list(partition, *hal, a1, a2, a3, a4),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
         Hypercall::SetSprg0 => {
             hal.set_sprg0(a1);

@@ -7,7 +7,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
     H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
 };
-use arch::papr::{Hypercall, area, mode, page, process_table, rtas};
+use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
 use arch::radix::TableLocation;
 use arch::record::{Record, START};
 use arch::registers::lpcr;
@@ -18,6 +18,7 @@ use proptest::test_runner::TestRunner;
 use super::{Answer, answer};
 use crate::calendar::DateTime;
 use crate::console::Console;
+use crate::devices::tce::Window;
 use crate::fake::Fake;
 use crate::hypercall::Guest;
 use crate::memory::Range;
@@ -570,6 +571,73 @@ fn pages_are_zeroed_and_copied() {
 }
 
 #[test]
+fn entries_go_into_the_partitions_window_and_come_back() {
+    const RIGHTS: u64 = tce::READ | tce::WRITE;
+    let mut setup = Setup::new();
+    setup.expect(Hypercall::PutTce, [tce::WINDOW, 0, 0x1003, 0], H_PARAMETER);
+    setup.expect(Hypercall::GetTce, [tce::WINDOW, 0, 0, 0], H_PARAMETER);
+    setup.partition.window = Some(Window::new(0x1_0000, MEMORY.bytes).unwrap());
+    setup.expect(Hypercall::PutTce, [tce::WINDOW, 0xF000, 0x3000 | RIGHTS, 0], H_SUCCESS);
+    let get =
+        |setup: &mut Setup, address| setup.call(Hypercall::GetTce, [tce::WINDOW, address, 0, 0]);
+    let is = |entry| Answer::Outputs(H_SUCCESS, [entry, 0, 0]);
+    assert_eq!(get(&mut setup, 0xF000), is(0x3000 | RIGHTS));
+    for wrong in [
+        [0, 0, 0x1000 | RIGHTS, 0],
+        [tce::WINDOW + 1, 0, 0x1000 | RIGHTS, 0],
+        [tce::WINDOW, 0x1_0000, 0x1000 | RIGHTS, 0],
+        [tce::WINDOW, 0x10, 0x1000 | RIGHTS, 0],
+        [tce::WINDOW, 0, MEMORY.bytes | tce::READ, 0],
+        [tce::WINDOW, 0, 0x1010 | tce::WRITE, 0],
+    ] {
+        setup.expect(Hypercall::PutTce, wrong, H_PARAMETER);
+    }
+    setup.expect(Hypercall::StuffTce, [tce::WINDOW, 0x2000, 0x5001, 3], H_SUCCESS);
+    for (address, entry) in [(0x1000, 0), (0x2000, 0x5001), (0x4000, 0x5001), (0x5000, 0)] {
+        assert_eq!(get(&mut setup, address), is(entry), "{address:#x}");
+    }
+    setup.expect(Hypercall::StuffTce, [tce::WINDOW, 0x2000, 0, 15], H_PARAMETER);
+    setup.expect(Hypercall::StuffTce, [tce::WINDOW, 0, 0, u64::MAX], H_PARAMETER);
+    assert_eq!(get(&mut setup, 0x2000), is(0x5001));
+    // A partition that starts anew has none of them.
+    setup.partition.reset(&setup.hal);
+    assert_eq!(get(&mut setup, 0x2000), is(0));
+}
+
+#[test]
+fn a_list_of_entries_is_taken_whole_or_not_at_all() {
+    const LIST: u64 = 0x7000;
+    let mut setup = Setup::new();
+    setup.partition.window = Some(Window::new(0x1_0000, MEMORY.bytes).unwrap());
+    let write = |setup: &mut Setup, entries: &[u64]| {
+        let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_be_bytes()).collect();
+        setup.partition.memory.write(&setup.hal, GuestRealAddress(LIST), &bytes).unwrap();
+    };
+    let entries = |setup: &Setup| {
+        let window = setup.partition.window.as_ref().unwrap();
+        [0x3000, 0x4000, 0x5000, 0x6000].map(|address| window.entry(address).unwrap())
+    };
+    write(&mut setup, &[0x1003, 0x2001, 0x3002]);
+    setup.expect(Hypercall::PutTceIndirect, [tce::WINDOW, 0x3000, LIST, 3], H_SUCCESS);
+    assert_eq!(entries(&setup), [0x1003, 0x2001, 0x3002, 0]);
+    setup.expect(Hypercall::PutTceIndirect, [tce::WINDOW, 0x3000, LIST, 0], H_SUCCESS);
+    write(&mut setup, &[0, 0, MEMORY.bytes | tce::READ]);
+    for wrong in [
+        [tce::WINDOW, 0x3000, LIST, 3],
+        [tce::WINDOW, 0x3000, LIST + 8, 1],
+        [tce::WINDOW, 0x3000, MEMORY.bytes, 1],
+        [tce::WINDOW, 0xF000, LIST, 2],
+        [tce::WINDOW, 0, LIST, 513],
+        [tce::WINDOW, 0, LIST, u64::MAX],
+        [tce::WINDOW - 1, 0x3000, LIST, 1],
+    ] {
+        setup.expect(Hypercall::PutTceIndirect, wrong, H_PARAMETER);
+    }
+    assert_eq!(entries(&setup), [0x1003, 0x2001, 0x3002, 0]);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+}
+
+#[test]
 fn randomness_is_the_machines_or_none() {
     let mut setup = Setup::new();
     setup.expect(Hypercall::Random, [0; 4], H_HARDWARE);
@@ -586,6 +654,7 @@ fn argument() -> impl Strategy<Value = u64> {
         0u64..16,
         any::<u64>(),
         (0u64..64).prop_map(|shift| 1 << shift),
+        Just(tce::WINDOW),
         // Near a page of the memory, its end and the end of everything.
         (0u64..0x41, -8i64..8).prop_map(|(page, near)| (page << 16).wrapping_add_signed(near)),
         (0u64..9).prop_map(|near| u64::MAX - near),
@@ -598,7 +667,8 @@ fn argument() -> impl Strategy<Value = u64> {
 #[test]
 fn random_arguments_do_no_harm() {
     for call in Hypercall::ALL {
-        let setup = Setup::new();
+        let mut setup = Setup::new();
+        setup.partition.window = Some(Window::new(0x10_0000, MEMORY.bytes).unwrap());
         let other = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
         let outside = |memory: &[u8]| [&memory[..2 << 20], &memory[6 << 20..]].map(<[u8]>::to_vec);
         let before = outside(&setup.hal.memory.borrow());

@@ -68,6 +68,8 @@ const HYPERTAS: &[&str] = &[
     "hcall-splpar",
     "hcall-term",
 ];
+/// The same, where devices see the memory through a window.
+const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
 const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
@@ -92,6 +94,8 @@ pub struct Content<'a> {
     pub bootargs: &'a str,
     /// Where the payload's second file begins and ends.
     pub initrd: Option<[GuestRealAddress; 2]>,
+    /// Its devices see its memory through a window.
+    pub has_window: bool,
     /// What it has of firmware's node of a processor.
     pub processor: &'a [(&'static str, Vec<u8>)],
 }
@@ -157,7 +161,8 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.end();
 
     tree.begin("rtas");
-    tree.add("ibm,hypertas-functions", HYPERTAS);
+    let of_window = if content.has_window { HYPERTAS_OF_WINDOW } else { &[] };
+    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window].concat()[..]);
     let mut entries = [0; 2];
     if has_entry {
         entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
+use crate::devices::tce::Window;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{Hal, HalError};
@@ -71,6 +72,8 @@ pub struct Partition<H: Hal> {
     /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
     /// more has to be said of one.
     pub is_heard: bool,
+    /// What its devices see of its memory, if it has devices.
+    pub window: Option<Window>,
     /// What it did so far.
     pub statistics: Statistics,
     /// Where it is in its life.
@@ -111,6 +114,7 @@ impl<H: Hal> Partition<H> {
             unfinished_line: Vec::new(),
             on_demand: facilities::ON_DEMAND,
             is_heard: false,
+            window: None,
             statistics: Statistics::default(),
             life: Life::new(),
             end: None,
@@ -146,6 +150,9 @@ impl<H: Hal> Partition<H> {
     pub fn reset(&mut self, hal: &H) {
         self.lpcr = LPCR_AT_START;
         hal.set_process_table(self.lpid, None);
+        if let Some(window) = &mut self.window {
+            window.clear();
+        }
         for vcpu in &mut self.vcpus {
             vcpu.is_prodded = false;
             vcpu.presentation = Presentation::default();

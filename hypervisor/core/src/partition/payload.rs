@@ -34,6 +34,7 @@ impl Payload {
             vcpus: description.vcpus,
             bootargs: &description.bootargs,
             initrd: description.initrd,
+            has_window: description.dma_window.is_some(),
             processor,
         };
         let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

@@ -5,14 +5,17 @@
 use arch::registers::hfscr::Facility;
 use arch::registers::monitor;
 use hypervisor_core::facilities::{ALWAYS, Demanded};
+use hypervisor_core::vcpu::registers::Floating;
 
 use super::registers::{read, spr, write};
 use crate::host_state::per_cpu::per_cpu;
 
 unsafe extern "C" {
     fn hal_clear_vectors();
-    pub(super) fn hal_save_vectors(into: *mut Demanded);
-    pub(super) fn hal_load_vectors(from: *const Demanded);
+    fn hal_save_floating(into: *mut Floating);
+    fn hal_load_floating(from: *const Floating);
+    fn hal_save_vectors(into: *mut Demanded, status: *mut Floating);
+    fn hal_load_vectors(from: *const Demanded, status: *const Floating);
 }
 
 /// Switches a facility on with its registers cleared.
@@ -42,11 +45,19 @@ unsafe fn grant(facilities: u64) {
     }
 }
 
-/// Saves what is on.
-pub(super) fn save(into: &mut Demanded) {
-    if into.has(Facility::VecVsx) {
+/// Saves what is on. Floating-point registers are parts of vectors: of a vCPU that has vectors they are saved as such.
+pub(super) fn save(floating: &mut Floating, into: Option<&mut Demanded>) {
+    let Some(into) = into else {
         // SAFETY: the record is there for the call.
-        unsafe { hal_save_vectors(into) };
+        return unsafe { hal_save_floating(floating) };
+    };
+    // SAFETY: the records are there for the call.
+    unsafe {
+        if into.has(Facility::VecVsx) {
+            hal_save_vectors(into, floating);
+        } else {
+            hal_save_floating(floating);
+        }
     }
     if into.has(Facility::Ebb) {
         into.branches =
@@ -58,7 +69,7 @@ pub(super) fn save(into: &mut Demanded) {
 }
 
 /// Loads what the vCPU has used, and switches that on and all else off.
-pub(super) fn load(from: Option<&Demanded>) {
+pub(super) fn load(floating: &Floating, from: Option<&Demanded>) {
     let after = ALWAYS | from.map_or(0, |from| from.facilities);
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
@@ -69,9 +80,11 @@ pub(super) fn load(from: Option<&Demanded>) {
         if before != after {
             grant(after);
         }
-        let Some(from) = from else { return };
+        let Some(from) = from else { return hal_load_floating(floating) };
         if from.has(Facility::VecVsx) {
-            hal_load_vectors(from);
+            hal_load_vectors(from, floating);
+        } else {
+            hal_load_floating(floating);
         }
         if from.has(Facility::Ebb) {
             load_branches(&from.branches);

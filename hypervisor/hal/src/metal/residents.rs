@@ -7,17 +7,12 @@ use arch::registers::psscr;
 use hypervisor_core::each_supervisor_register;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor, Written};
+use hypervisor_core::vcpu::registers::{Registers, Supervisor, Written};
 
 use super::facilities;
 use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
 use crate::single::Single;
-
-unsafe extern "C" {
-    pub(super) fn hal_save_floating(into: *mut Floating);
-    pub(super) fn hal_load_floating(from: *const Floating);
-}
 
 /// The largest positive value of a decrementer of 56 bits.
 pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
@@ -70,10 +65,7 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
             Decrementer::Loaded { expires } => (expires, read::<{ spr::TB }>()),
         };
         into.supervisor.decrementer_expires = expires;
-        hal_save_floating(&raw mut into.floating);
-        if let Some(demanded) = demanded {
-            facilities::save(demanded);
-        }
+        facilities::save(&mut into.floating, demanded);
         now
     }
 }
@@ -94,8 +86,7 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
         let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
         write_supervisor(&from.supervisor, before);
         clear_segments();
-        hal_load_floating(&raw const from.floating);
-        facilities::load(demanded);
+        facilities::load(&from.floating, demanded);
         saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
     }
 }
@@ -116,6 +107,12 @@ pub(super) fn left(timebase_offset: u64) -> u64 {
     saved.is_there = false;
     saved.decrementer = Decrementer::Read { expires, time };
     time
+}
+
+/// This thread is about to wait, which changes registers: what they held is not there any more.
+pub(super) fn forget() {
+    // SAFETY: dropped at once.
+    unsafe { saved() }.is_there = false;
 }
 
 /// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.

@@ -1,18 +1,22 @@
-# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record) and hal_load_vectors(record); the same with _on behind
-# their names where MSR[FP], MSR[VEC] and MSR[VSX] are set already, and stay.
+# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record, floating) and hal_load_vectors(record, floating); the same with _on
+# behind their names where MSR[FP], MSR[VEC] and MSR[VSX] are set already, which leave FPSCR alone.
 #
-# The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone. VSR0-31 are
-# saved whole; doubleword 0 of each is a floating-point register, which floating.S moves too.
+# The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone, and stay until the next guest
+# is entered. VSR0-31 are saved whole, doubleword 0 of which is a floating-point register: who has vectors does not need floating.S, which
+# would lose doubleword 1. FPSCR goes to the floating-point registers' own place.
 
     .set MSR_VEC_VSX, 0x0280            # in the high half of a word
     .set MSR_FP, 0x2000
 
     .text
 .macro vectors_on
-    mfmsr %r4
-    oris %r5, %r4, MSR_VEC_VSX
+    mfmsr %r5                           # a write is dearer, and another vCPU's registers may just have been saved
+    andis. %r6, %r5, MSR_VEC_VSX
+    bne .Lon\@
+    oris %r5, %r5, MSR_VEC_VSX
     ori %r5, %r5, MSR_FP
     mtmsrd %r5, 0
+.Lon\@:
 .endm
 
 .macro save_all
@@ -50,16 +54,18 @@ hal_clear_vectors:
     xxmrghd index, index, 32            # doubleword 0 stays, the other is zero
     .set index, index + 1
     .endr
-    mtmsrd %r4, 0
     blr
     .size hal_clear_vectors, . - hal_clear_vectors
 
     .globl hal_save_vectors
     .type hal_save_vectors, @function
-hal_save_vectors:
+hal_save_vectors:                       # the vCPU may go on here: nothing is lost on the way
     vectors_on
     save_all
-    mtmsrd %r4, 0
+    mffs %f0
+    stfd %f0, {FPSCR}(%r4)
+    lxv 0, {VSR}(%r3)
+    lxv 32, {VSR} + 16*32(%r3)
     blr
     .size hal_save_vectors, . - hal_save_vectors
 
@@ -74,8 +80,9 @@ hal_save_vectors_on:
     .type hal_load_vectors, @function
 hal_load_vectors:
     vectors_on
+    lfd %f0, {FPSCR}(%r4)
+    mtfsf 0xFF, %f0, 1, 0               # L=1: all 64 bits
     load_all
-    mtmsrd %r4, 0
     blr
     .size hal_load_vectors, . - hal_load_vectors
 

@@ -9,12 +9,13 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
     MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
     REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX,
     WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
+use arch::papr::tce;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
@@ -52,6 +53,8 @@ pub struct Description {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// Bytes of the window through which its devices see its memory, if it has one.
+    pub dma_window: Option<u32>,
     /// First instruction.
     pub entry: GuestRealAddress,
     /// What is copied into the memory, by ascending address.
@@ -338,6 +341,10 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         Some(1) => true,
         Some(_) => return Err(PartitionError::Property(PERFORMANCE_MONITOR)),
     };
+    let dma_window = optional(DMA_WINDOW)?;
+    if dma_window.is_some_and(|bytes| !tce::is_window(u64::from(bytes))) {
+        return Err(PartitionError::Property(DMA_WINDOW));
+    }
     let bootargs = match node.property(BOOTARGS) {
         None => "",
         Some(property) => {
@@ -360,6 +367,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         weight,
         time_limit,
         has_performance_monitor,
+        dma_window,
         entry: GuestRealAddress(entry),
         segments,
         bootargs: bootargs.to_string(),

@@ -83,6 +83,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         weight: None,
         time_limit: None,
         has_performance_monitor: false,
+        dma_window: None,
         entry: GuestRealAddress(0x100),
         segments,
         bootargs: String::from("x=1"),

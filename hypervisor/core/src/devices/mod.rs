@@ -1,0 +1,3 @@
+//! What a partition's devices have of it.
+
+pub mod tce;
