@@ -17,7 +17,8 @@ use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
-use crate::hal::{Hal, HalError, Page, Window, Work};
+use crate::hal::{Hal, HalError, Maps, Page, Window, Work};
+use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
 
 /// Why bytes of a partition's memory were not given, read or written.
@@ -42,6 +43,7 @@ impl fmt::Display for AccessError {
 
 /// The small page size, as a power of two.
 pub const SMALL_LOG2: u32 = 16;
+const _: () = assert!(SMALL_LOG2 == FRAME_LOG2, "a frame is one partition's");
 /// The large page size, as a power of two.
 pub const LARGE_LOG2: u32 = 21;
 
@@ -114,7 +116,7 @@ pub struct GuestMemory<H: Hal> {
     pub lpid: u32,
     /// Where it is; contiguous.
     pub range: Range,
-    /// It is zeroed and loaded in pieces of so many bytes, at least 64 KiB and at most a window: nobody waits for longer
+    /// It is zeroed and loaded in pieces of so many bytes, at least 64 KiB: nobody waits for longer
     /// than one takes.
     pub piece_bytes: u64,
     /// The partition is made, and has no vCPUs yet: what is moved for it is marked as such.
@@ -226,12 +228,14 @@ impl<H: Hal> GuestMemory<H> {
         Ok(is_last)
     }
 
-    /// Zeroes pieces of 64 KiB, which are no more than a window.
+    /// Zeroes pieces of 64 KiB.
     fn zero(&self, hal: &H, units: core::ops::Range<u64>) -> Result<(), AccessError> {
-        let real = self.range.start.wrapping_add(units.start << SMALL_LOG2);
-        let bytes = (units.end - units.start) << SMALL_LOG2;
-        let mut window = hal.map_window(real, bytes).map_err(AccessError::Hypervisor)?;
-        self.fills(hal, || window.zero());
+        let maps = hal.maps();
+        for unit in units {
+            let real = self.range.start.wrapping_add(unit << SMALL_LOG2);
+            let mut window = maps.open(real, 1 << SMALL_LOG2).map_err(AccessError::Hypervisor)?;
+            self.fills(hal, || window.zero());
+        }
         Ok(())
     }
 
@@ -266,20 +270,6 @@ impl<H: Hal> GuestMemory<H> {
         Ok(())
     }
 
-    /// A window onto a partition's memory, which must not cross a 64 KiB boundary.
-    ///
-    /// # Errors
-    /// That it is not possible.
-    pub(crate) fn window(
-        &mut self,
-        hal: &H,
-        address: GuestRealAddress,
-        bytes: u64,
-    ) -> Result<H::Window, AccessError> {
-        let real = self.filled(hal, address, bytes)?;
-        hal.map_window(real, bytes).map_err(AccessError::Hypervisor)
-    }
-
     /// Where a piece of a partition's memory is that must not cross a 64 KiB boundary, and that is the partition's
     /// from now on if it was not before.
     ///
@@ -307,8 +297,10 @@ impl<H: Hal> GuestMemory<H> {
         address: GuestRealAddress,
         into: &mut [u8],
     ) -> Result<(), AccessError> {
-        for (offset, bytes) in pieces(address, into.len() as u64) {
-            let window = self.window(hal, address.wrapping_add(offset), bytes)?;
+        let maps = hal.maps();
+        for (offset, bytes) in pieces(address.0, into.len() as u64) {
+            let real = self.filled(hal, address.wrapping_add(offset), bytes)?;
+            let window = maps.open(real, bytes).map_err(AccessError::Hypervisor)?;
             window.read(0, &mut into[offset as usize..(offset + bytes) as usize]);
         }
         Ok(())
@@ -324,8 +316,10 @@ impl<H: Hal> GuestMemory<H> {
         address: GuestRealAddress,
         bytes: &[u8],
     ) -> Result<(), AccessError> {
-        for (offset, length) in pieces(address, bytes.len() as u64) {
-            let mut window = self.window(hal, address.wrapping_add(offset), length)?;
+        let maps = hal.maps();
+        for (offset, length) in pieces(address.0, bytes.len() as u64) {
+            let real = self.filled(hal, address.wrapping_add(offset), length)?;
+            let mut window = maps.open(real, length).map_err(AccessError::Hypervisor)?;
             let piece = &bytes[offset as usize..(offset + length) as usize];
             self.fills(hal, || window.write(0, piece));
         }
@@ -344,11 +338,11 @@ pub const fn page_of(address: GuestRealAddress, memory_bytes: u64) -> (GuestReal
     }
 }
 
-/// The pieces of `bytes` bytes at `address` that lie in one 64 KiB page each: offset and length.
-fn pieces(address: GuestRealAddress, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+/// The pieces of `bytes` bytes at `address` that lie in one frame each: offset and length.
+pub(crate) fn pieces(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut offset = 0;
     core::iter::from_fn(move || {
-        let room = (1 << SMALL_LOG2) - (address.0.wrapping_add(offset) & ((1 << SMALL_LOG2) - 1));
+        let room = (1 << SMALL_LOG2) - (address.wrapping_add(offset) & ((1 << SMALL_LOG2) - 1));
         let piece = (offset, room.min(bytes - offset));
         offset += piece.1;
         (piece.1 != 0).then_some(piece)

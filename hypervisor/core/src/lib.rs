@@ -24,6 +24,7 @@ pub mod guest_memory;
 pub mod hal;
 pub mod hypercall;
 pub mod interrupts;
+pub mod map_cache;
 pub mod memory;
 #[cfg(all(test, loom))]
 mod models;

@@ -336,6 +336,7 @@ impl Experiment {
                     slice,
                     registers: policy.registers(&file)?,
                     mitigations: policy.mitigations(&file)?,
+                    map: policy.map(&file)?,
                     ..Sharing::default()
                 },
                 partitions,

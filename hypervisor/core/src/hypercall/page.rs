@@ -6,7 +6,7 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::guest_memory::AccessError;
-use crate::hal::{Hal, Window};
+use crate::hal::{Hal, Maps, Window};
 use crate::partition::Partition;
 
 const PAGE_LOG2: u32 = 12;
@@ -37,13 +37,16 @@ fn initialized<H: Hal>(
     to: GuestRealAddress,
     from: GuestRealAddress,
 ) -> Result<(), AccessError> {
-    let mut page = [0; 1 << PAGE_LOG2];
+    let maps = hal.maps();
+    let open = |real| maps.open(real, 1 << PAGE_LOG2).map_err(AccessError::Hypervisor);
     if flags & COPY != 0 {
-        partition.memory.read(hal, from, &mut page)?;
+        let mut page = [0; 1 << PAGE_LOG2];
+        open(partition.memory.filled(hal, from, 1 << PAGE_LOG2)?)?.read(0, &mut page);
+        open(partition.memory.filled(hal, to, 1 << PAGE_LOG2)?)?.write(0, &page);
     }
-    let mut target = partition.memory.window(hal, to, 1 << PAGE_LOG2)?;
-    if flags & (ZERO | COPY) != 0 {
-        target.write(0, &page);
+    let mut target = open(partition.memory.filled(hal, to, 1 << PAGE_LOG2)?)?;
+    if flags & COPY == 0 && flags & ZERO != 0 {
+        target.zero();
     }
     if flags & (ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE) != 0 {
         target.make_fetchable();

@@ -7,4 +7,6 @@
 pub(crate) mod map;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub(crate) mod memory;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub(crate) mod region;
 pub mod windows;

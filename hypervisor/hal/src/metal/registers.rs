@@ -172,6 +172,16 @@ pub(crate) fn invalidate_in_core(lpid: u32) {
     unsafe { asm!("ptesync", ".long {}", "isync", const SLBIA, options(nostack)) };
 }
 
+/// AP of a page of 64 KiB in RB, field 56:58 (`docs/facts/translation.md#page-sizes`).
+const AP_64K: u64 = 5 << 5;
+
+/// Makes this core forget the translation of one page of 64 KiB in quadrant 0, of a PID of the LPID that LPIDR names.
+/// `ptesync` comes before the first of these and behind the last.
+pub(crate) fn invalidate_page_in_core(address: u64, pid: u32) {
+    const PAGE: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
+    take_back::<PAGE>(address | AP_64K, u64::from(pid) << 32);
+}
+
 /// `tlbie` or `tlbiel`.
 fn take_back<const WORD: u32>(rb: u64, rs: u64) {
     // SAFETY: forgetting cached translations changes no translation.

@@ -10,9 +10,9 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
-    MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
-    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX,
-    WEIGHT, WEIGHT_MAX, is_name,
+    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
+    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -33,6 +33,8 @@ pub struct Bundle {
     pub registers: RegisterPolicy,
     /// What is done against speculation.
     pub mitigations: MitigationPolicy,
+    /// How the memory of partitions is reached.
+    pub map: MapPolicy,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -107,6 +109,8 @@ pub enum BundleError {
     Registers,
     /// There is no such policy for mitigations.
     Mitigations,
+    /// There is no such policy for maps.
+    Map,
     /// What the policy for registers leaves out is not known, or it leaves out nothing.
     EagerWithout,
     /// The slice is zero or not a number.
@@ -168,6 +172,9 @@ impl fmt::Display for BundleError {
             Self::Mitigations => {
                 f.write_str("the policy for mitigations is not one of firmware and off")
             }
+            Self::Map => f.write_str(
+                "the policy for maps is not one of ours, ours-strict, ours-lazy and direct",
+            ),
             Self::EagerWithout => {
                 f.write_str("the policy for registers cannot leave out what it is to leave out")
             }
@@ -302,7 +309,14 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(MitigationPolicy::from_name).ok_or(BundleError::Mitigations)?
         }
     };
-    Ok(Bundle { slice, console, registers, mitigations, partitions })
+    let map = match root.property(MAP) {
+        None => MapPolicy::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(MapPolicy::from_name).ok_or(BundleError::Map)?
+        }
+    };
+    Ok(Bundle { slice, console, registers, mitigations, map, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {

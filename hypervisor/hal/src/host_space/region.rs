@@ -1,0 +1,236 @@
+//! The windows of a hardware thread that come and go: its map cache, and the part of quadrant 0 that the cache's slots are.
+//!
+//! Each thread has a tree of its own, with a table for its slots and nothing else, that only its own PID finds. The tables
+//! are made once. With another PID in PIDR, a guest's for instance, the thread itself does not find the slots, and neither
+//! does any other. It changes to its PID with the first window of an exit and back with the end of it. LPIDR is 0 meanwhile,
+//! since `tlbiel` takes the LPID from there; quadrant 3, where the hypervisor is, implies both.
+//! `docs/decisions/0011-a-map-cache-for-each-thread.md` says why.
+//!
+//! Nobody opens a window in the handler of a machine check or a system reset: those end the hypervisor.
+
+use alloc::boxed::Box;
+
+use arch::bundle::MapPolicy;
+use hypervisor_core::hal::HalError;
+use hypervisor_core::map_cache::{
+    FRAME_LOG2, Frame, MapCache, MapError, Mode, SLOTS, Slot, SlotSet, Table,
+};
+use hypervisor_core::memory::Range;
+
+use super::map;
+use super::memory::{DIRECT_BASE, HeapTables, REGIONS_BASE};
+use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
+use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::metal::registers::{invalidate_page_in_core, isync, ptesync, read, spr, write};
+use crate::radix::{LastTable, PAGE_2M, Tree};
+
+const REGION_BYTES: u64 = 1 << PAGE_2M;
+const _: () = assert!(SLOTS as u64 == REGION_BYTES >> FRAME_LOG2, "slots fill their table");
+const _: () = assert!(SLOTS == LastTable::ENTRIES, "slots fill their table");
+const _: () = assert!(
+    REGIONS_BASE % REGION_BYTES == 0
+        && (REGIONS_BASE + THREADS_MAX as u64 * REGION_BYTES) >> 52 == 0,
+    "regions lie in quadrant 0"
+);
+const _: () = assert!(map::PIDS > THREADS_MAX, "each thread has a PID besides 0");
+
+/// What a hardware thread opens windows with.
+#[derive(Debug)]
+pub(crate) struct MapRegion {
+    cache: MapCache,
+    entries: Entries,
+    /// Pieces of work that open windows, one within the other.
+    works: u32,
+    /// All memory is mapped, and nothing has to be done.
+    is_direct: bool,
+}
+
+/// The entries of the slots, and the thread's way to them.
+#[derive(Debug)]
+struct Entries {
+    table: LastTable,
+    /// Where slot 0 is.
+    base: u64,
+    pid: u32,
+    /// LPIDR and PIDR as they were before the thread's own were set.
+    others: Option<[u64; 2]>,
+}
+
+impl Entries {
+    /// Sets LPIDR and PIDR, behind what was stored before.
+    fn enter(&mut self) {
+        let before = [read::<{ spr::LPIDR }>(), read::<{ spr::PIDR }>()];
+        // Stores of a partition must not drain under another LPID, and a walk sees the entry that was written.
+        ptesync();
+        // SAFETY: quadrant 3, where the hypervisor is, implies LPID 0 and PID 0.
+        unsafe {
+            write::<{ spr::LPIDR }>(0);
+            write::<{ spr::PIDR }>(u64::from(self.pid));
+        }
+        isync();
+        self.others = Some(before);
+    }
+
+    /// Sets both to what they were. What enters a guest synchronizes.
+    fn leave(&mut self) {
+        if let Some([lpidr, pidr]) = self.others.take() {
+            // SAFETY: as above.
+            unsafe {
+                write::<{ spr::LPIDR }>(lpidr);
+                write::<{ spr::PIDR }>(pidr);
+            }
+        }
+    }
+}
+
+impl Table for Entries {
+    fn set(&mut self, slot: Slot, frame: Frame) {
+        let leaf = leaf(frame.start(), RIGHTS_DATA);
+        self.table.write(&mut HeapTables, slot.index(), Some(leaf));
+    }
+
+    fn clear(&mut self, slot: Slot) {
+        self.table.write(&mut HeapTables, slot.index(), None);
+    }
+
+    /// Only this core has ever used these translations.
+    fn forget(&mut self, slots: SlotSet) {
+        match self.others {
+            None => self.enter(),
+            Some(_) => ptesync(),
+        }
+        for slot in slots.iter() {
+            let address = self.base + ((slot.index() as u64) << FRAME_LOG2);
+            invalidate_page_in_core(address, self.pid);
+        }
+        ptesync();
+    }
+}
+
+impl MapRegion {
+    /// Makes that of the thread with this index, which is not running yet or is the one that calls.
+    pub(crate) fn populate(index: usize) -> Result<(), HalError> {
+        let base = REGIONS_BASE + index as u64 * REGION_BYTES;
+        let pid = 1 + index as u32;
+        let mut tree = Tree::new(&mut HeapTables)?;
+        let table = tree.last_table(&mut HeapTables, base)?;
+        map::set_process(pid, &tree);
+        let entries = Entries { table, base, pid, others: None };
+        // SAFETY: within the array of areas; nobody else uses the field meanwhile.
+        let first = unsafe { (*area(0)).region };
+        let (mode, is_direct) = if first.is_null() {
+            (Mode::UntilEntry, false)
+        } else {
+            // SAFETY: the boot thread's own, which is the one that calls, and it opens no window meanwhile.
+            unsafe { ((*first).cache.mode(), (*first).is_direct) }
+        };
+        let cache = MapCache::new(mode, base);
+        let region = Box::new(Self { cache, entries, works: 0, is_direct });
+        // SAFETY: as above.
+        unsafe { (*area(index)).region = Box::leak(region) };
+        Ok(())
+    }
+
+    /// That of this thread.
+    ///
+    /// # Safety
+    /// The reference ends before the next one is asked for.
+    unsafe fn own<'a>() -> &'a mut Self {
+        // SAFETY: made before the thread runs; the caller's promise.
+        unsafe { &mut *(*per_cpu()).region }
+    }
+
+    /// Opens windows as the policy says from here on.
+    pub(crate) fn map_as(policy: MapPolicy) {
+        for index in 0..THREADS_MAX {
+            // SAFETY: the boot thread calls this while the others do nothing.
+            let Some(region) = (unsafe { (*area(index)).region.as_mut() }) else { break };
+            region.is_direct = Mode::of(policy).is_none();
+            if let Some(mode) = Mode::of(policy) {
+                region.cache.set_mode(&mut region.entries, mode);
+            }
+            region.entries.leave();
+        }
+    }
+
+    fn open(&mut self, frame: Frame) -> Result<u64, HalError> {
+        if self.is_direct {
+            return Ok(DIRECT_BASE + frame.start().0);
+        }
+        let opened = self.cache.map(&mut self.entries, frame);
+        let opened = opened.map_err(|MapError::TooDeep| HalError::OutOfWindows)?;
+        match self.entries.others {
+            None => self.entries.enter(),
+            Some(_) if opened.is_new => ptesync(),
+            Some(_) => {}
+        }
+        Ok(opened.address)
+    }
+
+    fn close(&mut self, address: u64) {
+        if !self.is_direct {
+            let released = self.cache.release(&mut self.entries, address);
+            released.expect("a window of this thread that was open");
+        }
+    }
+
+    fn end_work(&mut self) {
+        self.works -= 1;
+        if self.works == 0 && self.entries.others.is_some() {
+            self.cache.end_exit(&mut self.entries);
+            self.entries.leave();
+        }
+    }
+}
+
+/// Makes all that was released unreachable: this thread waits, or runs another partition.
+pub(crate) fn flush() {
+    // SAFETY: no other reference to it is there.
+    let region = unsafe { MapRegion::own() };
+    if !region.is_direct {
+        region.cache.flush(&mut region.entries);
+        region.entries.leave();
+    }
+}
+
+/// A piece of work that opens windows.
+#[derive(Debug)]
+pub struct Maps<'a> {
+    reserved: &'a Reserved,
+    /// Not another thread's to use.
+    region: *mut MapRegion,
+}
+
+impl<'a> Maps<'a> {
+    /// Begins one.
+    pub(crate) fn begin(reserved: &'a Reserved) -> Self {
+        // SAFETY: its own; the reference ends here.
+        unsafe {
+            let region = (*per_cpu()).region;
+            (*region).works += 1;
+            Self { reserved, region }
+        }
+    }
+
+    /// Where a range is, until [`Maps::close`].
+    pub(crate) fn open(&self, range: Range) -> Result<*mut u8, HalError> {
+        self.reserved.refuse(range)?;
+        let frame = frame_of(range)?;
+        // SAFETY: this thread's, and no other reference to it is there.
+        let start = unsafe { (*self.region).open(frame)? };
+        Ok((start + (range.start.0 - frame.start().0)) as *mut u8)
+    }
+
+    /// Ends what [`Maps::open`] has begun.
+    pub(crate) fn close(&self, pointer: *mut u8) {
+        // SAFETY: as above.
+        unsafe { (*self.region).close(pointer as u64) };
+    }
+}
+
+impl Drop for Maps<'_> {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { (*self.region).end_work() };
+    }
+}
