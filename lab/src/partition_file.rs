@@ -53,7 +53,7 @@ pub struct PolicyTable {
 
 impl PolicyTable {
     /// `registers`, and nothing left out.
-    pub(crate) const fn of(registers: Spanned<String>) -> Self {
+    pub(crate) fn of(registers: Spanned<String>) -> Self {
         Self { registers: Some(registers), ..Self::default() }
     }
 

@@ -11,12 +11,14 @@
 //! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
 //! are congruent modulo 1 GiB.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
+use crate::given::{Found, Given};
 use crate::hal::{Hal, HalError, Maps, Page, Window, Work};
 use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
@@ -52,9 +54,6 @@ pub const HUGE_LOG2: u32 = 30;
 /// Large pages of a huge one.
 const LARGE_OF_HUGE: u16 = 1 << (HUGE_LOG2 - LARGE_LOG2);
 
-/// Words of a set that are looked at in one piece: 16 GiB of memory.
-const WORDS_OF_PIECE: u64 = 4096;
-
 /// A set of pieces of 64 KiB, by their number: one bit each.
 #[derive(Debug)]
 struct Units(Vec<u64>);
@@ -73,25 +72,6 @@ impl Units {
             self.0[(unit / 64) as usize] |= 1 << (unit % 64);
         }
     }
-
-    /// The first one from `unit` on, or where to look for it next.
-    fn first_from(&self, unit: u64) -> Found {
-        for place in unit / 64..unit / 64 + WORDS_OF_PIECE {
-            let Some(word) = self.0.get(place as usize) else { return Found::Nothing };
-            let before = if place == unit / 64 { unit % 64 } else { 0 };
-            let word = word & (u64::MAX << before);
-            if word != 0 {
-                return Found::Here(64 * place + u64::from(word.trailing_zeros()));
-            }
-        }
-        Found::NothingBefore(64 * (unit / 64 + WORDS_OF_PIECE))
-    }
-}
-
-enum Found {
-    Here(u64),
-    NothingBefore(u64),
-    Nothing,
 }
 
 /// Bytes that are zeroed or copied in one piece, unless a partition says otherwise. A core that writes 10 GB/s needs
@@ -125,7 +105,7 @@ pub struct GuestMemory<H: Hal> {
     pub pages: Pages,
     tables: H::Tables,
     /// What was zeroed and is the partition's since.
-    given: Units,
+    given: Arc<Given>,
     /// What the partition's vCPUs can access.
     mapped: Units,
     /// Large pages that are mapped, by gibibyte, where huge ones are possible.
@@ -146,7 +126,7 @@ impl<H: Hal> GuestMemory<H> {
             is_new: true,
             pages: Pages::default(),
             tables: hal.new_tables(lpid)?,
-            given: Units::none_of(range),
+            given: Arc::new(Given::none_of(range)),
             mapped: Units::none_of(range),
             large: vec![0; huge as usize],
         })
@@ -155,8 +135,13 @@ impl<H: Hal> GuestMemory<H> {
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
     #[must_use]
     pub fn real(&self, address: GuestRealAddress, bytes: u64) -> Option<RealAddress> {
-        let end = address.0.checked_add(bytes)?;
-        (end <= self.range.bytes).then(|| self.range.start.wrapping_add(address.0))
+        self.given.real(address, bytes)
+    }
+
+    /// What of it the partition has already, for those who do not lock the partition.
+    #[must_use]
+    pub fn given(&self) -> Arc<Given> {
+        self.given.clone()
     }
 
     /// Whether the page of `address`, which is in the memory, is mapped.

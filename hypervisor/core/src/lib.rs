@@ -20,6 +20,7 @@ pub mod exit;
 pub mod facilities;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
+pub mod given;
 pub mod guest_memory;
 pub mod hal;
 pub mod hypercall;

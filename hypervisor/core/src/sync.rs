@@ -62,6 +62,31 @@ macro_rules! const_without_loom {
 }
 pub(crate) use const_without_loom;
 
+/// A set of bits that only grows.
+#[derive(Debug)]
+pub struct GrowingWord(AtomicU64);
+
+impl GrowingWord {
+    const_without_loom! {
+        /// No bit is in it.
+        #[must_use]
+        pub fn empty() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// What is in it. What was stored before a bit was added is seen by whoever sees the bit.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Adds bits.
+    pub fn add(&self, bits: u64) {
+        self.0.fetch_or(bits, Ordering::Release);
+    }
+}
+
 /// Who was the first to come, for good.
 #[derive(Debug)]
 pub struct First(AtomicU64);

@@ -14,6 +14,7 @@ mod terminal;
 mod vpa;
 
 pub use guest::Guest;
+pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
 use arch::papr::Hypercall;
