@@ -135,18 +135,6 @@ impl MapCache {
         }
     }
 
-    /// How long a frame stays reachable.
-    #[must_use]
-    pub const fn mode(&self) -> Mode {
-        self.mode
-    }
-
-    /// Changes how long a frame stays reachable from now on.
-    pub fn set_mode(&mut self, table: &mut impl Table, mode: Mode) {
-        self.flush(table);
-        self.mode = mode;
-    }
-
     /// Frames that are mapped.
     #[must_use]
     pub const fn live(&self) -> usize {

@@ -219,7 +219,6 @@ enum Step {
     Release(usize),
     EndExit,
     Flush,
-    Mode(Mode),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -229,7 +228,6 @@ fn step() -> impl Strategy<Value = Step> {
         8 => (0usize..64).prop_map(Step::Release),
         2 => Just(Step::EndExit),
         1 => Just(Step::Flush),
-        1 => (0usize..3).prop_map(|mode| Step::Mode(MODES[mode])),
     ]
 }
 
@@ -239,7 +237,7 @@ proptest! {
         mode in 0usize..3,
         steps in proptest::collection::vec(step(), 1..1500),
     ) {
-        let mut mode = MODES[mode];
+        let mode = MODES[mode];
         let mut setup = Setup::new(mode);
         for step in steps {
             match step {
@@ -252,15 +250,11 @@ proptest! {
                 Step::Release(_) => {}
                 Step::EndExit => setup.cache.end_exit(&mut setup.table),
                 Step::Flush => setup.cache.flush(&mut setup.table),
-                Step::Mode(to) => {
-                    mode = to;
-                    setup.cache.set_mode(&mut setup.table, mode);
-                }
             }
             setup.check();
             let is_flushed = match step {
                 Step::EndExit => mode != Mode::WhileUnneeded,
-                Step::Flush | Step::Mode(_) => true,
+                Step::Flush => true,
                 Step::Release(_) => mode == Mode::UntilRelease,
                 Step::Map(_) => false,
             };

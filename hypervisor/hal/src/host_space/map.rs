@@ -15,7 +15,7 @@ use super::memory::{
 };
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
 use crate::metal::registers::{Scope, invalidate, ptesync};
-use crate::radix::{MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
+use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::single::Single;
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
@@ -107,6 +107,11 @@ pub(crate) fn set_process(pid: u32, tree: &Tree) {
         ptr::write_volatile(entry, tree.root_doubleword().to_be());
     }
     ptesync();
+}
+
+/// The table of the hypervisor's own tree for 2 MiB of windows.
+pub(crate) fn last_table(address: u64) -> Result<LastTable, HalError> {
+    Ok(with_tree(|tree| tree.last_table(&mut HeapTables, address))?)
 }
 
 /// Maps the gibibytes in which all memory lies.

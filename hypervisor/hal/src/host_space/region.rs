@@ -1,12 +1,17 @@
-//! The windows of a hardware thread that come and go: its map cache, and the part of quadrant 0 that the cache's slots are.
+//! The windows of a hardware thread that come and go: its map cache, and where the cache's slots are.
 //!
-//! Each thread has a tree of its own, with a table for its slots and nothing else, that only its own PID finds. The tables
-//! are made once. With another PID in PIDR, a guest's for instance, the thread itself does not find the slots, and neither
-//! does any other. It changes to its PID with the first window of an exit and back with the end of it. LPIDR is 0 meanwhile,
-//! since `tlbiel` takes the LPID from there; quadrant 3, where the hypervisor is, implies both.
-//! `docs/decisions/0011-a-map-cache-for-each-thread.md` says why.
+//! Slots whose frames are to be unreachable once they are released lie in quadrant 0. Each thread has a tree of its own for
+//! them, with one table, that only its own PID finds, and one page is flushed by one `tlbiel`. With another PID in PIDR, a
+//! guest's for instance, the thread itself does not find the slots, and neither does any other. It changes to its PID with
+//! the first window of an exit and back with the end of it. LPIDR is 0 meanwhile, since `tlbiel` takes the LPID from there;
+//! quadrant 3, where the hypervisor is, implies both.
 //!
-//! Nobody opens a window in the handler of a machine check or a system reset: those end the hypervisor.
+//! A lazy cache has its slots in quadrant 3, where no register has to change for a frame that is mapped already. A page
+//! cannot be flushed alone there, so that a flush is one of all translations of the hypervisor's own in the core, for many
+//! slots at a time.
+//!
+//! The tables are made once. `docs/decisions/0011-a-map-cache-for-each-thread.md` says why it is so. Nobody opens a window in the handler of a machine check or a system
+//! reset: those end the hypervisor.
 
 use alloc::boxed::Box;
 
@@ -18,10 +23,12 @@ use hypervisor_core::map_cache::{
 use hypervisor_core::memory::Range;
 
 use super::map;
-use super::memory::{DIRECT_BASE, HeapTables, REGIONS_BASE};
+use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
 use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
 use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
-use crate::metal::registers::{invalidate_page_in_core, isync, ptesync, read, spr, write};
+use crate::metal::registers::{
+    invalidate_host_in_core, invalidate_page_in_core, isync, ptesync, read, spr, write,
+};
 use crate::radix::{LastTable, PAGE_2M, Tree};
 
 const REGION_BYTES: u64 = 1 << PAGE_2M;
@@ -51,21 +58,47 @@ struct Entries {
     table: LastTable,
     /// Where slot 0 is.
     base: u64,
-    pid: u32,
+    /// Whose slots they are in quadrant 0; if it is nobody's, they are in quadrant 3.
+    pid: Option<u32>,
     /// LPIDR and PIDR as they were before the thread's own were set.
     others: Option<[u64; 2]>,
 }
 
 impl Entries {
-    /// Sets LPIDR and PIDR, behind what was stored before.
-    fn enter(&mut self) {
+    /// Those in quadrant 0 of the thread with this index.
+    fn private(index: usize) -> Result<Self, HalError> {
+        let base = REGIONS_BASE + index as u64 * REGION_BYTES;
+        let pid = 1 + index as u32;
+        let mut tree = Tree::new(&mut HeapTables)?;
+        let table = tree.last_table(&mut HeapTables, base)?;
+        map::set_process(pid, &tree);
+        Ok(Self { table, base, pid: Some(pid), others: None })
+    }
+
+    /// Those in quadrant 3.
+    fn shared(index: usize) -> Result<Self, HalError> {
+        let base = LAZY_BASE + index as u64 * REGION_BYTES;
+        Ok(Self { table: map::last_table(base)?, base, pid: None, others: None })
+    }
+
+    /// Makes a slot accessible, behind what was stored before.
+    fn enter(&mut self, is_new: bool) {
+        match self.pid {
+            Some(pid) if self.others.is_none() => self.set_context(u64::from(pid)),
+            _ if is_new => ptesync(),
+            _ => {}
+        }
+    }
+
+    /// Sets LPIDR, and PIDR to `pid`.
+    fn set_context(&mut self, pid: u64) {
         let before = [read::<{ spr::LPIDR }>(), read::<{ spr::PIDR }>()];
         // Stores of a partition must not drain under another LPID, and a walk sees the entry that was written.
         ptesync();
         // SAFETY: quadrant 3, where the hypervisor is, implies LPID 0 and PID 0.
         unsafe {
             write::<{ spr::LPIDR }>(0);
-            write::<{ spr::PIDR }>(u64::from(self.pid));
+            write::<{ spr::PIDR }>(pid);
         }
         isync();
         self.others = Some(before);
@@ -96,37 +129,30 @@ impl Table for Entries {
     /// Only this core has ever used these translations.
     fn forget(&mut self, slots: SlotSet) {
         match self.others {
-            None => self.enter(),
+            None => self.set_context(u64::from(self.pid.unwrap_or(0))),
             Some(_) => ptesync(),
         }
-        for slot in slots.iter() {
-            let address = self.base + ((slot.index() as u64) << FRAME_LOG2);
-            invalidate_page_in_core(address, self.pid);
+        if let Some(pid) = self.pid {
+            for slot in slots.iter() {
+                let address = self.base + ((slot.index() as u64) << FRAME_LOG2);
+                invalidate_page_in_core(address, pid);
+            }
+            ptesync();
+        } else {
+            invalidate_host_in_core();
+            ptesync();
+            self.leave();
         }
-        ptesync();
     }
 }
 
 impl MapRegion {
     /// Makes that of the thread with this index, which is not running yet or is the one that calls.
     pub(crate) fn populate(index: usize) -> Result<(), HalError> {
-        let base = REGIONS_BASE + index as u64 * REGION_BYTES;
-        let pid = 1 + index as u32;
-        let mut tree = Tree::new(&mut HeapTables)?;
-        let table = tree.last_table(&mut HeapTables, base)?;
-        map::set_process(pid, &tree);
-        let entries = Entries { table, base, pid, others: None };
+        let entries = Entries::private(index)?;
+        let cache = MapCache::new(Mode::UntilEntry, entries.base);
+        let region = Box::new(Self { cache, entries, works: 0, is_direct: false });
         // SAFETY: within the array of areas; nobody else uses the field meanwhile.
-        let first = unsafe { (*area(0)).region };
-        let (mode, is_direct) = if first.is_null() {
-            (Mode::UntilEntry, false)
-        } else {
-            // SAFETY: the boot thread's own, which is the one that calls, and it opens no window meanwhile.
-            unsafe { ((*first).cache.mode(), (*first).is_direct) }
-        };
-        let cache = MapCache::new(mode, base);
-        let region = Box::new(Self { cache, entries, works: 0, is_direct });
-        // SAFETY: as above.
         unsafe { (*area(index)).region = Box::leak(region) };
         Ok(())
     }
@@ -141,16 +167,26 @@ impl MapRegion {
     }
 
     /// Opens windows as the policy says from here on.
-    pub(crate) fn map_as(policy: MapPolicy) {
+    pub(crate) fn map_as(policy: MapPolicy) -> Result<(), HalError> {
         for index in 0..THREADS_MAX {
             // SAFETY: the boot thread calls this while the others do nothing.
             let Some(region) = (unsafe { (*area(index)).region.as_mut() }) else { break };
-            region.is_direct = Mode::of(policy).is_none();
-            if let Some(mode) = Mode::of(policy) {
-                region.cache.set_mode(&mut region.entries, mode);
+            // The boot thread has mapped what it has read, and the mode has made it unreachable.
+            assert!(
+                region.works == 0 && region.cache.live() == 0,
+                "a policy changes between works"
+            );
+            match Mode::of(policy) {
+                None => region.is_direct = true,
+                Some(mode) => {
+                    if mode == Mode::WhileUnneeded {
+                        region.entries = Entries::shared(index)?;
+                    }
+                    region.cache = MapCache::new(mode, region.entries.base);
+                }
             }
-            region.entries.leave();
         }
+        Ok(())
     }
 
     fn open(&mut self, frame: Frame) -> Result<u64, HalError> {
@@ -159,11 +195,7 @@ impl MapRegion {
         }
         let opened = self.cache.map(&mut self.entries, frame);
         let opened = opened.map_err(|MapError::TooDeep| HalError::OutOfWindows)?;
-        match self.entries.others {
-            None => self.entries.enter(),
-            Some(_) if opened.is_new => ptesync(),
-            Some(_) => {}
-        }
+        self.entries.enter(opened.is_new);
         Ok(opened.address)
     }
 

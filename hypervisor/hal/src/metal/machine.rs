@@ -75,8 +75,7 @@ impl Windows for Machine {
         if policy == MapPolicy::Direct {
             map::map_all(memory)?;
         }
-        MapRegion::map_as(policy);
-        Ok(())
+        MapRegion::map_as(policy)
     }
 
     fn pin_window(
