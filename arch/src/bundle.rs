@@ -152,13 +152,18 @@ pub enum MapPolicy {
     /// The same, and it is unreachable before its place in the cache is used again, and before the thread runs another
     /// partition.
     OursLazy,
+    /// By Xen's cache of a domain, which all vCPUs of a partition share: to measure it, and for nothing else.
+    Domain,
+    /// By Xen's cache of a vCPU as it was posted: to measure it, and for nothing else.
+    XenV2,
     /// By a map of all memory: to measure what the others cost, and for nothing else.
     Direct,
 }
 
 impl MapPolicy {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Ours, Self::OursStrict, Self::OursLazy, Self::Direct];
+    pub const ALL: [Self; 6] =
+        [Self::Ours, Self::OursStrict, Self::OursLazy, Self::Domain, Self::XenV2, Self::Direct];
 
     /// As the bundle and the files of the `powervisor` command write it.
     #[must_use]
@@ -167,6 +172,8 @@ impl MapPolicy {
             Self::Ours => "ours",
             Self::OursStrict => "ours-strict",
             Self::OursLazy => "ours-lazy",
+            Self::Domain => "domain",
+            Self::XenV2 => "xen-v2",
             Self::Direct => "direct",
         }
     }
@@ -180,7 +187,7 @@ impl MapPolicy {
     /// Whether released memory may stay reachable for good, so that only an experiment may ask for it.
     #[must_use]
     pub const fn is_for_experiments(self) -> bool {
-        matches!(self, Self::Direct)
+        matches!(self, Self::Domain | Self::XenV2 | Self::Direct)
     }
 }
 

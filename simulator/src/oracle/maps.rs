@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::Vector;
+use arch::papr::status::H_SUCCESS;
 use arch::papr::{Hypercall, area};
 use arch::radix::{Entry, Root, TableLocation};
 use arch::registers::msr;
@@ -82,6 +83,8 @@ pub struct Maps {
     in_partition: BTreeSet<usize>,
     /// The thread that has a PID for itself.
     threads: BTreeMap<u32, usize>,
+    /// By thread: which function it asks for, of which vCPU, and with which address.
+    calls: BTreeMap<usize, (u64, (u32, u64), u64)>,
     /// By LPID and number of the vCPU.
     areas: BTreeMap<(u32, u64), GuestRealAddress>,
     findings: Vec<Reachable>,
@@ -122,13 +125,20 @@ impl Maps {
 
     /// Notes what a call of a partition says about its areas.
     fn called(&mut self, thread: &Thread) {
-        if thread.gpr[3] != Hypercall::RegisterVpa as u64 {
-            return;
+        if thread.gpr[3] == Hypercall::RegisterVpa as u64 {
+            let [_, _, _, _, flags, server, address, ..] = thread.gpr;
+            let key = (thread.spr(Spr::Lpidr) as u32, server);
+            self.calls.insert(thread.index, (area::FUNCTION.get(flags), key, address));
         }
-        let key = (thread.spr(Spr::Lpidr) as u32, thread.gpr[5]);
-        match area::FUNCTION.get(thread.gpr[4]) {
+    }
+
+    /// The call was answered.
+    fn answered(&mut self, thread: &Thread) {
+        let Some((function, key, address)) = self.calls.remove(&thread.index) else { return };
+        match function {
+            _ if thread.gpr[3] as i64 != H_SUCCESS => {}
             area::REGISTER_AREA => {
-                self.areas.insert(key, GuestRealAddress(thread.gpr[6]));
+                self.areas.insert(key, GuestRealAddress(address));
             }
             area::DEREGISTER_AREA => drop(self.areas.remove(&key)),
             _ => {}
@@ -281,6 +291,7 @@ impl Observer for Maps {
             return;
         }
         self.in_partition.insert(thread.index);
+        self.answered(thread);
         self.lpids.insert(thread.spr(Spr::Lpidr) as u32);
         if self.sparse == 0 || self.entries.is_multiple_of(self.sparse) {
             self.looked += 1;

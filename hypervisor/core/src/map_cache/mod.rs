@@ -18,8 +18,10 @@
 //! allowed. [`Mode`] says how long a released frame stays reachable. The cache decides; [`Table`] writes entries and
 //! flushes translations.
 
+pub mod domain;
 mod frame;
 mod slots;
+pub mod xen_v2;
 
 pub use frame::{FRAME_LOG2, Frame};
 pub use slots::{Slot, SlotSet};
@@ -51,14 +53,14 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The one that a policy asks for, if it asks for a cache.
+    /// The one that a policy asks for, if it asks for this cache.
     #[must_use]
     pub const fn of(policy: MapPolicy) -> Option<Self> {
         match policy {
             MapPolicy::Ours => Some(Self::UntilEntry),
             MapPolicy::OursStrict => Some(Self::UntilRelease),
             MapPolicy::OursLazy => Some(Self::WhileUnneeded),
-            MapPolicy::Direct => None,
+            MapPolicy::Domain | MapPolicy::XenV2 | MapPolicy::Direct => None,
         }
     }
 }

@@ -36,6 +36,12 @@ impl SlotSet {
     /// All of them.
     pub const ALL: Self = Self(u32::MAX >> (u32::BITS as usize - SLOTS));
 
+    /// This one.
+    #[must_use]
+    pub const fn of(slot: Slot) -> Self {
+        Self(slot.bit())
+    }
+
     /// Whether the slot is in it.
     #[must_use]
     pub const fn contains(self, slot: Slot) -> bool {

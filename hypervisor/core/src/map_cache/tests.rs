@@ -16,18 +16,18 @@ const MODES: [Mode; 3] = [Mode::UntilEntry, Mode::UntilRelease, Mode::WhileUnnee
 
 /// Entries, and a processor that has cached everything that it could have.
 #[derive(Debug)]
-struct Worst {
+pub(super) struct Worst {
     entries: [Option<Frame>; SLOTS],
     cached: [Option<Frame>; SLOTS],
     flushes: usize,
 }
 
 impl Worst {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { entries: [None; SLOTS], cached: [None; SLOTS], flushes: 0 }
     }
 
-    fn reaches(&self, frame: Frame) -> bool {
+    pub(super) fn reaches(&self, frame: Frame) -> bool {
         self.entries.contains(&Some(frame)) || self.cached.contains(&Some(frame))
     }
 }
@@ -101,7 +101,7 @@ impl Setup {
     }
 }
 
-const fn frame(number: u64) -> Frame {
+pub(super) const fn frame(number: u64) -> Frame {
     Frame::of(RealAddress(number << FRAME_LOG2))
 }
 

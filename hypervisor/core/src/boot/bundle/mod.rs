@@ -173,7 +173,7 @@ impl fmt::Display for BundleError {
                 f.write_str("the policy for mitigations is not one of firmware and off")
             }
             Self::Map => f.write_str(
-                "the policy for maps is not one of ours, ours-strict, ours-lazy and direct",
+                "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2 and direct",
             ),
             Self::EagerWithout => {
                 f.write_str("the policy for registers cannot leave out what it is to leave out")
