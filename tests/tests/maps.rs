@@ -64,10 +64,22 @@ fn a_lazy_policy_leaves_no_more_than_its_slots() {
     assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
 }
 
+/// Xen's cache of a vCPU, as it was posted, keeps frames reachable that no call works on.
+#[test]
+fn what_xens_cache_leaves_is_found() {
+    let maps = of_experiment("xen-v2-miss");
+    assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
+}
+
 /// The oracle sees what it is for.
 #[test]
 fn a_direct_map_is_found() {
+    assert!(of_experiment("direct").all_findings() > 0);
+}
+
+/// A variant of the experiment, every 100th entry.
+fn of_experiment(variant: &str) -> Maps {
     let all = systems("experiments/map-single.toml");
-    let (name, system) = all.into_iter().find(|(name, _)| name.ends_with("direct")).unwrap();
-    assert!(watch(&name, &system, 100).all_findings() > 0);
+    let (name, system) = all.into_iter().find(|(name, _)| name.ends_with(variant)).unwrap();
+    watch(&name, &system, 100)
 }

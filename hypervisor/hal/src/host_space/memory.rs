@@ -27,6 +27,8 @@ pub(crate) const DIRECT_BASE: u64 = IMAGE_BASE + 0x100_0000_0000;
 pub(crate) const REGIONS_BASE: u64 = 0x2000_0000;
 /// Where a lazy policy has the windows of hardware threads, 2 MiB for each.
 pub(crate) const LAZY_BASE: u64 = IMAGE_BASE + 0x8000_0000;
+/// Where Xen's policy has the windows of partitions, 64 MiB for each.
+pub(crate) const DOMAINS_BASE: u64 = IMAGE_BASE + 0x200_0000_0000;
 /// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
 pub(crate) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.

@@ -4,6 +4,8 @@
 //! tree that POWER9 walks, with its tables; `memory` has the tables and the heap.
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub(crate) mod domain;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub(crate) mod map;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub(crate) mod memory;

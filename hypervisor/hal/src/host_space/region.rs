@@ -17,14 +17,15 @@ use alloc::boxed::Box;
 
 use arch::bundle::MapPolicy;
 use hypervisor_core::hal::HalError;
+use hypervisor_core::map_cache::xen_v2::XenV2;
 use hypervisor_core::map_cache::{
     FRAME_LOG2, Frame, MapCache, MapError, Mode, SLOTS, Slot, SlotSet, Table,
 };
 use hypervisor_core::memory::Range;
 
-use super::map;
 use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
 use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
+use super::{domain, map};
 use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
 use crate::metal::registers::{
     invalidate_host_in_core, invalidate_page_in_core, isync, ptesync, read, spr, write,
@@ -44,12 +45,20 @@ const _: () = assert!(map::PIDS > THREADS_MAX, "each thread has a PID besides 0"
 /// What a hardware thread opens windows with.
 #[derive(Debug)]
 pub(crate) struct MapRegion {
-    cache: MapCache,
+    way: Way,
     entries: Entries,
     /// Pieces of work that open windows, one within the other.
     works: u32,
+}
+
+/// How.
+#[derive(Debug)]
+enum Way {
+    Ours(MapCache),
+    XenV2(XenV2),
+    Domain(domain::Own),
     /// All memory is mapped, and nothing has to be done.
-    is_direct: bool,
+    Direct,
 }
 
 /// The entries of the slots, and the thread's way to them.
@@ -150,8 +159,8 @@ impl MapRegion {
     /// Makes that of the thread with this index, which is not running yet or is the one that calls.
     pub(crate) fn populate(index: usize) -> Result<(), HalError> {
         let entries = Entries::private(index)?;
-        let cache = MapCache::new(Mode::UntilEntry, entries.base);
-        let region = Box::new(Self { cache, entries, works: 0, is_direct: false });
+        let way = Way::Ours(MapCache::new(Mode::UntilEntry, entries.base));
+        let region = Box::new(Self { way, entries, works: 0 });
         // SAFETY: within the array of areas; nobody else uses the field meanwhile.
         unsafe { (*area(index)).region = Box::leak(region) };
         Ok(())
@@ -168,61 +177,92 @@ impl MapRegion {
 
     /// Opens windows as the policy says from here on.
     pub(crate) fn map_as(policy: MapPolicy) -> Result<(), HalError> {
+        if policy == MapPolicy::Domain {
+            domain::add(Self::count())?;
+        }
         for index in 0..THREADS_MAX {
             // SAFETY: the boot thread calls this while the others do nothing.
             let Some(region) = (unsafe { (*area(index)).region.as_mut() }) else { break };
-            // The boot thread has mapped what it has read, and the mode has made it unreachable.
-            assert!(
-                region.works == 0 && region.cache.live() == 0,
-                "a policy changes between works"
-            );
-            match Mode::of(policy) {
-                None => region.is_direct = true,
-                Some(mode) => {
-                    if mode == Mode::WhileUnneeded {
-                        region.entries = Entries::shared(index)?;
-                    }
-                    region.cache = MapCache::new(mode, region.entries.base);
-                }
+            // What the boot thread has read until now is unreachable already.
+            assert!(region.works == 0, "a policy changes between works");
+            if policy == MapPolicy::OursLazy {
+                region.entries = Entries::shared(index)?;
             }
+            let base = region.entries.base;
+            region.way = match (Mode::of(policy), policy) {
+                (Some(mode), _) => Way::Ours(MapCache::new(mode, base)),
+                (None, MapPolicy::XenV2) => Way::XenV2(XenV2::new(base)),
+                (None, MapPolicy::Domain) => Way::Domain(domain::Own::of(0)),
+                (None, _) => Way::Direct,
+            };
         }
         Ok(())
     }
 
+    /// How many there are: of all hardware threads that run.
+    fn count() -> usize {
+        // SAFETY: the boot thread calls this while the others do nothing.
+        (0..THREADS_MAX).take_while(|index| unsafe { !(*area(*index)).region.is_null() }).count()
+    }
+
     fn open(&mut self, frame: Frame) -> Result<u64, HalError> {
-        if self.is_direct {
-            return Ok(DIRECT_BASE + frame.start().0);
-        }
-        let opened = self.cache.map(&mut self.entries, frame);
+        let opened = match &mut self.way {
+            Way::Ours(cache) => cache.map(&mut self.entries, frame),
+            Way::XenV2(cache) => cache.map(&mut self.entries, frame),
+            Way::Domain(own) => return own.open(frame),
+            Way::Direct => return Ok(DIRECT_BASE + frame.start().0),
+        };
         let opened = opened.map_err(|MapError::TooDeep| HalError::OutOfWindows)?;
         self.entries.enter(opened.is_new);
         Ok(opened.address)
     }
 
     fn close(&mut self, address: u64) {
-        if !self.is_direct {
-            let released = self.cache.release(&mut self.entries, address);
-            released.expect("a window of this thread that was open");
-        }
+        let released = match &mut self.way {
+            Way::Ours(cache) => cache.release(&mut self.entries, address),
+            Way::XenV2(cache) => cache.release(address),
+            Way::Domain(own) => return own.close(address),
+            Way::Direct => return,
+        };
+        released.expect("a window of this thread that was open");
     }
 
     fn end_work(&mut self) {
         self.works -= 1;
         if self.works == 0 && self.entries.others.is_some() {
-            self.cache.end_exit(&mut self.entries);
+            if let Way::Ours(cache) = &mut self.way {
+                cache.end_exit(&mut self.entries);
+            }
             self.entries.leave();
         }
     }
 }
 
-/// Makes all that was released unreachable: this thread waits, or runs another partition.
+/// Makes what was released unreachable that the policy has not: this thread waits.
 pub(crate) fn flush() {
     // SAFETY: no other reference to it is there.
     let region = unsafe { MapRegion::own() };
-    if !region.is_direct {
-        region.cache.flush(&mut region.entries);
+    if let Way::Ours(cache) = &mut region.way {
+        cache.flush(&mut region.entries);
         region.entries.leave();
     }
+}
+
+/// The same: this thread runs another partition.
+pub(crate) fn change_partition(lpid: u32) {
+    flush();
+    // SAFETY: no other reference to it is there.
+    if let Way::Domain(own) = unsafe { &mut MapRegion::own().way } {
+        own.leave();
+        *own = domain::Own::of(lpid);
+    }
+}
+
+/// A partition is made, behind the one with the number before.
+pub(crate) fn add_partition() -> Result<(), HalError> {
+    // SAFETY: no other reference to it is there.
+    let is_pooled = matches!(unsafe { &MapRegion::own().way }, Way::Domain(_));
+    if is_pooled { domain::add(MapRegion::count()) } else { Ok(()) }
 }
 
 /// A piece of work that opens windows.

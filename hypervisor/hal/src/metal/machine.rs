@@ -26,7 +26,7 @@ use super::window::Pinned;
 use super::{eager, facilities, mitigations, opal, registers, residents, threads};
 use crate::host_space::map;
 use crate::host_space::memory::HeapTables;
-use crate::host_space::region::{MapRegion, Maps};
+use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
@@ -95,6 +95,7 @@ impl Tables for Machine {
         if lpid == 0 || lpid >= map::lpids() {
             return Err(HalError::OutOfTables);
         }
+        region::add_partition()?;
         let tree = Tree::new(&mut HeapTables)?;
         // SAFETY: trees are never given back, and `map_page` lets nothing of the hypervisor's into this one.
         unsafe { map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0) };

@@ -86,7 +86,7 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
     // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
     unsafe {
         if read::<{ spr::LPIDR }>() != lpid {
-            region::flush();
+            region::change_partition(common.lpid);
             // Stores of another partition must not drain under this one's LPID.
             ptesync();
             isync();

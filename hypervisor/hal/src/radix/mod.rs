@@ -112,6 +112,15 @@ impl LastTable {
     /// Its entries.
     pub const ENTRIES: usize = 1 << LEAF_64K_ENTRIES_LOG2;
 
+    /// What an entry shows.
+    pub fn read(&self, memory: &impl TableMemory, entry: usize) -> Option<Leaf> {
+        assert!(entry < Self::ENTRIES, "an entry of the table");
+        match Entry::from_doubleword(memory.read(&self.0.after(entry as u64))) {
+            Entry::Leaf(leaf) => Some(leaf),
+            Entry::Invalid | Entry::Directory { .. } => None,
+        }
+    }
+
     /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates lookasides between two
     /// valid entries, and orders the store before the first access.
     pub fn write(&self, memory: &mut impl TableMemory, entry: usize, leaf: Option<Leaf>) {
