@@ -13,6 +13,7 @@
 //!     powervisor,console = "name";              may be left out
 //!     powervisor,registers = "owned";           may be left out: the name of a [`RegisterPolicy`]
 //!     powervisor,mitigations = "firmware";      may be left out: the name of a [`MitigationPolicy`]
+//!     powervisor,map = "ours";                may be left out: the name of a [`MapPolicy`]
 //!     powervisor,eager-without = <u32>;         with "eager", may be left out: bits of [`Excesses`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
@@ -45,6 +46,8 @@ pub const CONSOLE: &str = "powervisor,console";
 pub const REGISTERS: &str = "powervisor,registers";
 /// Root property: the name of a [`MitigationPolicy`]. May be left out.
 pub const MITIGATIONS: &str = "powervisor,mitigations";
+/// Root property: the name of a [`MapPolicy`]. May be left out.
+pub const MAP: &str = "powervisor,map";
 /// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to with another
 /// policy.
 pub const EAGER_WITHOUT: &str = "powervisor,eager-without";
@@ -137,6 +140,57 @@ impl MitigationPolicy {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
+/// How the hypervisor reaches the memory of partitions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MapPolicy {
+    /// By a cache of maps of each hardware thread. What was released is unreachable before a guest runs on the thread
+    /// again.
+    #[default]
+    Ours,
+    /// The same, and it is unreachable at once.
+    OursStrict,
+    /// The same, and it is unreachable before its place in the cache is used again, and before the thread runs another
+    /// partition.
+    OursLazy,
+    /// By Xen's cache of a domain, which all vCPUs of a partition share: to measure it, and for nothing else.
+    Domain,
+    /// By Xen's cache of a vCPU as it was posted: to measure it, and for nothing else.
+    XenV2,
+    /// By a map of all memory: to measure what the others cost, and for nothing else.
+    Direct,
+}
+
+impl MapPolicy {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Ours, Self::OursStrict, Self::OursLazy, Self::Domain, Self::XenV2, Self::Direct];
+
+    /// As the bundle and the files of the `powervisor` command write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::OursStrict => "ours-strict",
+            Self::OursLazy => "ours-lazy",
+            Self::Domain => "domain",
+            Self::XenV2 => "xen-v2",
+            Self::Direct => "direct",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// Whether released memory may stay reachable for good, so that only an experiment may ask for it.
+    #[must_use]
+    pub const fn is_for_experiments(self) -> bool {
+        matches!(self, Self::Domain | Self::XenV2 | Self::Direct)
     }
 }
 

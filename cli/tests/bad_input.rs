@@ -98,6 +98,16 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nmap = 'our'\n",
+            "bad.toml:7: no policy for maps is called `our`; did you mean `ours`?",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nmap = 'direct'\n",
+            "bad.toml:7: only an experiment has `map = \"direct\"`: it keeps the memory of partitions mapped; leave it out",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[policy]\nregisters = 'owed'\n",
             "bad.toml:7: no policy for registers is called `owed`; did you mean `owned`?",
         ),

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
-    MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
-    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
+    TIME_LIMIT, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -56,6 +57,8 @@ pub struct Sharing {
     pub registers: RegisterPolicy,
     /// What is done against speculation.
     pub mitigations: MitigationPolicy,
+    /// How the hypervisor reaches the memory of partitions.
+    pub map: MapPolicy,
 }
 
 /// The bundle of these partitions.
@@ -159,6 +162,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     }
     if sharing.mitigations != MitigationPolicy::default() {
         tree.root.add_property(property(MITIGATIONS, sharing.mitigations.name()));
+    }
+    if sharing.map != MapPolicy::default() {
+        tree.root.add_property(property(MAP, sharing.map.name()));
     }
     for node in nodes {
         tree.root.add_child(node);
@@ -286,7 +292,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
-    use arch::bundle::{MitigationPolicy, RegisterPolicy};
+    use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy};
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -321,6 +327,7 @@ mod tests {
             console: Some("second".to_owned()),
             registers: RegisterPolicy::Released,
             mitigations: MitigationPolicy::Off,
+            map: MapPolicy::OursLazy,
         };
         let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);

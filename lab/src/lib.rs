@@ -25,6 +25,7 @@ pub mod history;
 pub mod images;
 pub mod interruption;
 pub mod ledger;
+pub mod loss;
 pub mod machine_file;
 pub mod memory_plan;
 pub mod metric;

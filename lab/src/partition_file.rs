@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use arch::bundle::{MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
 use arch::excess::{Excess, Excesses};
 use arch::papr::tce;
 use serde::Deserialize;
@@ -50,19 +50,20 @@ pub struct PolicyTable {
     #[serde(default)]
     without: Vec<Spanned<String>>,
     mitigations: Option<Spanned<String>>,
+    map: Option<Spanned<String>>,
 }
 
 impl PolicyTable {
     /// `registers`, and nothing left out.
-    pub(crate) const fn of(registers: Spanned<String>) -> Self {
-        Self { registers: Some(registers), without: Vec::new(), mitigations: None }
+    pub(crate) fn of(registers: Spanned<String>) -> Self {
+        Self { registers: Some(registers), ..Self::default() }
     }
 
     /// Eager, and this left out.
     pub(crate) fn eager(without: Vec<Spanned<String>>) -> Self {
         let eager = RegisterPolicy::Eager { without: Excesses::NONE };
         let registers = Some(Spanned::new(0..0, eager.name().to_owned()));
-        Self { registers, without, mitigations: None }
+        Self { registers, without, ..Self::default() }
     }
 
     /// Where the registers of a vCPU go that gives up the processor.
@@ -102,16 +103,43 @@ impl PolicyTable {
         })
     }
 
+    /// How the hypervisor reaches the memory of partitions.
+    pub fn map(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
+        let Some(name) = &self.map else { return Ok(MapPolicy::default()) };
+        MapPolicy::from_name(name.get_ref()).ok_or_else(|| {
+            let hint = suggest(name.get_ref(), MapPolicy::ALL.map(MapPolicy::name));
+            let text = format!("no policy for maps is called `{}`; {hint}", name.get_ref());
+            file.complain(name.span(), text)
+        })
+    }
+
+    /// The same, of a system that is no experiment: it refuses what gives the secrets of partitions away.
+    fn map_without_experiments(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
+        let policy = self.map(file)?;
+        match &self.map {
+            Some(name) if policy.is_for_experiments() => {
+                let text = format!(
+                    "only an experiment has `map = \"{}\"`: it keeps the memory of partitions mapped; leave it out",
+                    policy.name()
+                );
+                Err(file.complain(name.span(), text))
+            }
+            _ => Ok(policy),
+        }
+    }
+
     /// What this says, and `others` where it says nothing.
     pub fn or(&self, others: &Self) -> Self {
         let (of_registers, of_mitigations) = (
             if self.registers.is_some() { self } else { others },
             if self.mitigations.is_some() { self } else { others },
         );
+        let of_map = if self.map.is_some() { self } else { others };
         Self {
             registers: of_registers.registers.clone(),
             without: of_registers.without.clone(),
             mitigations: of_mitigations.mitigations.clone(),
+            map: of_map.map.clone(),
         }
     }
 }
@@ -182,7 +210,8 @@ impl PartitionFile {
         let console = console.map(|name| name.get_ref().clone());
         let registers = contents.policy.registers(file)?;
         let mitigations = contents.policy.mitigations(file)?;
-        let sharing = Sharing { slice, console, registers, mitigations };
+        let map = contents.policy.map_without_experiments(file)?;
+        let sharing = Sharing { slice, console, registers, mitigations, map };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }

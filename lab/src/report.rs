@@ -12,6 +12,7 @@ use simulator::description::timing::TimingFile;
 use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
+use crate::loss;
 use crate::metric::{Figure, Interval, Measured, Per, metrics};
 use crate::steps::{self, Saved};
 
@@ -157,6 +158,35 @@ impl Report {
             Some(steps::Measured { cycles, divisor: of.divisor, ledger })
         };
         self.steps = experiment.steps.as_ref().and_then(|steps| steps.saved(measured));
+    }
+
+    /// Adds what each variant loses, if the experiment says against which, once all have their figures: before these. Without
+    /// the timing model there is no loss.
+    pub fn add_losses(&mut self, experiment: &Experiment) {
+        let Some(baseline) = &experiment.loss_against else { return };
+        let cycles_of = |rows: &[Row], variant: &str| {
+            let row = rows.iter().find(|row| row.variant == variant && row.unit == "cycles")?;
+            Some(row.value.number())
+        };
+        let Some(of_baseline) = cycles_of(&self.rows, baseline) else { return };
+        for Variant { name, region, .. } in &experiment.variants {
+            let Some(cycles) = cycles_of(&self.rows, name) else { continue };
+            let place = self.rows.iter().position(|row| row.variant == *name);
+            let rows = loss::of(cycles, of_baseline).map(|(metric, unit, value)| Row {
+                variant: name.clone(),
+                metric,
+                value,
+                low: None,
+                high: None,
+                unit,
+                better: "lower",
+                thread: None,
+                region: region.1.clone(),
+                published: of_metric(&experiment.published, metric),
+            });
+            let place = place.unwrap_or_default();
+            self.rows.splice(place..place, rows);
+        }
     }
 
     /// Of each variant its ledger if that is wanted, and what was checked of it.

@@ -84,6 +84,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         report.add_ledger(&variant.name, outcome.ledger, checks);
     }
     report.add_steps(&experiment);
+    report.add_losses(&experiment);
     match arguments.format {
         Format::Text => {
             let text = format!(

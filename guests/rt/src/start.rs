@@ -20,7 +20,7 @@ global_asm!(
 );
 
 /// The greatest number of vCPUs that a payload starts.
-pub const VCPUS_MAX: u64 = 16;
+pub const VCPUS_MAX: u64 = 32;
 const STACK_LOG2: u64 = 14;
 
 unsafe extern "Rust" {

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use arch::address::RealAddress;
+use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -20,9 +21,10 @@ use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::facilities::{Demanded, Facilities};
 use crate::hal::{
-    HalError, Page, Platform, Tables, ThreadError, Threads, WINDOW_BYTES_MAX, Window, Windows, Work,
+    HalError, Maps, Page, Platform, Tables, ThreadError, Threads, Window, Windows, Work,
 };
 use crate::hypercall::Guest;
+use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::outcome::Departure;
 use crate::partition::{Common, Partition};
@@ -183,25 +185,46 @@ impl Drop for FakeWindow {
     }
 }
 
-impl Windows for Fake {
-    type Window = FakeWindow;
+/// Windows that one piece of work opens: nothing is remembered of them.
+#[derive(Debug)]
+pub struct FakeMaps<'a>(&'a Fake);
 
-    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
+impl Maps for FakeMaps<'_> {
+    type Window<'a>
+        = FakeWindow
+    where
+        Self: 'a;
+
+    fn open(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
+        let Self(fake) = self;
         let end = address.checked_add(bytes).ok_or(HalError::BadRange)?;
-        let span = end.0 - address.align_down(16).0;
-        let memory = self.memory.borrow().len() as u64;
-        if bytes == 0 || span > WINDOW_BYTES_MAX || end.0 > memory {
+        let span = end.0 - Frame::of(address).start().0;
+        let memory = fake.memory.borrow().len() as u64;
+        if bytes == 0 || span > 1 << FRAME_LOG2 || end.0 > memory {
             return Err(HalError::BadRange);
         }
-        self.open_windows.set(self.open_windows.get() + 1);
+        fake.open_windows.set(fake.open_windows.get() + 1);
         Ok(FakeWindow {
-            memory: self.memory.clone(),
-            open_windows: self.open_windows.clone(),
-            pinned: self.pinned.clone(),
+            memory: fake.memory.clone(),
+            open_windows: fake.open_windows.clone(),
+            pinned: fake.pinned.clone(),
             vcpu: None,
             start: address.0 as usize,
             bytes: bytes as usize,
         })
+    }
+}
+
+impl Windows for Fake {
+    type Maps<'a> = FakeMaps<'a>;
+    type Pinned = FakeWindow;
+
+    fn maps(&self) -> FakeMaps<'_> {
+        FakeMaps(self)
+    }
+
+    fn map_as(&self, _: MapPolicy, _: &mut dyn Iterator<Item = Range>) -> Result<(), HalError> {
+        Ok(())
     }
 
     fn pin_window(
@@ -210,15 +233,11 @@ impl Windows for Fake {
         address: RealAddress,
         bytes: u64,
     ) -> Result<FakeWindow, HalError> {
-        let page = |address: RealAddress| address.0 >> 16;
-        if bytes == 0 || page(address) != page(address.wrapping_add(bytes - 1)) {
-            return Err(HalError::BadRange);
-        }
         if self.pinned.borrow().contains(&vcpu) {
             return Err(HalError::MapConflict);
         }
         self.tables_left.set(self.tables_left.get().checked_sub(1).ok_or(HalError::OutOfTables)?);
-        let mut window = self.map_window(address, bytes)?;
+        let mut window = self.maps().open(address, bytes)?;
         self.pinned.borrow_mut().insert(vcpu);
         window.vcpu = Some(vcpu);
         Ok(window)

@@ -11,13 +11,16 @@
 //! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
 //! are congruent modulo 1 GiB.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
-use crate::hal::{Hal, HalError, Page, Window, Work};
+use crate::given::{Found, Given};
+use crate::hal::{Hal, HalError, Maps, Page, Window, Work};
+use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
 
 /// Why bytes of a partition's memory were not given, read or written.
@@ -42,6 +45,7 @@ impl fmt::Display for AccessError {
 
 /// The small page size, as a power of two.
 pub const SMALL_LOG2: u32 = 16;
+const _: () = assert!(SMALL_LOG2 == FRAME_LOG2, "a frame is one partition's");
 /// The large page size, as a power of two.
 pub const LARGE_LOG2: u32 = 21;
 
@@ -49,9 +53,6 @@ pub const LARGE_LOG2: u32 = 21;
 pub const HUGE_LOG2: u32 = 30;
 /// Large pages of a huge one.
 const LARGE_OF_HUGE: u16 = 1 << (HUGE_LOG2 - LARGE_LOG2);
-
-/// Words of a set that are looked at in one piece: 16 GiB of memory.
-const WORDS_OF_PIECE: u64 = 4096;
 
 /// A set of pieces of 64 KiB, by their number: one bit each.
 #[derive(Debug)]
@@ -71,25 +72,6 @@ impl Units {
             self.0[(unit / 64) as usize] |= 1 << (unit % 64);
         }
     }
-
-    /// The first one from `unit` on, or where to look for it next.
-    fn first_from(&self, unit: u64) -> Found {
-        for place in unit / 64..unit / 64 + WORDS_OF_PIECE {
-            let Some(word) = self.0.get(place as usize) else { return Found::Nothing };
-            let before = if place == unit / 64 { unit % 64 } else { 0 };
-            let word = word & (u64::MAX << before);
-            if word != 0 {
-                return Found::Here(64 * place + u64::from(word.trailing_zeros()));
-            }
-        }
-        Found::NothingBefore(64 * (unit / 64 + WORDS_OF_PIECE))
-    }
-}
-
-enum Found {
-    Here(u64),
-    NothingBefore(u64),
-    Nothing,
 }
 
 /// Bytes that are zeroed or copied in one piece, unless a partition says otherwise. A core that writes 10 GB/s needs
@@ -114,7 +96,7 @@ pub struct GuestMemory<H: Hal> {
     pub lpid: u32,
     /// Where it is; contiguous.
     pub range: Range,
-    /// It is zeroed and loaded in pieces of so many bytes, at least 64 KiB and at most a window: nobody waits for longer
+    /// It is zeroed and loaded in pieces of so many bytes, at least 64 KiB: nobody waits for longer
     /// than one takes.
     pub piece_bytes: u64,
     /// The partition is made, and has no vCPUs yet: what is moved for it is marked as such.
@@ -123,7 +105,7 @@ pub struct GuestMemory<H: Hal> {
     pub pages: Pages,
     tables: H::Tables,
     /// What was zeroed and is the partition's since.
-    given: Units,
+    given: Arc<Given>,
     /// What the partition's vCPUs can access.
     mapped: Units,
     /// Large pages that are mapped, by gibibyte, where huge ones are possible.
@@ -144,7 +126,7 @@ impl<H: Hal> GuestMemory<H> {
             is_new: true,
             pages: Pages::default(),
             tables: hal.new_tables(lpid)?,
-            given: Units::none_of(range),
+            given: Arc::new(Given::none_of(range)),
             mapped: Units::none_of(range),
             large: vec![0; huge as usize],
         })
@@ -153,8 +135,13 @@ impl<H: Hal> GuestMemory<H> {
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
     #[must_use]
     pub fn real(&self, address: GuestRealAddress, bytes: u64) -> Option<RealAddress> {
-        let end = address.0.checked_add(bytes)?;
-        (end <= self.range.bytes).then(|| self.range.start.wrapping_add(address.0))
+        self.given.real(address, bytes)
+    }
+
+    /// What of it the partition has already, for those who do not lock the partition.
+    #[must_use]
+    pub fn given(&self) -> Arc<Given> {
+        self.given.clone()
     }
 
     /// Whether the page of `address`, which is in the memory, is mapped.
@@ -226,12 +213,14 @@ impl<H: Hal> GuestMemory<H> {
         Ok(is_last)
     }
 
-    /// Zeroes pieces of 64 KiB, which are no more than a window.
+    /// Zeroes pieces of 64 KiB.
     fn zero(&self, hal: &H, units: core::ops::Range<u64>) -> Result<(), AccessError> {
-        let real = self.range.start.wrapping_add(units.start << SMALL_LOG2);
-        let bytes = (units.end - units.start) << SMALL_LOG2;
-        let mut window = hal.map_window(real, bytes).map_err(AccessError::Hypervisor)?;
-        self.fills(hal, || window.zero());
+        let maps = hal.maps();
+        for unit in units {
+            let real = self.range.start.wrapping_add(unit << SMALL_LOG2);
+            let mut window = maps.open(real, 1 << SMALL_LOG2).map_err(AccessError::Hypervisor)?;
+            self.fills(hal, || window.zero());
+        }
         Ok(())
     }
 
@@ -266,20 +255,6 @@ impl<H: Hal> GuestMemory<H> {
         Ok(())
     }
 
-    /// A window onto a partition's memory, which must not cross a 64 KiB boundary.
-    ///
-    /// # Errors
-    /// That it is not possible.
-    pub(crate) fn window(
-        &mut self,
-        hal: &H,
-        address: GuestRealAddress,
-        bytes: u64,
-    ) -> Result<H::Window, AccessError> {
-        let real = self.filled(hal, address, bytes)?;
-        hal.map_window(real, bytes).map_err(AccessError::Hypervisor)
-    }
-
     /// Where a piece of a partition's memory is that must not cross a 64 KiB boundary, and that is the partition's
     /// from now on if it was not before.
     ///
@@ -307,8 +282,10 @@ impl<H: Hal> GuestMemory<H> {
         address: GuestRealAddress,
         into: &mut [u8],
     ) -> Result<(), AccessError> {
-        for (offset, bytes) in pieces(address, into.len() as u64) {
-            let window = self.window(hal, address.wrapping_add(offset), bytes)?;
+        let maps = hal.maps();
+        for (offset, bytes) in pieces(address.0, into.len() as u64) {
+            let real = self.filled(hal, address.wrapping_add(offset), bytes)?;
+            let window = maps.open(real, bytes).map_err(AccessError::Hypervisor)?;
             window.read(0, &mut into[offset as usize..(offset + bytes) as usize]);
         }
         Ok(())
@@ -324,8 +301,10 @@ impl<H: Hal> GuestMemory<H> {
         address: GuestRealAddress,
         bytes: &[u8],
     ) -> Result<(), AccessError> {
-        for (offset, length) in pieces(address, bytes.len() as u64) {
-            let mut window = self.window(hal, address.wrapping_add(offset), length)?;
+        let maps = hal.maps();
+        for (offset, length) in pieces(address.0, bytes.len() as u64) {
+            let real = self.filled(hal, address.wrapping_add(offset), length)?;
+            let mut window = maps.open(real, length).map_err(AccessError::Hypervisor)?;
             let piece = &bytes[offset as usize..(offset + length) as usize];
             self.fills(hal, || window.write(0, piece));
         }
@@ -344,11 +323,11 @@ pub const fn page_of(address: GuestRealAddress, memory_bytes: u64) -> (GuestReal
     }
 }
 
-/// The pieces of `bytes` bytes at `address` that lie in one 64 KiB page each: offset and length.
-fn pieces(address: GuestRealAddress, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+/// The pieces of `bytes` bytes at `address` that lie in one frame each: offset and length.
+pub(crate) fn pieces(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut offset = 0;
     core::iter::from_fn(move || {
-        let room = (1 << SMALL_LOG2) - (address.0.wrapping_add(offset) & ((1 << SMALL_LOG2) - 1));
+        let room = (1 << SMALL_LOG2) - (address.wrapping_add(offset) & ((1 << SMALL_LOG2) - 1));
         let piece = (offset, room.min(bytes - offset));
         offset += piece.1;
         (piece.1 != 0).then_some(piece)

@@ -1,26 +1,28 @@
 //! What the hypervisor needs from the machine: the traits that `hal` implements and tests fake.
 //!
-//! The operations are whole ones (map a window, map a page, ring a doorbell), not registers. Who needs a window asks for
+//! The operations are whole ones (open a window, map a page, ring a doorbell), not registers. Who needs a window asks for
 //! [`Windows`], and who needs all of it for a [`Hal`]; how a guest is entered is [`crate::dispatch::Enter`]. Memory
 //! that is not the hypervisor's own is reached through a [`Window`] only, by copying: no reference
 //! to a partition's memory ever exists, since its vCPUs may change it at any time.
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::MapPolicy;
 use arch::radix::TableLocation;
 
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
+use crate::memory::Range;
 use crate::scheduling::queue::VcpuId;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HalError {
-    /// The range is empty, wraps, or is longer than a window.
+    /// The range is empty, wraps, or crosses the end of a frame.
     BadRange,
     /// The range is the hypervisor's own.
     Reserved,
-    /// All windows are in use.
+    /// As many frames are mapped as can be.
     OutOfWindows,
     /// There is no memory for another translation table.
     OutOfTables,
@@ -31,9 +33,9 @@ pub enum HalError {
 impl core::fmt::Display for HalError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Self::BadRange => "the range does not fit a window",
+            Self::BadRange => "the range is not within one frame",
             Self::Reserved => "the range is the hypervisor's own",
-            Self::OutOfWindows => "all windows are in use",
+            Self::OutOfWindows => "as many frames are mapped as can be",
             Self::OutOfTables => "no memory is left for translation tables",
             Self::MapConflict => "the page is mapped already",
         })
@@ -64,7 +66,7 @@ impl core::fmt::Display for ThreadError {
     }
 }
 
-/// A piece of real memory that is mapped for as long as this value lives.
+/// A piece of real memory that can be reached for as long as this value lives.
 pub trait Window {
     /// Copies `into.len()` bytes out, from `offset`. Panics beyond the window's end.
     fn read(&self, offset: usize, into: &mut [u8]);
@@ -98,19 +100,44 @@ pub enum Work {
     Other,
 }
 
-/// The largest window in bytes.
-pub const WINDOW_BYTES_MAX: u64 = 0x20_0000;
+/// Windows that one piece of work opens, an exit's for instance. What they show ceases to be reachable when the work ends,
+/// if it is not before; so whoever opens several has one of these around them all.
+pub trait Maps {
+    /// A window, which this hardware thread has to close.
+    type Window<'a>: Window
+    where
+        Self: 'a;
 
-/// Windows onto real memory.
-pub trait Windows {
-    /// A mapped piece of real memory.
-    type Window: Window + core::fmt::Debug;
-
-    /// Maps `bytes` of real memory, at most [`WINDOW_BYTES_MAX`] counted in whole 64 KiB pages.
+    /// Opens a window onto `bytes` of real memory, all in one [frame](crate::map_cache::Frame). Windows onto one frame are
+    /// maps of one slot.
     ///
     /// # Errors
     /// [`HalError::BadRange`], [`HalError::Reserved`] and [`HalError::OutOfWindows`].
-    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Self::Window, HalError>;
+    fn open(&self, address: RealAddress, bytes: u64) -> Result<Self::Window<'_>, HalError>;
+}
+
+/// Windows onto real memory.
+pub trait Windows {
+    /// Windows that one piece of work opens.
+    type Maps<'a>: Maps
+    where
+        Self: 'a;
+    /// A window that stays open.
+    type Pinned: Window + core::fmt::Debug;
+
+    /// Begins work that opens windows; while other such work goes on, it is a part of that.
+    fn maps(&self) -> Self::Maps<'_>;
+
+    /// Opens windows as the policy says from here on, on all hardware threads. `memory` is all there is. None is open, and no
+    /// guest has run.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    fn map_as(
+        &self,
+        policy: MapPolicy,
+        memory: &mut dyn Iterator<Item = Range>,
+    ) -> Result<(), HalError>;
 
     /// Maps `bytes` of real memory, all in one 64 KiB page, at the place that is `vcpu`'s own. Each vCPU has one, so
     /// that such windows never run out; the one before in it must have been closed.
@@ -123,7 +150,7 @@ pub trait Windows {
         vcpu: VcpuId,
         address: RealAddress,
         bytes: u64,
-    ) -> Result<Self::Window, HalError>;
+    ) -> Result<Self::Pinned, HalError>;
 }
 
 /// Second stages, and what the processor remembers of them.

@@ -21,10 +21,12 @@ pub mod exit;
 pub mod facilities;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
+pub mod given;
 pub mod guest_memory;
 pub mod hal;
 pub mod hypercall;
 pub mod interrupts;
+pub mod map_cache;
 pub mod memory;
 #[cfg(all(test, loom))]
 mod models;

@@ -39,7 +39,7 @@ pub struct Boot<'a> {
 /// Makes the bundle's partitions, runs them and switches the machine off.
 pub fn run<H>(hal: H, boot: Boot<'_>) -> !
 where
-    H: Enter + Windows<Window: Send> + Tables<Tables: Send> + Sync,
+    H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
     let console = Console::default();
     let machine = Processor::from_pvr(boot.pvr).map_or("an unknown processor", Processor::name);
@@ -69,7 +69,7 @@ impl Failure {
 
 fn run_partitions<H>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), Failure>
 where
-    H: Enter + Windows<Window: Send> + Tables<Tables: Send> + Sync,
+    H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
     let Boot { firmware, pvr, own } = boot;
     // The only line that differs between machines that agree otherwise.
@@ -100,6 +100,7 @@ where
     let frequency = firmware.timebase_frequency();
     let frequency = frequency.map_err(|error| Failure::new("firmware's device tree", error))?;
     let threads = fetch_threads(hal, console, &firmware);
+    hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
     }

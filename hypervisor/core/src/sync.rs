@@ -62,6 +62,55 @@ macro_rules! const_without_loom {
 }
 pub(crate) use const_without_loom;
 
+/// A set of bits that only grows.
+#[derive(Debug)]
+pub struct GrowingWord(AtomicU64);
+
+impl GrowingWord {
+    const_without_loom! {
+        /// No bit is in it.
+        #[must_use]
+        pub fn empty() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// What is in it. What was stored before a bit was added is seen by whoever sees the bit.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Adds bits.
+    pub fn add(&self, bits: u64) {
+        self.0.fetch_or(bits, Ordering::Release);
+    }
+}
+
+/// A set of bits that many add to, and one takes.
+#[derive(Debug)]
+pub struct SharedWord(AtomicU64);
+
+impl SharedWord {
+    const_without_loom! {
+        /// No bit is in it.
+        #[must_use]
+        pub fn empty() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// Adds bits, behind what was stored before.
+    pub fn add(&self, bits: u64) {
+        self.0.fetch_or(bits, Ordering::Release);
+    }
+
+    /// Takes all that are in it.
+    pub fn take(&self) -> u64 {
+        self.0.swap(0, Ordering::Acquire)
+    }
+}
+
 /// Who was the first to come, for good.
 #[derive(Debug)]
 pub struct First(AtomicU64);

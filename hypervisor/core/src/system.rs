@@ -3,11 +3,13 @@
 //! A partition is behind a lock of its own, who runs when behind the schedule's. The registers of a vCPU
 //! are moved to the thread that runs it ([`crate::dispatch`]) and back, so nobody else can touch them.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
+use crate::given::Given;
 use crate::hal::Hal;
 use crate::partition::Partition;
 use crate::partition::life::{CarriedOut, Ended, Pending};
@@ -42,6 +44,8 @@ pub struct System<'a, H: Hal> {
     partitions: Vec<Lock<Partition<H>>>,
     /// By number of the vCPU: partition and vCPU in it.
     places: Vec<(usize, usize)>,
+    /// By partition: what of its memory it has.
+    given: Vec<Arc<Given>>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
 }
@@ -70,16 +74,22 @@ impl<'a, H: Hal> System<'a, H> {
         };
         let places = partitions.iter().enumerate().flat_map(place).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
+        let given = partitions.iter().map(|partition| partition.memory.given()).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, cores }
+        Self { hal, console, policy, schedule, partitions, places, given, cores }
     }
 
     /// The partitions, by their number in the bundle.
     #[must_use]
     pub fn partitions(&self) -> &[Lock<Partition<H>>] {
         &self.partitions
+    }
+
+    /// What a partition has of its memory, without its lock.
+    pub(crate) fn given(&self, partition: usize) -> &Given {
+        &self.given[partition]
     }
 
     /// The partitions again, when all is over.

@@ -1,13 +1,12 @@
 //! What the hypervisor does: the only unsafe code and the only assembly.
 //!
 //! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable
-//! half, [`radix`] (writing translation trees) and [`host_space::windows`] (which piece of the window
-//! area is free), is ordinary Rust over an abstract memory and is tested on the host. The other half
+//! half, [`radix`] (writing translation trees) and [`host_space::windows`] (what no window shows), is ordinary Rust over an abstract memory and is tested on the host. The other half
 //! exists only when built for the machine:
 //!
 //! | file | concern |
 //! |---|---|
-//! | `host_space/map.rs`, `memory.rs` | the hypervisor's own translation and windows; its memory |
+//! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory |
 //! | `host_state/` | the registers of the hypervisor's own, by processor; the per-CPU areas |
 //! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
 //! | `vectors.S`, `exits.rs` | every interrupt, at both doors |

@@ -17,6 +17,7 @@ use toml::Spanned;
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::ledger::names::Program;
+use crate::loss::LOSS;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
@@ -40,6 +41,8 @@ struct Contents {
     name: Spanned<String>,
     question: String,
     machine: Spanned<String>,
+    /// Chips, cores of each, threads of each core, if not the machine's own.
+    topology: Option<Spanned<[u32; 3]>>,
     payload: Spanned<String>,
     memory: Spanned<Size>,
     /// Of every variant that names none of its own.
@@ -50,6 +53,8 @@ struct Contents {
     policy: PolicyTable,
     #[serde(default)]
     published: Vec<PublishedTable>,
+    /// The variant that the others' loss is of.
+    loss_against: Option<Spanned<String>>,
     #[serde(default)]
     variant: Vec<Spanned<VariantTable>>,
     /// Variants in steps, behind the others.
@@ -128,7 +133,7 @@ struct PublishedTable {
 impl PublishedTable {
     fn check(self, file: &TomlFile, per: Per) -> Result<Published, Failure> {
         let metric = self.metric.get_ref();
-        let known = metrics(per).iter().map(|metric| metric.name);
+        let known = metrics(per).iter().map(|metric| metric.name).chain([LOSS]);
         if !known.clone().any(|name| name == metric) {
             let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
             return Err(file.complain(self.metric.span(), text));
@@ -253,6 +258,8 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// The way from one of them to another, in steps.
     pub steps: Option<Steps>,
+    /// The variant that the others' loss is of.
+    pub loss_against: Option<String>,
 }
 
 /// One way to run the payload.
@@ -372,6 +379,7 @@ impl Experiment {
                     slice,
                     registers: policy.registers(file)?,
                     mitigations: policy.mitigations(file)?,
+                    map: policy.map(file)?,
                     ..Sharing::default()
                 },
                 partitions,
@@ -381,17 +389,34 @@ impl Experiment {
         if variants.is_empty() {
             return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
         }
+        let loss_against = contents.loss_against.map(|baseline| {
+            let known = variants.iter().map(|variant| variant.name.as_str());
+            if known.clone().any(|name| name == baseline.get_ref()) {
+                return Ok(baseline.get_ref().clone());
+            }
+            let hint = suggest(baseline.get_ref(), known);
+            let text = format!("no variant is called `{}`; {hint}", baseline.get_ref());
+            Err(file.complain(baseline.span(), text))
+        });
+        let machine = read_machine(file, &contents.machine, files)?;
+        let machine = match contents.topology {
+            None => machine,
+            Some(topology) => {
+                machine.with_topology(*topology.get_ref(), file.place(topology.span()))
+            }
+        };
         let published = contents.published.into_iter();
         let published = published.map(|table| table.check(file, contents.per));
         Ok(Self {
             name: name.clone(),
             question: contents.question,
-            machine: read_machine(file, &contents.machine, files)?,
+            machine,
             per: contents.per,
             published: published.collect::<Result<_, _>>()?,
             program,
             variants,
             steps,
+            loss_against: loss_against.transpose()?,
         })
     }
 }

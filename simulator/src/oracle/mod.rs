@@ -11,6 +11,7 @@
 
 mod finding;
 mod judge;
+pub mod maps;
 pub mod page_sizes;
 pub mod policy;
 pub mod register;

@@ -230,6 +230,11 @@ impl Tlb {
         self.generation != before
     }
 
+    /// All of them: whose each is, the address of its page, and what was found for that.
+    pub fn entries(&self) -> impl Iterator<Item = (Space, u64, &Translation)> {
+        self.entries.iter().map(|(key, entry)| (key.space, key.page << key.page_log2, entry))
+    }
+
     /// log2 of another size of a translation that has an address in common with the page of 2^`page_log2` bytes at
     /// `address`.
     #[must_use]

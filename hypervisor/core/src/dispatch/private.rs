@@ -6,7 +6,7 @@
 use arch::bundle::RegisterPolicy;
 use arch::papr::Hypercall;
 
-use crate::hypercall::is_all_others;
+use crate::hypercall::{initialize_owned, is_all_others};
 use crate::partition::Common;
 use crate::partition::outcome::Departure;
 use crate::scheduling::meter::Stay;
@@ -29,15 +29,27 @@ pub enum Private {
 }
 
 impl<H: Enter> Running<'_, H> {
-    /// Answers a call with the first argument `argument`, if it concerns the vCPU alone.
-    pub fn private_hypercall(&mut self, call: Hypercall, argument: u64) -> Private {
+    /// Answers a call with these first arguments, if it concerns the vCPU alone.
+    pub fn private_hypercall(&mut self, call: Hypercall, arguments: [u64; 3]) -> Private {
+        let [argument, ..] = arguments;
         match call {
             Hypercall::SetSprg0 => {
                 self.system.hal.set_sprg0(argument);
                 Private::Answered
             }
             Hypercall::Confer if is_all_others(argument) => self.give_up(),
+            Hypercall::PageInit => self.initialize_page(arguments),
             _ => Private::Shared,
+        }
+    }
+
+    #[inline(never)]
+    fn initialize_page(&self, [flags, to, from]: [u64; 3]) -> Private {
+        let given = self.system.given(self.place.0);
+        if initialize_owned(given, self.system.hal, flags, to, from) {
+            Private::Answered
+        } else {
+            Private::Shared
         }
     }
 

@@ -15,6 +15,7 @@ mod terminal;
 mod vpa;
 
 pub use guest::Guest;
+pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
 use arch::papr::Hypercall;

@@ -1,15 +1,17 @@
 //! H_PAGE_INIT: zeroes or copies a page of the guest's memory.
 
-use arch::address::GuestRealAddress;
+use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::page::{COPY, ICACHE_INVALIDATE, ICACHE_SYNCHRONIZE, ZERO};
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
+use crate::given::Given;
 use crate::guest_memory::AccessError;
-use crate::hal::{Hal, Window};
+use crate::hal::{Hal, Maps, Window, Windows};
 use crate::partition::Partition;
 
 const PAGE_LOG2: u32 = 12;
+const BYTES: u64 = 1 << PAGE_LOG2;
 const KNOWN: u64 = ZERO | COPY | ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE;
 
 pub(super) fn initialize<H: Hal>(
@@ -24,29 +26,64 @@ pub(super) fn initialize<H: Hal>(
     if flags & !KNOWN != 0 || !to.is_aligned(PAGE_LOG2) || bad_source {
         return Answer::Status(H_PARAMETER);
     }
-    match initialized(partition, hal, flags, to, from) {
+    let mut filled = |address| partition.memory.filled(hal, address, BYTES);
+    let from = if flags & COPY == 0 { Ok(None) } else { filled(from).map(Some) };
+    let places = from.and_then(|from| Ok((filled(to)?, from)));
+    match places.and_then(|(to, from)| initialized(hal, flags, to, from)) {
         Ok(()) => Answer::Status(H_SUCCESS),
         Err(error) => refused(error),
     }
 }
 
-fn initialized<H: Hal>(
-    partition: &mut Partition<H>,
+/// The same of pages that the partition has already, for a vCPU that has not locked it: whether it is done. Else
+/// nothing has happened.
+pub(crate) fn initialize_owned<H: Windows>(
+    given: &Given,
     hal: &H,
     flags: u64,
-    to: GuestRealAddress,
-    from: GuestRealAddress,
-) -> Result<(), AccessError> {
-    let mut page = [0; 1 << PAGE_LOG2];
-    if flags & COPY != 0 {
-        partition.memory.read(hal, from, &mut page)?;
+    to: u64,
+    from: u64,
+) -> bool {
+    let (to, from) = (GuestRealAddress(to), GuestRealAddress(from));
+    if flags & !KNOWN != 0 || !to.is_aligned(PAGE_LOG2) {
+        return false;
     }
-    let mut target = partition.memory.window(hal, to, 1 << PAGE_LOG2)?;
-    if flags & (ZERO | COPY) != 0 {
-        target.write(0, &page);
+    let from = match flags & COPY {
+        0 => None,
+        _ if !from.is_aligned(PAGE_LOG2) => return false,
+        _ => match given.owned(from, BYTES) {
+            None => return false,
+            from => from,
+        },
+    };
+    given.owned(to, BYTES).is_some_and(|to| initialized(hal, flags, to, from).is_ok())
+}
+
+/// Zeroes a page, copies another one there, or neither, and lets instructions be fetched from it if the flags say so.
+fn initialized<H: Windows>(
+    hal: &H,
+    flags: u64,
+    to: RealAddress,
+    from: Option<RealAddress>,
+) -> Result<(), AccessError> {
+    let maps = hal.maps();
+    let open = |real| maps.open(real, BYTES).map_err(AccessError::Hypervisor);
+    let mut to = open(to)?;
+    match from {
+        Some(from) => copy(&open(from)?, &mut to),
+        None if flags & ZERO != 0 => to.zero(),
+        None => {}
     }
     if flags & (ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE) != 0 {
-        target.make_fetchable();
+        to.make_fetchable();
     }
     Ok(())
+}
+
+/// By way of the hypervisor's own memory, and not inlined, since that is on the stack.
+#[inline(never)]
+fn copy(from: &impl Window, to: &mut impl Window) {
+    let mut page = [0; BYTES as usize];
+    from.read(0, &mut page);
+    to.write(0, &page);
 }

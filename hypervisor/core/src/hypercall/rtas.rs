@@ -36,6 +36,8 @@ const fn status(status: i32) -> Called {
 
 pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     let buffer = GuestRealAddress(buffer);
+    // What is read and written lies in one frame, if not in two.
+    let _maps = guest.hal.maps();
     let mut header = [0; 3];
     if let Err(error) = read_words(guest, buffer, &mut header) {
         return refused(error);

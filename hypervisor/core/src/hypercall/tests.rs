@@ -15,7 +15,7 @@ use arch::registers::lpcr;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
 use proptest::test_runner::TestRunner;
 
-use super::{Answer, answer};
+use super::{Answer, answer, initialize_owned};
 use crate::calendar::DateTime;
 use crate::console::Console;
 use crate::devices::tce::Window;
@@ -567,6 +567,39 @@ fn pages_are_zeroed_and_copied() {
     let flags = page::COPY | page::ICACHE_SYNCHRONIZE;
     setup.expect(Hypercall::PageInit, [flags, 0x6000, 0x7000, 0], H_SUCCESS);
     assert_eq!(read(&mut setup, 0x6000), [7; 0x1000]);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+}
+
+/// What answers without the lock answers for pages that the partition has, and for nothing else.
+#[test]
+fn a_page_that_the_partition_has_needs_no_lock() {
+    let mut setup = Setup::new();
+    let given = setup.partition.memory.given();
+    let (to, from) = (3 * MIB, 3 * MIB + 0x1000);
+    let zero = |setup: &Setup| initialize_owned(&given, &setup.hal, page::ZERO, to, 0);
+    assert!(!zero(&setup), "it is garbage yet");
+    setup.expect(Hypercall::PageInit, [page::ZERO, to, 0, 0], H_SUCCESS);
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(to), &[7; 0x2000]).unwrap();
+    assert!(zero(&setup));
+    let mut bytes = [1; 0x1000];
+    setup.partition.memory.read(&setup.hal, GuestRealAddress(to), &mut bytes).unwrap();
+    assert_eq!(bytes, [0; 0x1000]);
+    assert!(initialize_owned(&given, &setup.hal, page::COPY, to, from));
+    setup.partition.memory.read(&setup.hal, GuestRealAddress(to), &mut bytes).unwrap();
+    assert_eq!(bytes, [7; 0x1000]);
+    for (flags, to, from) in [
+        (page::ZERO, to + 0x800, 0),
+        (page::ZERO, 4 * MIB, 0),
+        (page::COPY, to, from + 1),
+        (page::COPY, to, 2 * MIB),
+        (page::ZERO | 1, to, 0),
+        (page::ZERO, u64::MAX << 12, 0),
+    ] {
+        assert!(
+            !initialize_owned(&given, &setup.hal, flags, to, from),
+            "{flags:#x} {to:#x} {from:#x}"
+        );
+    }
     assert_eq!(setup.hal.open_windows.get(), 0);
 }
 

@@ -60,7 +60,7 @@ pub(super) fn call(
     arguments: [u64; 3],
 ) -> Option<Departure> {
     let [first, second, third] = arguments;
-    match running.private_hypercall(call, first) {
+    match running.private_hypercall(call, arguments) {
         Private::Shared => {}
         Private::Answered => return None,
         Private::Departs => return running.departure.take(),

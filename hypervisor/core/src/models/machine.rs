@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use arch::address::RealAddress;
+use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
@@ -16,8 +17,9 @@ use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
-use crate::fake::{Fake, FakeWindow};
+use crate::fake::{Fake, FakeMaps, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::memory::Range;
 use crate::partition::Common;
 use crate::partition::outcome::Departure;
 use crate::scheduling::queue::VcpuId;
@@ -108,10 +110,19 @@ impl Machine {
 }
 
 impl Windows for Machine {
-    type Window = FakeWindow;
+    type Maps<'a> = FakeMaps<'a>;
+    type Pinned = FakeWindow;
 
-    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<FakeWindow, HalError> {
-        self.fake.map_window(address, bytes)
+    fn maps(&self) -> FakeMaps<'_> {
+        self.fake.maps()
+    }
+
+    fn map_as(
+        &self,
+        policy: MapPolicy,
+        memory: &mut dyn Iterator<Item = Range>,
+    ) -> Result<(), HalError> {
+        self.fake.map_as(policy, memory)
     }
 
     fn pin_window(

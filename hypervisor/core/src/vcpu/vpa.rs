@@ -36,7 +36,7 @@ pub struct Log {
 /// A vCPU's areas.
 #[derive(Debug)]
 pub struct Vpa<H: Hal> {
-    area: Option<H::Window>,
+    area: Option<H::Pinned>,
     /// The dispatch trace log.
     pub log: Option<Log>,
     /// The SLB shadow.
@@ -57,7 +57,7 @@ impl<H: Hal> Vpa<H> {
     }
 
     /// Registers a window of [`AREA_BYTES`], of a vCPU that runs now or not.
-    pub fn set_area(&mut self, mut window: H::Window, runs: bool) {
+    pub fn set_area(&mut self, mut window: H::Pinned, runs: bool) {
         let mut flags = [0];
         window.read(FLAGS.0, &mut flags);
         window.write(FLAGS.0, &[flags[0] | FLAGS.1]);

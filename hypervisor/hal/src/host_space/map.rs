@@ -1,4 +1,4 @@
-//! The hypervisor's own translation: its tree, the partition table, and windows.
+//! The hypervisor's own translation: its tree, the tables of partitions and processes, and windows that stay open.
 
 use core::ptr;
 
@@ -10,11 +10,12 @@ use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::sync::Lock;
 
 use super::memory::{
-    HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, WINDOW_BASE, real_of,
+    DEVICE_TREE_BASE, DIRECT_BASE, HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE,
+    real_of,
 };
-use super::windows::{Opened, RIGHTS_DATA, Reserved, Windows, leaf};
+use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
 use crate::metal::registers::{Scope, invalidate, ptesync};
-use crate::radix::{MapError, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
+use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::single::Single;
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
@@ -27,20 +28,24 @@ struct PartitionTable {
     entries: [[u64; 2]; LPIDS],
 }
 
-/// LPID 0's process table: PID 0 alone, so that no guest's PIDR finds a translation in it.
+/// LPID 0's process table: PID 0 for quadrant 3, and a PID for each hardware thread, so that a guest's PIDR finds nothing in
+/// it but the slots of one thread.
 #[repr(C, align(0x1000))]
 struct ProcessTable {
-    entries: [[u64; 2]; 256],
+    entries: [[u64; 2]; PIDS],
 }
+
+/// PIDs that the table has room for.
+pub(crate) const PIDS: usize = 1 << (PAGE_4K - 4);
 
 #[unsafe(link_section = ".bss.tables")]
 static PARTITION_TABLE: Single<PartitionTable> =
     Single::new(PartitionTable { entries: [[0; 2]; LPIDS] });
 #[unsafe(link_section = ".bss.tables")]
-static PROCESS_TABLE: Single<ProcessTable> = Single::new(ProcessTable { entries: [[0; 2]; 256] });
+static PROCESS_TABLE: Single<ProcessTable> = Single::new(ProcessTable { entries: [[0; 2]; PIDS] });
 
 /// The hypervisor's tree, from [`build`] on.
-static WINDOWS: Lock<Option<Windows>> = Lock::new(None);
+static TREE: Lock<Option<Tree>> = Lock::new(None);
 
 unsafe extern "C" {
     static image_start: u8;
@@ -56,8 +61,8 @@ pub(crate) fn image() -> Range {
 }
 
 /// Does something with the hypervisor's tree, which nobody else does meanwhile.
-fn with_windows<T>(work: impl FnOnce(&mut Windows) -> T) -> T {
-    work(WINDOWS.lock().as_mut().expect("the tree was built at boot"))
+fn with_tree<T>(work: impl FnOnce(&mut Tree) -> T) -> T {
+    work(TREE.lock().as_mut().expect("the tree was built at boot"))
 }
 
 /// Builds the hypervisor's tree over its image and announces it in the tables; answers PTCR.
@@ -77,17 +82,13 @@ pub(crate) fn build() -> Result<u64, MapError> {
         address += 1 << PAGE_4K;
     }
 
-    let process = PROCESS_TABLE.get();
-    // SAFETY: aligned doublewords of statics that only this module writes.
-    unsafe {
-        ptr::write_volatile(&raw mut (*process).entries[0][0], tree.root_doubleword().to_be())
-    };
+    set_process(0, &tree);
     // The processor reads the process table through LPID 0's second stage. The same tree serves: in
     // the image, offset and real address are equal.
-    let process = TableLocation { base: real_of(process as u64), bytes_log2: PAGE_4K };
+    let process = TableLocation { base: real_of(PROCESS_TABLE.get() as u64), bytes_log2: PAGE_4K };
     // SAFETY: the tree maps the image where it runs, and stays: nothing takes tables out of it.
     unsafe { set_partition(0, PATE0_HR | tree.root_doubleword(), process.to_doubleword()) };
-    *WINDOWS.lock() = Some(Windows::new(tree, WINDOW_BASE));
+    *TREE.lock() = Some(tree);
     Ok(ptcr())
 }
 
@@ -97,13 +98,38 @@ pub(crate) fn ptcr() -> u64 {
     TableLocation { base, bytes_log2: PARTITION_TABLE_LOG2 }.to_doubleword()
 }
 
+/// Names the tree of one of the hypervisor's PIDs, which had none.
+pub(crate) fn set_process(pid: u32, tree: &Tree) {
+    let table = PROCESS_TABLE.get();
+    // SAFETY: the index is checked; an aligned doubleword of a static that only this module writes.
+    unsafe {
+        let entry = &raw mut (*table).entries[pid as usize][0];
+        ptr::write_volatile(entry, tree.root_doubleword().to_be());
+    }
+    ptesync();
+}
+
+/// The table of the hypervisor's own tree for 2 MiB of windows.
+pub(crate) fn last_table(address: u64) -> Result<LastTable, HalError> {
+    Ok(with_tree(|tree| tree.last_table(&mut HeapTables, address))?)
+}
+
+/// Maps the gibibytes in which all memory lies.
+pub(crate) fn map_all(memory: &mut dyn Iterator<Item = Range>) -> Result<(), HalError> {
+    let end = memory.map(Range::end).max().unwrap_or(0);
+    for start in (0..end).step_by(1 << PAGE_1G) {
+        let page = leaf(RealAddress(start), RIGHTS_DATA);
+        with_tree(|tree| tree.map(&mut HeapTables, DIRECT_BASE + start, PAGE_1G, page))?;
+    }
+    ptesync();
+    Ok(())
+}
+
 /// Maps the heap.
 pub(crate) fn map_heap(range: Range) -> Result<(), MapError> {
     for offset in (0..range.bytes).step_by(1 << PAGE_2M) {
         let page = leaf(range.start.wrapping_add(offset), RIGHTS_DATA);
-        with_windows(|windows| {
-            windows.tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page)
-        })?;
+        with_tree(|tree| tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page))?;
     }
     ptesync();
     Ok(())
@@ -141,10 +167,46 @@ pub(crate) const fn lpids() -> u32 {
     LPIDS as u32
 }
 
-/// A mapped range; what was mapped is undone at its end.
+/// Memory that is mapped for good: firmware's device tree.
 #[derive(Debug)]
-pub(crate) struct Mapping {
-    opened: Opened,
+pub(crate) struct Kept {
+    start: RealAddress,
+    /// Pages that are mapped.
+    pages: u64,
+}
+
+/// Bytes that there is room for, from the first page on.
+pub(crate) const KEPT_BYTES_MAX: u64 = 1 << PAGE_2M;
+
+impl Kept {
+    /// Nothing of it is mapped.
+    pub(crate) const fn at(start: RealAddress) -> Self {
+        Self { start, pages: 0 }
+    }
+
+    /// So many bytes of it, mapped.
+    pub(crate) fn bytes(&mut self, reserved: &Reserved, bytes: u64) -> Result<*mut u8, HalError> {
+        reserved.refuse(Range { start: self.start, bytes })?;
+        let offset = self.start.offset(PAGE_64K);
+        if bytes > KEPT_BYTES_MAX - offset {
+            return Err(HalError::BadRange);
+        }
+        let pages = (offset + bytes).div_ceil(1 << PAGE_64K);
+        for page in self.pages..pages {
+            let offset = page << PAGE_64K;
+            let leaf = leaf(self.start.align_down(PAGE_64K).wrapping_add(offset), RIGHTS_DATA);
+            let address = DEVICE_TREE_BASE + offset;
+            with_tree(|tree| tree.map(&mut ImageTables, address, PAGE_64K, leaf))?;
+        }
+        self.pages = self.pages.max(pages);
+        ptesync();
+        Ok((DEVICE_TREE_BASE + offset) as *mut u8)
+    }
+}
+
+/// A window that stays open; what was mapped is undone at its end.
+#[derive(Debug)]
+pub(crate) struct Pin {
     /// The first byte asked for.
     pub(crate) pointer: *mut u8,
     /// How many bytes were asked for.
@@ -152,51 +214,30 @@ pub(crate) struct Mapping {
 }
 
 // SAFETY: the memory is mapped for all threads alike.
-unsafe impl Send for Mapping {}
+unsafe impl Send for Pin {}
 
-impl Mapping {
-    fn new(opened: Opened, bytes: u64) -> Self {
-        // The processor may walk to the new entries once the stores to them are done.
-        ptesync();
-        Self { pointer: opened.address as *mut u8, opened, bytes: bytes as usize }
-    }
-}
-
-/// Maps real memory that is not the hypervisor's own.
-pub(crate) fn map_window(
-    reserved: &Reserved,
-    address: RealAddress,
-    bytes: u64,
-) -> Result<Mapping, HalError> {
-    let range = Range { start: address, bytes };
-    reserved.refuse(range)?;
-    let invalidate = || invalidate(Scope::Host);
-    let opened = with_windows(|windows| windows.open(&mut ImageTables, range, invalidate))?;
-    Ok(Mapping::new(opened, bytes))
-}
-
-/// Maps such memory, all in one 64 KiB page, at the place that is the vCPU's own.
+/// Maps such memory, all in one frame, at the place that is the vCPU's own.
 pub(crate) fn pin_window(
     reserved: &Reserved,
     vcpu: VcpuId,
     address: RealAddress,
     bytes: u64,
-) -> Result<Mapping, HalError> {
+) -> Result<Pin, HalError> {
     let range = Range { start: address, bytes };
     reserved.refuse(range)?;
     let base = PINNED_BASE + (u64::from(vcpu.0) << PAGE_64K);
-    let opened = with_windows(|windows| windows.pin(&mut HeapTables, base, range))?;
-    Ok(Mapping::new(opened, bytes))
+    let pointer = with_tree(|tree| pin(tree, &mut HeapTables, base, range))? as *mut u8;
+    // The processor may walk to the new entry once the store to it is done.
+    ptesync();
+    Ok(Pin { pointer, bytes: bytes as usize })
 }
 
-impl Drop for Mapping {
+impl Drop for Pin {
     fn drop(&mut self) {
-        with_windows(|windows| {
-            windows.close(&mut ImageTables, &self.opened);
-            if self.opened.is_pinned() {
-                // It seldom ends, and its place may be used again at once.
-                invalidate(Scope::Host);
-            }
+        with_tree(|tree| {
+            tree.unmap(&mut HeapTables, self.pointer as u64 >> PAGE_64K << PAGE_64K);
+            // It seldom ends, and its place may be used again at once.
+            invalidate(Scope::Host);
         });
     }
 }

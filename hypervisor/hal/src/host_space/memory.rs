@@ -19,8 +19,16 @@ use crate::single::Single;
 pub(crate) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
 /// Where the heap is mapped.
 pub(crate) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
-/// Where windows are mapped.
-pub(crate) const WINDOW_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+/// Where firmware's device tree is mapped.
+pub(crate) const DEVICE_TREE_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+/// Where all memory is mapped, if a policy says so.
+pub(crate) const DIRECT_BASE: u64 = IMAGE_BASE + 0x100_0000_0000;
+/// Quadrant 0, where the PID says whose it is: each hardware thread has 2 MiB for its windows from here on.
+pub(crate) const REGIONS_BASE: u64 = 0x2000_0000;
+/// Where a lazy policy has the windows of hardware threads, 2 MiB for each.
+pub(crate) const LAZY_BASE: u64 = IMAGE_BASE + 0x8000_0000;
+/// Where Xen's policy has the windows of partitions, 64 MiB for each.
+pub(crate) const DOMAINS_BASE: u64 = IMAGE_BASE + 0x200_0000_0000;
 /// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
 pub(crate) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.

@@ -4,7 +4,11 @@
 //! tree that POWER9 walks, with its tables; `memory` has the tables and the heap.
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub(crate) mod domain;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub(crate) mod map;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub(crate) mod memory;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub(crate) mod region;
 pub mod windows;

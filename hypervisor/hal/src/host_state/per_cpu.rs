@@ -11,6 +11,7 @@ use hypervisor_core::vcpu::registers::Registers;
 
 use super::HOST_MSR;
 use super::power9::HOST_LPCR;
+use crate::host_space::region::MapRegion;
 use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.
@@ -37,6 +38,8 @@ pub(crate) struct PerCpu {
     pub(crate) guest: *mut c_void,
     /// What all threads share, a `System`, once a guest was entered.
     pub(crate) system: *const c_void,
+    /// Its region of windows.
+    pub(crate) region: *mut MapRegion,
     /// Hypercalls by door, since the guest was entered.
     pub(crate) hypercalls: [u64; 2],
     /// OPAL's base, its r2.
@@ -98,6 +101,7 @@ const NEW: PerCpu = PerCpu {
     vcpu: core::ptr::null_mut(),
     guest: core::ptr::null_mut(),
     system: core::ptr::null(),
+    region: core::ptr::null_mut(),
     hypercalls: [0; 2],
     opal_base: 0,
     opal_entry: 0,

@@ -5,14 +5,14 @@ use arch::opal::{reinit, status};
 
 use hypervisor_core::boot::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
-use hypervisor_core::hal::WINDOW_BYTES_MAX;
 use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
 use super::registers::{Scope, invalidate, read, spr};
 use super::{Boot, opal, threads};
-use crate::host_space::map::{self, Mapping};
+use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
+use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::power9::{check_version, set_up_thread, translation_on};
@@ -38,7 +38,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
         translation_on();
     }
 
-    // From here on the device tree is reached through a window, which stays open for good.
+    // From here on the device tree is mapped, for good.
     let device_tree = RealAddress(device_tree & !(0xF << 60));
     let data = device_tree_bytes(device_tree);
     let firmware = match Firmware::new(data, device_tree) {
@@ -54,6 +54,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     map::map_heap(heap).expect("the pool has room for the heap's tables");
     // SAFETY: the range is free, mapped, and this is the only call.
     unsafe { start_heap(heap) };
+    MapRegion::populate(0).expect("the heap has room for the tables of a thread");
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
     let reserved = Reserved::new([image, heap, tree]);
     hal_hypervisor_main(Machine::new(reserved), Boot { firmware, pvr, own: [image, heap] })
@@ -61,25 +62,19 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
 
 const EMPTY: Range = Range::new(0, 0);
 
-/// The whole tree, through a window that is never closed.
+/// The whole tree.
 fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
     let reserved = Reserved::new([map::image(), EMPTY, EMPTY]);
-    let map =
-        |bytes| map::map_window(&reserved, address, bytes).expect("the device tree fits a window");
-    let header = map(HEADER_BYTES);
+    let mut kept = Kept::at(address);
+    let mut map = |bytes| kept.bytes(&reserved, bytes).expect("the device tree fits its place");
     // The header of a bundle's manifest and that of this tree are the same.
-    let bytes = manifest_bytes(copy(&header), WINDOW_BYTES_MAX)
+    // SAFETY: mapped, so many bytes.
+    let header = unsafe { map(HEADER_BYTES).cast::<[u8; HEADER_BYTES as usize]>().read() };
+    let bytes = manifest_bytes(header, KEPT_BYTES_MAX)
         .expect("r3 is the address of a flattened device tree");
-    drop(header);
-    let whole = core::mem::ManuallyDrop::new(map(bytes));
-    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and `Own` keeps
-    // it out of other windows and of partitions.
-    unsafe { core::slice::from_raw_parts(whole.pointer, whole.bytes) }
-}
-
-fn copy(mapping: &Mapping) -> [u8; HEADER_BYTES as usize] {
-    // SAFETY: the mapping has this many bytes.
-    unsafe { mapping.pointer.cast::<[u8; HEADER_BYTES as usize]>().read() }
+    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and `Reserved` keeps
+    // it out of windows and of partitions.
+    unsafe { core::slice::from_raw_parts(map(bytes), bytes as usize) }
 }
 
 /// What came in registers is what is in the tree, or this is not the firmware it seems to be.

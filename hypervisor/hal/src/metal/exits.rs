@@ -60,7 +60,7 @@ extern "C" fn hal_hypercall(
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
     // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
-    match unsafe { running() }.private_hypercall(call, a1) {
+    match unsafe { running() }.private_hypercall(call, [a1, a2, a3]) {
         Private::Answered => Answered { status: H_SUCCESS, what: What::NoOutputs },
         Private::Departs => Answered { status: H_SUCCESS, what: What::Departs },
         Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },

@@ -4,6 +4,7 @@ use core::arch::asm;
 use core::ptr;
 
 use arch::address::RealAddress;
+use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
@@ -21,9 +22,11 @@ use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::Registers;
 
 use super::registers::{Scope, invalidate, ptesync, read, spr, write};
+use super::window::Pinned;
 use super::{eager, facilities, mitigations, opal, registers, residents, threads};
-use crate::host_space::map::{self, Mapping};
-use crate::host_space::memory::{BLOCK, HeapTables, zero_blocks};
+use crate::host_space::map;
+use crate::host_space::memory::HeapTables;
+use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
@@ -53,69 +56,26 @@ impl Machine {
 #[derive(Debug)]
 pub struct SecondStage(Tree);
 
-/// A piece of real memory, mapped while this lives.
-#[derive(Debug)]
-pub struct Window(Mapping);
-
-impl Window {
-    fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
-        let end = offset.checked_add(bytes);
-        assert!(end.is_some_and(|end| end <= self.0.bytes), "an access beyond its window");
-        // SAFETY: within the mapping.
-        unsafe { self.0.pointer.add(offset) }
-    }
-}
-
-impl hypervisor_core::hal::Window for Window {
-    fn read(&self, offset: usize, into: &mut [u8]) {
-        let from = self.at(offset, into.len());
-        // SAFETY: `at` has checked; `Reserved` keeps the hypervisor's own memory out of windows, so the
-        // two do not overlap. No reference to the mapped bytes is made.
-        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
-    }
-
-    fn write(&mut self, offset: usize, bytes: &[u8]) {
-        let to = self.at(offset, bytes.len());
-        // SAFETY: as for `read`.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
-    }
-
-    fn make_fetchable(&mut self) {
-        let first = self.0.pointer as usize & !(BLOCK - 1);
-        let end = self.0.pointer as usize + self.0.bytes;
-        // SAFETY: blocks of the mapping; neither instruction changes memory.
-        unsafe {
-            for block in (first..end).step_by(BLOCK) {
-                asm!("dcbst 0, {}", in(reg) block, options(nostack));
-            }
-            asm!("sync", options(nostack));
-            for block in (first..end).step_by(BLOCK) {
-                asm!("icbi 0, {}", in(reg) block, options(nostack));
-            }
-            asm!("sync", "isync", options(nostack));
-        }
-    }
-
-    fn zero(&mut self) {
-        let (start, bytes) = (self.0.pointer, self.0.bytes);
-        if start.align_offset(BLOCK) != 0 || !bytes.is_multiple_of(BLOCK) {
-            // SAFETY: within the mapping.
-            unsafe { ptr::write_bytes(start, 0, bytes) };
-            return;
-        }
-        // SAFETY: whole blocks within the mapping, which is cacheable.
-        unsafe { zero_blocks(start, bytes) };
-    }
-}
-
 /// Times that `darn` is asked before it is believed to have no number.
 const RANDOM_TRIES: u32 = 10;
 
 impl Windows for Machine {
-    type Window = Window;
+    type Maps<'a> = Maps<'a>;
+    type Pinned = Pinned;
 
-    fn map_window(&self, address: RealAddress, bytes: u64) -> Result<Window, HalError> {
-        map::map_window(&self.0, address, bytes).map(Window)
+    fn maps(&self) -> Maps<'_> {
+        Maps::begin(&self.0)
+    }
+
+    fn map_as(
+        &self,
+        policy: MapPolicy,
+        memory: &mut dyn Iterator<Item = Range>,
+    ) -> Result<(), HalError> {
+        if policy == MapPolicy::Direct {
+            map::map_all(memory)?;
+        }
+        MapRegion::map_as(policy)
     }
 
     fn pin_window(
@@ -123,8 +83,8 @@ impl Windows for Machine {
         vcpu: VcpuId,
         address: RealAddress,
         bytes: u64,
-    ) -> Result<Window, HalError> {
-        map::pin_window(&self.0, vcpu, address, bytes).map(Window)
+    ) -> Result<Pinned, HalError> {
+        map::pin_window(&self.0, vcpu, address, bytes).map(Pinned)
     }
 }
 
@@ -135,6 +95,7 @@ impl Tables for Machine {
         if lpid == 0 || lpid >= map::lpids() {
             return Err(HalError::OutOfTables);
         }
+        region::add_partition()?;
         let tree = Tree::new(&mut HeapTables)?;
         // SAFETY: trees are never given back, and `map_page` lets nothing of the hypervisor's into this one.
         unsafe { map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0) };

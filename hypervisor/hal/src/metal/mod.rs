@@ -14,6 +14,7 @@ mod panic;
 pub(crate) mod registers;
 mod residents;
 mod threads;
+mod window;
 
 use core::mem::offset_of;
 
@@ -24,9 +25,10 @@ use hypervisor_core::facilities::Demanded;
 use hypervisor_core::system::System;
 use hypervisor_core::vcpu::registers::{Floating, Registers};
 
-pub use machine::{Machine, SecondStage, Window};
+pub use machine::{Machine, SecondStage};
 use mitigations::Condition;
 use registers::spr;
+pub use window::{Pinned, Window};
 
 use crate::host_state::per_cpu::PerCpu;
 

@@ -172,6 +172,23 @@ pub(crate) fn invalidate_in_core(lpid: u32) {
     unsafe { asm!("ptesync", ".long {}", "isync", const SLBIA, options(nostack)) };
 }
 
+/// AP of a page of 64 KiB in RB, field 56:58 (`docs/facts/translation.md#page-sizes`).
+const AP_64K: u64 = 5 << 5;
+
+/// Makes this core forget the translation of one page of 64 KiB in quadrant 0, of a PID of the LPID that LPIDR names.
+/// `ptesync` comes before the first of these and behind the last.
+pub(crate) fn invalidate_page_in_core(address: u64, pid: u32) {
+    const PAGE: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
+    take_back::<PAGE>(address | AP_64K, u64::from(pid) << 32);
+}
+
+/// Makes this core forget the translations of the hypervisor's own, but for what quadrant 0 shows to other PIDs. LPIDR is 0
+/// meanwhile. `ptesync` comes before this and behind it.
+pub(crate) fn invalidate_host_in_core() {
+    const TLB: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
+    (0..CLASSES).for_each(|class| take_back::<TLB>(IS_PID + class * NEXT_CLASS, 0));
+}
+
 /// `tlbie` or `tlbiel`.
 fn take_back<const WORD: u32>(rb: u64, rs: u64) {
     // SAFETY: forgetting cached translations changes no translation.

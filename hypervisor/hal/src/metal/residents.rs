@@ -11,6 +11,7 @@ use hypervisor_core::vcpu::registers::{Registers, Supervisor, Written};
 
 use super::facilities;
 use super::registers::{clear_segments, isync, ptesync, read, spr, write};
+use crate::host_space::region;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
 use crate::single::Single;
 
@@ -77,6 +78,7 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
     // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
     unsafe {
         if read::<{ spr::LPIDR }>() != lpid {
+            region::change_partition(common.lpid);
             // Stores of another partition must not drain under this one's LPID.
             ptesync();
             isync();

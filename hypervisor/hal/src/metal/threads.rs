@@ -18,6 +18,7 @@ use super::registers::{isync, ptesync, read, spr, write};
 use super::{opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
+use crate::host_space::region::{self, MapRegion};
 use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
 use crate::host_state::power9::{HOST_LPCR, set_up_thread, translation_on};
 use crate::single::Single;
@@ -88,6 +89,7 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
         // Below the place where callees store to their caller's header.
         (*new).stack = stack as u64 + STACK_BYTES as u64 - 0x100;
     }
+    MapRegion::populate(index).map_err(|_| ThreadError::NoMemory)?;
     THREADS[index].server.store(server, Ordering::Relaxed);
     hal_next_thread.store(new as u64, Ordering::Relaxed);
     ptesync();
@@ -192,6 +194,7 @@ pub(super) fn clear_doorbell() {
 pub(super) fn wait(until: u64) {
     residents::forget();
     let psscr = IDLE.load(Ordering::Relaxed);
+    region::flush();
     if psscr == NO_STOP {
         return poll(until);
     }

@@ -103,6 +103,33 @@ pub struct Tree {
     root: RealAddress,
 }
 
+/// The table of the last level that translates 2 MiB of a tree in pages of 64 KiB, whose entries are written one by one.
+/// The tree keeps it.
+#[derive(Debug)]
+pub struct LastTable(Slot);
+
+impl LastTable {
+    /// Its entries.
+    pub const ENTRIES: usize = 1 << LEAF_64K_ENTRIES_LOG2;
+
+    /// What an entry shows.
+    pub fn read(&self, memory: &impl TableMemory, entry: usize) -> Option<Leaf> {
+        assert!(entry < Self::ENTRIES, "an entry of the table");
+        match Entry::from_doubleword(memory.read(&self.0.after(entry as u64))) {
+            Entry::Leaf(leaf) => Some(leaf),
+            Entry::Invalid | Entry::Directory { .. } => None,
+        }
+    }
+
+    /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates lookasides between two
+    /// valid entries, and orders the store before the first access.
+    pub fn write(&self, memory: &mut impl TableMemory, entry: usize, leaf: Option<Leaf>) {
+        assert!(entry < Self::ENTRIES, "an entry of the table");
+        let entry_value = leaf.map_or(Entry::Invalid, Entry::Leaf);
+        memory.write(&self.0.after(entry as u64), entry_value.to_doubleword());
+    }
+}
+
 impl Tree {
     /// An empty tree.
     ///
@@ -169,6 +196,21 @@ impl Tree {
             memory.write(&slot, Entry::Leaf(Leaf { base, ..leaf }).to_doubleword());
         }
         Ok(())
+    }
+
+    /// The table of the last level that translates the 2 MiB at `address` in pages of 64 KiB, made if it is missing.
+    ///
+    /// # Errors
+    /// [`MapError::Unaligned`], [`MapError::OutOfTables`] and [`MapError::Conflict`].
+    pub fn last_table(
+        &mut self,
+        memory: &mut impl TableMemory,
+        address: u64,
+    ) -> Result<LastTable, MapError> {
+        if !RealAddress(address).is_aligned(PAGE_2M) {
+            return Err(MapError::Unaligned);
+        }
+        self.slot(memory, address, PAGE_64K).map(LastTable)
     }
 
     /// Takes out what [`Tree::map_run`] mapped, as far as it lies in one table. The caller invalidates lookasides.

@@ -27,6 +27,24 @@ fn pages_of_two_sizes_in_the_same_two_mebibytes_conflict() {
     assert_eq!(tree.map(&mut memory, 0x21_0000, PAGE_64K, leaf(0)), Err(MapError::Conflict));
 }
 
+/// As a thread's slots are: the table is there before any of its pages.
+#[test]
+fn entries_of_a_table_are_written_one_by_one() {
+    let (mut memory, mut tree) = tree(100);
+    let table = tree.last_table(&mut memory, 0x20_0000).unwrap();
+    let walk = |memory: &Sparse, address| {
+        tree.walk(memory, address).map(|(leaf, log2)| (leaf.base.0, log2))
+    };
+    assert_eq!(walk(&memory, 0x23_0000), None);
+    table.write(&mut memory, 3, Some(leaf(0x7_0000)));
+    assert_eq!(walk(&memory, 0x23_0000), Some((0x7_0000, PAGE_64K)));
+    assert_eq!(table.read(&memory, 3), Some(leaf(0x7_0000)));
+    assert_eq!((table.read(&memory, 2), walk(&memory, 0x24_0000)), (None, None));
+    table.write(&mut memory, 3, None);
+    assert_eq!(walk(&memory, 0x23_0000), None);
+    assert!(matches!(tree.last_table(&mut memory, 0x21_0000), Err(MapError::Unaligned)));
+}
+
 #[test]
 fn alignment_and_size_are_checked() {
     let (mut memory, mut tree) = tree(100);

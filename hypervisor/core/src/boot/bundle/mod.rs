@@ -10,9 +10,9 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
-    MANIFEST_BYTES_MAX, MEMORY_BYTES, MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR,
-    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX,
-    WEIGHT, WEIGHT_MAX, is_name,
+    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
+    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -34,6 +34,8 @@ pub struct Bundle {
     pub registers: RegisterPolicy,
     /// What is done against speculation.
     pub mitigations: MitigationPolicy,
+    /// How the memory of partitions is reached.
+    pub map: MapPolicy,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -110,6 +112,8 @@ pub enum BundleError {
     Registers,
     /// There is no such policy for mitigations.
     Mitigations,
+    /// There is no such policy for maps.
+    Map,
     /// What the policy for registers leaves out is not known, or the policy is not eager.
     EagerWithout,
     /// The slice is zero or not a number.
@@ -171,6 +175,9 @@ impl fmt::Display for BundleError {
             Self::Mitigations => {
                 f.write_str("the policy for mitigations is not one of firmware and off")
             }
+            Self::Map => f.write_str(
+                "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2 and direct",
+            ),
             Self::EagerWithout => f.write_str(
                 "what the policy for registers leaves out is not known, or the policy is not eager",
             ),
@@ -305,7 +312,14 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(MitigationPolicy::from_name).ok_or(BundleError::Mitigations)?
         }
     };
-    Ok(Bundle { slice, console, registers, mitigations, partitions })
+    let map = match root.property(MAP) {
+        None => MapPolicy::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(MapPolicy::from_name).ok_or(BundleError::Map)?
+        }
+    };
+    Ok(Bundle { slice, console, registers, mitigations, map, partitions })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {

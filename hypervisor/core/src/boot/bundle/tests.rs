@@ -4,9 +4,9 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, MEMORY_BYTES,
-    MITIGATIONS, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS,
-    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, MAP, MEMORY_BYTES,
+    MITIGATIONS, MapPolicy, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
+    SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -149,6 +149,21 @@ fn the_policy_for_mitigations_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("on"), Err(BundleError::Mitigations));
+}
+
+#[test]
+fn the_policy_for_maps_is_one_that_there_is() {
+    let with = |name: &str| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, MAP, name);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.map)
+    };
+    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.map);
+    assert_eq!(plain, Ok(MapPolicy::Ours));
+    for policy in MapPolicy::ALL {
+        assert_eq!(with(policy.name()), Ok(policy));
+    }
+    assert_eq!(with("theirs"), Err(BundleError::Map));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 //! has to wait for long for. Before the first partition runs they follow each other; when one starts anew, its first
 //! vCPU does them ([`crate::partition::life`]).
 
-use arch::address::GuestRealAddress;
+use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
-use crate::guest_memory::{GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2};
-use crate::hal::{Hal, HalError, Window, Windows};
+use crate::guest_memory::{AccessError, GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2, pieces};
+use crate::hal::{Hal, HalError, Maps, Window, Windows};
 use crate::memory::{Range, find_free};
 use crate::partition::Partition;
 use crate::partition::outcome::LoadError;
@@ -25,11 +25,21 @@ pub fn read_bundle<H: Windows>(
         return Err(Ok(BundleError::NotATree));
     }
     let mut header = [0; HEADER_BYTES as usize];
-    hal.map_window(file.start, HEADER_BYTES).map_err(Err)?.read(0, &mut header);
+    read(hal, file.start, &mut header).map_err(Err)?;
     let bytes = bundle::manifest_bytes(header, file.bytes).map_err(Ok)?;
     let mut manifest = alloc::vec![0; bytes as usize];
-    hal.map_window(file.start, bytes).map_err(Err)?.read(0, &mut manifest);
+    read(hal, file.start, &mut manifest).map_err(Err)?;
     bundle::parse(&manifest, file.bytes).map_err(Ok)
+}
+
+/// Copies out of real memory.
+fn read<H: Windows>(hal: &H, from: RealAddress, into: &mut [u8]) -> Result<(), HalError> {
+    let maps = hal.maps();
+    for (offset, bytes) in pieces(from.0, into.len() as u64) {
+        let window = maps.open(from.wrapping_add(offset), bytes)?;
+        window.read(0, &mut into[offset as usize..(offset + bytes) as usize]);
+    }
+    Ok(())
 }
 
 /// Memory for a partition: in `memory`, clear of what is `taken`, and aligned as the largest page that its second stage
@@ -115,7 +125,7 @@ const fn room(address: GuestRealAddress) -> u64 {
 }
 
 /// Copies what comes behind the first `done` bytes of a segment, to where a piece ends in the partition's
-/// memory: how much that is. Two windows are open meanwhile, of the two that each hardware thread can have.
+/// memory: how much that is.
 fn copy<H: Hal>(
     memory: &mut GuestMemory<H>,
     payload: &Payload,
@@ -126,16 +136,21 @@ fn copy<H: Hal>(
     let address = segment.address.wrapping_add(done);
     let bytes = room(address).min(segment.file_bytes - done);
     let from = payload.file.wrapping_add(segment.file_offset + done);
-    let mut to = memory.window(hal, address, bytes).map_err(LoadError::Copy)?;
-    let from = hal.map_window(from, bytes).map_err(LoadError::Hal)?;
-    memory.fills(hal, || {
-        let mut chunk = [0; CHUNK_BYTES];
-        for offset in (0..bytes as usize).step_by(CHUNK_BYTES) {
-            let chunk = &mut chunk[..CHUNK_BYTES.min(bytes as usize - offset)];
-            from.read(offset, chunk);
-            to.write(offset, chunk);
-        }
-    });
+    let maps = hal.maps();
+    let real = memory.filled(hal, address, bytes).map_err(LoadError::Copy)?;
+    let to = maps.open(real, bytes).map_err(AccessError::Hypervisor);
+    let mut to = to.map_err(LoadError::Copy)?;
+    for (first, bytes) in pieces(from.0, bytes) {
+        let from = maps.open(from.wrapping_add(first), bytes).map_err(LoadError::Hal)?;
+        memory.fills(hal, || {
+            let mut chunk = [0; CHUNK_BYTES];
+            for offset in (0..bytes as usize).step_by(CHUNK_BYTES) {
+                let chunk = &mut chunk[..CHUNK_BYTES.min(bytes as usize - offset)];
+                from.read(offset, chunk);
+                to.write(first as usize + offset, chunk);
+            }
+        });
+    }
     Ok(bytes)
 }
 

@@ -1,0 +1,308 @@
+//! The windows of a hardware thread that come and go: its map cache, and where the cache's slots are.
+//!
+//! Slots whose frames are to be unreachable once they are released lie in quadrant 0. Each thread has a tree of its own for
+//! them, with one table, that only its own PID finds, and one page is flushed by one `tlbiel`. With another PID in PIDR, a
+//! guest's for instance, the thread itself does not find the slots, and neither does any other. It changes to its PID with
+//! the first window of an exit and back with the end of it. LPIDR is 0 meanwhile, since `tlbiel` takes the LPID from there;
+//! quadrant 3, where the hypervisor is, implies both.
+//!
+//! A lazy cache has its slots in quadrant 3, where no register has to change for a frame that is mapped already. A page
+//! cannot be flushed alone there, so that a flush is one of all translations of the hypervisor's own in the core, for many
+//! slots at a time.
+//!
+//! The tables are made once. `docs/decisions/0011-a-map-cache-for-each-thread.md` says why it is so. Nobody opens a window in the handler of a machine check or a system
+//! reset: those end the hypervisor.
+
+use alloc::boxed::Box;
+
+use arch::bundle::MapPolicy;
+use hypervisor_core::hal::HalError;
+use hypervisor_core::map_cache::xen_v2::XenV2;
+use hypervisor_core::map_cache::{
+    FRAME_LOG2, Frame, MapCache, MapError, Mode, SLOTS, Slot, SlotSet, Table,
+};
+use hypervisor_core::memory::Range;
+
+use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
+use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
+use super::{domain, map};
+use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::metal::registers::{
+    invalidate_host_in_core, invalidate_page_in_core, isync, ptesync, read, spr, write,
+};
+use crate::radix::{LastTable, PAGE_2M, Tree};
+
+const REGION_BYTES: u64 = 1 << PAGE_2M;
+const _: () = assert!(SLOTS as u64 == REGION_BYTES >> FRAME_LOG2, "slots fill their table");
+const _: () = assert!(SLOTS == LastTable::ENTRIES, "slots fill their table");
+const _: () = assert!(
+    REGIONS_BASE % REGION_BYTES == 0
+        && (REGIONS_BASE + THREADS_MAX as u64 * REGION_BYTES) >> 52 == 0,
+    "regions lie in quadrant 0"
+);
+const _: () = assert!(map::PIDS > THREADS_MAX, "each thread has a PID besides 0");
+
+/// What a hardware thread opens windows with.
+#[derive(Debug)]
+pub(crate) struct MapRegion {
+    way: Way,
+    entries: Entries,
+    /// Pieces of work that open windows, one within the other.
+    works: u32,
+}
+
+/// How.
+#[derive(Debug)]
+enum Way {
+    Ours(MapCache),
+    XenV2(XenV2),
+    Domain(domain::Own),
+    /// All memory is mapped, and nothing has to be done.
+    Direct,
+}
+
+/// The entries of the slots, and the thread's way to them.
+#[derive(Debug)]
+struct Entries {
+    table: LastTable,
+    /// Where slot 0 is.
+    base: u64,
+    /// Whose slots they are in quadrant 0; if it is nobody's, they are in quadrant 3.
+    pid: Option<u32>,
+    /// LPIDR and PIDR as they were before the thread's own were set.
+    others: Option<[u64; 2]>,
+}
+
+impl Entries {
+    /// Those in quadrant 0 of the thread with this index.
+    fn private(index: usize) -> Result<Self, HalError> {
+        let base = REGIONS_BASE + index as u64 * REGION_BYTES;
+        let pid = 1 + index as u32;
+        let mut tree = Tree::new(&mut HeapTables)?;
+        let table = tree.last_table(&mut HeapTables, base)?;
+        map::set_process(pid, &tree);
+        Ok(Self { table, base, pid: Some(pid), others: None })
+    }
+
+    /// Those in quadrant 3.
+    fn shared(index: usize) -> Result<Self, HalError> {
+        let base = LAZY_BASE + index as u64 * REGION_BYTES;
+        Ok(Self { table: map::last_table(base)?, base, pid: None, others: None })
+    }
+
+    /// Makes a slot accessible, behind what was stored before.
+    fn enter(&mut self, is_new: bool) {
+        match self.pid {
+            Some(pid) if self.others.is_none() => self.set_context(u64::from(pid)),
+            _ if is_new => ptesync(),
+            _ => {}
+        }
+    }
+
+    /// Sets LPIDR, and PIDR to `pid`.
+    fn set_context(&mut self, pid: u64) {
+        let before = [read::<{ spr::LPIDR }>(), read::<{ spr::PIDR }>()];
+        // Stores of a partition must not drain under another LPID, and a walk sees the entry that was written.
+        ptesync();
+        // SAFETY: quadrant 3, where the hypervisor is, implies LPID 0 and PID 0.
+        unsafe {
+            write::<{ spr::LPIDR }>(0);
+            write::<{ spr::PIDR }>(pid);
+        }
+        isync();
+        self.others = Some(before);
+    }
+
+    /// Sets both to what they were. What enters a guest synchronizes.
+    fn leave(&mut self) {
+        if let Some([lpidr, pidr]) = self.others.take() {
+            // SAFETY: as above.
+            unsafe {
+                write::<{ spr::LPIDR }>(lpidr);
+                write::<{ spr::PIDR }>(pidr);
+            }
+        }
+    }
+}
+
+impl Table for Entries {
+    fn set(&mut self, slot: Slot, frame: Frame) {
+        let leaf = leaf(frame.start(), RIGHTS_DATA);
+        self.table.write(&mut HeapTables, slot.index(), Some(leaf));
+    }
+
+    fn clear(&mut self, slot: Slot) {
+        self.table.write(&mut HeapTables, slot.index(), None);
+    }
+
+    /// Only this core has ever used these translations.
+    fn forget(&mut self, slots: SlotSet) {
+        match self.others {
+            None => self.set_context(u64::from(self.pid.unwrap_or(0))),
+            Some(_) => ptesync(),
+        }
+        if let Some(pid) = self.pid {
+            for slot in slots.iter() {
+                let address = self.base + ((slot.index() as u64) << FRAME_LOG2);
+                invalidate_page_in_core(address, pid);
+            }
+            ptesync();
+        } else {
+            invalidate_host_in_core();
+            ptesync();
+            self.leave();
+        }
+    }
+}
+
+impl MapRegion {
+    /// Makes that of the thread with this index, which is not running yet or is the one that calls.
+    pub(crate) fn populate(index: usize) -> Result<(), HalError> {
+        let entries = Entries::private(index)?;
+        let way = Way::Ours(MapCache::new(Mode::UntilEntry, entries.base));
+        let region = Box::new(Self { way, entries, works: 0 });
+        // SAFETY: within the array of areas; nobody else uses the field meanwhile.
+        unsafe { (*area(index)).region = Box::leak(region) };
+        Ok(())
+    }
+
+    /// That of this thread.
+    ///
+    /// # Safety
+    /// The reference ends before the next one is asked for.
+    unsafe fn own<'a>() -> &'a mut Self {
+        // SAFETY: made before the thread runs; the caller's promise.
+        unsafe { &mut *(*per_cpu()).region }
+    }
+
+    /// Opens windows as the policy says from here on.
+    pub(crate) fn map_as(policy: MapPolicy) -> Result<(), HalError> {
+        if policy == MapPolicy::Domain {
+            domain::add(Self::count())?;
+        }
+        for index in 0..THREADS_MAX {
+            // SAFETY: the boot thread calls this while the others do nothing.
+            let Some(region) = (unsafe { (*area(index)).region.as_mut() }) else { break };
+            // What the boot thread has read until now is unreachable already.
+            assert!(region.works == 0, "a policy changes between works");
+            if policy == MapPolicy::OursLazy {
+                region.entries = Entries::shared(index)?;
+            }
+            let base = region.entries.base;
+            region.way = match (Mode::of(policy), policy) {
+                (Some(mode), _) => Way::Ours(MapCache::new(mode, base)),
+                (None, MapPolicy::XenV2) => Way::XenV2(XenV2::new(base)),
+                (None, MapPolicy::Domain) => Way::Domain(domain::Own::of(0)),
+                (None, _) => Way::Direct,
+            };
+        }
+        Ok(())
+    }
+
+    /// How many there are: of all hardware threads that run.
+    fn count() -> usize {
+        // SAFETY: the boot thread calls this while the others do nothing.
+        (0..THREADS_MAX).take_while(|index| unsafe { !(*area(*index)).region.is_null() }).count()
+    }
+
+    fn open(&mut self, frame: Frame) -> Result<u64, HalError> {
+        let opened = match &mut self.way {
+            Way::Ours(cache) => cache.map(&mut self.entries, frame),
+            Way::XenV2(cache) => cache.map(&mut self.entries, frame),
+            Way::Domain(own) => return own.open(frame),
+            Way::Direct => return Ok(DIRECT_BASE + frame.start().0),
+        };
+        let opened = opened.map_err(|MapError::TooDeep| HalError::OutOfWindows)?;
+        self.entries.enter(opened.is_new);
+        Ok(opened.address)
+    }
+
+    fn close(&mut self, address: u64) {
+        let released = match &mut self.way {
+            Way::Ours(cache) => cache.release(&mut self.entries, address),
+            Way::XenV2(cache) => cache.release(address),
+            Way::Domain(own) => return own.close(address),
+            Way::Direct => return,
+        };
+        released.expect("a window of this thread that was open");
+    }
+
+    fn end_work(&mut self) {
+        self.works -= 1;
+        if self.works == 0 && self.entries.others.is_some() {
+            if let Way::Ours(cache) = &mut self.way {
+                cache.end_exit(&mut self.entries);
+            }
+            self.entries.leave();
+        }
+    }
+}
+
+/// Makes what was released unreachable that the policy has not: this thread waits.
+pub(crate) fn flush() {
+    // SAFETY: no other reference to it is there.
+    let region = unsafe { MapRegion::own() };
+    if let Way::Ours(cache) = &mut region.way {
+        cache.flush(&mut region.entries);
+        region.entries.leave();
+    }
+}
+
+/// The same: this thread runs another partition.
+pub(crate) fn change_partition(lpid: u32) {
+    flush();
+    // SAFETY: no other reference to it is there.
+    if let Way::Domain(own) = unsafe { &mut MapRegion::own().way } {
+        own.leave();
+        *own = domain::Own::of(lpid);
+    }
+}
+
+/// A partition is made, behind the one with the number before.
+pub(crate) fn add_partition() -> Result<(), HalError> {
+    // SAFETY: no other reference to it is there.
+    let is_pooled = matches!(unsafe { &MapRegion::own().way }, Way::Domain(_));
+    if is_pooled { domain::add(MapRegion::count()) } else { Ok(()) }
+}
+
+/// A piece of work that opens windows.
+#[derive(Debug)]
+pub struct Maps<'a> {
+    reserved: &'a Reserved,
+    /// Not another thread's to use.
+    region: *mut MapRegion,
+}
+
+impl<'a> Maps<'a> {
+    /// Begins one.
+    pub(crate) fn begin(reserved: &'a Reserved) -> Self {
+        // SAFETY: its own; the reference ends here.
+        unsafe {
+            let region = (*per_cpu()).region;
+            (*region).works += 1;
+            Self { reserved, region }
+        }
+    }
+
+    /// Where a range is, until [`Maps::close`].
+    pub(crate) fn open(&self, range: Range) -> Result<*mut u8, HalError> {
+        self.reserved.refuse(range)?;
+        let frame = frame_of(range)?;
+        // SAFETY: this thread's, and no other reference to it is there.
+        let start = unsafe { (*self.region).open(frame)? };
+        Ok((start + (range.start.0 - frame.start().0)) as *mut u8)
+    }
+
+    /// Ends what [`Maps::open`] has begun.
+    pub(crate) fn close(&self, pointer: *mut u8) {
+        // SAFETY: as above.
+        unsafe { (*self.region).close(pointer as u64) };
+    }
+}
+
+impl Drop for Maps<'_> {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { (*self.region).end_work() };
+    }
+}

@@ -1,0 +1,85 @@
+//! There is no map of a partition's memory: when a vCPU is entered, the hypervisor's own translations reach none of it. The
+//! oracle watches the systems of the tests, by each policy for maps, and finds what a policy leaves behind.
+
+use arch::bundle::MapPolicy;
+use lab::system::System;
+use simulator::RunState;
+use simulator::oracle::maps::Maps;
+use system_tests::containment::{misbehaving, on_threads};
+use system_tests::{root, run_watched, system_of, systems};
+
+/// Runs the system to its end and looks at one of so many entries.
+fn watch(name: &str, system: &System, sparse: u64) -> Maps {
+    let mut maps = Maps::new(sparse);
+    let state = run_watched(system, &mut maps);
+    assert!(matches!(state, RunState::PoweredOff), "{name}: {state:?}");
+    assert!(maps.looked() > 0, "{name}");
+    maps
+}
+
+fn assert_unreachable(name: &str, maps: &Maps) {
+    let findings: Vec<String> = maps.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(maps.all_findings(), 0, "{name}:\n{}", findings.join("\n"));
+}
+
+/// An example with a policy for maps.
+fn with_policy(file: &str, policy: MapPolicy) -> System {
+    let text = std::fs::read_to_string(root().join(file)).unwrap();
+    let policy = format!("policy = {{ map = \"{}\" }}\n\n[[partition]]", policy.name());
+    system_of(&text.replacen("[[partition]]", &policy, 1))
+}
+
+/// Examples that map much: pages, RTAS buffers.
+const EXAMPLES: [&str; 3] = ["page-init", "smp", "shared"];
+
+#[test]
+fn nothing_of_a_partition_is_reachable_when_one_is_entered() {
+    for name in EXAMPLES {
+        for topology in [[1, 1, 1], [1, 2, 2]] {
+            for policy in [MapPolicy::Ours, MapPolicy::OursStrict] {
+                let file = format!("examples/{name}.toml");
+                let system = on_threads(with_policy(&file, policy), topology);
+                assert_unreachable(
+                    &format!("{name} {topology:?} {policy:?}"),
+                    &watch(name, &system, 7),
+                );
+            }
+        }
+    }
+}
+
+/// An area stays mapped for as long as it is registered, and no longer.
+#[test]
+fn only_registered_areas_stay_mapped() {
+    let system = misbehaving("areas", 0, 2000);
+    assert_unreachable("areas", &watch("areas", &system, 7));
+}
+
+/// Slots of a hardware thread.
+const SLOTS: usize = 32;
+
+#[test]
+fn a_lazy_policy_leaves_no_more_than_its_slots() {
+    let maps = watch("lazy", &with_policy("examples/page-init.toml", MapPolicy::OursLazy), 7);
+    assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
+}
+
+/// Xen's cache of a vCPU, as it was posted, keeps frames reachable that no call works on.
+#[test]
+fn what_xens_cache_leaves_is_found() {
+    let maps = of_experiment("xen-v2-miss");
+    assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
+}
+
+/// The oracle sees what it is for.
+#[test]
+fn a_direct_map_is_found() {
+    assert!(of_experiment("direct").all_findings() > 0);
+}
+
+/// A variant of the experiment, every 100th entry.
+fn of_experiment(variant: &str) -> Maps {
+    let all = systems("experiments/map-single.toml");
+    let (name, system) = all.into_iter().find(|(name, _)| name.ends_with(variant)).unwrap();
+    watch(&name, &system, 100)
+}
