@@ -1,7 +1,7 @@
 //! confer: every vCPU registers an area, a dispatch trace log and an SLB shadow; then one confers the rest of
 //! its slices to another, and the time base shows who ran and for how long.
 //!
-//! The argument `slice=N` says how long a slice is, in microseconds; `rounds=N` how often to try, 0 to leave it at
+//! The argument `slice=N` says how long a slice is, in microseconds; `rounds=N` how often to try until it was seen, 0 to leave it at
 //! the areas. It shows what it is for on one hardware thread alone: where each vCPU has its own, nobody waits.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -53,8 +53,8 @@ mod payload {
         let slice = partition.number("slice", 1000) * TICKS_PER_MICROSECOND;
         let seen = |times| if times > 0 { "seen" } else { "not seen" };
         let [mut first, mut rest] = [0, 0];
-        for _ in 0..partition.number("rounds", 8) {
-            if !uses_most_of_a_slice(slice) {
+        for _ in 0..partition.number("rounds", 50) {
+            if rest > 0 || !uses_most_of_a_slice(slice) {
                 break;
             }
             if let Some(ran) = round(vcpus - 1) {
@@ -78,7 +78,7 @@ mod payload {
             if now - last > slice / 4 {
                 begun = Some(now);
             }
-            if now - start > 32 * slice {
+            if now - start > 200 * slice {
                 return false;
             }
             last = now;
