@@ -335,7 +335,9 @@ impl Schedule {
             self.expects(thread, id);
         } else {
             self.charge(thread, now, self.threads[thread].meter.debtor());
-            self.threads[thread].meter.owes(Debtor::Next);
+            // All partitions that are left are going to end, on this thread.
+            let debtor = if next == Next::Stuck { Debtor::End } else { Debtor::Next };
+            self.threads[thread].meter.owes(debtor);
         }
         if let Next::Wait(until) = next {
             self.set_idle(thread, Some(until));
