@@ -194,6 +194,12 @@ fn experiment_files() {
             "[[variant]]",
             "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\n\
              [[steps.step]]\nname = 'a'\nwhat = ''\n[[variant]]",
+            "bad.toml:14: the step `a` changes nothing; give it `without` or `registers`",
+        ),
+        (
+            "[[variant]]",
+            "[steps]\nfrom = 'eager'\narguments = ''\nexpect = ''\nsource = ''\n\
+             [[steps.step]]\nname = 'a'\nwhat = ''\nwithout = 'amor'\nregisters = 'owned'\n[[variant]]",
             "bad.toml:14: the step `a` has both `without` and `registers`; leave out one",
         ),
         (
