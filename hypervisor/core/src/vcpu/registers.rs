@@ -28,8 +28,8 @@
 //!
 //! | written as another vCPU enters | registers |
 //! |---|---|
-//! | if the processor has another value | SRR0, SRR1, SPRG0, SPRG1, SPRG2, SPRG3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TIDR, VRSAVE, CTRL |
-//! | always | TAR, PPR, PSSCR, IC, PURR, SPURR, VTB |
+//! | if the processor has another value | SRR0, SRR1, SPRG0, SPRG1, SPRG2, SPRG3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR, PSSCR |
+//! | always | IC, PURR, SPURR, VTB |
 
 use arch::address::GuestRealAddress;
 use arch::registers::msr;
@@ -71,7 +71,7 @@ pub struct Registers {
 pub enum Written {
     /// If the processor has another value.
     IfDifferent,
-    /// Always: it counts, or the hypervisor changes it while it waits.
+    /// Always: it counts.
     Always,
 }
 
@@ -115,7 +115,7 @@ macro_rules! each_supervisor_register {
             /// Facilities of problem state.
             fscr: FSCR FSCR IfDifferent;
             /// Target address register.
-            tar: TAR TAR Always;
+            tar: TAR TAR IfDifferent;
             /// Thread identification.
             tidr: TIDR TIDR IfDifferent;
             /// Which vector registers are in use, by the guest's own account.
@@ -123,9 +123,9 @@ macro_rules! each_supervisor_register {
             /// The run latch.
             ctrl: CTRL_READ CTRL_WRITE IfDifferent;
             /// Program priority.
-            ppr: PPR PPR Always;
+            ppr: PPR PPR IfDifferent;
             /// Processor stop status and control, the part that is the guest's.
-            psscr: PSSCR PSSCR Always;
+            psscr: PSSCR PSSCR IfDifferent;
             /// Completed instructions.
             ic: IC IC Always;
             /// Processor utilization of resources.

@@ -35,6 +35,8 @@ pub(crate) struct PerCpu {
     pub(crate) vcpu: *mut Registers,
     /// The same with all that it needs, a `Running`; null between.
     pub(crate) guest: *mut c_void,
+    /// What all threads share, a `System`, once a guest was entered.
+    pub(crate) system: *const c_void,
     /// Hypercalls by door, since the guest was entered.
     pub(crate) hypercalls: [u64; 2],
     /// OPAL's base, its r2.
@@ -95,6 +97,7 @@ const NEW: PerCpu = PerCpu {
     not_a_guest_kernel: msr::HV | msr::PR,
     vcpu: core::ptr::null_mut(),
     guest: core::ptr::null_mut(),
+    system: core::ptr::null(),
     hypercalls: [0; 2],
     opal_base: 0,
     opal_entry: 0,

@@ -35,12 +35,13 @@ struct Answered {
     what: What,
 }
 
+/// The first three are in the order of [`Private`], so that no table is needed that would not be in the cache.
 #[repr(u64)]
 enum What {
     NoOutputs = 0,
-    Outputs = 1,
+    Offer = 1,
     Departs = 2,
-    Offer = 3,
+    Outputs = 3,
 }
 
 /// A hypercall from the guest's kernel. Unknown numbers are answered here, without touching memory.

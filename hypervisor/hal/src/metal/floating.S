@@ -1,8 +1,8 @@
 # floating.S: hal_save_floating(record) and hal_load_floating(record); the same with _on behind their names where MSR[FP] is
 # set already.
 #
-# The hypervisor has no floating point: MSR[FP] is set here alone, and stays until the next guest is entered, as that
-# sets MSR anyway. lfd and stfd reach the doubleword 0
+# The hypervisor has no floating point. MSR[FP] is on with the rest of its own MSR, but off behind an exit that arrived translated: then it is
+# set here, and stays until the next guest is entered, as that sets MSR anyway. lfd and stfd reach the doubleword 0
 # of VSR0-31; the rest of the vector-scalar registers is vector_scalar.S's.
 
     .set MSR_FP, 0x2000
@@ -19,7 +19,9 @@
     .globl hal_save_floating
     .type hal_save_floating, @function
 hal_save_floating:
-    ld %r4, {HOST_MSR}(%r13)
+    mfmsr %r4                           # a write is dearer
+    andi. %r5, %r4, MSR_FP
+    bne hal_save_floating_on
     ori %r4, %r4, MSR_FP
     mtmsrd %r4, 0
     .globl hal_save_floating_on

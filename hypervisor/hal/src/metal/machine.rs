@@ -282,6 +282,7 @@ impl Enter for Machine {
             (*registers).msr =
                 ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
             (*area).hypercalls = [0; 2];
+            (*area).system = ptr::from_ref(running.system).cast();
             (*area).guest = ptr::from_mut(running).cast();
             residents::enter(lpcr, running.timebase_offset(), until, now);
             hal_enter_guest(registers);

@@ -19,7 +19,9 @@ use core::mem::offset_of;
 
 use arch::instruction::Word;
 use arch::papr::status::H_PRIVILEGE;
+use hypervisor_core::dispatch::Running;
 use hypervisor_core::facilities::Demanded;
+use hypervisor_core::system::System;
 use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage, Window};
@@ -70,6 +72,10 @@ core::arch::global_asm!(
     EXIT_ENTRY = const offset_of!(PerCpu, exit_entry),
     NOT_A_GUEST_KERNEL = const offset_of!(PerCpu, not_a_guest_kernel),
     VCPU = const offset_of!(PerCpu, vcpu),
+    GUEST = const offset_of!(PerCpu, guest),
+    SYSTEM = const offset_of!(PerCpu, system),
+    GUEST_BYTES = const size_of::<Running<'static, Machine>>(),
+    SYSTEM_BYTES = const size_of::<System<'static, Machine>>(),
     HYPERCALLS_REAL = const offset_of!(PerCpu, hypercalls),
     HYPERCALLS_VIRTUAL = const offset_of!(PerCpu, hypercalls) + 8,
     GUEST_R1 = const offset_of!(PerCpu, guest_r1),
@@ -110,7 +116,6 @@ core::arch::global_asm!(
 
 core::arch::global_asm!(
     include_str!("floating.S"),
-    HOST_MSR = const offset_of!(PerCpu, host_msr),
     FPR = const offset_of!(Floating, fpr),
     FPSCR = const offset_of!(Floating, fpscr),
 );

@@ -109,6 +109,12 @@ pub(super) fn left(timebase_offset: u64) -> u64 {
     time
 }
 
+/// This thread is about to wait, which changes registers: what they held is not there any more.
+pub(super) fn forget() {
+    // SAFETY: dropped at once.
+    unsafe { saved() }.is_there = false;
+}
+
 /// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
 ///
 /// # Safety

@@ -190,6 +190,7 @@ pub(super) fn clear_doorbell() {
 
 /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
 pub(super) fn wait(until: u64) {
+    residents::forget();
     let psscr = IDLE.load(Ordering::Relaxed);
     if psscr == NO_STOP {
         return poll(until);

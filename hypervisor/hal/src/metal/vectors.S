@@ -84,8 +84,8 @@
     door_stubs 0x4000, 0, exit_common
 
 # The hypercall path. To Rust: r3 = opcode, r4-r10 = arguments. From Rust: r3 = status, r4 = what
-# to do: 0 return with no outputs, 1 return with r4-r9 from the record, 2 leave the guest, 3 store the rest of the guest's
-# registers and ask hal_offer.
+# to do: 0 return with no outputs, 1 store the rest of the guest's registers and ask hal_offer, 2 leave the guest, 3 return with
+# r4-r9 from the record.
     .org 0x4C00 - 0x100
     mr %r0, %r13
     mfspr %r13, {HSPRG0}
@@ -146,7 +146,7 @@ hypercall_refused:
     b hypercall_answered
 
 hypercall_with_outputs:
-    cmpldi %r4, 1
+    cmpldi %r4, 3
     bne hypercall_leave
     mtlr %r0
     li %r0, 0

@@ -226,8 +226,7 @@ impl RunQueue {
     }
 
     fn insert(&mut self, id: VcpuId) {
-        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
-        self.sit(id, if is_due { Seat::Due } else { Seat::Early });
+        self.sit(id, self.seat_of(id));
         self.ready += 1;
     }
 
@@ -430,14 +429,29 @@ impl RunQueue {
 
     /// Lets the virtual time of `id` and of all together go on by these ticks.
     fn advance(&mut self, id: VcpuId, ticks: u64) {
-        let is_ready = self.take_this(id);
+        let before = self.members[id.0 as usize].seat.map(|seat| (seat, self.place(id, seat).1));
         self.passed = self.passed.saturating_add(ticks);
+        let jumped = self.jumped;
         let member = self.member(id);
         let virtual_ticks = member.rate.pass(ticks);
         member.virtual_time = member.virtual_time.saturating_add(virtual_ticks);
-        if is_ready {
-            self.insert(id);
+        let Some((seat, from)) = before else { return };
+        member.jumped = jumped;
+        let to = self.seat_of(id);
+        if to == seat {
+            let (order, to) = self.place(id, seat);
+            order.change(from, to);
+        } else {
+            let (order, _) = self.place(id, seat);
+            order.remove(from);
+            self.sit(id, to);
         }
+    }
+
+    /// Where `id` belongs if it is ready.
+    fn seat_of(&self, id: VcpuId) -> Seat {
+        let is_due = self.members[id.0 as usize].virtual_time <= self.latest();
+        if is_due { Seat::Due } else { Seat::Early }
     }
 
     /// What `id` was charged in all, in ticks, and how much of it passed outside of the hypervisor.

@@ -33,6 +33,17 @@ impl Order {
         self.first = self.first.min(place);
     }
 
+    /// One that is there has another key now.
+    pub(super) fn change(&mut self, from: Place, to: Place) {
+        if self.places.len() == 1 {
+            self.places[0] = to;
+            self.first = to;
+        } else {
+            self.remove(from);
+            self.insert(to);
+        }
+    }
+
     pub(super) fn remove(&mut self, place: Place) {
         if self.first == place {
             self.places.pop_front();
