@@ -24,33 +24,31 @@ pub enum Private {
     Offered,
     /// It is answered, with H_SUCCESS, and the vCPU leaves before it returns from it.
     Departs,
+    /// Nothing has happened, and [`Running::initialize_page`] answers it, if the page is the partition's already.
+    OfPage,
     /// Nothing has happened, and [`Running::hypercall`] answers it.
     Shared,
 }
 
 impl<H: Enter> Running<'_, H> {
-    /// Answers a call with these first arguments, if it concerns the vCPU alone.
-    pub fn private_hypercall(&mut self, call: Hypercall, arguments: [u64; 3]) -> Private {
-        let [argument, ..] = arguments;
+    /// Answers a call with the first argument `argument`, if it concerns the vCPU alone.
+    pub fn private_hypercall(&mut self, call: Hypercall, argument: u64) -> Private {
         match call {
             Hypercall::SetSprg0 => {
                 self.system.hal.set_sprg0(argument);
                 Private::Answered
             }
             Hypercall::Confer if is_all_others(argument) => self.give_up(),
-            Hypercall::PageInit => self.initialize_page(arguments),
+            Hypercall::PageInit => Private::OfPage,
             _ => Private::Shared,
         }
     }
 
-    #[inline(never)]
-    fn initialize_page(&self, [flags, to, from]: [u64; 3]) -> Private {
+    /// Answers H_PAGE_INIT with these arguments without the partition's lock: whether it is answered, with H_SUCCESS. Else
+    /// nothing has happened, and [`Running::hypercall`] answers it.
+    pub fn initialize_page(&self, flags: u64, to: u64, from: u64) -> bool {
         let given = self.system.given(self.place.0);
-        if initialize_owned(given, self.system.hal, flags, to, from) {
-            Private::Answered
-        } else {
-            Private::Shared
-        }
+        initialize_owned(given, self.system.hal, flags, to, from)
     }
 
     /// Not inlined, so that a call that nobody knows does not pay for the registers that this needs.

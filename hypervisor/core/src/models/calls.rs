@@ -60,8 +60,9 @@ pub(super) fn call(
     arguments: [u64; 3],
 ) -> Option<Departure> {
     let [first, second, third] = arguments;
-    match running.private_hypercall(call, arguments) {
-        Private::Shared => {}
+    match running.private_hypercall(call, first) {
+        Private::OfPage if running.initialize_page(first, second, third) => return None,
+        Private::OfPage | Private::Shared => {}
         Private::Answered => return None,
         Private::Departs => return running.departure.take(),
         Private::Offered => unreachable!("the hardware thread keeps the registers"),

@@ -60,10 +60,11 @@ extern "C" fn hal_hypercall(
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
     // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
-    match unsafe { running() }.private_hypercall(call, [a1, a2, a3]) {
+    match unsafe { running() }.private_hypercall(call, a1) {
         Private::Answered => Answered { status: H_SUCCESS, what: What::NoOutputs },
         Private::Departs => Answered { status: H_SUCCESS, what: What::Departs },
         Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },
+        Private::OfPage => of_page(call, a1, a2, a3, a4, a5, a6, a7),
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
 }
@@ -79,6 +80,25 @@ extern "C" fn hal_offer() -> u64 {
     }
     running.departure = Some(Departure::ConferredToAll);
     1
+}
+
+/// Not inlined, as [`known`], so that no other call pays for it.
+#[inline(never)]
+extern "C" fn of_page(
+    call: Hypercall,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
+    if unsafe { running() }.initialize_page(a1, a2, a3) {
+        return Answered { status: H_SUCCESS, what: What::NoOutputs };
+    }
+    known(call, a1, a2, a3, a4, a5, a6, a7)
 }
 
 #[inline(never)]
