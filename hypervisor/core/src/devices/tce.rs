@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(window.pages_mut(0, 16).map(|pages| pages.len()), Some(16));
         assert_eq!(window.pages_mut(0x1_0000, 0).map(|pages| pages.len()), Some(0));
         for (address, count) in
-            [(0x1000, 16), (0x800, 1), (0x1_0000, 1), (0, u64::MAX), (u64::MAX & !0xFFF, 2)]
+            [(0x1000, 16), (0x800, 1), (0x1_0000, 1), (0, u64::MAX), (!0xFFF, 2)]
         {
             assert!(window.pages_mut(address, count).is_none(), "{address:#x} {count}");
         }

@@ -42,12 +42,12 @@ pub(super) fn add(vcpus: usize) -> Result<(), HalError> {
 
 /// What a hardware thread has of the partition that it runs.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OfThread {
     space: &'static Space,
     own: OfVcpu,
 }
 
-impl Own {
+impl OfThread {
     /// Of the partition with this number, nothing yet.
     pub(super) fn of(lpid: u32) -> Self {
         Self { space: SPACES.lock()[lpid as usize], own: OfVcpu::default() }

@@ -56,7 +56,7 @@ pub(crate) struct MapRegion {
 enum Way {
     Ours(MapCache),
     XenV2(XenV2),
-    Domain(domain::Own),
+    Domain(domain::OfThread),
     /// All memory is mapped, and nothing has to be done.
     Direct,
 }
@@ -162,7 +162,7 @@ impl MapRegion {
         let way = Way::Ours(MapCache::new(Mode::UntilEntry, entries.base));
         let region = Box::new(Self { way, entries, works: 0 });
         // SAFETY: within the array of areas; nobody else uses the field meanwhile.
-        unsafe { (*area(index)).region = Box::leak(region) };
+        unsafe { (*area(index)).region = core::ptr::from_mut(Box::leak(region)).cast() };
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl MapRegion {
     /// The reference ends before the next one is asked for.
     unsafe fn own<'a>() -> &'a mut Self {
         // SAFETY: made before the thread runs; the caller's promise.
-        unsafe { &mut *(*per_cpu()).region }
+        unsafe { &mut *(*per_cpu()).region.cast() }
     }
 
     /// Opens windows as the policy says from here on.
@@ -182,7 +182,9 @@ impl MapRegion {
         }
         for index in 0..THREADS_MAX {
             // SAFETY: the boot thread calls this while the others do nothing.
-            let Some(region) = (unsafe { (*area(index)).region.as_mut() }) else { break };
+            let Some(region) = (unsafe { (*area(index)).region.cast::<Self>().as_mut() }) else {
+                break;
+            };
             // What the boot thread has read until now is unreachable already.
             assert!(region.works == 0, "a policy changes between works");
             if policy == MapPolicy::OursLazy {
@@ -192,7 +194,7 @@ impl MapRegion {
             region.way = match (Mode::of(policy), policy) {
                 (Some(mode), _) => Way::Ours(MapCache::new(mode, base)),
                 (None, MapPolicy::XenV2) => Way::XenV2(XenV2::new(base)),
-                (None, MapPolicy::Domain) => Way::Domain(domain::Own::of(0)),
+                (None, MapPolicy::Domain) => Way::Domain(domain::OfThread::of(0)),
                 (None, _) => Way::Direct,
             };
         }
@@ -254,7 +256,7 @@ pub(crate) fn change_partition(lpid: u32) {
     // SAFETY: no other reference to it is there.
     if let Way::Domain(own) = unsafe { &mut MapRegion::own().way } {
         own.leave();
-        *own = domain::Own::of(lpid);
+        *own = domain::OfThread::of(lpid);
     }
 }
 
@@ -278,7 +280,7 @@ impl<'a> Maps<'a> {
     pub(crate) fn begin(reserved: &'a Reserved) -> Self {
         // SAFETY: its own; the reference ends here.
         unsafe {
-            let region = (*per_cpu()).region;
+            let region = (*per_cpu()).region.cast::<MapRegion>();
             (*region).works += 1;
             Self { reserved, region }
         }

@@ -11,7 +11,6 @@ use hypervisor_core::vcpu::registers::Registers;
 
 use super::HOST_MSR;
 use super::power9::HOST_LPCR;
-use crate::host_space::region::MapRegion;
 use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.
@@ -38,8 +37,8 @@ pub(crate) struct PerCpu {
     pub(crate) guest: *mut c_void,
     /// What all threads share, a `System`, once a guest was entered.
     pub(crate) system: *const c_void,
-    /// Its region of windows.
-    pub(crate) region: *mut MapRegion,
+    /// Its region of windows, a `MapRegion`.
+    pub(crate) region: *mut c_void,
     /// Hypercalls by door, since the guest was entered.
     pub(crate) hypercalls: [u64; 2],
     /// OPAL's base, its r2.
