@@ -62,7 +62,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us, performance_monitor",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us, performance_monitor, dma_window",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
@@ -230,7 +230,7 @@ fn experiment_files() {
             "[[published]]\nmetric = 'cycles'\nvalue = 1\nwhat = ''\nsource = ''\n[[variant]]",
             "bad.toml:9: no figure is called `cycles`; known: cycles_per_hypercall, instructions_per_hypercall, \
              hypervisor_instructions_per_hypercall, guest_instructions_per_hypercall, spr_reads_per_hypercall, \
-             spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall",
+             spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall, loss_percent",
         ),
         (
             "[[variant]]",
