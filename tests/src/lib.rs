@@ -104,7 +104,8 @@ pub fn all_files() -> Vec<String> {
     let path = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry of a folder").path();
     let stem =
         |path: PathBuf| path.file_stem().expect("a file's name").to_string_lossy().into_owned();
-    let mut names: BTreeSet<String> = entries.map(path).map(stem).collect();
+    let is_system = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let mut names: BTreeSet<String> = entries.map(path).filter(is_system).map(stem).collect();
     for (name, _) in APART {
         assert!(names.remove(name), "there is no example {name}");
     }

@@ -97,7 +97,8 @@ fn a_register_that_is_not_moved_is_found() {
             let found = findings(policy, |image| {
                 assert!(replace(image, with_number(WRITE, write), |_| NOTHING) > 0, "{name}");
             });
-            if !COUNT.contains(&name) {
+            // Without any write of PIDR the hypervisor finds none of its own windows, and nothing runs.
+            if !COUNT.contains(&name) && name != "PIDR" {
                 expect("loaded", &found);
             }
             let found = findings(policy, |image| {

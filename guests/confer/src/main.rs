@@ -78,7 +78,7 @@ mod payload {
             if now - last > slice / 4 {
                 begun = Some(now);
             }
-            if now - start > 200 * slice {
+            if now - start > 32 * slice {
                 return false;
             }
             last = now;
