@@ -14,7 +14,7 @@ use crate::check::check;
 use crate::images::images;
 use crate::outcome::Outcome;
 use crate::workspace::{Workspace, output};
-use crate::{claims, fuzz, linux, loom, mutants, sanitize, test};
+use crate::{claims, fuzz, linux, loom, mutants, sanitize, test, wheel};
 
 /// Involuntary switches between threads in loom's models.
 const SWITCHES: u32 = 3;
@@ -22,7 +22,7 @@ const SWITCHES: u32 = 3;
 /// A step's name, and what it does.
 type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("images and checks", |workspace| {
         images(workspace).and_then(|()| check(workspace)).map(|()| Outcome::Passed(String::new()))
     }),
@@ -37,6 +37,7 @@ const STEPS: [Step; 10] = [
         Ok(Outcome::Passed(format!("{cases} cases of each")))
     }),
     ("figures", claims::check),
+    ("wheel", |workspace| wheel::test(workspace).map(|()| Outcome::Passed(String::new()))),
     ("Linux to a shell", linux::nightly),
     ("AddressSanitizer", |workspace| sanitize::address(workspace).map(Outcome::Passed)),
     ("Miri", sanitize::miri),

@@ -16,7 +16,7 @@ struct Requirement {
     is_there: fn() -> bool,
 }
 
-const REQUIREMENTS: [Requirement; 9] = [
+const REQUIREMENTS: [Requirement; 7] = [
     Requirement {
         what: "qemu-system-ppc64, the second machine",
         packages: &["qemu-system-ppc"],
@@ -43,16 +43,6 @@ const REQUIREMENTS: [Requirement; 9] = [
         is_there: || is_in_path("gdb-multiarch"),
     },
     Requirement {
-        what: "python3 with venv, for the wheel",
-        packages: &["python3", "python3-venv"],
-        is_there: || output(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_ok(),
-    },
-    Requirement {
-        what: "chromium, which shows the pages of `powervisor report`",
-        packages: &["chromium"],
-        is_there: || is_in_path("chromium"),
-    },
-    Requirement {
         what: "ld.lld, the linker of the images",
         packages: &["lld"],
         is_there: || is_in_path("ld.lld"),
@@ -64,9 +54,32 @@ const REQUIREMENTS: [Requirement; 9] = [
     },
 ];
 
+/// What the wheel and its tests need besides.
+const OF_THE_WHEEL: [Requirement; 2] = [
+    Requirement {
+        what: "python3 with venv, for the wheel",
+        packages: &["python3", "python3-venv"],
+        is_there: || output(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_ok(),
+    },
+    Requirement {
+        what: "chromium, which shows the pages of `powervisor report`",
+        packages: &["chromium"],
+        is_there: || is_in_path("chromium"),
+    },
+];
+
 /// Checks everything; says nothing if all is there.
 pub(crate) fn setup() -> Result<()> {
-    let missing = missing();
+    bring(&REQUIREMENTS)
+}
+
+/// Checks what the wheel needs besides.
+pub(crate) fn setup_for_wheel() -> Result<()> {
+    bring(&OF_THE_WHEEL)
+}
+
+fn bring(requirements: &'static [Requirement]) -> Result<()> {
+    let missing = missing(requirements);
     if missing.is_empty() {
         return Ok(());
     }
@@ -77,7 +90,7 @@ pub(crate) fn setup() -> Result<()> {
         run(&mut apt_get(&["update"]))?;
         run(apt_get(&["install", "--yes", "--no-install-recommends"]).args(&packages))?;
     }
-    let missing = self::missing();
+    let missing = self::missing(requirements);
     if missing.is_empty() {
         return Ok(());
     }
@@ -90,8 +103,8 @@ pub(crate) fn setup() -> Result<()> {
     );
 }
 
-fn missing() -> Vec<&'static Requirement> {
-    REQUIREMENTS.iter().filter(|requirement| !(requirement.is_there)()).collect()
+fn missing(requirements: &'static [Requirement]) -> Vec<&'static Requirement> {
+    requirements.iter().filter(|requirement| !(requirement.is_there)()).collect()
 }
 
 fn is_root() -> bool {

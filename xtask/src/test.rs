@@ -6,7 +6,6 @@ use crate::check::check;
 use crate::images::images;
 use crate::linux;
 use crate::loom::{self, loom};
-use crate::wheel;
 use crate::workspace::{Workspace, run};
 
 /// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
@@ -28,7 +27,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     check(workspace)?;
     loom(workspace, loom::Arguments::default())?;
     tests(workspace, None)?;
-    wheel::test(workspace)?;
     linux::test(workspace)
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::images::images;
 use crate::run::build;
-use crate::setup::setup;
+use crate::setup::setup_for_wheel;
 use crate::workspace::{Workspace, run};
 
 /// What the tools of the package are, for pip.
@@ -16,7 +16,7 @@ const REQUIREMENTS: &str = "requirements.txt";
 
 /// Builds the wheel from the release build of the command, and says where it lies.
 pub(crate) fn wheel(workspace: &Workspace) -> Result<PathBuf> {
-    setup()?;
+    setup_for_wheel()?;
     images(workspace)?;
     build(workspace)?;
     stage(workspace)?;
