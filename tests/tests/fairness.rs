@@ -77,6 +77,23 @@ fn weights_far_from_each_other_are_kept() {
     }
 }
 
+/// Nobody can give such a vCPU back the time that an interrupt takes, so others cause none.
+#[test]
+fn who_is_due_a_whole_thread_is_not_interrupted_for_others() {
+    for (mode, _) in MODES {
+        let contest = Contest {
+            victims: 1,
+            weight: 10_000,
+            other_weight: 1,
+            time_us: 4000,
+            ..Contest::against(mode, [1, 1, 2])
+        };
+        let measured = contest.measure();
+        // A timer that nobody else watched yet, or a doorbell of the start.
+        assert!(measured[0].behind_ns < 10_000, "{mode}: {measured:?}");
+    }
+}
+
 /// One that ran alone for long has used nothing that somebody lacked, and one that comes then has no claim to it.
 #[test]
 fn who_ran_alone_is_not_kept_waiting_for_it() {

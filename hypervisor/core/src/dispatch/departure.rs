@@ -77,8 +77,13 @@ impl<H: Enter> Running<'_, H> {
         // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided pays for its way.
         let is_concluded = partition.life.may_run().is_none();
         let out_of_time = if partition.end.is_none() && partition.time_limit.is_some() {
+            // The way in may take as long again, as others of the partition want its lock too.
             let now = self.system.hal.timebase();
-            schedule.out_of_time(partition, self.entered, now)
+            schedule.out_of_time(
+                partition,
+                self.entered,
+                now.saturating_add(now.saturating_sub(self.left)),
+            )
         } else {
             None
         };

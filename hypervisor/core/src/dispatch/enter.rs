@@ -42,8 +42,12 @@ impl<H: Enter> Running<'_, H> {
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
-        let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
-        let timer = schedule.timer_to_watch().map_or(FAR, |time| time.saturating_sub(now));
+        // One that is due a whole thread could not get back the time that an end of its slice takes.
+        let has_thread = self.slice.payer == self.id && schedule.queue.is_due_a_thread(self.id);
+        let is_endless = self.runs_on || has_thread;
+        let slice = if is_endless { FAR } else { self.slice.ends.saturating_sub(now) };
+        let timer =
+            schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
         // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it,
         // with their ways in and out. Below a quarter of a slice they divide that: it is less than a slice that they use too much.
@@ -59,7 +63,9 @@ impl<H: Enter> Running<'_, H> {
             let part = schedule.time_left(partition, begins).map_or(FAR, part);
             part.saturating_add(begins.saturating_sub(now))
         });
-        slice.min(timer).min(mediation).min(limit)
+        let ticks = slice.min(timer).min(mediation).min(limit);
+        schedule.runs_until(self.thread, now.saturating_add(ticks));
+        ticks
     }
 }
 

@@ -36,7 +36,8 @@ impl XenV2 {
     /// [`MapError::TooDeep`]: no slot is free, because so many are mapped or were lost.
     pub fn map(&mut self, table: &mut impl Table, frame: Frame) -> Result<Opened, MapError> {
         let bucket = frame.bucket();
-        let address = |slot: Slot| self.base + ((slot.index() as u64) << FRAME_LOG2);
+        let base = self.base;
+        let address = |slot: Slot| base + ((slot.index() as u64) << FRAME_LOG2);
         match self.buckets[bucket] {
             Some((hashed, slot)) if hashed == frame => {
                 let address = address(slot);
@@ -55,7 +56,7 @@ impl XenV2 {
         table.set(slot, frame);
         self.counts[slot.index()] = 1;
         self.buckets[bucket] = Some((frame, slot));
-        Ok(Opened { address: self.base + ((slot.index() as u64) << FRAME_LOG2), is_new: true })
+        Ok(Opened { address: address(slot), is_new: true })
     }
 
     /// Releases what is mapped at `address`. Neither entry nor translation changes.

@@ -10,9 +10,11 @@
 //! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
 //!   the list and rings it.
 //! - A thread runs a vCPU without an end only while the queue is empty when it enters; who makes a vCPU ready
-//!   and finds no idle thread rings all of these.
-//! - Each thread that waits or runs is back in time for the first timer that it knows, unless an idle one
-//!   is; who sets a timer decides what to do next after that. So somebody comes for every timer.
+//!   and finds no idle thread rings all of these. A vCPU that is due a whole thread runs without an end beside others that
+//!   wait, and nobody rings for them: where there are others, another thread is theirs.
+//! - Each thread that waits or runs is back in time for the first timer that it knows, unless another one is, or
+//!   is in the hypervisor and decides after it; who sets a timer decides what to do next after that. So somebody comes for
+//!   every timer, and interrupts no more than one vCPU for it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -46,10 +48,38 @@ pub enum Next {
     Over,
 }
 
+/// Where a hardware thread is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Whereabouts {
+    /// It has not come yet.
+    #[default]
+    Away,
+    /// In the hypervisor: it decides what it does next, or was rung for that.
+    Deciding,
+    /// It waits for work, until this time at most.
+    Idle(u64),
+    /// In a guest, until this time at most.
+    Runs(u64),
+}
+
+impl Whereabouts {
+    const fn is_idle(self) -> bool {
+        matches!(self, Self::Idle(_))
+    }
+
+    /// Whether it looks at the timers at this time, or before.
+    const fn is_back(self, time: u64) -> bool {
+        match self {
+            Self::Away => false,
+            Self::Deciding => true,
+            Self::Idle(until) | Self::Runs(until) => until <= time,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Thread {
-    /// When it wakes, if it is idle and nobody has given it something to do.
-    idle_until: Option<u64>,
+    whereabouts: Whereabouts,
     /// The vCPU that it has entered, until that leaves.
     vcpu: Option<VcpuId>,
     /// The vCPU that it has entered last.
@@ -147,16 +177,16 @@ impl Schedule {
         Some(limit.saturating_sub(owed.fold(charged, u64::saturating_add)))
     }
 
-    /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its vCPUs can be in
-    /// their guest again and back.
+    /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its vCPUs, which can
+    /// `enter` their guests then, are back.
     #[must_use]
     pub fn out_of_time<H: Hal>(
         &self,
         partition: &Partition<H>,
         mut since: u64,
-        now: u64,
+        enter: u64,
     ) -> Option<u64> {
-        let mut until = now.saturating_add(TRIP_TICKS);
+        let mut until = enter.saturating_add(TRIP_TICKS);
         if self.time_left(partition, until)? > 0 {
             return None;
         }
@@ -270,7 +300,8 @@ impl Schedule {
         let ticks = self.threads[thread].meter.pass(stay.ended());
         self.queue.charge_stay(stay.payer, ticks, stay.runs_on);
         self.set_runs_on(thread, false);
-        let Thread { meter, called_for, .. } = &mut self.threads[thread];
+        let Thread { whereabouts, meter, called_for, .. } = &mut self.threads[thread];
+        *whereabouts = Whereabouts::Deciding;
         let caller = called_for.take();
         let debtor = if stay.is_interrupted { caller } else { Some(stay.payer) };
         meter.owes(debtor.map_or(Debtor::Next, Debtor::Vcpu));
@@ -296,8 +327,10 @@ impl Schedule {
             && self.queue.is_empty()
             && self.timers.next().is_none_or(|time| time > stay.left);
         if is_alone {
+            let whereabouts = self.threads[thread].whereabouts;
             self.stayed(thread, stay);
             self.set_runs_on(thread, true);
+            self.threads[thread].whereabouts = whereabouts;
         }
         is_alone
     }
@@ -314,7 +347,7 @@ impl Schedule {
 
     /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
     pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
-        self.set_idle(thread, None);
+        self.stands(thread, Whereabouts::Deciding);
         let due = self.timers.take_due(now);
         let meter = &mut self.threads[thread].meter;
         let debtor = due.map_or(meter.debtor(), |id| meter.debtor().or(id));
@@ -340,7 +373,7 @@ impl Schedule {
             self.threads[thread].meter.owes(debtor);
         }
         if let Next::Wait(until) = next {
-            self.set_idle(thread, Some(until));
+            self.stands(thread, Whereabouts::Idle(until));
             self.threads[thread].meter.waits();
         }
         next
@@ -357,31 +390,37 @@ impl Schedule {
         let until = self.timers.next();
         let is_soon = until.is_some_and(|time| time.saturating_sub(now) <= patience);
         let is_idle =
-            |(index, state): (usize, &Thread)| index == thread || state.idle_until.is_some();
+            |(index, state): (usize, &Thread)| index == thread || state.whereabouts.is_idle();
         if !is_soon && self.threads.iter().enumerate().all(is_idle) {
             return Next::Stuck;
         }
         Next::Wait(until.unwrap_or_else(|| now.saturating_add(FAR)))
     }
 
-    /// When somebody who runs a vCPU has to be back for a timer.
+    /// When `thread`, which is about to enter a guest, has to be back for a timer.
     #[must_use]
-    pub fn timer_to_watch(&self) -> Option<u64> {
+    pub fn timer_to_watch(&self, thread: usize) -> Option<u64> {
         let time = self.timers.next()?;
-        let watches = |thread: &Thread| thread.idle_until.is_some_and(|until| until <= time);
-        (!self.threads.iter().any(watches)).then_some(time)
+        let watches =
+            |(other, state): (usize, &Thread)| other != thread && state.whereabouts.is_back(time);
+        (!self.threads.iter().enumerate().any(watches)).then_some(time)
+    }
+
+    /// The guest that `thread` enters has to leave at this time, at the latest.
+    pub fn runs_until(&mut self, thread: usize, until: u64) {
+        self.threads[thread].whereabouts = Whereabouts::Runs(until);
     }
 
     /// Takes an idle thread off the list: `preferred`, or one of its core, or another; its doorbell has to be
     /// rung.
     pub fn take_idle(&mut self, preferred: Option<usize>) -> Option<usize> {
-        let is_idle = |index: &usize| self.threads[*index].idle_until.is_some();
+        let is_idle = |index: &usize| self.threads[*index].whereabouts.is_idle();
         let siblings = || preferred.map_or(&[][..], |thread| self.queue.siblings(thread));
         let found = preferred
             .filter(is_idle)
             .or_else(|| siblings().iter().copied().find(is_idle))
             .or_else(|| (0..self.threads.len()).find(is_idle))?;
-        self.set_idle(found, None);
+        self.stands(found, Whereabouts::Deciding);
         Some(found)
     }
 
@@ -401,7 +440,8 @@ impl Schedule {
             return true;
         }
         for thread in 0..self.threads.len() {
-            if self.threads[thread].runs_on {
+            let Thread { runs_on, vcpu: runs, .. } = self.threads[thread];
+            if runs_on && !runs.is_some_and(|id| self.queue.is_due_a_thread(id)) {
                 self.set_runs_on(thread, false);
                 self.threads[thread].called_for = vcpu;
                 ring(thread);
@@ -416,9 +456,9 @@ impl Schedule {
         self.at_hand = self.at_hand + usize::from(runs_on) - usize::from(before);
     }
 
-    fn set_idle(&mut self, thread: usize, until: Option<u64>) {
-        let before = core::mem::replace(&mut self.threads[thread].idle_until, until);
-        self.at_hand = self.at_hand + usize::from(until.is_some()) - usize::from(before.is_some());
+    fn stands(&mut self, thread: usize, now: Whereabouts) {
+        let before = core::mem::replace(&mut self.threads[thread].whereabouts, now);
+        self.at_hand = self.at_hand + usize::from(now.is_idle()) - usize::from(before.is_idle());
     }
 
     /// Lets a vCPU run that was stopped or sleeps, or has run until now.
@@ -501,18 +541,24 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_is_watched_by_an_idle_thread_that_wakes_in_time_or_by_all_that_run() {
-        let mut schedule = schedule(2);
-        assert_eq!(schedule.timer_to_watch(), None);
+    fn one_thread_watches_a_timer() {
+        let mut schedule = schedule(3);
+        assert_eq!(schedule.timer_to_watch(0), None);
         schedule.timers.set(VcpuId(0), 50);
-        assert_eq!(schedule.timer_to_watch(), Some(50));
+        assert_eq!(schedule.timer_to_watch(0), Some(50), "the others have not come");
         assert_eq!(schedule.next(1, 0, PATIENCE), Next::Wait(50));
-        assert_eq!(schedule.timer_to_watch(), None);
+        assert_eq!(schedule.timer_to_watch(0), None, "an idle one comes");
         schedule.timers.set(VcpuId(1), 20);
-        assert_eq!(schedule.timer_to_watch(), Some(20), "the idle one does not know it");
+        assert_eq!(schedule.timer_to_watch(0), Some(20), "the idle one does not know it");
         assert_eq!(schedule.take_due(1, 10), None);
-        assert_eq!(schedule.timer_to_watch(), Some(20), "it is idle no more");
         assert_eq!(schedule.meter(1).idle, 10);
+        assert_eq!(schedule.timer_to_watch(0), None, "it decides later");
+        schedule.runs_until(0, 1000);
+        assert_eq!(schedule.timer_to_watch(1), Some(20), "nobody else is back in time");
+        schedule.runs_until(1, 20);
+        assert_eq!(schedule.timer_to_watch(0), None, "one that runs comes back for it");
+        schedule.timers.set(VcpuId(2), 19);
+        assert_eq!(schedule.timer_to_watch(0), Some(19), "it comes too late");
     }
 
     #[test]
@@ -568,5 +614,18 @@ mod tests {
         assert_eq!(call(&mut schedule, Some(2)), (false, vec![0, 1, 2]));
         assert_eq!(call(&mut schedule, Some(2)), (false, vec![]), "once");
         assert_eq!(schedule.at_hand, 0);
+    }
+
+    #[test]
+    fn nobody_rings_for_one_that_is_due_a_whole_thread() {
+        let mut schedule = schedule(2);
+        let [heavy, light, other] = [100, 50, 49].map(|weight| schedule.queue.add(weight));
+        schedule.queue.set_threads(&[0, 1], 1);
+        assert!(schedule.queue.is_due_a_thread(heavy) && !schedule.queue.is_due_a_thread(light));
+        schedule.enters(0, heavy, true);
+        schedule.enters(1, light, true);
+        let rung = RefCell::new(Vec::new());
+        assert!(!schedule.call(Some(other), None, |thread| rung.borrow_mut().push(thread)));
+        assert_eq!(rung.take(), [1]);
     }
 }

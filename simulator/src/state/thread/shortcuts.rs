@@ -1,9 +1,10 @@
 //! Host-side shortcuts of one thread: translations and decoded blocks that were found before.
 //!
 //! A shortcut is not architecture. It holds only answers that the modelled TLB of the core would give
-//! again, and it is emptied whenever that TLB loses an entry, so a run with it and a run without it
+//! again, and none of it is found any more once that TLB has lost an entry, so a run with it and a run without it
 //! are the same run. Entries are tagged with a small number for the state that the answer depends on
-//! (MSR, LPCR, LPIDR, PIDR, ...): coming back to a state finds its entries still there.
+//! (MSR, LPCR, LPIDR, PIDR, ...): coming back to a state finds its entries still there. A state gets a new number
+//! when the TLB has lost an entry: writing over all entries each time took a twentieth of a start of Linux.
 
 use crate::state::memory::Offset;
 
@@ -12,6 +13,8 @@ pub const PAGE_LOG2: u32 = 12;
 const PAGE_MASK: u64 = (1 << PAGE_LOG2) - 1;
 const ENTRIES: usize = 1024;
 const BLOCKS: usize = 4096;
+/// States that are known at a time.
+const CONTEXTS: usize = 64;
 
 /// Everything that a translation depends on, besides tables in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -115,6 +118,8 @@ pub struct Shortcuts {
     blocks: Box<[BlockEntry; BLOCKS]>,
     block_tag: u64,
     contexts: Vec<Context>,
+    /// Numbers below those of the contexts: entries with them may be left.
+    used: u64,
     /// Generation of the TLB and of the blocks that the shortcuts were taken from.
     generation: (u64, u64),
 }
@@ -128,6 +133,7 @@ impl Default for Shortcuts {
             blocks: Box::new([empty; BLOCKS]),
             block_tag: 0,
             contexts: Vec::new(),
+            used: 0,
             generation: (0, 0),
         }
     }
@@ -169,18 +175,23 @@ impl Shortcuts {
     fn number(&mut self, context: Context) -> u64 {
         let known = self.contexts.iter().position(|other| *other == context);
         let index = known.unwrap_or_else(|| {
-            if self.contexts.len() == 64 {
+            if self.contexts.len() == CONTEXTS {
                 self.clear();
             }
             self.contexts.push(context);
             self.contexts.len() - 1
         });
-        index as u64 + 1
+        self.used + index as u64 + 1
     }
 
+    /// Forgets all contexts; their numbers are not used again while there are entries with them.
     fn clear(&mut self) {
+        self.used += self.contexts.len() as u64;
         self.contexts.clear();
-        self.forget();
+        if self.used + CONTEXTS as u64 >= PAGE_MASK {
+            self.used = 0;
+            self.forget();
+        }
     }
 
     /// Drops every shortcut and stays in the state that was entered.
@@ -204,5 +215,29 @@ impl Shortcuts {
     pub fn insert_block(&mut self, address: u64, block: u32) {
         self.blocks[(address >> 2) as usize % BLOCKS] =
             BlockEntry { address, tag: self.block_tag, block };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Context, Shortcuts};
+
+    #[test]
+    fn nothing_is_found_that_was_remembered_before_the_tlb_lost_an_entry() {
+        let mut shortcuts = Shortcuts::default();
+        let contexts = [0, 1].map(|state| Context { state, ..Context::default() });
+        for generation in 0..10_000 {
+            // Its own place, so that later ones do not overwrite it, and one for each context.
+            let address = 0x1000 * (generation % 1000);
+            for context in contexts {
+                shortcuts.enter(context, 0, (generation, 0));
+                assert_eq!(shortcuts.read.find(address, 8), None, "{generation}");
+                assert_eq!(shortcuts.find_block(address), None, "{generation}");
+            }
+            shortcuts.read.insert(address, 0x2000);
+            shortcuts.insert_block(address, 7);
+            assert_eq!(shortcuts.read.find(address + 8, 8), Some(0x2008));
+            assert_eq!(shortcuts.find_block(address), Some(7));
+        }
     }
 }

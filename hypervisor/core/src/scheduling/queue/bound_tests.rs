@@ -109,7 +109,9 @@ impl Contest {
         };
         let heir = VcpuId(self.below(self.weights.len() as u64) as u32);
         let waits = !self.queue.is_empty();
-        if !is_interrupted && choice > 3 && if runs_on { !waits } else { has_time } {
+        let has_thread = payer == id && self.queue.is_due_a_thread(id);
+        let is_over = if runs_on { waits } else { !has_time };
+        if !is_interrupted && choice > 3 && (has_thread || !is_over) {
             return Some(stay);
         }
         self.queue.charge_stay(payer, now - since, runs_on);

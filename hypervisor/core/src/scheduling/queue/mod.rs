@@ -65,6 +65,8 @@ enum Seat {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Member {
     rate: Rate,
+    /// It has the weight for a hardware thread, or more.
+    is_due_a_thread: bool,
     virtual_time: u64,
     /// A slice in its virtual time.
     period: u64,
@@ -167,6 +169,7 @@ impl RunQueue {
         // Where each can have a thread to itself, they are told from the lightest.
         let one = if weights.is_empty() { rest } else { rest.div_ceil(left) };
         for member in &mut self.members {
+            member.is_due_a_thread = member.rate.weight >= one;
             member.rate = Rate::new(member.rate.weight.min(2 * one));
         }
         self.rate = Rate::new(self.members.iter().map(|member| member.rate.weight).sum());
@@ -196,6 +199,7 @@ impl RunQueue {
         self.rate = Rate::new(self.rate.weight + rate.weight);
         self.members.push(Member {
             rate,
+            is_due_a_thread: false,
             virtual_time: 0,
             period: 0,
             lent: 0,
@@ -488,6 +492,13 @@ impl RunQueue {
     #[must_use]
     pub fn is_ready(&self, id: VcpuId) -> bool {
         self.members[id.0 as usize].seat.is_some()
+    }
+
+    /// Whether `id` has the weight for a hardware thread, or more: where all others share the other threads, they get what
+    /// they are due.
+    #[must_use]
+    pub fn is_due_a_thread(&self, id: VcpuId) -> bool {
+        self.members[id.0 as usize].is_due_a_thread
     }
 
     /// Whether nobody is ready.
