@@ -121,8 +121,8 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
     println!("{:?}", costs.costs);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    // 3638 to 7124 with rustc 1.96.
-    assert!(costs.least(Change::Move) < 8000, "{:?}", costs.costs);
+    // 3638 to 9904 with rustc 1.96: more where all slices end together, as above.
+    assert!(costs.least(Change::Move) < 12_000, "{:?}", costs.costs);
     // Each is due two slices of three, and moves for one of them at least; most slices end otherwise.
     let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);
     assert!(costs.count(Change::Move) < others, "{:?}", costs.costs);
