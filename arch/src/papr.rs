@@ -67,7 +67,7 @@ hypercalls! {
     PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT";
     /// `()` to a random doubleword.
     Random = 0x300 "H_RANDOM";
-    /// `(flags, resource, value 1, value 2)`: interrupt location and endianness, watchpoints.
+    /// `(flags, resource, value 1, value 2)`: interrupt location, and endianness of interrupts.
     SetMode = 0x31C "H_SET_MODE";
     /// `(flags, base, page size, table size)`: the partition's process table.
     RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL";

@@ -126,8 +126,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short, print beside
-    /// it what making a cause free is worth. JSON always has the ledger.
+    /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short, print beside each cause how many cycles the region saves without it. JSON always has the ledger.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
     /// Run again with each cause above 5 % made free, and print the ledger's figure beside the change of the run.
@@ -231,8 +230,7 @@ pub struct BootArguments {
     /// or /proc/kallsyms. You can give one for each partition.
     #[arg(long, value_name = "[PARTITION=]FILE")]
     pub symbols: Vec<String>,
-    /// Stop after this many steps: instructions completed and interrupts taken. Nothing else ends a guest that spins, or
-    /// that polls for input after standard input, or the log, has ended; one line says that a guest polls so.
+    /// Stop after this many steps: instructions completed and interrupts taken. Use this for a guest that spins, or that polls for input after standard input, or the log, has ended: such a run does not end by itself, and one line says that a guest polls so.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after the first mark `tdi 0,r0,MARK`: 0x4000 and more for the begin of a region, 0x4800 and more for its end. Or

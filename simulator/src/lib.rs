@@ -1,4 +1,4 @@
-//! The POWER machine: a full-system POWER9 simulator with hypervisor mode.
+//! The POWER machine: a full-system simulator of POWER9 and POWER8 with hypervisor mode.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -37,7 +37,7 @@ pub struct System<'a, H: Hal> {
     pub hal: &'a H,
     /// The console.
     pub console: &'a Console,
-    /// How long vCPUs run.
+    /// How long vCPUs run, how long one waits for those that sleep, and where registers go.
     pub policy: Policy,
     /// Who is ready, who sleeps, which thread is idle.
     pub schedule: Lock<Schedule>,

@@ -40,7 +40,7 @@ pub fn assemble(rule: &Rule, processor: Processor, folder: &Path) -> Vec<u8> {
 fn run(command: &mut Command, rule: &str) {
     let output = command.output().unwrap_or_else(|fault| {
         panic!(
-            "{}: {fault}; `make` says which packages are needed",
+            "{}: {fault}; `cargo xtask setup` says which packages are needed",
             command.get_program().display()
         )
     });

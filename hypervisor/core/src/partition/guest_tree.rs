@@ -1,8 +1,7 @@
 //! What a partition finds in r3: the device tree of a PAPR machine, and behind it the RTAS entry.
 //!
 //! Source: `docs/facts/papr.md#device-tree-of-a-partition`. Processor properties are copied from firmware's tree,
-//! so that the guest sees the machine's own frequencies and cache geometry. Facilities that HFSCR withholds from
-//! partitions (vectors) are not described.
+//! so that the guest sees the machine's own frequencies and cache geometry. What HFSCR never grants (transactions, the performance monitor where the partition file does not ask for it) is not described.
 
 use alloc::format;
 use alloc::vec::Vec;

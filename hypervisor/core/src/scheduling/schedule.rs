@@ -425,7 +425,7 @@ impl Schedule {
     }
 
     /// Rings for a vCPU that was made ready, which pays for it if it is named: an idle thread, as
-    /// [`Schedule::take_idle`] finds it, or else all that run on. Whether one was idle.
+    /// [`Schedule::take_idle`] finds it, or else all that run on, but for vCPUs that are due a whole thread. Whether one was idle.
     pub fn call(
         &mut self,
         vcpu: Option<VcpuId>,

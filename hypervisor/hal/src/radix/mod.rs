@@ -121,7 +121,7 @@ impl LastTable {
         }
     }
 
-    /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates lookasides between two
+    /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates cached translations between two
     /// valid entries, and orders the store before the first access.
     pub fn write(&self, memory: &mut impl TableMemory, entry: usize, leaf: Option<Leaf>) {
         assert!(entry < Self::ENTRIES, "an entry of the table");
@@ -213,14 +213,14 @@ impl Tree {
         self.slot(memory, address, PAGE_64K).map(LastTable)
     }
 
-    /// Takes out what [`Tree::map_run`] mapped, as far as it lies in one table. The caller invalidates lookasides.
+    /// Takes out what [`Tree::map_run`] mapped, as far as it lies in one table. The caller invalidates cached translations.
     pub fn unmap_run(&mut self, memory: &mut impl TableMemory, address: u64, pages: u64) {
         if let Some((first, _, page_log2)) = self.find(memory, address) {
             clear(memory, &first, pages.min(room(address, page_log2)));
         }
     }
 
-    /// Takes the page at `address` out and answers what it was. The caller invalidates lookasides.
+    /// Takes the page at `address` out and answers what it was. The caller invalidates cached translations.
     pub fn unmap(&mut self, memory: &mut impl TableMemory, address: u64) -> Option<Leaf> {
         let (slot, leaf, _) = self.find(memory, address)?;
         clear(memory, &slot, 1);
@@ -228,7 +228,7 @@ impl Tree {
     }
 
     /// Takes the table out that translates the gibibyte at `address`, where it holds pages of 2 MiB and no tables
-    /// itself. The caller invalidates lookasides before it uses the table's memory, which is its own now, or maps
+    /// itself. The caller invalidates cached translations before it uses the table's memory, which is its own now, or maps
     /// something there.
     pub fn take_table(&mut self, memory: &mut impl TableMemory, address: u64) -> Option<Table> {
         let read = |slot: &Slot| Entry::from_doubleword(memory.read(slot));

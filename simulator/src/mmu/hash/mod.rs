@@ -34,17 +34,17 @@ type FindTable =
     fn(&Shared, &Thread, Option<&WalkCache>, u32, &mut Vec<Read>) -> Result<Option<Table>, Fault>;
 
 /// What each processor has of its own.
-struct Own {
+struct PerProcessor {
     /// The table of a partition, if it has one; what was read to find it is added to the reads.
     table: FindTable,
     /// What an address of a partition means with relocation off.
     real_mode: fn(&Thread, &Shared, EffectiveAddress) -> Result<Where, Fault>,
 }
 
-fn own(shared: &Shared) -> &'static Own {
+fn per_processor(shared: &Shared) -> &'static PerProcessor {
     match shared.processor {
-        Processor::Power8 => &power8::OWN,
-        Processor::Power9 => &power9::OWN,
+        Processor::Power8 => &power8::OF_IT,
+        Processor::Power9 => &power9::OF_IT,
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn locate(
     let is_guest = thread.msr() & msr::HV == 0;
     let lpcr = thread.spr(Spr::Lpcr);
     if !is_relocated {
-        return (own(shared).real_mode)(thread, shared, address);
+        return (per_processor(shared).real_mode)(thread, shared, address);
     }
     let mut matching = thread.slb.iter().filter(|entry| entry.matches(address.0));
     let entry = *matching.next().ok_or(Fault::Segment)?;
@@ -127,7 +127,7 @@ pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)>
         return None;
     }
     let lpid = thread.spr(Spr::Lpidr) as u32;
-    let table = (own(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
+    let table = (per_processor(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
     Some((lpid, table))
 }
 
@@ -140,7 +140,7 @@ pub(super) fn walk(
     located: &Located,
 ) -> Result<(Translation, Vec<Read>), Fault> {
     let mut reads = Vec::new();
-    let found = (own(shared).table)(shared, thread, known, segment.lpid, &mut reads)?;
+    let found = (per_processor(shared).table)(shared, thread, known, segment.lpid, &mut reads)?;
     let Some(table) = found else {
         return Err(storage_fault(located, storage::BAD_CONFIGURATION));
     };

@@ -7,7 +7,7 @@ use arch::interrupt::storage;
 use arch::registers::lpcr;
 use arch::registers::spr::Spr;
 
-use super::{Own, REAL, in_area};
+use super::{PerProcessor, REAL, in_area};
 use crate::mmu::fault::Fault;
 use crate::mmu::located::Where;
 use crate::mmu::read::Read;
@@ -15,7 +15,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
-pub(super) static OWN: Own = Own { table, real_mode };
+pub(super) static OF_IT: PerProcessor = PerProcessor { table, real_mode };
 
 fn table(
     shared: &Shared,

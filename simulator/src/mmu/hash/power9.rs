@@ -5,7 +5,7 @@ use arch::hash::{self, Table};
 use arch::radix::PATE0_HR;
 use arch::registers::spr::Spr;
 
-use super::{Own, in_area};
+use super::{PerProcessor, in_area};
 use crate::mmu::fault::Fault;
 use crate::mmu::located::Where;
 use crate::mmu::partition::{self, PartitionEntry};
@@ -15,7 +15,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
-pub(super) static OWN: Own = Own { table, real_mode };
+pub(super) static OF_IT: PerProcessor = PerProcessor { table, real_mode };
 
 /// The partition-table entry of `lpid`, if it is one for hashed translation.
 fn partition_entry(

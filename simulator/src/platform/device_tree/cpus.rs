@@ -6,7 +6,7 @@
 use arch::hash::{LARGE_PAGES, PageSize, base_code};
 use arch::processor::RadixPage;
 
-use super::{FIRST_CACHE_HANDLE, Node, Own, features, own, pirs};
+use super::{FIRST_CACHE_HANDLE, Node, PerProcessor, features, own, pirs};
 use crate::description::Description;
 
 /// The PIRs of threads that share a second and third-level cache differ in these bits: those of two cores of POWER9, of
@@ -32,7 +32,7 @@ fn l3(own: &Own) -> Cache {
 
 pub(super) fn node(description: &Description) -> Node {
     let (_, _, threads) = description.topology();
-    let own = own(description);
+    let own = per_processor(description);
     let mut node = Node::new("cpus").cells("#address-cells", &[1]).cells("#size-cells", &[0]);
     let mut pairs = Vec::new();
     for core in pirs(description).chunks(threads as usize) {
@@ -57,7 +57,7 @@ pub(super) fn node(description: &Description) -> Node {
 fn core_node(description: &Description, core: &[u32]) -> Node {
     let clock = description.clock();
     let facts = description.processor().facts();
-    let own = own(description);
+    let own = per_processor(description);
     let pir = core[0];
     let node = Node::new(format!("PowerPC,{}@{pir:x}", facts.name))
         .text("device_type", "cpu")

@@ -154,7 +154,7 @@ const FEATURES: &[Feature] = &[
 ];
 
 pub(super) fn node(description: &Description) -> Node {
-    let own = own(description);
+    let own = per_processor(description);
     let features = of(description.processor());
     let root = Node::new("ibm,powerpc-cpu-features")
         .cells("isa", &[own.isa])

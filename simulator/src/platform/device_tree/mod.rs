@@ -76,7 +76,7 @@ impl Node {
 }
 
 /// What the tree of each processor has of its own.
-struct Own {
+struct PerProcessor {
     /// `isa` of the processor's features.
     isa: u32,
     /// The interrupt presentation: a node, or one for each core.
@@ -91,10 +91,10 @@ struct Own {
     options: (&'static [(usize, u8)], usize),
 }
 
-fn own(description: &Description) -> &'static Own {
+fn per_processor(description: &Description) -> &'static PerProcessor {
     match description.processor() {
-        Processor::Power8 => &power8::OWN,
-        Processor::Power9 => &power9::OWN,
+        Processor::Power8 => &power8::OF_IT,
+        Processor::Power9 => &power9::OF_IT,
     }
 }
 
@@ -121,7 +121,7 @@ pub fn build(description: &Description, chosen: &Chosen<'_>, boot_pir: u32) -> V
         .child(chosen_node(chosen))
         .child(cpus::node(description))
         .child(opal(description))
-        .children((own(description).presentation)(description))
+        .children((per_processor(description).presentation)(description))
         .child(interrupt_sources())
         .child(reserved());
     for region in description.memory() {
@@ -189,7 +189,7 @@ fn opal(description: &Description) -> Node {
         .cells("interrupt-parent", &[EVENTS_HANDLE])
         .cells("interrupts", &[arch::opal::event::CONSOLE_INPUT.trailing_zeros()])
         .cells("#write-buffer-size", &[arch::opal::CONSOLE_RING_BYTES as u32]);
-    let own = own(description);
+    let own = per_processor(description);
     Node::new("ibm,opal")
         .bytes("compatible", b"ibm,opal-v2\0ibm,opal-v3\0".to_vec())
         .cells("#address-cells", &[0])

@@ -1,14 +1,14 @@
 //! What the tree of a POWER8 has of its own. Source: skiboot's `core/cpufeatures.c`, QEMU's `pnv.c`;
 //! `docs/facts/power8.md`.
 
-use super::{Node, Own, pirs, power};
+use super::{Node, PerProcessor, pirs, power};
 use crate::description::Description;
 use crate::state::xics::{REGISTER_BYTES, registers};
 
 /// `isa` of ISA 2.07B.
 const V2_07: u32 = 2070;
 
-pub(super) static OWN: Own = Own {
+pub(super) static OF_IT: PerProcessor = PerProcessor {
     isa: V2_07,
     presentation,
     power: power::nap_node,

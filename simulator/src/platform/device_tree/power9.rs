@@ -1,10 +1,10 @@
 //! What the tree of a POWER9 has of its own.
 
 use super::features::V3;
-use super::{Node, Own, power};
+use super::{Node, PerProcessor, power};
 use crate::description::Description;
 
-pub(super) static OWN: Own = Own {
+pub(super) static OF_IT: PerProcessor = PerProcessor {
     isa: V3,
     presentation,
     power: power::stop_node,
