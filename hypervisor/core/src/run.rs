@@ -138,7 +138,7 @@ where
             partition.vcpus.push(Vcpu::new(id, registers.clone()));
         }
         partition.memory.is_new = false;
-        schedule.start_in(&mut partition, 0);
+        schedule.start_in(&mut partition, 0, hal.timebase());
         partitions.push(partition);
         hal.mark(Work::Other);
     }

@@ -68,7 +68,7 @@ impl<H: Enter> System<'_, H> {
             {
                 // This thread will run one of those that are ready.
                 if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {
-                    self.schedule.lock().start(vcpu, permission);
+                    self.schedule.lock().start(vcpu, permission, now);
                 } else {
                     start(self.hal, &self.schedule, vcpu, permission);
                 }

@@ -160,7 +160,7 @@ impl<H: Enter> Running<'_, H> {
         if let Some((id, _)) = chosen {
             schedule.expects(self.thread, id);
         }
-        schedule.start(vcpu, permission);
+        schedule.start(vcpu, permission, self.left);
         Some(Left::GoesOn(chosen))
     }
 

@@ -42,10 +42,7 @@ impl<H: Enter> Running<'_, H> {
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
-        // One that is due a whole thread could not get back the time that an end of its slice takes.
-        let has_thread = self.slice.payer == self.id && schedule.queue.is_due_a_thread(self.id);
-        let is_endless = self.runs_on || has_thread;
-        let slice = if is_endless { FAR } else { self.slice.ends.saturating_sub(now) };
+        let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };

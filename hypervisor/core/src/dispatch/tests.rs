@@ -52,7 +52,7 @@ fn on_threads(threads: usize, hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fak
             let registers = Registers::started(ENTRY, 0, 0);
             partition.vcpus.push(Vcpu::new(id, registers));
             let last = partition.vcpus.len() - 1;
-            schedule.start_in(&mut partition, last);
+            schedule.start_in(&mut partition, last, 0);
         }
         partition
     };
@@ -488,7 +488,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     hal.play(|_, _, _, _| Departure::AwaitsProd);
     let run = |thread, vcpu: usize| {
         let mut partition = system.partitions()[0].lock();
-        system.schedule.lock().start_in(&mut partition, vcpu);
+        system.schedule.lock().start_in(&mut partition, vcpu, hal.timebase.get());
         drop(partition);
         let mut resident = Resident::default();
         assert_eq!(
@@ -507,7 +507,7 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     // A vCPU leaves a core in which another one runs.
     {
         let partition = &mut *system.partitions()[0].lock();
-        system.schedule.lock().start_in(partition, 1);
+        system.schedule.lock().start_in(partition, 1, hal.timebase.get());
         partition.vcpus[1].run(1, partition.life.may_run().unwrap());
     }
     assert_eq!(run(2, 0), [(1, true)]);
@@ -653,7 +653,7 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
         registers.floating.fpr = [7; 32];
         registers.gpr[5] = 7;
-        guest.schedule.lock().start_in(guest.partition, 1);
+        guest.schedule.lock().start_in(guest.partition, 1, guest.hal.timebase.get());
         Departure::Restarted
     });
     let ended = run(&hal, with_idle_vcpus(&hal, &[2]));

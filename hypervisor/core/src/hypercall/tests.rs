@@ -54,7 +54,7 @@ impl Setup {
             partition.vcpus.push(Vcpu::new(id, registers));
         }
         // The first one runs.
-        schedule.start_in(&mut partition, 0);
+        schedule.start_in(&mut partition, 0, 0);
         schedule.queue.take(0);
         let registers = partition.vcpus[0].run(0, partition.life.may_run().unwrap());
         partition.vcpus[0].registers = registers;

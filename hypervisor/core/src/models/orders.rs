@@ -83,7 +83,7 @@ impl Model {
                 let id = schedule.queue.add(WEIGHT_DEFAULT);
                 partition.vcpus.push(Vcpu::new(id, registers()));
                 partition.vcpus[vcpu].presentation.set_cppr(0xFF);
-                schedule.start_in(&mut partition, vcpu);
+                schedule.start_in(&mut partition, vcpu, 0);
             }
             partition
         };

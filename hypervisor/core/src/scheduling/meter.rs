@@ -108,9 +108,9 @@ impl Meter {
         self.charged_until.map_or(0, |since| now.saturating_sub(since))
     }
 
-    /// Until when all is charged.
-    pub(crate) fn charged_until(&self) -> u64 {
-        self.charged_until.unwrap_or_default()
+    /// Whether its thread has come.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.charged_until.is_some()
     }
 
     /// Goes on to `now`: how much has passed.
@@ -133,12 +133,8 @@ impl Meter {
     }
 
     /// Whether it waited; it does no more. What has passed then is idle time.
-    pub(crate) fn wakes(&mut self, now: u64) -> bool {
-        let was_idle = core::mem::take(&mut self.is_idle);
-        if was_idle {
-            self.idle += self.pass(now);
-        }
-        was_idle
+    pub(crate) fn wakes(&mut self) -> bool {
+        core::mem::take(&mut self.is_idle)
     }
 
     /// `debtor` pays for what comes.

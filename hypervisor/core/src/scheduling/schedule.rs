@@ -10,8 +10,8 @@
 //! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
 //!   the list and rings it.
 //! - A thread runs a vCPU without an end only while the queue is empty when it enters; who makes a vCPU ready
-//!   and finds no idle thread rings all of these. A vCPU that is due a whole thread runs without an end beside others that
-//!   wait, and nobody rings for them: where there are others, another thread is theirs.
+//!   and finds no idle thread rings all of these. Of these only one that runs a vCPU which is due a whole thread is
+//!   not rung: others wait for the other threads then.
 //! - Each thread that waits or runs is back in time for the first timer that it knows, unless another one is, or
 //!   is in the hypervisor and decides after it; who sets a timer decides what to do next after that. So somebody comes for
 //!   every timer, and interrupts no more than one vCPU for it.
@@ -86,21 +86,19 @@ struct Thread {
     last: Option<VcpuId>,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
-    /// Until when all was charged as it entered a vCPU beside others that wait, where there are other threads.
-    runs_since: Option<u64>,
     /// The vCPU for which its doorbell was rung while it ran another.
     called_for: Option<VcpuId>,
     /// Where its time went.
     meter: Meter,
 }
 
-/// vCPUs that run, for what they have run and were not charged for.
+/// Until when hardware threads' time is accounted for.
 #[derive(Clone, Copy, Default, Debug)]
-struct Uncharged {
-    /// How many.
-    vcpus: u64,
-    /// Until when they were charged, all together.
-    since: u64,
+struct Accounted {
+    /// Threads that have come.
+    threads: u64,
+    /// Until when, of all of them together.
+    until: u64,
 }
 
 /// All vCPUs of the machine that can run or sleep until a time, and all hardware threads.
@@ -111,8 +109,7 @@ pub struct Schedule {
     /// Those that sleep until a time.
     pub timers: Timers,
     threads: Vec<Thread>,
-    /// What they run beside others that wait, where there are several.
-    uncharged: Uncharged,
+    accounted: Accounted,
     /// Threads that are idle, or run on.
     at_hand: usize,
     /// Partitions that are not over.
@@ -127,7 +124,7 @@ impl Schedule {
             queue: RunQueue::default(),
             timers: Timers::default(),
             threads: vec![Thread::default(); threads],
-            uncharged: Uncharged::default(),
+            accounted: Accounted::default(),
             at_hand: 0,
             partitions: 0,
         }
@@ -223,14 +220,6 @@ impl Schedule {
         self.threads[thread].vcpu = Some(id);
         self.threads[thread].last = Some(id);
         self.set_runs_on(thread, runs_on);
-        if self.threads.len() > 1 && !runs_on {
-            let state = &mut self.threads[thread];
-            let since = state.meter.charged_until();
-            debug_assert!(state.runs_since.is_none(), "each stay is accounted for");
-            state.runs_since = Some(since);
-            self.uncharged.vcpus += 1;
-            self.uncharged.since += since;
-        }
     }
 
     /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's sake, that one pays from
@@ -276,28 +265,41 @@ impl Schedule {
     }
 
     /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.
-    pub fn start_in<H: Hal>(&mut self, partition: &mut Partition<H>, index: usize) {
+    pub fn start_in<H: Hal>(&mut self, partition: &mut Partition<H>, index: usize, now: u64) {
         if let Some(permission) = partition.life.may_run() {
-            self.start(&mut partition.vcpus[index], permission);
+            self.start(&mut partition.vcpus[index], permission, now);
         }
     }
 
     /// Charges what passed on `thread` up to `now`; to the hypervisor, if nobody comes next.
     fn charge(&mut self, thread: usize, now: u64, payer: Debtor) {
+        let ticks = self.pass(thread, now);
         let meter = &mut self.threads[thread].meter;
-        let ticks = meter.pass(now);
         match payer {
-            Debtor::Vcpu(id) => self.queue.charge(id, ticks),
+            Debtor::Vcpu(id) => return self.queue.charge(id, ticks),
             Debtor::End => meter.ends += ticks,
             Debtor::Next => meter.own += ticks,
         }
+        self.queue.pass(ticks);
+    }
+
+    /// The account of `thread` goes on to `now`: how much has passed.
+    fn pass(&mut self, thread: usize, now: u64) -> u64 {
+        let meter = &mut self.threads[thread].meter;
+        if !meter.has_begun() {
+            self.accounted.threads += 1;
+            self.accounted.until += now;
+        }
+        let ticks = meter.pass(now);
+        self.accounted.until += ticks;
+        ticks
     }
 
     /// Charges a vCPU's stay on `thread`, and what came before it.
     pub fn stayed(&mut self, thread: usize, stay: Stay) {
         let debtor = self.threads[thread].meter.debtor().or(stay.vcpu);
         self.charge(thread, stay.entered, debtor);
-        let ticks = self.threads[thread].meter.pass(stay.ended());
+        let ticks = self.pass(thread, stay.ended());
         self.queue.charge_stay(stay.payer, ticks, stay.runs_on);
         self.set_runs_on(thread, false);
         let Thread { whereabouts, meter, called_for, .. } = &mut self.threads[thread];
@@ -305,19 +307,15 @@ impl Schedule {
         let caller = called_for.take();
         let debtor = if stay.is_interrupted { caller } else { Some(stay.payer) };
         meter.owes(debtor.map_or(Debtor::Next, Debtor::Vcpu));
-        if let Some(since) = self.threads[thread].runs_since.take() {
-            self.uncharged.vcpus -= 1;
-            self.uncharged.since -= since;
+        if !self.queue.is_empty() {
+            self.see_uncharged(stay.ended());
         }
-        self.see_running(stay.ended());
     }
 
-    /// Tells the queue what vCPUs have run until `now` and were not charged for yet.
-    fn see_running(&mut self, now: u64) {
-        if !self.queue.is_empty() {
-            let Uncharged { vcpus, since } = self.uncharged;
-            self.queue.others_ran(vcpus.wrapping_mul(now).saturating_sub(since));
-        }
+    /// Tells the queue what has passed until `now` and was not charged yet.
+    fn see_uncharged(&mut self, now: u64) {
+        let Accounted { threads, until } = self.accounted;
+        self.queue.see_uncharged(threads.wrapping_mul(now).saturating_sub(until));
     }
 
     /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs there next:
@@ -351,7 +349,11 @@ impl Schedule {
         let due = self.timers.take_due(now);
         let meter = &mut self.threads[thread].meter;
         let debtor = due.map_or(meter.debtor(), |id| meter.debtor().or(id));
-        if !meter.wakes(now) && debtor != Debtor::Next {
+        if meter.wakes() {
+            let ticks = self.pass(thread, now);
+            self.threads[thread].meter.idle += ticks;
+            self.queue.pass(ticks);
+        } else if debtor != Debtor::Next {
             self.charge(thread, now, debtor);
         }
         if let Some(id) = due {
@@ -383,7 +385,9 @@ impl Schedule {
         if self.partitions == 0 {
             return Next::Over;
         }
-        self.see_running(now);
+        if !self.queue.is_empty() {
+            self.see_uncharged(now);
+        }
         if let Some(id) = self.queue.take(thread) {
             return Next::Run(id);
         }
@@ -461,12 +465,13 @@ impl Schedule {
         self.at_hand = self.at_hand + usize::from(now.is_idle()) - usize::from(before.is_idle());
     }
 
-    /// Lets a vCPU run that was stopped or sleeps, or has run until now.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, permission: MayRun<'_>) {
+    /// Lets a vCPU run that was stopped or sleeps, or has run until `now`.
+    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, permission: MayRun<'_>, now: u64) {
         self.leave_sleep(vcpu);
         if vcpu.is_running() {
             self.queue.make_ready(vcpu.id, vcpu.last_thread);
         } else {
+            self.see_uncharged(now);
             self.queue.wake(vcpu.id, vcpu.last_thread);
         }
         vcpu.become_ready(permission);
@@ -502,7 +507,7 @@ pub(crate) fn start<H: Hal>(
     permission: MayRun<'_>,
 ) -> bool {
     let mut schedule = schedule.lock();
-    schedule.start(vcpu, permission);
+    schedule.start(vcpu, permission, hal.timebase());
     schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
 }
 

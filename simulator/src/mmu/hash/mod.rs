@@ -127,7 +127,8 @@ pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)>
         return None;
     }
     let lpid = thread.spr(Spr::Lpidr) as u32;
-    let table = (per_processor(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
+    let table =
+        (per_processor(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
     Some((lpid, table))
 }
 

@@ -1,7 +1,7 @@
 //! Who runs next: pure bookkeeping.
 //!
 //! Each vCPU has a virtual time: the ticks that it was charged over its weight. So has the machine, the *clock*: the ticks
-//! that all were charged over the weight of all. One whose virtual time is not ahead of the clock is *due*. Each
+//! that passed on all hardware threads over the weight of all. One whose virtual time is not ahead of the clock is *due*. Each
 //! asks for one slice at a time, which is as long for all, and has until its *deadline* for it: its virtual time and a
 //! slice over its weight, its *period*. Of those that are due the one with the earliest deadline runs, for a slice at most. If
 //! nobody is due, the clock jumps to the first of those that wait.
@@ -108,7 +108,7 @@ pub struct RunQueue {
     rate: Rate,
     /// How much farther it is by what runs and was not charged yet.
     lead: u64,
-    /// What was charged since the clock was looked at.
+    /// What has passed since the clock was looked at.
     passed: u64,
     /// By how much the clock has jumped in all.
     jumped: u64,
@@ -232,7 +232,8 @@ impl RunQueue {
     /// `id`, which the hardware thread `home` ran last, can run again. Nothing happens if it is ready already.
     pub fn wake(&mut self, id: VcpuId, home: Option<usize>) {
         if !self.is_ready(id) {
-            let clock = self.look_at_clock();
+            self.look_at_clock();
+            let clock = self.latest();
             let member = self.member(id);
             member.virtual_time = member.virtual_time.max(clock + member.lent_time);
             self.enter(id, home);
@@ -296,9 +297,15 @@ impl RunQueue {
         self.clock
     }
 
-    /// vCPUs that run on other threads have run for so many ticks that were not charged yet.
-    pub fn others_ran(&mut self, ticks: u64) {
+    /// So many ticks have passed on all hardware threads that nobody was charged for yet.
+    pub fn see_uncharged(&mut self, ticks: u64) {
         self.lead = self.rate.length(ticks);
+    }
+
+    /// So many ticks have passed on a hardware thread that no vCPU is charged for: it was idle, for instance. The clock goes on,
+    /// as who ran meanwhile on another thread did not take them from anybody.
+    pub fn pass(&mut self, ticks: u64) {
+        self.passed = self.passed.saturating_add(ticks);
     }
 
     /// Where the clock is, with what is not charged yet.
@@ -422,6 +429,7 @@ impl RunQueue {
     /// So many ticks passed at the expense of `id`.
     pub fn charge(&mut self, id: VcpuId, ticks: u64) {
         self.member(id).charged += ticks;
+        self.pass(ticks);
         self.advance(id, ticks);
     }
 
@@ -430,6 +438,7 @@ impl RunQueue {
         let member = self.member(id);
         member.charged += ticks;
         member.inside += ticks;
+        self.pass(ticks);
         let is_bounded = runs_on && !self.stays_near(id, ticks);
         let ticks = if is_bounded { ticks.min(self.until_a_slice_ahead(id)) } else { ticks };
         self.advance(id, ticks);
@@ -454,10 +463,9 @@ impl RunQueue {
         rate.ticks(clock.saturating_add(period).saturating_sub(virtual_time))
     }
 
-    /// Lets the virtual time of `id` and of all together go on by these ticks.
+    /// Lets the virtual time of `id` go on by these ticks.
     fn advance(&mut self, id: VcpuId, ticks: u64) {
         let before = self.members[id.0 as usize].seat.map(|seat| (seat, self.place(id, seat).1));
-        self.passed = self.passed.saturating_add(ticks);
         let jumped = self.jumped;
         let member = self.member(id);
         let virtual_ticks = member.rate.pass(ticks);

@@ -107,7 +107,7 @@ fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
         queue.charge(ids[index], SLICE - early);
         queue.make_ready(ids[index], Some(thread));
     }
-    queue.others_ran(SLICE);
+    queue.see_uncharged(SLICE);
     assert_eq!([0, 1].map(|thread| queue.next(thread)), [Some(ids[1]), Some(ids[0])]);
 }
 
