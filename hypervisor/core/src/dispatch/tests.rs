@@ -359,9 +359,9 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
     system.run_thread(0);
     // What is left is for all four, and at the end a quarter of a slice is.
     let stays = stays.borrow();
-    assert_eq!(stays[0], LIMIT / 2 / 4);
+    assert_eq!(stays[0], SLICE);
     let (last, others) = stays.split_last().unwrap();
-    assert!(others.iter().all(|ticks| (SLICE / 16..=LIMIT / 8).contains(ticks)), "{stays:?}");
+    assert!(others.iter().all(|ticks| (SLICE / 16..=SLICE).contains(ticks)), "{stays:?}");
     assert!(*last <= SLICE / 16, "{stays:?}");
     system.close_accounts();
     let ran = system.partitions()[0].lock().statistics.ran;
