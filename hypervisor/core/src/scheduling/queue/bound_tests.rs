@@ -223,6 +223,20 @@ fn many_light_ones_keep_a_heavy_one_waiting_for_no_longer_than_few() {
     assert!(worst[0] <= BOUND, "{worst:?}");
 }
 
+/// It runs alone most of the time, on one of two threads, and has no more than it is due then: nobody lacks what the other thread
+/// could run.
+#[test]
+fn one_that_is_due_nearly_a_thread_does_not_wait_whenever_others_wake() {
+    for weights in [[100, 55, 55], [10_000, 5001, 5001]] {
+        for seed in 0..64 {
+            let mut contest = Contest::new(&[0, 0], &weights, 1, seed);
+            contest.habits[1..].fill(Habit::Naps);
+            let worst = contest.worst(1, 1000);
+            assert!(worst[0] <= BOUND, "{weights:?}, {seed}: {worst:?}");
+        }
+    }
+}
+
 /// A weight from 1 to 10,000 that is likely to be far from the others.
 fn weight(seed: u32) -> u32 {
     if seed % 7 > 4 { 100 } else { 1 + seed / 7 % 10u32.pow(seed % 7) }
