@@ -43,8 +43,8 @@ struct PerProcessor {
 
 fn per_processor(shared: &Shared) -> &'static PerProcessor {
     match shared.processor {
-        Processor::Power8 => &power8::OF_IT,
-        Processor::Power9 => &power9::OF_IT,
+        Processor::Power8 => &power8::OWN,
+        Processor::Power9 => &power9::OWN,
     }
 }
 

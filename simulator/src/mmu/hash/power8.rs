@@ -15,7 +15,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
-pub(super) static OF_IT: PerProcessor = PerProcessor { table, real_mode };
+pub(super) static OWN: PerProcessor = PerProcessor { table, real_mode };
 
 fn table(
     shared: &Shared,

@@ -15,7 +15,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
 
-pub(super) static OF_IT: PerProcessor = PerProcessor { table, real_mode };
+pub(super) static OWN: PerProcessor = PerProcessor { table, real_mode };
 
 /// The partition-table entry of `lpid`, if it is one for hashed translation.
 fn partition_entry(

@@ -6,7 +6,7 @@
 use arch::hash::{LARGE_PAGES, PageSize, base_code};
 use arch::processor::RadixPage;
 
-use super::{FIRST_CACHE_HANDLE, Node, PerProcessor, features, own, pirs};
+use super::{FIRST_CACHE_HANDLE, Node, PerProcessor, features, per_processor, pirs};
 use crate::description::Description;
 
 /// The PIRs of threads that share a second and third-level cache differ in these bits: those of two cores of POWER9, of
@@ -25,7 +25,7 @@ struct Cache {
 
 const L2: Cache = Cache { name: "l2-cache", kind: 0x20, bytes: 512 << 10, ways: 8 };
 
-fn l3(own: &Own) -> Cache {
+fn l3(own: &PerProcessor) -> Cache {
     let (bytes, ways) = own.l3;
     Cache { name: "l3-cache", kind: 0x30, bytes, ways }
 }
@@ -143,7 +143,7 @@ impl Cache {
 }
 
 /// `ibm,pa-features`: how many bytes, then the bytes.
-fn options(own: &Own) -> Vec<u8> {
+fn options(own: &PerProcessor) -> Vec<u8> {
     let (options, count) = own.options;
     let mut value = vec![0; 2 + count];
     value[0] = count as u8;

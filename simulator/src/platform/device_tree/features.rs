@@ -8,7 +8,7 @@
 
 use arch::processor::{Processor, Processors};
 
-use super::{FIRST_FEATURE_HANDLE, Node, own};
+use super::{FIRST_FEATURE_HANDLE, Node, per_processor};
 use crate::description::Description;
 
 /// `isa` of what POWER8 has too, and of what came with version 3.0B.

@@ -93,8 +93,8 @@ struct PerProcessor {
 
 fn per_processor(description: &Description) -> &'static PerProcessor {
     match description.processor() {
-        Processor::Power8 => &power8::OF_IT,
-        Processor::Power9 => &power9::OF_IT,
+        Processor::Power8 => &power8::OWN,
+        Processor::Power9 => &power9::OWN,
     }
 }
 

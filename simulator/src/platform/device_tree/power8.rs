@@ -8,7 +8,7 @@ use crate::state::xics::{REGISTER_BYTES, registers};
 /// `isa` of ISA 2.07B.
 const V2_07: u32 = 2070;
 
-pub(super) static OF_IT: PerProcessor = PerProcessor {
+pub(super) static OWN: PerProcessor = PerProcessor {
     isa: V2_07,
     presentation,
     power: power::nap_node,

@@ -4,7 +4,7 @@ use super::features::V3;
 use super::{Node, PerProcessor, power};
 use crate::description::Description;
 
-pub(super) static OF_IT: PerProcessor = PerProcessor {
+pub(super) static OWN: PerProcessor = PerProcessor {
     isa: V3,
     presentation,
     power: power::stop_node,
