@@ -369,7 +369,12 @@ impl Schedule {
         if let Next::Run(id) = next {
             self.expects(thread, id);
         } else {
-            self.charge(thread, now, self.threads[thread].meter.debtor());
+            let debtor = match self.threads[thread].meter.debtor() {
+                // Nobody comes any more.
+                Debtor::Next if next == Next::Over => Debtor::End,
+                debtor => debtor,
+            };
+            self.charge(thread, now, debtor);
             // All partitions that are left are going to end, on this thread.
             let debtor = if next == Next::Stuck { Debtor::End } else { Debtor::Next };
             self.threads[thread].meter.owes(debtor);
