@@ -21,7 +21,9 @@ use crate::loss::LOSS;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
-use crate::partition_file::{PolicyTable, dma_window, positive, read_machine, read_payload};
+use crate::partition_file::{
+    FeaturesTable, PolicyTable, dma_window, positive, read_machine, read_payload,
+};
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::steps::Steps;
@@ -103,6 +105,9 @@ struct VariantTable {
     slice_us: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
     dma_window: Option<Spanned<Size>>,
+    /// Of the partition that the experiment is named after.
+    #[serde(default)]
+    features: FeaturesTable,
     region: Option<RegionTable>,
     expect: String,
     #[serde(default)]
@@ -183,7 +188,8 @@ impl FirstPartition<'_> {
         let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
         let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
         let dma_window = dma_window(file, variant.dma_window.as_ref())?;
-        let mut partitions = vec![Partition { vcpus, dma_window, ..first }];
+        let guest_stop = variant.features.guest_stop(file)?;
+        let mut partitions = vec![Partition { vcpus, guest_stop, dma_window, ..first }];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());
@@ -232,6 +238,7 @@ impl FirstPartition<'_> {
             weight: None,
             time_limit: None,
             has_performance_monitor: false,
+            guest_stop: None,
             dma_window: None,
             arguments: arguments.to_owned(),
             payload: self.payload.clone(),
