@@ -63,3 +63,22 @@ fn no_wake_up_is_lost_whenever_it_comes() {
         }
     }
 }
+
+/// All levels, above the one that there is too, and all bits, of which a guest does not reach those that would lose its state.
+#[test]
+fn whatever_a_guest_writes_to_psscr_its_stop_ends_and_loses_nothing() {
+    let levels = (0..16).chain([0x3F0, 0x3FF, 0x30_0000, 0xF_0000, 0xF << 60, u64::MAX]);
+    for psscr in levels {
+        let text = format!(
+            "[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+             features = {{ guest-stop = 1 }}\n\
+             arguments = \"test=timer state=stop samples=20 ticks=600 psscr={psscr}\"\n"
+        );
+        let (text, refused) = run(&system_of(&text));
+        assert!(text.contains("idle: timer, 20 samples, 0 spurious"), "{psscr:#x}: {text}");
+        // The machine's switch `stop_above_psll_interrupts` sends levels above 0 to the hypervisor, which gives the facility at the
+        // first `stop` and executes it again.
+        let expected = if psscr & 0xF == 0 { 1 } else { 1 + WAITS };
+        assert_eq!(refused["idle"], expected, "{psscr:#x}");
+    }
+}

@@ -7,7 +7,8 @@
 //! | `records` | the first vCPU works in region 1; the others are idle |
 //!
 //! `state=snooze`, `stop` or `cede` says how those wait that are idle; `samples=N`, at most 256, how often somebody wakes; `records=N`
-//! how much work there is; `seed=N` chooses when, `ticks=N` after the vCPU before woke or up to `chance=N` later. A sample is in ticks of the time base, from the event to the first line behind
+//! how much work there is; `seed=N` chooses when, `ticks=N` after the vCPU before woke or up to `chance=N` later. `psscr=N` is what the
+//! vCPUs write to PSSCR, if not what the device tree says. A sample is in ticks of the time base, from the event to the first line behind
 //! the wait, the interrupt's handler included; the host makes figures of all of them.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -75,7 +76,7 @@ mod payload {
         let place = STATES.iter().position(|other| *other == state);
         STATE.store(place.expect("a state") as u32, SeqCst);
         let psscr = partition.stop_psscr();
-        PSSCR.store(psscr.unwrap_or(0), SeqCst);
+        PSSCR.store(partition.number("psscr", psscr.unwrap_or(0)), SeqCst);
         SLEEPER.store(vcpus - 1, SeqCst);
         rt::enable_translation(partition.memory_bytes());
         rt::on_interrupt(Vector::Decrementer, expired);

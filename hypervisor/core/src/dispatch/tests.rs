@@ -608,6 +608,7 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
     for (departure, reason) in [
         (Departure::AwaitsProd, StopReason::NothingToWake),
         (Departure::Ceded, StopReason::NothingToWake),
+        (Departure::Paused, StopReason::NothingToWake),
         (Departure::Stopped, StopReason::AllStopped),
     ] {
         let hal = Fake::new(8 << 20);
