@@ -130,13 +130,23 @@ struct PartnerTable {
 #[serde(deny_unknown_fields)]
 struct PublishedTable {
     metric: Spanned<String>,
+    /// Which variant's figure it stands beside, if not every one's.
+    variant: Option<Spanned<String>>,
     value: Spanned<f64>,
     what: String,
     source: String,
 }
 
 impl PublishedTable {
-    fn check(self, file: &TomlFile, per: Per) -> Result<Published, Failure> {
+    fn check(self, file: &TomlFile, per: Per, variants: &[Variant]) -> Result<Published, Failure> {
+        if let Some(variant) = &self.variant {
+            let known = || variants.iter().map(|variant| variant.name.as_str());
+            let name = variant.get_ref();
+            if !known().any(|known| known == name) {
+                let text = format!("no variant is called `{name}`; {}", suggest(name, known()));
+                return Err(file.complain(variant.span(), text));
+            }
+        }
         let metric = self.metric.get_ref();
         let known = metrics(per).iter().map(|metric| metric.name).chain([LOSS]);
         if !known.clone().any(|name| name == metric) {
@@ -148,8 +158,9 @@ impl PublishedTable {
             let text = format!("{value} cannot be compared with; give a number above 0");
             return Err(file.complain(self.value.span(), text));
         }
-        let Self { metric, what, source, .. } = self;
-        Ok(Published { metric: metric.into_inner(), value, what, source })
+        let Self { metric, what, source, variant, .. } = self;
+        let variant = variant.map(Spanned::into_inner);
+        Ok(Published { metric: metric.into_inner(), variant, value, what, source })
     }
 }
 
@@ -159,6 +170,9 @@ pub struct Published {
     /// Of which of our metrics.
     #[serde(skip_serializing)]
     pub metric: String,
+    /// Of which variant, if not of all.
+    #[serde(skip_serializing)]
+    pub variant: Option<String>,
     /// The figure, in the metric's unit.
     pub value: f64,
     /// Of what it is the figure.
@@ -413,7 +427,7 @@ impl Experiment {
             }
         };
         let published = contents.published.into_iter();
-        let published = published.map(|table| table.check(file, contents.per));
+        let published = published.map(|table| table.check(file, contents.per, &variants));
         Ok(Self {
             name: name.clone(),
             question: contents.question,
