@@ -76,15 +76,6 @@ pub fn set_psscr(value: u64) {
     unsafe { asm!("mtspr {}, {}", const PSSCR, in(reg) value, options(nostack)) };
 }
 
-/// The guest's part of PSSCR.
-#[must_use]
-pub fn psscr() -> u64 {
-    let value;
-    // SAFETY: reads a register that every kernel may read.
-    unsafe { asm!("mfspr {}, {}", out(reg) value, const PSSCR, options(nomem, nostack)) };
-    value
-}
-
 /// Waits for an interrupt, whether or not it is allowed now.
 #[inline(always)]
 pub fn stop() {
