@@ -24,6 +24,7 @@
 //!         powervisor,weight = <u32>;            may be left out
 //!         powervisor,time-limit-us = <u32>;     may be left out
 //!         powervisor,performance-monitor = <u32>;   1, or left out
+//!         powervisor,guest-stop = <u32>;        may be left out: the version of the feature that it has
 //!         powervisor,dma-window-bytes = <u32>;  may be left out: a multiple of 4 KiB
 //!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
 //!     };
@@ -71,6 +72,8 @@ pub const INITRD: &str = "powervisor,initrd";
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 /// 1: the partition has the processor's performance monitor.
 pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
+/// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left out: it has none.
+pub const GUEST_STOP: &str = "powervisor,guest-stop";
 /// Partition property: bytes of the window through which its devices see its memory. May be left out: it has none.
 pub const DMA_WINDOW: &str = "powervisor,dma-window-bytes";
 

@@ -15,6 +15,7 @@ pub mod bits;
 pub mod bundle;
 pub mod console;
 pub mod excess;
+pub mod features;
 pub mod hash;
 pub mod instruction;
 pub mod interrupt;

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
-    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
-    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    TIME_LIMIT, VCPUS, WEIGHT,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
+    GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
+    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -38,6 +38,8 @@ pub struct Partition {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// The version of the feature `guest-stop` that it has.
+    pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
     /// The payload's arguments.
@@ -130,6 +132,7 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             (WEIGHT, partition.weight),
             (TIME_LIMIT, partition.time_limit),
             (PERFORMANCE_MONITOR, monitor),
+            (GUEST_STOP, partition.guest_stop),
             (DMA_WINDOW, partition.dma_window),
         ] {
             if let Some(value) = value {
@@ -309,6 +312,7 @@ mod tests {
             weight: Some(7),
             time_limit: None,
             has_performance_monitor: name == "second",
+            guest_stop: (name == "first").then_some(1),
             dma_window: None,
             arguments: "translation=on".to_owned(),
             payload: Payload {

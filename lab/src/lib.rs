@@ -39,6 +39,7 @@ pub mod progress;
 pub mod record;
 pub mod refills;
 pub mod report;
+pub mod samples;
 pub mod setting;
 pub mod size;
 pub mod statistics;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
 use crate::refills::Refills;
+use crate::samples::Summary;
 
 /// What counts are divided by.
 #[derive(Deserialize, Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +20,8 @@ pub enum Per {
     Switch,
     /// By how often the region began: with something that interrupts a vCPU.
     Event,
+    /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
+    Sample,
 }
 
 impl Per {
@@ -78,6 +81,8 @@ pub struct Measured {
     pub cycles: Option<Interval>,
     /// Its cycles that went into bringing back what was lost to others.
     pub refills: Option<Refills>,
+    /// Of the samples that the payload took, and the ends of that where it leans on guesses.
+    pub samples: Option<(Summary, Option<[Summary; 2]>)>,
 }
 
 /// A number, and its ends where it leans on guesses.
@@ -214,6 +219,31 @@ macro_rules! repeated {
     };
 }
 
+/// A figure of the samples, in nanoseconds.
+macro_rules! sample {
+    ($name:literal, $figure:ident) => {
+        Metric {
+            name: $name,
+            column: stringify!($figure),
+            unit: "ns",
+            better: "lower",
+            is_whole: true,
+            of: |measured| {
+                let (value, ends) = measured.samples?;
+                let ends = ends.map(|ends| ends.map(|end| end.$figure));
+                Some(Interval { value: value.$figure, ends })
+            },
+        }
+    };
+}
+
+const PER_SAMPLE: [Metric; 5] = [
+    sample!("median_ns", median),
+    sample!("minimum_ns", minimum),
+    sample!("maximum_ns", maximum),
+    sample!("mean_ns", mean),
+    sample!("deviation_ns", deviation),
+];
 const PER_SWITCH: [Metric; 10] = repeated!("switch");
 const PER_EVENT: [Metric; 10] = repeated!("event");
 
@@ -230,6 +260,7 @@ pub fn metrics(per: Per) -> &'static [Metric] {
         Per::Partition => &PER_PARTITION,
         Per::Switch => &PER_SWITCH,
         Per::Event => &PER_EVENT,
+        Per::Sample => &PER_SAMPLE,
     }
 }
 
@@ -246,7 +277,7 @@ impl Per {
         match self {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
-            Self::Partition => 1,
+            Self::Partition | Self::Sample => 1,
             Self::Switch | Self::Event => counts.begun,
         }
     }
@@ -260,6 +291,7 @@ impl Per {
             Self::Partition => "partition",
             Self::Switch => "switch",
             Self::Event => "event",
+            Self::Sample => "run",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
 use arch::excess::{Excess, Excesses};
+use arch::features::guest_stop;
 use arch::papr::tce;
 use serde::Deserialize;
 use toml::Spanned;
@@ -158,6 +159,28 @@ struct PartitionTable {
     #[serde(default)]
     performance_monitor: bool,
     dma_window: Option<Spanned<Size>>,
+    #[serde(default)]
+    features: FeaturesTable,
+}
+
+/// Features of a partition, each by a version.
+#[derive(Deserialize, Default, Debug)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FeaturesTable {
+    guest_stop: Option<Spanned<Number>>,
+}
+
+impl FeaturesTable {
+    /// The version of `guest-stop`, checked.
+    pub fn guest_stop(&self, file: &TomlFile) -> Result<Option<u32>, Failure> {
+        let known = guest_stop::VERSION;
+        let Some(version) = &self.guest_stop else { return Ok(None) };
+        if version.get_ref().0 != i128::from(known) {
+            let text = format!("guest-stop has version {known} only; write `guest-stop = {known}`");
+            return Err(file.complain(version.span(), text));
+        }
+        Ok(Some(known))
+    }
 }
 
 /// What a partition file asks for.
@@ -309,6 +332,7 @@ fn read_partition(
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
+        guest_stop: table.features.guest_stop(file)?,
         dma_window: dma_window(file, table.dma_window.as_ref())?,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,

@@ -127,7 +127,7 @@ impl Report {
                 better: metric.better,
                 thread: None,
                 region: region.clone(),
-                published: of_metric(&experiment.published, metric.name),
+                published: of_metric(&experiment.published, metric.name, &variant.name),
             });
         }
         let of_variant = OfVariant { divisor: per, checks: Checks::default() };
@@ -182,7 +182,7 @@ impl Report {
                 better: "lower",
                 thread: None,
                 region: region.1.clone(),
-                published: of_metric(&experiment.published, metric),
+                published: of_metric(&experiment.published, metric, name),
             });
             let place = place.unwrap_or_default();
             self.rows.splice(place..place, rows);
@@ -279,6 +279,10 @@ impl Report {
     }
 }
 
-fn of_metric(published: &[Published], metric: &str) -> Vec<Published> {
-    published.iter().filter(|published| published.metric == metric).cloned().collect()
+fn of_metric(published: &[Published], metric: &str, variant: &str) -> Vec<Published> {
+    let is_of = |published: &&Published| {
+        let of_variant = published.variant.as_ref();
+        published.metric == metric && of_variant.is_none_or(|of| of == variant)
+    };
+    published.iter().filter(is_of).cloned().collect()
 }

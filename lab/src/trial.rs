@@ -17,10 +17,11 @@ use crate::interruption::Interruption;
 use crate::ledger::Ledger;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::spans::Spans;
-use crate::metric::{Figure, Interval, Measured};
+use crate::metric::{Figure, Interval, Measured, Per};
 use crate::on_simulator::{self, SLICE};
 use crate::progress::{Progress, Task};
 use crate::refills::Refills;
+use crate::samples::Summary;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
@@ -62,6 +63,7 @@ struct Timed {
     /// Of the thread that marked the region.
     cycles: u64,
     charges: Charges,
+    samples: Option<Summary>,
 }
 
 impl<'a> Trial<'a> {
@@ -131,19 +133,24 @@ impl<'a> Trial<'a> {
         thread::scope(|scope| {
             let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
             let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
-            let (Timed { counts, cycles, charges }, trace) =
+            let (Timed { counts, cycles, charges, samples }, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
+            let mut summaries = Vec::from_iter(samples);
             for end in ends {
                 let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let cycles = joined?.cycles;
+                let Timed { cycles, samples, .. } = joined?;
                 (low, high) = (low.min(cycles), high.max(cycles));
+                summaries.extend(samples);
             }
             let cycles =
                 Some(Interval { value: cycles, ends: are_ends_wanted.then_some([low, high]) });
             let ledger = Ledger::new(&charges, &self.names);
             let refills = Some(Refills::of(&charges));
-            Ok(Outcome { measured: Measured { counts, cycles, refills }, ledger, trace })
+            let ends = Summary::ends(&summaries).filter(|_| are_ends_wanted);
+            let samples = samples.map(|samples| (samples, ends));
+            let measured = Measured { counts, cycles, refills, samples };
+            Ok(Outcome { measured, ledger, trace })
         })
     }
 
@@ -197,14 +204,20 @@ impl<'a> Trial<'a> {
                 self.interruption.check()
             },
         )?;
-        self.check_end(console, exit)?;
+        let lines = self.check_end(console, exit)?;
+        let clock = self.experiment.machine.describe()?.clock();
+        let samples = (self.experiment.per == Per::Sample)
+            .then(|| {
+                Summary::of_console(&lines, clock.timebase_hz).map_err(|text| self.wrong(&text))
+            })
+            .transpose()?;
         let (counts, cycles) = observer.0;
         let counts = self.of_region(&counts)?;
         let thread = cycles.thread_of(region.number());
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
         let charges = machine.charges().expect("the machine ran with timing");
         let charges = if is_repeated { charges.of_region() } else { charges };
-        Ok(Timed { counts, cycles: charges.total(thread), charges })
+        Ok(Timed { counts, cycles: charges.total(thread), charges, samples })
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
@@ -288,7 +301,8 @@ impl<'a> Trial<'a> {
         self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
     }
 
-    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(), Failure> {
+    /// The lines of the console, where the run ended as the experiment expects.
+    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<Vec<String>, Failure> {
         let transcript = Transcript { console, exit };
         let said = transcript.said();
         let lines = &said.lines;
@@ -300,7 +314,7 @@ impl<'a> Trial<'a> {
         said.check_partitions().map_err(|text| wrong(&text))?;
         match self.variant.expect.iter().find(|line| !lines.contains(line)) {
             Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
-            None => Ok(()),
+            None => Ok(said.lines),
         }
     }
 

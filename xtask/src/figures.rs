@@ -189,7 +189,9 @@ pub(crate) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -
         let per = format!("{metric}_per_");
         let is_meant = |row: &&Value| {
             row["variant"] == variant
-                && row["metric"].as_str().is_some_and(|name| name.starts_with(&per))
+                && row["metric"]
+                    .as_str()
+                    .is_some_and(|name| name == metric || name.starts_with(&per))
         };
         let row = rows
             .iter()

@@ -37,6 +37,10 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             and --out";
         return Err(Failure::input(arguments.experiment.display(), text));
     }
+    if is_counted && experiment.per == Per::Sample {
+        let text = "samples are times, and there are none with --functional; leave it out";
+        return Err(Failure::input(arguments.experiment.display(), text));
+    }
     let description = experiment.machine.describe()?;
     let quantum = (!is_counted).then_some(arguments.quantum);
     let mut report = Report::new(&experiment, &description, arguments.seed, quantum);
@@ -63,7 +67,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         )?;
         let wrong = |text: String| trial.wrong(&text);
         if is_counted {
-            let measured = Measured { counts: trial.count()?, cycles: None, refills: None };
+            let measured = Measured { counts: trial.count()?, ..Measured::default() };
             report.add(&experiment, variant, &measured).map_err(wrong)?;
             continue;
         }

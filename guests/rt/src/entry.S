@@ -59,7 +59,7 @@ rt_secondary_entry:
     .org \base + \vector - 0x100
     mtspr {SPRG0}, %r3
     li %r3, \vector
-    b rt_interrupt
+    b rt_interrupt_first
 .endm
 
 .macro rt_vectors base
@@ -67,6 +67,11 @@ rt_secondary_entry:
     rt_vector \base, \vector
     .endr
 .endm
+
+# A payload may have one of its own, which goes on at rt_interrupt: `interrupts_at_medium_priority`.
+    .globl rt_interrupt
+    .weak rt_interrupt_first
+    .set rt_interrupt_first, rt_interrupt
 
 # An interrupt: on the stack of who was interrupted, below what it may use without saying so.
     .set RED_ZONE, 512

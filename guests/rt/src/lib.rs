@@ -17,6 +17,8 @@ pub mod detour;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod idle;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod interrupt;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod misbehavior;
@@ -56,6 +58,21 @@ macro_rules! main {
         extern "Rust" fn rt_main(partition: $crate::Partition) {
             $main(partition)
         }
+    };
+}
+
+/// Lets every interrupt's handler begin with the priority of a vCPU that works, as Linux's do: one that polls at very low
+/// priority keeps that otherwise, until it is through.
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[macro_export]
+macro_rules! interrupts_at_medium_priority {
+    () => {
+        core::arch::global_asm!(
+            ".globl rt_interrupt_first",
+            "rt_interrupt_first:",
+            "or 2, 2, 2",
+            "b rt_interrupt"
+        );
     };
 }
 

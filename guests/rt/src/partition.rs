@@ -3,6 +3,7 @@
 use core::str::FromStr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use arch::features::{self, guest_stop};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 
@@ -46,6 +47,16 @@ impl Partition {
     pub fn vcpus(&self) -> u32 {
         let cpus = self.tree.find_node("/cpus");
         cpus.map_or(0, |node| node.children().count() as u32)
+    }
+
+    /// What PSSCR has to be for the `stop` that the partition has as a feature, if it has it.
+    #[must_use]
+    pub fn stop_psscr(&self) -> Option<u64> {
+        let features = self.tree.root().child(features::NODE)?;
+        let feature = features.child(guest_stop::NAME)?;
+        let version = feature.property(features::VERSION)?.value_as::<u32>().ok()?;
+        assert_eq!(version, guest_stop::VERSION, "a version of guest-stop");
+        feature.property(guest_stop::PSSCR)?.value_as().ok()
     }
 
     /// Bytes of memory, which begins at 0.

@@ -3,7 +3,7 @@
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, machine_check, program, storage};
 use arch::registers::hfscr::Facility;
-use arch::registers::lpcr;
+use arch::registers::{lpcr, msr};
 
 use crate::guest_memory::{AccessError, page_of};
 use crate::hal::{Hal, HalError};
@@ -67,6 +67,11 @@ pub enum Action {
         /// SRR1.
         srr1: u64,
     },
+    /// Behind the instruction with which it left, which is a `stop` here: not now.
+    Pauses {
+        /// Where that is.
+        next: u64,
+    },
     /// In its handler of machine checks, which tells of an access where it has no memory: [`machine_check`].
     MachineCheck,
     /// Not now.
@@ -99,6 +104,11 @@ pub fn handle<H: Hal>(
         {
             hal.begin_facility(facility);
             return Action::Resume;
+        }
+        // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so that a loop
+        // of them is no storm of exits.
+        Exit::FacilityUnavailable { facility: Some(Facility::Stop), interrupted } => {
+            return Action::Pauses { next: behind(interrupted) };
         }
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
             storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
@@ -144,6 +154,12 @@ fn is_granted<H: Hal>(partition: &mut Partition<H>, vcpu: usize, facility: Facil
     let is_new = !demanded.has(facility);
     demanded.facilities |= facility.bit();
     is_new
+}
+
+/// The address behind the instruction at which the guest stood: with MSR\[SF\]=0 addresses have 32 bits.
+const fn behind(interrupted: Context) -> u64 {
+    let next = interrupted.pc.wrapping_add(4);
+    if interrupted.msr & msr::SF == 0 { next & 0xFFFF_FFFF } else { next }
 }
 
 /// A machine check as a guest gets it: the handler's context, SRR1, and DSISR of one that an access to data did.

@@ -6,7 +6,8 @@
 //! | vectors and VSX | from its first use on | move from then on |
 //! | event-based branches | from its first use on | move from then on |
 //! | performance monitor | from its first use on, if the partition was given it | move from then on |
-//! | branch history, transactions, `stop`, privileged doorbells | never | |
+//! | `stop` | from its first use on, if the partition was given it; else the hypervisor pauses it | PSSCR, which moves always |
+//! | branch history, transactions, privileged doorbells | never | |
 //!
 //! What is used for the first time begins as zeros, but for counters that are frozen: nothing of another vCPU's is seen. A vCPU that was stopped and
 //! starts again has used nothing.

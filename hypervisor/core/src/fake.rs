@@ -360,6 +360,8 @@ impl Facilities for Fake {
             Facility::VecVsx => (on.vsr, on.vscr) = ([[0; 2]; 64], [0; 2]),
             Facility::Ebb => on.branches = [0; 3],
             Facility::Pm => on.monitor = Demanded::default().monitor,
+            // Its register is one that every vCPU has.
+            Facility::Stop => {}
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
     }

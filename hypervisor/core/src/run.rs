@@ -15,6 +15,7 @@ use crate::devices::tce::Window;
 use crate::dispatch::Enter;
 use crate::hal::{Hal, Tables, Windows, Work};
 use crate::memory::Range;
+use crate::partition::features::GuestStop;
 use crate::partition::guest_tree;
 use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
@@ -130,8 +131,14 @@ where
             let window = Window::new(u64::from(bytes), *memory_bytes);
             partition.window = Some(window.map_err(|error| failed(&error))?);
         }
-        partition.payload =
-            Payload::new(description, file.start, &processor).map_err(|error| failed(&error))?;
+        let guest_stop = description.guest_stop;
+        let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));
+        let guest_stop = guest_stop.transpose().map_err(|error| failed(&error))?;
+        if guest_stop.is_some() {
+            partition.on_demand |= Facility::Stop.bit();
+        }
+        let payload = Payload::new(description, file.start, &processor, guest_stop);
+        partition.payload = payload.map_err(|error| failed(&error))?;
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
         for _ in 0..description.vcpus {
             let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));

@@ -21,7 +21,9 @@ use crate::loss::LOSS;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
-use crate::partition_file::{PolicyTable, dma_window, positive, read_machine, read_payload};
+use crate::partition_file::{
+    FeaturesTable, PolicyTable, dma_window, positive, read_machine, read_payload,
+};
 use crate::payload::Payload;
 use crate::size::Size;
 use crate::steps::Steps;
@@ -103,6 +105,9 @@ struct VariantTable {
     slice_us: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
     dma_window: Option<Spanned<Size>>,
+    /// Of the partition that the experiment is named after.
+    #[serde(default)]
+    features: FeaturesTable,
     region: Option<RegionTable>,
     expect: String,
     #[serde(default)]
@@ -125,13 +130,23 @@ struct PartnerTable {
 #[serde(deny_unknown_fields)]
 struct PublishedTable {
     metric: Spanned<String>,
+    /// Which variant's figure it stands beside, if not every one's.
+    variant: Option<Spanned<String>>,
     value: Spanned<f64>,
     what: String,
     source: String,
 }
 
 impl PublishedTable {
-    fn check(self, file: &TomlFile, per: Per) -> Result<Published, Failure> {
+    fn check(self, file: &TomlFile, per: Per, variants: &[Variant]) -> Result<Published, Failure> {
+        if let Some(variant) = &self.variant {
+            let known = || variants.iter().map(|variant| variant.name.as_str());
+            let name = variant.get_ref();
+            if !known().any(|known| known == name) {
+                let text = format!("no variant is called `{name}`; {}", suggest(name, known()));
+                return Err(file.complain(variant.span(), text));
+            }
+        }
         let metric = self.metric.get_ref();
         let known = metrics(per).iter().map(|metric| metric.name).chain([LOSS]);
         if !known.clone().any(|name| name == metric) {
@@ -143,8 +158,9 @@ impl PublishedTable {
             let text = format!("{value} cannot be compared with; give a number above 0");
             return Err(file.complain(self.value.span(), text));
         }
-        let Self { metric, what, source, .. } = self;
-        Ok(Published { metric: metric.into_inner(), value, what, source })
+        let Self { metric, what, source, variant, .. } = self;
+        let variant = variant.map(Spanned::into_inner);
+        Ok(Published { metric: metric.into_inner(), variant, value, what, source })
     }
 }
 
@@ -154,6 +170,9 @@ pub struct Published {
     /// Of which of our metrics.
     #[serde(skip_serializing)]
     pub metric: String,
+    /// Of which variant, if not of all.
+    #[serde(skip_serializing)]
+    pub variant: Option<String>,
     /// The figure, in the metric's unit.
     pub value: f64,
     /// Of what it is the figure.
@@ -183,7 +202,8 @@ impl FirstPartition<'_> {
         let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
         let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
         let dma_window = dma_window(file, variant.dma_window.as_ref())?;
-        let mut partitions = vec![Partition { vcpus, dma_window, ..first }];
+        let guest_stop = variant.features.guest_stop(file)?;
+        let mut partitions = vec![Partition { vcpus, guest_stop, dma_window, ..first }];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());
@@ -232,6 +252,7 @@ impl FirstPartition<'_> {
             weight: None,
             time_limit: None,
             has_performance_monitor: false,
+            guest_stop: None,
             dma_window: None,
             arguments: arguments.to_owned(),
             payload: self.payload.clone(),
@@ -406,7 +427,7 @@ impl Experiment {
             }
         };
         let published = contents.published.into_iter();
-        let published = published.map(|table| table.check(file, contents.per));
+        let published = published.map(|table| table.check(file, contents.per, &variants));
         Ok(Self {
             name: name.clone(),
             question: contents.question,

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::VariantTable;
 use crate::failure::Failure;
-use crate::partition_file::PolicyTable;
+use crate::partition_file::{FeaturesTable, PolicyTable};
 use crate::steps::{NotOurs, Pair, Published, Step, Steps};
 use crate::toml_file::{TomlFile, suggest};
 
@@ -62,6 +62,7 @@ impl StepsTable {
                 vcpus: None,
                 slice_us: None,
                 dma_window: None,
+                features: FeaturesTable::default(),
                 region: None,
                 expect: self.expect.clone(),
                 policy,

@@ -126,6 +126,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         weight: None,
         time_limit: None,
         has_performance_monitor: false,
+        guest_stop: None,
         dma_window: None,
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,

@@ -37,6 +37,19 @@ pub struct HardwareThread {
     pub core: u32,
 }
 
+/// A state of `stop`, as firmware tells of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdleState<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Nanoseconds that it takes to leave.
+    pub latency_ns: u32,
+    /// Nanoseconds of sleep from which on it is worth it.
+    pub residency_ns: u32,
+    /// PSSCR with which `stop` reaches it.
+    pub psscr: u64,
+}
+
 /// Firmware's device tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Firmware<'a> {
@@ -135,12 +148,32 @@ impl<'a> Firmware<'a> {
         })
     }
 
+    /// The states of `stop` that firmware tells of; where its lists differ in length, those that all of them have.
+    pub fn idle_states(&self) -> impl Iterator<Item = IdleState<'a>> + use<'a> {
+        let node = self.tree.find_node("/ibm,opal/power-mgt");
+        let list = |name| node.and_then(|node| bytes(&node, name)).unwrap_or(&[]);
+        let cells = |name| list(name).as_chunks().0.iter().map(|cell| u32::from_be_bytes(*cell));
+        let names = list("ibm,cpu-idle-state-names").split(|byte| *byte == 0);
+        let names = names.map(|name| core::str::from_utf8(name).unwrap_or(""));
+        let latencies = cells("ibm,cpu-idle-state-latencies-ns");
+        let residencies = cells("ibm,cpu-idle-state-residency-ns");
+        let values = list("ibm,cpu-idle-state-psscr").as_chunks().0.iter();
+        let values = values.map(|value| u64::from_be_bytes(*value));
+        names.zip(latencies).zip(residencies).zip(values).map(
+            |(((name, latency_ns), residency_ns), psscr)| IdleState {
+                name,
+                latency_ns,
+                residency_ns,
+                psscr,
+            },
+        )
+    }
+
     /// PSSCR for the deepest `stop` that loses no state, of those that firmware tells of.
     #[must_use]
     pub fn idle_psscr(&self) -> Option<u64> {
-        let states = self.tree.find_node("/ibm,opal/power-mgt")?;
-        doublewords(&states, "ibm,cpu-idle-state-psscr")
-            .map(|[value]| value)
+        self.idle_states()
+            .map(|state| state.psscr)
             .filter(|value| value & (psscr::ESL | psscr::EC) == 0)
             .max_by_key(|value| psscr::RL.get(*value))
     }
@@ -174,6 +207,10 @@ impl<'a> Firmware<'a> {
 fn number(node: &FdtNode<'_>, name: &str) -> Option<u64> {
     let property = node.property(name)?;
     property.value_as::<u64>().or_else(|_| property.value_as::<u32>().map(u64::from)).ok()
+}
+
+fn bytes<'a>(node: &FdtNode<'a>, name: &str) -> Option<&'a [u8]> {
+    node.property(name)?.value_as().ok()
 }
 
 fn string<'a>(node: &FdtNode<'a>, name: &str) -> Option<&'a str> {

@@ -129,7 +129,12 @@ impl<H: Enter> Running<'_, H> {
         let Some(permission) = partition.life.may_run() else { return Some(Left::Stops) };
         let vcpu = &mut partition.vcpus[self.place.1];
         let sleep = match departure {
-            Departure::Ceded => self.cedes(vcpu, common.timebase_offset, common),
+            Departure::Ceded => {
+                self.registers.msr |= msr::EE;
+                let is_prodded = core::mem::take(&mut vcpu.is_prodded);
+                if is_prodded { None } else { self.pauses(vcpu, common) }
+            }
+            Departure::Paused => self.pauses(vcpu, common),
             Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
             Departure::AwaitsProd => Some(Sleep::AwaitsProd),
             Departure::Stopped => return Some(Left::Stops),
@@ -170,15 +175,13 @@ impl<H: Enter> Running<'_, H> {
         self.slice.lend(schedule, 0);
     }
 
-    /// How the vCPU sleeps that waits for an interrupt, unless there is something that it waits for.
-    fn cedes(&mut self, vcpu: &mut Vcpu<H>, offset: u64, common: Common) -> Option<Sleep> {
-        self.registers.msr |= msr::EE;
+    /// How the vCPU sleeps that waits for an interrupt, unless there is one.
+    fn pauses(&self, vcpu: &Vcpu<H>, common: Common) -> Option<Sleep> {
         let expires = self.system.hal.decrementer_expires(&self.registers, common);
-        let until = expires.wrapping_sub(offset);
+        let until = expires.wrapping_sub(common.timebase_offset);
         // The decrementer's sign says whether it has expired, not which of two numbers is greater.
         let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
-        let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-        let waits = !is_prodded && !has_expired && !vcpu.presentation.is_pending();
+        let waits = !has_expired && !vcpu.presentation.is_pending();
         waits.then_some(Sleep::Ceded { until })
     }
 

@@ -544,6 +544,45 @@ fn a_ceded_vcpu_takes_interrupts_and_wakes_when_its_decrementer_expires() {
 }
 
 #[test]
+fn a_vcpu_that_pauses_in_a_stop_wakes_when_an_interrupt_is_there_and_takes_none_that_it_refuses() {
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |hal, guest, lpcr, _| {
+        let now = hal.timebase.get();
+        let vcpu = &mut guest.partition.vcpus[0];
+        let registers = vcpu.registers.as_mut().unwrap();
+        assert_eq!(registers.msr & msr::EE, 0, "only H_CEDE sets it");
+        turn.set(turn.get() + 1);
+        match turn.get() {
+            1 => {
+                // H_PROD is for H_CEDE and stays.
+                vcpu.is_prodded = true;
+                registers.supervisor.decrementer_expires = now + 5000;
+            }
+            2 => {
+                assert_eq!(now, 5000);
+                assert!(vcpu.is_prodded);
+            }
+            // It has expired already: there is nothing to wait for. Nor is there with an interrupt from another vCPU.
+            3 => {
+                assert_eq!(now, 5000);
+                registers.supervisor.decrementer_expires = now + 5000;
+                vcpu.presentation.set_cppr(0xFF);
+                vcpu.presentation.set_mfrr(4);
+            }
+            _ => {
+                assert_eq!(now, 5000);
+                assert_ne!(lpcr & lpcr::MER, 0);
+                return OFF;
+            }
+        }
+        Departure::Paused
+    });
+    let ended = run(&hal, partitions(&hal, &[1]));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+}
+
+#[test]
 fn a_timer_of_a_sleeper_ends_the_slice_of_one_that_runs_alone() {
     let hal = Fake::new(8 << 20);
     let entered = Rc::new(RefCell::new(Vec::new()));
@@ -569,6 +608,7 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
     for (departure, reason) in [
         (Departure::AwaitsProd, StopReason::NothingToWake),
         (Departure::Ceded, StopReason::NothingToWake),
+        (Departure::Paused, StopReason::NothingToWake),
         (Departure::Stopped, StopReason::AllStopped),
     ] {
         let hal = Fake::new(8 << 20);

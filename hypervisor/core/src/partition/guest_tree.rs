@@ -7,11 +7,14 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::features::{self, guest_stop};
 use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
+use arch::registers::psscr;
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
 use crate::boot::flat_tree::FlatTree;
+use crate::partition::features::GuestStop;
 
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
@@ -95,6 +98,8 @@ pub struct Content<'a> {
     pub initrd: Option<[GuestRealAddress; 2]>,
     /// Its devices see its memory through a window.
     pub has_window: bool,
+    /// Its vCPUs may execute `stop`.
+    pub guest_stop: Option<GuestStop<'a>>,
     /// What it has of firmware's node of a processor.
     pub processor: &'a [(&'static str, Vec<u8>)],
 }
@@ -159,6 +164,10 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.add("reg", &[0u32, 0, (memory_bytes >> 32) as u32, memory_bytes as u32]);
     tree.end();
 
+    if let Some(feature) = content.guest_stop {
+        features(&mut tree, feature);
+    }
+
     tree.begin("rtas");
     let of_window = if content.has_window { HYPERTAS_OF_WINDOW } else { &[] };
     tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window].concat()[..]);
@@ -184,6 +193,21 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.end();
     tree.end();
     (tree.finish(), entries)
+}
+
+/// What a guest may rely on: `docs/guest-stop.md`.
+fn features(tree: &mut FlatTree, GuestStop { state }: GuestStop<'_>) {
+    const OWN: u64 = psscr::TR.mask() | psscr::MTL.mask() | psscr::RL.mask();
+    tree.begin(features::NODE);
+    tree.begin(guest_stop::NAME);
+    tree.add(features::VERSION, &guest_stop::VERSION);
+    tree.add(guest_stop::NAMES, state.name);
+    tree.add(guest_stop::PSSCR, &(state.psscr & OWN));
+    tree.add(guest_stop::PSSCR_MASK, &OWN);
+    tree.add(guest_stop::LATENCIES, &state.latency_ns);
+    tree.add(guest_stop::RESIDENCIES, &state.residency_ns);
+    tree.end();
+    tree.end();
 }
 
 fn chosen(tree: &mut FlatTree, content: &Content<'_>) {

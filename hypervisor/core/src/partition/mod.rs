@@ -1,5 +1,6 @@
 //! A partition: its memory, its policy registers, its vCPUs and its statistics.
 
+pub mod features;
 pub mod guest_tree;
 pub mod life;
 pub mod load;

@@ -98,6 +98,8 @@ pub enum Departure {
     Called,
     /// It waits for an interrupt, with MSR\[EE\] set, or for H_PROD.
     Ceded,
+    /// It waits in a `stop` for an interrupt, whether or not MSR\[EE\] lets it take that.
+    Paused,
     /// It waits for H_PROD.
     AwaitsProd,
     /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.

@@ -6,6 +6,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::boot::bundle::{Description, Segment};
 use crate::guest_memory::SMALL_LOG2;
+use crate::partition::features::GuestStop;
 use crate::partition::guest_tree;
 use crate::partition::outcome::LoadError;
 
@@ -28,6 +29,7 @@ impl Payload {
         description: &Description,
         file: RealAddress,
         processor: &[(&'static str, Vec<u8>)],
+        guest_stop: Option<GuestStop<'_>>,
     ) -> Result<Self, LoadError> {
         let content = guest_tree::Content {
             memory_bytes: description.memory_bytes,
@@ -35,6 +37,7 @@ impl Payload {
             bootargs: &description.bootargs,
             initrd: description.initrd,
             has_window: description.dma_window.is_some(),
+            guest_stop,
             processor,
         };
         let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

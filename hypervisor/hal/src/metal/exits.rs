@@ -166,6 +166,12 @@ extern "C" fn hal_exit(code: u64) -> u64 {
             running.departure = Some(departure);
             1
         }
+        Action::Pauses { next } => {
+            running.departure = Some(Departure::Paused);
+            // SAFETY: this exit has HSRR0/1, where the guest goes on when it enters again.
+            unsafe { write::<{ spr::HSRR0 }>(next) };
+            1
+        }
         Action::Interrupt { to, srr0, srr1 } => {
             // SAFETY: these exits have HSRR0/1.
             unsafe { interrupt(to, srr0, srr1) };

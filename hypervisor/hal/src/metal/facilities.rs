@@ -3,7 +3,7 @@
 //! HFSCR is written between vCPUs and at an exit: the return to the guest makes it hold.
 
 use arch::registers::hfscr::Facility;
-use arch::registers::monitor;
+use arch::registers::{monitor, psscr};
 use hypervisor_core::facilities::{ALWAYS, Demanded};
 use hypervisor_core::vcpu::registers::Floating;
 
@@ -28,6 +28,10 @@ pub(super) fn begin(facility: Facility) {
             Facility::VecVsx => hal_clear_vectors(),
             Facility::Ebb => load_branches(&new.branches),
             Facility::Pm => load_monitor(&new.monitor),
+            // ESL, EC and PSLL are 0, and what the guest has of it stays: no state is lost, and level 0 is the deepest.
+            Facility::Stop => {
+                write::<{ spr::PSSCR }>(read::<{ spr::PSSCR }>() & psscr::PRIVILEGED);
+            }
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
     }

@@ -9,10 +9,10 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD,
-    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
-    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
+    GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
+    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -55,6 +55,8 @@ pub struct Description {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// The version of the feature `guest-stop` that it asks for.
+    pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
     /// First instruction.
@@ -355,6 +357,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         Some(1) => true,
         Some(_) => return Err(PartitionError::Property(PERFORMANCE_MONITOR)),
     };
+    let guest_stop = optional(GUEST_STOP)?;
     let dma_window = optional(DMA_WINDOW)?;
     if dma_window.is_some_and(|bytes| !tce::is_window(u64::from(bytes))) {
         return Err(PartitionError::Property(DMA_WINDOW));
@@ -381,6 +384,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         weight,
         time_limit,
         has_performance_monitor,
+        guest_stop,
         dma_window,
         entry: GuestRealAddress(entry),
         segments,

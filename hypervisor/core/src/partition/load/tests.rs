@@ -83,6 +83,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         weight: None,
         time_limit: None,
         has_performance_monitor: false,
+        guest_stop: None,
         dma_window: None,
         entry: GuestRealAddress(0x100),
         segments,
@@ -217,7 +218,7 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&firmware.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    partition.payload = Payload::new(&about, RealAddress(0x1_0000), &processor).unwrap();
+    partition.payload = Payload::new(&about, RealAddress(0x1_0000), &processor, None).unwrap();
     let vcpu = load(&mut partition, &hal).unwrap();
 
     assert_eq!((vcpu.pc, vcpu.gpr[4], vcpu.gpr[5]), (0x100, 0x100, 0));
@@ -317,7 +318,7 @@ fn the_tree_does_not_go_over_the_payload() {
     let processor = Firmware::new(&data, RealAddress(0)).unwrap();
     let processor = processor_properties(&processor.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
-    let payload = Payload::new(&about, RealAddress(0), &processor);
+    let payload = Payload::new(&about, RealAddress(0), &processor, None);
     assert_eq!(payload.err(), Some(LoadError::NoRoomForTree));
 }
 
@@ -443,6 +444,29 @@ fn a_facility_is_given_once_and_only_if_the_partition_may_have_it() {
     assert!(uses(&mut partition, Facility::Ebb));
     let on = hal.facilities.borrow().facilities;
     assert_eq!(on, Facility::VecVsx.bit() | Facility::Pm.bit() | Facility::Ebb.bit());
+}
+
+#[test]
+fn a_stop_that_a_vcpu_does_not_have_pauses_it_behind_the_instruction() {
+    let hal = Fake::new(8 << 20);
+    let mut schedule = Schedule::new(1);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    let id = schedule.queue.add(WEIGHT_DEFAULT);
+    partition.vcpus.push(Vcpu::new(id, Registers::started(GuestRealAddress(0), 0, 0)));
+    let stops = |partition: &mut Partition<Fake>, pc, msr| {
+        let interrupted = Context { pc, msr };
+        let facility = Some(Facility::Stop);
+        handle(partition, 0, &hal, Door::Real, Exit::FacilityUnavailable { interrupted, facility })
+    };
+    let last = 0xFFFF_FFFF_FFFF_FFFC;
+    assert_eq!(stops(&mut partition, 0x1234, msr::SF), Action::Pauses { next: 0x1238 });
+    assert_eq!(stops(&mut partition, last, msr::SF), Action::Pauses { next: 0 });
+    assert_eq!(stops(&mut partition, 0xFFFF_FFFC, 0), Action::Pauses { next: 0 });
+    partition.on_demand |= Facility::Stop.bit();
+    assert_eq!(stops(&mut partition, 0x1234, msr::SF), Action::Resume, "it is given");
+    assert_eq!(hal.facilities.borrow().facilities, Facility::Stop.bit());
+    let deeper = stops(&mut partition, 0x1234, msr::SF);
+    assert_eq!(deeper, Action::Pauses { next: 0x1238 }, "a level that it does not have");
 }
 
 proptest! {

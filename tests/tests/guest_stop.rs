@@ -1,0 +1,84 @@
+//! `stop` in partitions: with the feature a vCPU waits in it without an exit, without it the hypervisor waits for it, and
+//! either goes on when something is there for it, at whatever moment that comes.
+//!
+//! No QEMU judges this: it refuses every `stop` of a guest.
+
+use std::collections::BTreeMap;
+
+use lab::on_simulator;
+use lab::system::System;
+use simulator::{NoObserver, RunState};
+use system_tests::containment::on_threads;
+use system_tests::{record, system_of, systems};
+
+/// Waits of the payload: those that it counts, and those before.
+const WAITS: u64 = 20 + 10;
+
+/// What the console says of a system that runs to its end, and how often HFSCR refused something, by partition.
+fn run(system: &System) -> (String, BTreeMap<String, u64>) {
+    let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
+    let state = machine.run(u64::MAX, &mut NoObserver);
+    let console = machine.take_console_output();
+    let text = String::from_utf8_lossy(&console).into_owned();
+    assert!(matches!(state, RunState::PoweredOff), "{state:?}\n{text}");
+    let mut refused = BTreeMap::new();
+    for partition in record(&console).partitions {
+        assert!(partition.is_well(), "{}: {}\n{text}", partition.name, partition.outcome);
+        let of_door = |door| partition.counts[&format!("{door}_door_facility")];
+        refused.insert(partition.name.clone(), of_door("virtual") + of_door("real"));
+    }
+    (text, refused)
+}
+
+#[test]
+fn a_stop_takes_an_exit_for_each_sleep_where_the_partition_has_it_not() {
+    let (_, system) = systems("examples/idle.toml").remove(0);
+    for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
+        let (text, refused) = run(&on_threads(system.clone(), topology));
+        assert!(text.contains("[stops] idle: the partition has guest-stop"), "{text}");
+        assert!(text.contains("[stops] idle: ipi, 20 samples, 0 spurious interrupts"), "{text}");
+        assert!(text.contains("[emulated] idle: the partition has no guest-stop"), "{text}");
+        assert!(text.contains("[emulated] idle: timer, 20 samples, 0 spurious"), "{text}");
+        // The first `stop` of the vCPU that executes it, which the facility begins with.
+        assert_eq!(refused["stops"], 1, "{topology:?}");
+        assert_eq!(refused["emulated"], WAITS, "{topology:?}");
+    }
+}
+
+/// What wakes the vCPU comes at every moment of its way into the `stop`, and out of the one before.
+#[test]
+fn no_wake_up_is_lost_whenever_it_comes() {
+    for features in ["{ guest-stop = 1 }", "{}"] {
+        for test in ["timer", "ipi"] {
+            for seed in 1..=4 {
+                let system = system_of(&format!(
+                    "slice_us = 20\n[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\n\
+                     vcpus = 2\nfeatures = {features}\n\
+                     arguments = \"test={test} state=stop samples=240 ticks=1 chance=600 seed={seed}\"\n"
+                ));
+                let (text, _) = run(&on_threads(system, [1, 1, 2]));
+                let line = format!("idle: {test}, 240 samples, 0 spurious interrupts");
+                assert!(text.contains(&line), "{features} seed {seed}: {text}");
+            }
+        }
+    }
+}
+
+/// All levels, above the one that there is too, and all bits, of which a guest does not reach those that would lose its state.
+#[test]
+fn whatever_a_guest_writes_to_psscr_its_stop_ends_and_loses_nothing() {
+    let levels = (0..16).chain([0x3F0, 0x3FF, 0x30_0000, 0xF_0000, 0xF << 60, u64::MAX]);
+    for psscr in levels {
+        let text = format!(
+            "[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+             features = {{ guest-stop = 1 }}\n\
+             arguments = \"test=timer state=stop samples=20 ticks=600 psscr={psscr}\"\n"
+        );
+        let (text, refused) = run(&system_of(&text));
+        assert!(text.contains("idle: timer, 20 samples, 0 spurious"), "{psscr:#x}: {text}");
+        // The machine's switch `stop_above_psll_interrupts` sends levels above 0 to the hypervisor, which gives the facility at the
+        // first `stop` and executes it again.
+        let expected = if psscr & 0xF == 0 { 1 } else { 1 + WAITS };
+        assert_eq!(refused["idle"], expected, "{psscr:#x}");
+    }
+}
