@@ -57,7 +57,8 @@ Examples:
       boots any image for OPAL firmware, bare on the machine
 
 Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
-needed (one line on standard error says what), 130 interrupted.";
+needed (one line on standard error says what), 130 interrupted, 141 nobody reads what is written any
+more, as of `cat`.";
 
 /// What the command can do.
 #[derive(Subcommand, Debug)]

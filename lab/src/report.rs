@@ -135,6 +135,12 @@ impl Report {
         Ok(())
     }
 
+    /// Whether it has no variant yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// One line of JSON.
     #[must_use]
     pub fn json(&self) -> String {

@@ -205,3 +205,16 @@ fn places_that_out_cannot_write_to() {
         assert_refused(command.env("POWERVISOR_IMAGES", "images"), expected);
     }
 }
+
+#[test]
+fn a_folder_as_console_input() {
+    let folder = Folder::new();
+    for on in ["simulator", "qemu"] {
+        let arguments = format!("boot {} --on {on}", project("examples/hello.toml"));
+        let mut command = folder.command(&arguments);
+        assert_refused(
+            command.stdin(std::fs::File::open(folder.path()).unwrap()),
+            "standard input: is a folder; give it a file, a pipe or a terminal",
+        );
+    }
+}

@@ -73,7 +73,7 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "scoreboard = { value = 40",
             "scoreboard = { value = -1",
-            "timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
+            "timing.special.scoreboard = -1 is out of range; it must be 0 at least",
         ),
         (
             "scoreboard = { value = 40",
@@ -108,17 +108,29 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "streams = { value = 8",
             "streams = { value = 4294967296",
-            "timing.prefetch.streams: 4294967296 is out of range; it must be 0 to 256",
+            "timing.prefetch.streams = 4294967296 is out of range; it must be 256 at most",
+        ),
+        (
+            "window = { value = 256",
+            "window = { value = 9223372036854775807",
+            "timing.core.window = 9.223372036854776e18 is out of range; it must be 4096 at most",
+        ),
+        ("month = 1", "month = 13", "date.month = 13 is out of range; it must be 1 to 12"),
+        ("day = 1", "day = 0", "date.day = 0 is out of range; it must be 1 to 31"),
+        (
+            "boot_thread = 0",
+            "boot_thread = 7",
+            "boot_thread = 7 is out of range; it must be below the number of threads, 1",
         ),
         (
             "channels = { value = 8",
             "channels = { value = 4294967296",
-            "timing.memory.channels: 4294967296 is out of range; it must be 0 to 256",
+            "timing.memory.channels = 4294967296 is out of range; it must be 256 at most",
         ),
         (
             "tlb_entries = { value = 512",
             "tlb_entries = { value = 4294967296",
-            "timing.translation.tlb_entries: 4294967296 is out of range; it must be 0 to 1048576",
+            "timing.translation.tlb_entries = 4294967296 is out of range; it must be 1048576 at most",
         ),
     ] {
         let line = 1 + power9.lines().position(|line| line.starts_with(from)).unwrap();
