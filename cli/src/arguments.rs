@@ -300,8 +300,13 @@ pub struct CompareArguments {
 pub struct DiffArguments {
     /// A report that `powervisor run --format json` or `boot --statistics json` wrote.
     pub before: PathBuf,
-    /// Another one, of the same experiment.
-    pub after: PathBuf,
+    /// Another one, of the same experiment, or with --variants of any.
+    #[arg(required_unless_present = "variants")]
+    pub after: Option<PathBuf>,
+    /// Compare these two variants, per call or what else the experiment's `per` says: of the one report, or the first one of
+    /// the first report with the second one of the second.
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    pub variants: Vec<String>,
     /// Compare lines of the ledgers by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
@@ -449,6 +454,8 @@ mod tests {
             "run a.toml --quantum 50 --functional",
             "bundle a.toml",
             "compare",
+            "diff a.json",
+            "diff a.json --variants one",
             "completions tcsh",
         ] {
             let words = std::iter::once("powervisor").chain(line.split(' '));

@@ -106,7 +106,7 @@ fn measure(
     // All of it or nothing: the report may be printed of what was measured before an interruption.
     report.add(experiment, variant, &outcome.measured).map_err(wrong)?;
     if let Some(folder) = &arguments.out {
-        write_files(folder, &experiment.name, &variant.name, experiment.per, &outcome)?;
+        write_files(folder, experiment, variant, &outcome)?;
     }
     report.add_ledger(&variant.name, outcome.ledger, checks);
     Ok(())
@@ -130,15 +130,16 @@ fn file(folder: &Path, experiment: &str, variant: &str, ending: &str) -> PathBuf
 /// Writes what other tools read.
 fn write_files(
     folder: &Path,
-    experiment: &str,
-    variant: &str,
-    per: Per,
+    experiment: &Experiment,
+    variant: &Variant,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
+    let (per, divisor) =
+        (&experiment.per, variant.divisor_of(&experiment.per, &outcome.measured.counts));
+    let (experiment, variant) = (&experiment.name, &variant.name);
     let file = |ending| file(folder, experiment, variant, ending);
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
-    let cycles =
-        outcome.ledger.elapsed_thread_cycles as f64 / per.of(&outcome.measured.counts) as f64;
+    let cycles = outcome.ledger.elapsed_thread_cycles as f64 / divisor as f64;
     let title = format!("{experiment}, {variant}: {cycles:.1} cycles per {}", per.noun());
     let graph = export::flame_graph(&outcome.ledger, &title)
         .map_err(|error| Failure::run(error.to_string()))?;

@@ -14,7 +14,22 @@ fn experiment_files() {
         (
             "per = 'hypercall'",
             "per = 'hypercal'",
-            "bad.toml:7: unknown value `hypercal`; did you mean `hypercall`?",
+            "bad.toml:7: nothing counts `hypercal`, and no `divisor` says how many there are; did you mean `hypercall`?",
+        ),
+        (
+            "per = 'hypercall'",
+            "per = 'hypercall'\ndivisor = 5",
+            "bad.toml:8: what is `per = \"hypercall\"` is counted; leave `divisor` out, or give `per` a word of your own",
+        ),
+        (
+            "per = 'hypercall'",
+            "per = 'pair'\ndivisor = 0",
+            "bad.toml:8: 0 is out of range; give a number from 1 to 4294967295",
+        ),
+        (
+            "per = 'hypercall'",
+            "per = 'a pair'\ndivisor = 5",
+            "bad.toml:7: `a pair` cannot be part of a figure's name; use up to 31 letters, digits and `,._+-`, beginning with a letter",
         ),
         (
             "[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",

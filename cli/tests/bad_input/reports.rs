@@ -57,6 +57,10 @@ fn reports_to_compare() {
         assert_refused(&mut folder.command(&format!("diff good.json {name}")), expected);
     }
     assert_refused(
+        &mut folder.command("diff good.json --variants v w"),
+        "good.json: no variant is called `w`; did you mean `v`?",
+    );
+    assert_refused(
         &mut folder.command("diff good.json none.json"),
         "none.json: cannot be read: No such file or directory (os error 2); it must be a readable file",
     );
