@@ -80,7 +80,7 @@ fn a_limit_on_the_size_of_files_is_a_complaint_and_leaves_no_half_file() {
     ] {
         let folder = Folder::new();
         let mut command = Command::new("bash");
-        command.args(["-c", "ulimit -f 5; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_powervisor")]);
+        command.args(["-c", "ulimit -f 1; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_powervisor")]);
         command.args(arguments.split(' ')).current_dir(folder.path()).stdin(Stdio::null());
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments}: {}", errors(&output));

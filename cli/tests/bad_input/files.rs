@@ -208,7 +208,7 @@ fn places_that_out_cannot_write_to() {
 
 #[test]
 fn a_folder_as_console_input() {
-    let folder = Folder::new();
+    let folder = folder();
     for on in ["simulator", "qemu"] {
         let arguments = format!("boot {} --on {on}", project("examples/hello.toml"));
         let mut command = folder.command(&arguments);
