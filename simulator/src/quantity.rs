@@ -142,9 +142,15 @@ impl Quantity {
         let is_outside = |end: &&f64| !(0.0..=limit).contains(*end);
         if let Some(wrong) = [least, *value, most].iter().find(is_outside) {
             // The lower end that a table sets may be above 0.
-            let end = if *wrong > limit { format!("{limit} at most") } else { "0 at least".into() };
+            let right = if *wrong > limit {
+                format!("{limit} at most")
+            } else if wrong.is_nan() {
+                "a number".to_owned()
+            } else {
+                "0 at least".to_owned()
+            };
             let wrong = shown(*wrong);
-            return Err(error(format!("{key} = {wrong} is out of range; it must be {end}")));
+            return Err(error(format!("{key} = {wrong} is out of range; it must be {right}")));
         }
         if !(least <= *value && *value <= most) {
             return Err(error(format!(

@@ -78,7 +78,7 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "scoreboard = { value = 40",
             "scoreboard = { value = nan",
-            "timing.special.scoreboard: NaN is out of range; it must be 0 to 100000000",
+            "timing.special.scoreboard = NaN is out of range; it must be a number",
         ),
         (
             "scoreboard = { value = 40",
