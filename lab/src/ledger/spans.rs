@@ -77,10 +77,11 @@ impl Counts {
         Self { misses: [l1, l2, l3, erat, tlb], cycles: timing.by_cause(thread) }
     }
 
-    /// With what was counted from `before` to `now`. The ledger may have been cleared meanwhile.
+    /// With what was counted from `before` to `now`. That may be less than nothing for a cause: what is yet to be charged
+    /// may be charged to another in the end.
     fn and(mut self, before: &Self, now: &Self) -> Self {
         let add = |sum: &mut u64, before: u64, now: u64| {
-            *sum += now.checked_sub(before).unwrap_or(now);
+            *sum = sum.wrapping_add(now.wrapping_sub(before));
         };
         for (at, sum) in self.misses.iter_mut().enumerate() {
             add(sum, before.misses[at], now.misses[at]);
@@ -109,6 +110,7 @@ impl Counts {
             .collect();
         for (cause, (&cycles, _)) in all() {
             let (group, name) = cause.name().split_once('.').unwrap_or((cause.name(), ""));
+            let cycles = cycles.cast_signed().max(0).cast_unsigned();
             if cycles == 0 || !changed.contains(group) {
                 continue;
             }
