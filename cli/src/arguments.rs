@@ -57,7 +57,8 @@ Examples:
       boots any image for OPAL firmware, bare on the machine
 
 Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
-needed (one line on standard error says what), 130 interrupted.";
+needed (one line on standard error says what), 130 interrupted, 141 nobody reads what is written any
+more, as of `cat`.";
 
 /// What the command can do.
 #[derive(Subcommand, Debug)]
@@ -297,8 +298,13 @@ pub struct CompareArguments {
 pub struct DiffArguments {
     /// A report that `powervisor run --format json` or `boot --statistics json` wrote.
     pub before: PathBuf,
-    /// Another one, of the same experiment.
-    pub after: PathBuf,
+    /// Another one, of the same experiment, or with --variants of any.
+    #[arg(required_unless_present = "variants")]
+    pub after: Option<PathBuf>,
+    /// Compare these two variants, per call or what else the experiment's `per` says: of the one report, or the first one of
+    /// the first report with the second one of the second.
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    pub variants: Vec<String>,
     /// Compare lines of the ledgers by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
@@ -446,6 +452,8 @@ mod tests {
             "run a.toml --quantum 50 --functional",
             "bundle a.toml",
             "compare",
+            "diff a.json",
+            "diff a.json --variants one",
             "completions tcsh",
         ] {
             let words = std::iter::once("powervisor").chain(line.split(' '));

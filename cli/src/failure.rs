@@ -13,8 +13,8 @@ pub enum Failure {
     /// The lab did not do it.
     #[error(transparent)]
     Lab(#[from] failure::Failure),
-    /// Nobody reads our standard output any more. Not an error: nothing is printed.
-    #[error("standard output is closed")]
+    /// Nobody reads our standard output or error any more. Nothing is printed: whoever closed it knows.
+    #[error("standard output or error is closed")]
     ClosedPipe,
 }
 
@@ -46,6 +46,7 @@ impl Failure {
                 Some(one_line(&complaint.to_string()).into_owned())
             }
             Self::Lab(failure::Failure::Run(text)) => Some(text.clone()),
+            Self::Lab(why @ failure::Failure::InterruptedAfter(_)) => Some(why.to_string()),
             // Whoever pressed Ctrl-C knows, and whoever closed the pipe does not care.
             Self::Lab(failure::Failure::Interrupted) | Self::ClosedPipe => None,
         }
@@ -57,8 +58,11 @@ impl Failure {
         match self {
             Self::Lab(failure::Failure::Input(_)) => ExitCode::from(2),
             Self::Lab(failure::Failure::Run(_)) => ExitCode::from(1),
-            Self::Lab(failure::Failure::Interrupted) => ExitCode::from(130),
-            Self::ClosedPipe => ExitCode::SUCCESS,
+            Self::Lab(failure::Failure::Interrupted | failure::Failure::InterruptedAfter(_)) => {
+                ExitCode::from(130)
+            }
+            // As of a program that SIGPIPE ends, so that `set -o pipefail` tells a run that was cut from one that was not.
+            Self::ClosedPipe => ExitCode::from(141),
         }
     }
 }
@@ -66,4 +70,5 @@ impl Failure {
 /// The exit statuses, for the help.
 pub const EXIT_STATUS_HELP: &str = "\
 Exit status: 0 all went well, 1 the run went wrong, 2 a file, an argument or the host is not as
-needed (one line on standard error says what), 130 interrupted.";
+needed (one line on standard error says what), 130 interrupted, 141 nobody reads what is written any
+more, as of `cat`.";

@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use powervisor::arguments::Arguments;
 use powervisor::commands;
 use powervisor::failure::Failure;
-use powervisor::output::{print, print_error, say};
+use powervisor::output::{check_said, print, print_error, say};
 use powervisor::signals;
 use powervisor::visible::visible;
 
@@ -18,15 +18,17 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(answer) => return answered(&answer),
     };
-    match signals::watch().and_then(|()| commands::execute(&arguments.command)) {
+    let done = signals::watch().and_then(|()| commands::execute(&arguments.command));
+    match done.and_then(|()| check_said()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if let Some(text) = failure.shown() {
-                say(text);
-            }
-            failure.exit_code()
-        }
+        Err(failure) => ended(&failure),
     }
+}
+
+/// Says why the command ends, if anybody needs to be told.
+fn ended(failure: &Failure) -> ExitCode {
+    failure.shown().into_iter().for_each(say);
+    failure.exit_code()
 }
 
 /// What is wrong with the arguments, in one line: clap says it in several, and adds how the command is used.
@@ -57,10 +59,7 @@ fn answered(answer: &clap::Error) -> ExitCode {
     let is_terminal = std::io::stdout().is_terminal();
     let text = if is_terminal { text.ansi().to_string() } else { text.to_string() };
     match print(text.as_bytes()) {
-        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
-        Err(failure) => {
-            say(&failure);
-            failure.exit_code()
-        }
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => ended(&failure),
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
@@ -17,10 +18,16 @@ use crate::visible::visible;
 /// Writes to standard output, at once.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    written.map_err(|error| not_written("standard output", &error))
+}
+
+/// The failure to write to a stream.
+fn not_written(stream: &str, error: &io::Error) -> Failure {
+    match error.kind() {
         ErrorKind::BrokenPipe => Failure::ClosedPipe,
-        _ => full("standard output", &error),
-    })
+        _ => full(stream, error),
+    }
 }
 
 /// Writes text of our own to standard output, at once: with nothing in it that a terminal acts on.
@@ -28,8 +35,16 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     print(visible(text).as_bytes())
 }
 
-/// Says something in lines of its own on standard error. Nobody is told if that fails: there is no other place to
-/// tell it, and the exit status says how the command ended.
+/// Why standard error did not take something, the first time.
+static LOST: OnceLock<ErrorKind> = OnceLock::new();
+
+/// Fails if standard error did not take all that it was given. There is no other place to say so, but the exit status
+/// tells it.
+pub fn check_said() -> Result<(), Failure> {
+    LOST.get().map_or(Ok(()), |kind| Err(not_written("standard error", &(*kind).into())))
+}
+
+/// Says something in lines of its own on standard error; [`check_said`] knows whether they were lost.
 pub fn say(text: impl Display) {
     print_error(visible(&format!("powervisor: {text}\n")).as_bytes());
 }
@@ -37,15 +52,14 @@ pub fn say(text: impl Display) {
 /// Writes what was asked for to standard error.
 pub fn print_figures(text: &str) -> Result<(), Failure> {
     let written = io::stderr().lock().write_all(visible(text).as_bytes());
-    written.map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::ClosedPipe,
-        _ => full("standard error", &error),
-    })
+    written.map_err(|error| not_written("standard error", &error))
 }
 
-/// Writes to standard error. Nobody is told if that fails: there is no other place to tell it.
+/// Writes to standard error; [`check_said`] knows whether it was lost.
 pub fn print_error(bytes: &[u8]) {
-    let _ = io::stderr().lock().write_all(bytes);
+    if let Err(error) = io::stderr().lock().write_all(bytes) {
+        LOST.get_or_init(|| error.kind());
+    }
 }
 
 /// Writes a file that is there whole or not at all: beside its place first, then moved to it.
@@ -88,32 +102,47 @@ fn place_for(path: &Path) -> Result<NamedTempFile, Failure> {
     NamedTempFile::new_in(folder).map_err(wrong)
 }
 
-/// Writes a file. What could be written of it before a failure stays.
+/// Writes a file that is there whole or not at all; or to a device or a pipe, which nothing can be put in place of.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, bytes).map_err(|error| full(&path.display().to_string(), &error))
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, bytes)
+            .map_err(|error| full(&path.display().to_string(), &error));
+    }
+    write_whole(path, bytes)
 }
 
 /// The complaint about a place that could not be written to.
 pub fn full(place: &str, error: &io::Error) -> Failure {
     let remedy = match error.kind() {
         ErrorKind::StorageFull => "free some space and run again",
+        ErrorKind::FileTooLarge => "raise the limit on the size of files (`ulimit -f`)",
         _ => "it must be writable",
     };
     Failure::input(place, format_args!("cannot be written: {error}; {remedy}"))
 }
 
 /// What arrives on standard input, as it arrives. Read on a thread of its own, which ends with the
-/// input or with the command.
-#[must_use]
-pub fn input() -> Receiver<Vec<u8>> {
+/// input or with the command. Fails if it is a folder, which nothing can be read from.
+pub fn input() -> Result<Receiver<Vec<u8>>, Failure> {
+    if Path::new("/dev/stdin").is_dir() {
+        return Err(Failure::input(
+            "standard input",
+            "is a folder; give it a file, a pipe or a terminal",
+        ));
+    }
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut buffer = [0; 4096];
-        while let Ok(length @ 1..) = io::stdin().read(&mut buffer) {
-            if sender.send(buffer[..length].to_vec()).is_err() {
-                break;
+        loop {
+            match io::stdin().read(&mut buffer) {
+                Ok(length @ 1..) if sender.send(buffer[..length].to_vec()).is_ok() => (),
+                Ok(_) => break,
+                Err(error) => {
+                    say(format_args!("standard input cannot be read: {error}; it ends here"));
+                    break;
+                }
             }
         }
     });
-    receiver
+    Ok(receiver)
 }

@@ -410,3 +410,21 @@ fn a_guest_that_asks_for_input_when_there_is_no_more_is_reported_once() {
     let (_, errors) = well(boot(&folder, &example("hello")));
     assert!(!errors.contains(told), "it never asks: {errors}");
 }
+
+/// It switches the machine off, as at any other end.
+#[test]
+fn a_hypervisor_that_gives_up_is_no_good_end() {
+    let folder = Folder::new();
+    let images = lab::images::Images::find().unwrap();
+    let kernel = images.folder().join("hypervisor");
+    for (machine, expected) in [
+        ("power8", "panic: this hypervisor runs on POWER9 only; "),
+        ("power9", "error: firmware's device tree: it has no initrd with a bundle"),
+    ] {
+        let arguments = format!("boot --kernel {} --machine {machine}", kernel.display());
+        let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+        let expected = format!("\npowervisor: the hypervisor gave up: powervisor: {expected}");
+        assert!(errors(&output).contains(&expected), "{}", errors(&output));
+    }
+}

@@ -156,6 +156,8 @@ fn a_region_is_a_functions_calls_from_entry_to_return() {
 fn a_region_may_lie_between_marks() {
     let folder = folder();
     let said = boot(&folder, &format!("{KERNEL_AND_MAP} --region 0x4005"));
+    assert!(said.contains("\nregion 0x4005: entered 1 times, left 1 times, "), "{said}");
+    assert!(said.contains("; --explain says where they went\n"), "{said}");
     let report = json(&said);
     assert_eq!((&report["region"]["entered"], &report["region"]["left"]), (&1.into(), &1.into()));
     let causes = report["ledger"]["0x4005"]["charges"].as_array().unwrap();

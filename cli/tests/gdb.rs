@@ -154,3 +154,45 @@ fn a_port_that_somebody_has_is_one_complaint() {
     let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
     assert!(errors(&output).contains("--gdb: works on our machine only"), "{}", errors(&output));
 }
+
+/// gdb's own judgement: it compares what it reads from memory before and after.
+#[test]
+fn a_person_watches_memory_forwards_and_backwards() {
+    let folder = Folder::new();
+    // lis r3,0x2001; li r4,0; addi r4,r4,1; std r4,0(r3); ld r5,8(r3); b .-12
+    let code = [0x3C60_2001_u32, 0x3880_0000, 0x3884_0001, 0xF883_0000, 0xE8A3_0008, 0x4BFF_FFF4];
+    folder.write("kernel", code.map(u32::to_be_bytes).concat());
+    let script = [
+        "set endian big",
+        "watch *(long long *)0x20010000",
+        "continue",
+        "print $r4",
+        "continue",
+        "print $r4",
+        "continue",
+        "print $r4",
+        "reverse-continue",
+        "print *(long long *)0x20010000",
+        "delete",
+        "rwatch *(long long *)0x20010008",
+        "continue",
+        "print $r4",
+        "delete",
+        "awatch *(int *)0x20010004",
+        "continue",
+        "print *(int *)0x20010004",
+        "kill",
+    ];
+    let (_, _, said) = debugged(&folder, "--kernel kernel", &script);
+    for expected in [
+        "Hardware watchpoint 1: *(long long *)0x20010000\n\nOld value = 0\nNew value = 1\n",
+        "Old value = 1\nNew value = 2\n",
+        "Old value = 2\nNew value = 3\n",
+        "Old value = 3\nNew value = 2\n",
+        "Hardware read watchpoint 2: *(long long *)0x20010008\n\nValue = 0\n",
+        "Hardware access (read/write) watchpoint 3: *(int *)0x20010004\n\nOld value = 3\nNew value = 4\n",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert_eq!(printed(&said), ["1", "2", "3", "2", "3", "4"], "{said}");
+}

@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
@@ -156,4 +157,86 @@ fn spans_of_a_trace_nest_and_add_up() {
     }
     assert!(open.is_empty(), "{open:?}");
     assert_eq!(ledger["elapsed_thread_cycles"], cycles, "every cycle of the region is somebody's");
+
+    // The counters end where the ledger does.
+    let mut counted = BTreeMap::new();
+    for event in trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "C")
+    {
+        let name = event["name"].as_str().unwrap();
+        let Some(group) = name.strip_prefix("cycles, ") else { continue };
+        let group = group.strip_suffix(", hardware thread 0").unwrap();
+        for (cause, cycles) in event["args"].as_object().unwrap() {
+            counted.insert(format!("{group}.{cause}"), cycles.as_u64().unwrap());
+        }
+    }
+    let mut charged = BTreeMap::new();
+    for charge in ledger["charges"].as_array().unwrap() {
+        let cause = charge["cause"].as_str().unwrap().to_owned();
+        *charged.entry(cause).or_insert(0) += charge["cycles"].as_u64().unwrap();
+    }
+    assert_eq!(counted, charged);
+}
+
+/// As many of them as there are pairs of hypercalls.
+#[test]
+fn figures_may_be_of_a_word_of_ones_own() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(short_experiment(&folder)).unwrap();
+    let own = text.replace("per = \"hypercall\"", "per = \"pair\"\ndivisor = 5000");
+    let own = own.replace("_per_hypercall", "_per_pair");
+    folder.write("own.toml", own.replacen("\narguments", "\ndivisor = 2500\narguments", 1));
+    let calls = report(&folder, "EXPERIMENT --functional");
+    let pairs = report(&folder, "own.toml --functional");
+    assert_eq!(
+        (&pairs["per"], &pairs["rows"][0]["metric"]),
+        (&"pair".into(), &"instructions_per_pair".into())
+    );
+    let figure = |report: &Value, variant: &str| {
+        let rows = report["rows"].as_array().unwrap().iter();
+        let row = rows.clone().find(|row| row["variant"] == variant).unwrap();
+        row["value"].as_f64().unwrap() * report["variants"][variant]["divisor"].as_f64().unwrap()
+    };
+    for (variant, divisor) in [("immediate-translated", 2500), ("immediate-real", 5000)] {
+        assert_eq!(pairs["variants"][variant]["divisor"], divisor);
+        let (one, other) = (figure(&calls, variant), figure(&pairs, variant));
+        assert!((one - other).abs() < 0.01, "{variant}: {one} and {other}");
+    }
+}
+
+#[test]
+fn two_variants_are_compared_call_by_call() {
+    let report = |experiment: &str, per: &str| {
+        let ledger = |cause: &str, cycles: u64| {
+            let charge = serde_json::json!({
+                "owner": "hypervisor", "function": "f", "offset": 0, "instruction": "", "cause": cause,
+                "indirect": false, "cycles": cycles,
+            });
+            serde_json::json!({"elapsed_thread_cycles": cycles, "charges": [charge]})
+        };
+        serde_json::json!({
+            "schema": 1, "experiment": experiment, "config_hash": "", "per": per,
+            "variants": {"a": {"divisor": 10}, "b": {"divisor": 4}},
+            "ledger": {"a": ledger("load.l1", 1000), "b": ledger("load.l1", 401)},
+        })
+        .to_string()
+    };
+    let folder = Folder::new();
+    folder.write("e.json", report("e", "call"));
+    folder.write("f.json", report("f", "switch"));
+    for (arguments, expected) in [
+        (
+            "e.json --variants a b",
+            "e, a and e, b, in cycles per call\n        change         before          after\n         +0.25         \
+             100.00         100.25  hypervisor  f  load.l1\n         +0.25         100.00         100.25  in all, +0.25 %\n",
+        ),
+        (
+            "e.json f.json --by cause --variants b a",
+            "e, b and f, a, in cycles per call before and per switch after\n        change         before          after\n         \
+             -0.25         100.25         100.00  load.l1\n         -0.25         100.25         100.00  in all, -0.25 %\n",
+        ),
+    ] {
+        let output = folder.command(&format!("diff {arguments}")).output().unwrap();
+        assert!(output.status.success(), "{}", errors(&output));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    }
 }

@@ -94,7 +94,7 @@ fn what_is_not_there_is_refused_with_the_nearest() {
         ),
         (
             "calibrate --set scoreboard=-1",
-            "--set: timing.special.scoreboard: -1 is out of range; it must be 0 to 100000000",
+            "--set: timing.special.scoreboard = -1 is out of range; it must be 0 at least",
         ),
         (
             "show power9 --set scoreboard=few",

@@ -34,7 +34,7 @@ pub struct HalfQuantum {
 impl HalfQuantum {
     /// One line.
     #[must_use]
-    pub fn text(&self, variant: &str, per: Per) -> String {
+    pub fn text(&self, variant: &str, per: &Per) -> String {
         let Self { value, change_percent, .. } = self;
         let (value, noun) = (value.number(), per.noun());
         format!(

@@ -110,6 +110,17 @@ impl Said {
         Self { lines: lines(&text), record: reader.found }
     }
 
+    /// Fails if the hypervisor gave up, as it does on a processor that it does not know: it switches the machine off then,
+    /// as at any other end.
+    pub fn check_hypervisor(&self) -> Result<(), String> {
+        let is_last_word = |line: &&String| {
+            let own = line.strip_prefix(HYPERVISOR).unwrap_or_default();
+            own.starts_with("panic: ") || own.starts_with("error: ")
+        };
+        let first = self.lines.iter().find(is_last_word);
+        first.map_or(Ok(()), |line| Err(format!("the hypervisor gave up: {line}")))
+    }
+
     /// Whether every partition ended by switching itself off. Fails with what says otherwise.
     pub fn check_partitions(&self) -> Result<(), String> {
         let record = match (&self.record, self.lines.last()) {

@@ -14,6 +14,9 @@ pub enum Failure {
     /// It was asked to end, see [`crate::interruption`].
     #[error("interrupted")]
     Interrupted,
+    /// The same, with how far it had come by then.
+    #[error("interrupted after {0}")]
+    InterruptedAfter(String),
 }
 
 /// What is not as needed, where, and what would be right. Its `Display` is one line.

@@ -3,7 +3,9 @@
 //! The machine repeats itself exactly, so the state at an earlier step is a snapshot before it and a run up to it. What was
 //! typed is typed again at its step, and what the console showed is not shown twice.
 
-use simulator::{Input, Machine, NoObserver, Place, RunState};
+use simulator::state::shared::Shared;
+use simulator::state::thread::Thread;
+use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 /// Steps between two snapshots, to begin with.
 const SPACING: u64 = 1 << 20;
@@ -11,6 +13,53 @@ const SPACING: u64 = 1 << 20;
 const SNAPSHOTS_MAX: usize = 12;
 /// Steps that are looked through one by one for the last one of a thread, at first.
 const NEAR: u64 = 64;
+
+/// Steps that run at once while memory is watched: so many are looked through one by one for the access.
+const WATCHED: u64 = 1 << 12;
+
+/// Bytes whose accesses somebody wants to know of, by effective address, of which the first four bits do not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Watch {
+    /// Of the first byte.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+    /// Whether loads count.
+    pub loads: bool,
+    /// Whether stores count.
+    pub stores: bool,
+}
+
+impl Watch {
+    fn meets(&self, address: u64, bytes: u64, is_store: bool) -> bool {
+        /// What distinguishes views of the same memory.
+        const VIEW: u64 = 0xF << 60;
+        let (own, other) = (self.address & !VIEW, address & !VIEW);
+        let is_wanted = if is_store { self.stores } else { self.loads };
+        is_wanted && own < other.saturating_add(bytes) && other < own.saturating_add(self.bytes)
+    }
+}
+
+/// Notes the first access to what is watched, and by which thread.
+struct Watcher<'a> {
+    watches: &'a [Watch],
+    met: Option<(usize, Watch)>,
+}
+
+impl Observer for Watcher<'_> {
+    const SEES_INSTRUCTIONS: bool = false;
+    const SEES_STORES: bool = true;
+
+    fn stored(&mut self, thread: &Thread, _: &Shared) {
+        let accesses = || thread.accesses.list().iter();
+        let is_met = |watch: &&Watch| {
+            accesses().any(|one| watch.meets(one.address, one.bytes.into(), one.is_store))
+        };
+        if self.met.is_none() {
+            self.met = self.watches.iter().find(is_met).map(|watch| (thread.index, *watch));
+        }
+    }
+}
 
 /// A machine and its past since somebody began to look.
 #[derive(Debug)]
@@ -24,6 +73,8 @@ pub struct History<'a> {
     /// The latest step that was reached; up to it everything has been shown.
     furthest: u64,
     places: Vec<Place>,
+    watches: Vec<Watch>,
+    met: Option<(usize, Watch)>,
 }
 
 impl<'a> History<'a> {
@@ -31,7 +82,17 @@ impl<'a> History<'a> {
     pub fn new(machine: &'a mut Machine, log: Vec<Input>) -> Self {
         let now = machine.state().steps();
         let snapshots = vec![(now, machine.snapshot())];
-        Self { machine, snapshots, spacing: SPACING, log, furthest: now, places: Vec::new() }
+        let (places, watches) = (Vec::new(), Vec::new());
+        Self {
+            machine,
+            snapshots,
+            spacing: SPACING,
+            log,
+            furthest: now,
+            places,
+            watches,
+            met: None,
+        }
     }
 
     /// The machine, to look at.
@@ -52,6 +113,16 @@ impl<'a> History<'a> {
         self.places = places;
     }
 
+    /// Lets each run end behind an instruction that does one of these accesses; see [`History::take_met`].
+    pub fn watch(&mut self, watches: Vec<Watch>) {
+        self.watches = watches;
+    }
+
+    /// What was accessed, and by which thread, where that ended the last run.
+    pub fn take_met(&mut self) -> Option<(usize, Watch)> {
+        self.met.take()
+    }
+
     /// Types on the console; false where the machine has a future that knows nothing of it.
     pub fn type_in(&mut self, bytes: &[u8]) -> bool {
         if self.now() < self.furthest {
@@ -64,6 +135,41 @@ impl<'a> History<'a> {
 
     /// Runs on for at most so many steps, and says what the console showed that nobody has seen. May end early.
     pub fn run(&mut self, steps: u64) -> (RunState, Vec<u8>) {
+        if self.watches.is_empty() {
+            return self.advance(steps, &mut NoObserver);
+        }
+        let (from, furthest) = (self.now(), self.furthest);
+        let (end, output, met) = self.advance_watching(steps.min(WATCHED));
+        if met.is_none() || steps == 1 {
+            self.met = met;
+            return (end, output);
+        }
+        // Again, and no further than the access: as if what is behind it had not been yet.
+        self.go_to(from);
+        self.furthest = furthest;
+        self.snapshots.retain(|(at, _)| *at <= from.max(furthest));
+        let mut shown = Vec::new();
+        loop {
+            let (end, output, met) = self.advance_watching(1);
+            shown.extend(output);
+            if met.is_some() {
+                self.met = met;
+                return (end, shown);
+            }
+        }
+    }
+
+    /// The same, with what was accessed of what is watched.
+    fn advance_watching(&mut self, steps: u64) -> (RunState, Vec<u8>, Option<(usize, Watch)>) {
+        let watches = std::mem::take(&mut self.watches);
+        let mut watcher = Watcher { watches: &watches, met: None };
+        let (end, output) = self.advance(steps, &mut watcher);
+        let met = watcher.met;
+        self.watches = watches;
+        (end, output, met)
+    }
+
+    fn advance<O: Observer>(&mut self, steps: u64, observer: &mut O) -> (RunState, Vec<u8>) {
         self.type_again();
         let now = self.now();
         let next = self.log.get(self.typed()).map(|input| input.at_step);
@@ -72,7 +178,7 @@ impl<'a> History<'a> {
         let stops = [next, Some(self.furthest), Some(latest + self.spacing)];
         let stops = stops.into_iter().flatten().filter(|stop| *stop > now);
         let until = stops.fold(now.saturating_add(steps), u64::min);
-        let end = self.machine.run(until - now, &mut NoObserver);
+        let end = self.machine.run(until - now, observer);
         let output = self.machine.take_console_output();
         let reached = self.now();
         if reached >= latest + self.spacing {
@@ -90,7 +196,7 @@ impl<'a> History<'a> {
         self.restore(before);
         self.machine.stop_before(Vec::new());
         while self.now() < step {
-            self.run(step - self.now());
+            self.advance(step - self.now(), &mut NoObserver);
         }
         self.machine.stop_before(self.places.clone());
     }
@@ -125,14 +231,15 @@ impl<'a> History<'a> {
             if steps(self) < own {
                 last = self.now();
             }
-            self.run(1);
+            self.advance(1, &mut NoObserver);
         }
         self.go_to(last);
         true
     }
 
-    /// Goes back to the last place before now, and says which thread is there; `None` if there is none, and the past's
-    /// beginning is reached.
+    /// Goes back to the last place before now, or to before the last access to what is watched, and says which thread is
+    /// there; `None` if there is none, and the past's beginning is reached. [`History::take_met`] says whether it was an
+    /// access.
     pub fn run_back(&mut self) -> Option<usize> {
         let mut end = self.now();
         for index in (0..self.snapshots.len()).rev() {
@@ -144,20 +251,47 @@ impl<'a> History<'a> {
             self.machine.stop_before(self.places.clone());
             let mut last = None;
             while self.now() < end {
-                if let (RunState::AtPlace { thread }, _) = self.run(end - self.now())
+                let (from, left) = (self.now(), end - self.now());
+                let (state, met) = if self.watches.is_empty() {
+                    (self.advance(left, &mut NoObserver).0, None)
+                } else {
+                    let (state, _, met) = self.advance_watching(left.min(WATCHED));
+                    (state, met)
+                };
+                if met.is_some() {
+                    last = self.last_access(from);
+                }
+                if let RunState::AtPlace { thread } = state
                     && self.now() < end
                 {
-                    last = Some((self.now(), thread));
+                    last = Some((self.now(), thread, None));
                 }
             }
-            if let Some((step, thread)) = last {
+            if let Some((step, thread, met)) = last {
                 self.go_to(step);
+                self.met = met;
                 return Some(thread);
             }
             end = begin;
         }
         self.go_to(self.begin());
         None
+    }
+
+    /// The step before the last access between step `from` and now to what is watched, the thread, and what it was.
+    fn last_access(&mut self, from: u64) -> Option<(u64, usize, Option<(usize, Watch)>)> {
+        let now = self.now();
+        self.go_to(from);
+        self.machine.stop_before(Vec::new());
+        let mut last = None;
+        while self.now() < now {
+            let before = self.now();
+            if let (_, _, Some(met)) = self.advance_watching(1) {
+                last = Some((before, met.0, Some(met)));
+            }
+        }
+        self.machine.stop_before(self.places.clone());
+        last
     }
 
     /// The step at which the past begins.
@@ -205,7 +339,7 @@ impl<'a> History<'a> {
 mod tests {
     use simulator::{Boot, Description, Machine, Place, RunState};
 
-    use super::{History, SNAPSHOTS_MAX, SPACING};
+    use super::{History, SNAPSHOTS_MAX, SPACING, Watch};
     use crate::machine_file::MachineFile;
 
     /// Counts in r3 for ever, two instructions a round.
@@ -272,6 +406,49 @@ mod tests {
         assert!(history.run_back().is_some());
         assert_eq!((history.now(), history.run_back()), (4, None));
         assert_eq!(history.now(), 3);
+    }
+
+    #[test]
+    fn a_run_ends_behind_an_access_that_is_watched_and_a_run_back_before_it() {
+        const PLACE: u64 = 0x2001_0000;
+        let description: Description = MachineFile::default().describe().unwrap();
+        let mut machine = Machine::new(description, 1);
+        // lis r3,0x2001; addi r4,r4,1; std r4,0(r3); ld r5,8(r3); b .-12
+        let code = [0x3C60_2001_u32, 0x3884_0001, 0xF883_0000, 0xE8A3_0008, 0x4BFF_FFF4];
+        let kernel = code.map(u32::to_be_bytes).concat();
+        machine.boot(&Boot { kernel, ..Boot::default() }).unwrap();
+        let mut history = History::new(&mut machine, Vec::new());
+        let run = |history: &mut History<'_>| {
+            (0..10).find_map(|_| {
+                history.run(100_000);
+                history.take_met()
+            })
+        };
+        let watch = |address, loads, stores| Watch { address, bytes: 4, loads, stores };
+        for (watch, steps) in [
+            // The last bytes of what is stored, in another view; then what is loaded.
+            (watch(0xC000_0000_0000_0000 | (PLACE + 4), false, true), [3, 7, 11]),
+            (watch(PLACE + 8, true, false), [12, 16, 20]),
+        ] {
+            history.watch(vec![watch]);
+            for step in steps {
+                assert_eq!(run(&mut history), Some((0, watch)));
+                assert_eq!(history.now(), step);
+            }
+        }
+        for step in [19, 15, 11] {
+            assert_eq!(history.run_back(), Some(0));
+            assert_eq!((history.now(), history.take_met().is_some()), (step, true));
+        }
+        // Nobody loads the one, stores to the other, or comes behind both.
+        let not = [
+            watch(PLACE, true, false),
+            watch(PLACE + 8, false, true),
+            watch(PLACE + 16, true, true),
+        ];
+        history.watch(not.to_vec());
+        assert_eq!(run(&mut history), None);
+        assert!(history.run_back().is_none() && history.now() == 0);
     }
 
     #[test]

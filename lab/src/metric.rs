@@ -7,7 +7,7 @@ use crate::refills::Refills;
 use crate::samples::Summary;
 
 /// What counts are divided by.
-#[derive(Deserialize, Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
     /// By the hypercalls that the guest made in the region.
@@ -22,12 +22,18 @@ pub enum Per {
     Event,
     /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
     Sample,
+    /// By a number that the experiment gives, of what it calls so.
+    #[serde(untagged)]
+    Own(String),
 }
 
 impl Per {
+    /// Every word that needs no number.
+    pub const KNOWN: [&str; 5] = ["hypercall", "instruction", "partition", "switch", "event"];
+
     /// Whether a region belongs to all partitions together: one may begin it, and another end it.
     #[must_use]
-    pub const fn is_of_all_partitions(self) -> bool {
+    pub const fn is_of_all_partitions(&self) -> bool {
         matches!(self, Self::Switch | Self::Event)
     }
 }
@@ -97,8 +103,8 @@ pub struct Interval {
 /// A figure that is made from what was measured.
 #[derive(Debug)]
 pub struct Metric {
-    /// In JSON.
-    pub name: &'static str,
+    /// What its name in JSON begins with.
+    stem: &'static str,
     /// In tables.
     pub column: &'static str,
     /// The unit.
@@ -111,119 +117,91 @@ pub struct Metric {
     pub of: fn(&Measured) -> Option<Interval>,
 }
 
+impl Metric {
+    /// Its name in JSON, where counts are divided so.
+    #[must_use]
+    pub fn name(&self, per: &Per) -> String {
+        if self.is_whole {
+            self.stem.to_owned()
+        } else {
+            format!("{}_per_{}", self.stem, per.noun())
+        }
+    }
+}
+
 fn exact(value: u64) -> Option<Interval> {
     Some(Interval { value, ends: None })
 }
 
 const fn count(
-    name: &'static str,
+    stem: &'static str,
     column: &'static str,
     unit: &'static str,
     of: fn(&Measured) -> Option<Interval>,
 ) -> Metric {
-    Metric { name, column, unit, better: "lower", is_whole: false, of }
+    Metric { stem, column, unit, better: "lower", is_whole: false, of }
 }
 
-const PER_HYPERCALL: [Metric; 9] = [
-    count("cycles_per_hypercall", "cycles", "cycles", |measured| measured.cycles),
-    count("instructions_per_hypercall", "instructions", "instructions", |measured| {
-        exact(instructions(&measured.counts))
-    }),
-    count("hypervisor_instructions_per_hypercall", "hypervisor", "instructions", |measured| {
+const fn whole(metric: Metric) -> Metric {
+    Metric { is_whole: true, ..metric }
+}
+
+const CYCLES: Metric = count("cycles", "cycles", "cycles", |measured| measured.cycles);
+const INSTRUCTIONS: Metric = count("instructions", "instructions", "instructions", |measured| {
+    exact(instructions(&measured.counts))
+});
+const OF_HYPERVISOR: Metric =
+    count("hypervisor_instructions", "hypervisor", "instructions", |measured| {
         exact(measured.counts.hypervisor_instructions)
-    }),
-    count("guest_instructions_per_hypercall", "guest", "instructions", |measured| {
+    });
+const SPR_READS: Metric =
+    count("spr_reads", "SPR reads", "reads", |measured| exact(measured.counts.spr_reads));
+const SPR_WRITES: Metric =
+    count("spr_writes", "SPR writes", "writes", |measured| exact(measured.counts.spr_writes));
+const EXITS: Metric = count("exits", "exits", "exits", |measured| {
+    exact(measured.counts.exits_translated + measured.counts.exits_real)
+});
+
+/// Of a region that begins and ends once, and has many of what its counts are divided by.
+const ONCE: [Metric; 9] = [
+    CYCLES,
+    INSTRUCTIONS,
+    OF_HYPERVISOR,
+    count("guest_instructions", "guest", "instructions", |measured| {
         exact(measured.counts.guest_instructions)
     }),
-    count("spr_reads_per_hypercall", "SPR reads", "reads", |measured| {
-        exact(measured.counts.spr_reads)
-    }),
-    count("spr_writes_per_hypercall", "SPR writes", "writes", |measured| {
-        exact(measured.counts.spr_writes)
-    }),
-    count("exits_per_hypercall", "exits", "exits", |measured| {
-        exact(measured.counts.exits_translated + measured.counts.exits_real)
-    }),
-    count("translated_exits_per_hypercall", "translated", "exits", |measured| {
+    SPR_READS,
+    SPR_WRITES,
+    EXITS,
+    count("translated_exits", "translated", "exits", |measured| {
         exact(measured.counts.exits_translated)
     }),
-    count("real_exits_per_hypercall", "real", "exits", |measured| {
-        exact(measured.counts.exits_real)
-    }),
+    count("real_exits", "real", "exits", |measured| exact(measured.counts.exits_real)),
 ];
 
-const PER_INSTRUCTION: [Metric; 3] = [
-    count("cycles_per_instruction", "cycles", "cycles", |measured| measured.cycles),
-    Metric {
-        name: "instructions",
-        column: "instructions",
-        unit: "instructions",
-        better: "lower",
-        is_whole: true,
-        of: |measured| exact(instructions(&measured.counts)),
-    },
-    Metric {
-        name: "exits",
-        column: "exits",
-        unit: "exits",
-        better: "lower",
-        is_whole: true,
-        of: |measured| exact(measured.counts.exits_translated + measured.counts.exits_real),
-    },
+const PER_INSTRUCTION: [Metric; 3] = [CYCLES, whole(INSTRUCTIONS), whole(EXITS)];
+
+const PER_PARTITION: [Metric; 1] = [OF_HYPERVISOR];
+
+/// Of a region that begins again and again.
+const REPEATED: [Metric; 10] = [
+    CYCLES,
+    INSTRUCTIONS,
+    OF_HYPERVISOR,
+    SPR_READS,
+    SPR_WRITES,
+    EXITS,
+    count("cache_cycles", "caches", "cycles", |measured| exact(measured.refills?.caches)),
+    count("erat_cycles", "ERAT", "cycles", |measured| exact(measured.refills?.erat)),
+    count("tlb_cycles", "TLB", "cycles", |measured| exact(measured.refills?.tlb)),
+    count("predictor_cycles", "predictor", "cycles", |measured| exact(measured.refills?.predictor)),
 ];
-
-const PER_PARTITION: [Metric; 1] =
-    [count("hypervisor_instructions_per_partition", "hypervisor", "instructions", |measured| {
-        exact(measured.counts.hypervisor_instructions)
-    })];
-
-/// The figures of a region that begins with every `$noun`.
-macro_rules! repeated {
-    ($noun:literal) => {
-        [
-            count(concat!("cycles_per_", $noun), "cycles", "cycles", |measured| measured.cycles),
-            count(
-                concat!("instructions_per_", $noun),
-                "instructions",
-                "instructions",
-                |measured| exact(instructions(&measured.counts)),
-            ),
-            count(
-                concat!("hypervisor_instructions_per_", $noun),
-                "hypervisor",
-                "instructions",
-                |measured| exact(measured.counts.hypervisor_instructions),
-            ),
-            count(concat!("spr_reads_per_", $noun), "SPR reads", "reads", |measured| {
-                exact(measured.counts.spr_reads)
-            }),
-            count(concat!("spr_writes_per_", $noun), "SPR writes", "writes", |measured| {
-                exact(measured.counts.spr_writes)
-            }),
-            count(concat!("exits_per_", $noun), "exits", "exits", |measured| {
-                exact(measured.counts.exits_translated + measured.counts.exits_real)
-            }),
-            count(concat!("cache_cycles_per_", $noun), "caches", "cycles", |measured| {
-                exact(measured.refills?.caches)
-            }),
-            count(concat!("erat_cycles_per_", $noun), "ERAT", "cycles", |measured| {
-                exact(measured.refills?.erat)
-            }),
-            count(concat!("tlb_cycles_per_", $noun), "TLB", "cycles", |measured| {
-                exact(measured.refills?.tlb)
-            }),
-            count(concat!("predictor_cycles_per_", $noun), "predictor", "cycles", |measured| {
-                exact(measured.refills?.predictor)
-            }),
-        ]
-    };
-}
 
 /// A figure of the samples, in nanoseconds.
 macro_rules! sample {
     ($name:literal, $figure:ident) => {
         Metric {
-            name: $name,
+            stem: $name,
             column: stringify!($figure),
             unit: "ns",
             better: "lower",
@@ -244,8 +222,6 @@ const PER_SAMPLE: [Metric; 5] = [
     sample!("mean_ns", mean),
     sample!("deviation_ns", deviation),
 ];
-const PER_SWITCH: [Metric; 10] = repeated!("switch");
-const PER_EVENT: [Metric; 10] = repeated!("event");
 
 fn instructions(counts: &Counts) -> u64 {
     counts.guest_instructions + counts.hypervisor_instructions
@@ -253,13 +229,12 @@ fn instructions(counts: &Counts) -> u64 {
 
 /// The figures of an experiment whose counts are divided so.
 #[must_use]
-pub fn metrics(per: Per) -> &'static [Metric] {
+pub const fn metrics(per: &Per) -> &'static [Metric] {
     match per {
-        Per::Hypercall => &PER_HYPERCALL,
+        Per::Hypercall | Per::Own(_) => &ONCE,
         Per::Instruction => &PER_INSTRUCTION,
         Per::Partition => &PER_PARTITION,
-        Per::Switch => &PER_SWITCH,
-        Per::Event => &PER_EVENT,
+        Per::Switch | Per::Event => &REPEATED,
         Per::Sample => &PER_SAMPLE,
     }
 }
@@ -267,24 +242,24 @@ pub fn metrics(per: Per) -> &'static [Metric] {
 impl Per {
     /// Whether the region begins and ends many times, and only what lies between counts.
     #[must_use]
-    pub const fn is_repeated(self) -> bool {
+    pub const fn is_repeated(&self) -> bool {
         matches!(self, Self::Switch | Self::Event)
     }
 
-    /// What to divide by.
+    /// What to divide by, where that was counted; 1 for a word of the experiment's own, which gives its number.
     #[must_use]
-    pub fn of(self, counts: &Counts) -> u64 {
+    pub fn of(&self, counts: &Counts) -> u64 {
         match self {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
-            Self::Partition | Self::Sample => 1,
+            Self::Partition | Self::Sample | Self::Own(_) => 1,
             Self::Switch | Self::Event => counts.begun,
         }
     }
 
     /// One of what counts are divided by.
     #[must_use]
-    pub fn noun(self) -> &'static str {
+    pub fn noun(&self) -> &str {
         match self {
             Self::Hypercall => "hypercall",
             Self::Instruction => "instruction",
@@ -292,6 +267,7 @@ impl Per {
             Self::Switch => "switch",
             Self::Event => "event",
             Self::Sample => "run",
+            Self::Own(word) => word,
         }
     }
 }

@@ -59,7 +59,7 @@ struct OfVariant {
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Row {
     variant: String,
-    metric: &'static str,
+    metric: String,
     value: Figure,
     /// The bounds, where the figure is an interval.
     low: Option<Figure>,
@@ -92,7 +92,7 @@ impl Report {
                 .map_or_else(|_| String::new(), TimingFile::checksum),
             seed,
             quantum,
-            per: experiment.per,
+            per: experiment.per.clone(),
             rows: Vec::new(),
             variants: BTreeMap::new(),
             ledger: BTreeMap::new(),
@@ -108,18 +108,18 @@ impl Report {
         variant: &Variant,
         measured: &Measured,
     ) -> Result<(), String> {
-        let per = experiment.per.of(&measured.counts);
+        let per = variant.divisor_of(&experiment.per, &measured.counts);
         let region = &variant.region.1;
         if per == 0 {
             return Err(format!("no {} in the region {region}", experiment.per.noun()));
         }
-        for metric in metrics(experiment.per) {
+        for metric in metrics(&experiment.per) {
             let Some(Interval { value, ends }) = (metric.of)(measured) else { continue };
             let divisor = if metric.is_whole { 1 } else { per };
             let [low, high] = [0, 1].map(|end| ends.map(|ends| Figure::ratio(ends[end], divisor)));
             self.rows.push(Row {
                 variant: variant.name.clone(),
-                metric: metric.name,
+                metric: metric.name(&experiment.per),
                 value: Figure::ratio(value, divisor),
                 low,
                 high,
@@ -127,12 +127,22 @@ impl Report {
                 better: metric.better,
                 thread: None,
                 region: region.clone(),
-                published: of_metric(&experiment.published, metric.name, &variant.name),
+                published: of_metric(
+                    &experiment.published,
+                    &metric.name(&experiment.per),
+                    &variant.name,
+                ),
             });
         }
         let of_variant = OfVariant { divisor: per, checks: Checks::default() };
         self.variants.insert(variant.name.clone(), of_variant);
         Ok(())
+    }
+
+    /// Whether it has no variant yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// One line of JSON.
@@ -174,7 +184,7 @@ impl Report {
             let place = self.rows.iter().position(|row| row.variant == *name);
             let rows = loss::of(cycles, of_baseline).map(|(metric, unit, value)| Row {
                 variant: name.clone(),
-                metric,
+                metric: metric.to_owned(),
                 value,
                 low: None,
                 high: None,
@@ -204,7 +214,7 @@ impl Report {
                 continue;
             };
             if let Some(half) = checks.half_quantum {
-                text.push_str(&half.text(name, self.per));
+                text.push_str(&half.text(name, &self.per));
             }
             if is_ledger_wanted {
                 let checked = checks.causes_made_free.as_deref().unwrap_or_default();
@@ -226,8 +236,9 @@ impl Report {
         let first = self.rows.first().map(|row| &row.variant);
         let mut header = vec!["variant"];
         for row in self.rows.iter().filter(|row| Some(&row.variant) == first) {
-            let known = metrics(self.per).iter().find(|metric| metric.name == row.metric);
-            header.push(known.map_or(row.metric, |metric| metric.column));
+            let known =
+                metrics(&self.per).iter().find(|metric| metric.name(&self.per) == row.metric);
+            header.push(known.map_or(row.metric.as_str(), |metric| metric.column));
             if row.low.is_some() {
                 header.push("with guesses");
             }

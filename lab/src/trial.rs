@@ -3,6 +3,7 @@
 
 use std::thread;
 
+use arch::marker::Mark;
 use simulator::ledger::{Cause, CauseSet, Charges};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
@@ -29,7 +30,7 @@ use crate::timed::{self, RegionCycles, Timing};
 const LEAST_SHARE: f64 = 0.05;
 
 /// Steps between two samples of a trace's counters.
-const STEPS_OF_A_SAMPLE: u64 = 1000;
+const STEPS_OF_A_SAMPLE: u64 = 500;
 
 /// A variant, ready to run.
 #[derive(Debug)]
@@ -55,6 +56,14 @@ pub struct Outcome {
     pub ledger: Ledger,
     /// The trace as JSON, if it was asked for.
     pub trace: Option<String>,
+}
+
+/// What a run is looked at between.
+#[derive(Clone, Copy)]
+struct Slices {
+    steps: u64,
+    /// Whether the marks of the region end one, too.
+    end_at_marks: bool,
 }
 
 /// What one timed run found.
@@ -160,7 +169,11 @@ impl<'a> Trial<'a> {
         let show = |machine: &Machine| task.reached(machine);
         if !is_trace_wanted {
             let no_more = |machine: &Machine, _: &mut NoObserver| show(machine);
-            return Ok((self.time_observed(self.settings, &mut NoObserver, SLICE, no_more)?, None));
+            let slices = Slices { steps: SLICE, end_at_marks: false };
+            return Ok((
+                self.time_observed(self.settings, &mut NoObserver, slices, no_more)?,
+                None,
+            ));
         }
         let clock = self.experiment.machine.describe()?.clock();
         let region = self.variant.region.0.number();
@@ -170,20 +183,22 @@ impl<'a> Trial<'a> {
             show(machine);
             spans.sample(machine);
         };
-        let timed = self.time_observed(self.settings, &mut spans, STEPS_OF_A_SAMPLE, sample)?;
+        let slices = Slices { steps: STEPS_OF_A_SAMPLE, end_at_marks: true };
+        let timed = self.time_observed(self.settings, &mut spans, slices, sample)?;
         Ok((timed, Some(spans.json())))
     }
 
     fn time_once(&self, settings: Settings) -> Result<Timed, Failure> {
-        self.time_observed(settings, &mut NoObserver, SLICE, |_, _| ())
+        let slices = Slices { steps: SLICE, end_at_marks: false };
+        self.time_observed(settings, &mut NoObserver, slices, |_, _| ())
     }
 
-    /// Runs with timing; `observer` sees everything, and `between` is called every so many steps.
+    /// Runs with timing; `observer` sees everything, and `between` is called between slices.
     fn time_observed<O: Observer>(
         &self,
         settings: Settings,
         observer: &mut O,
-        steps: u64,
+        slices: Slices,
         mut between: impl FnMut(&Machine, &mut O),
     ) -> Result<Timed, Failure> {
         let region = self.variant.region.0;
@@ -193,10 +208,13 @@ impl<'a> Trial<'a> {
         let timing = Timing { settings, region: Some(region), is_repeated };
         let mut machine = timed::start(&self.system, timing)?;
         self.begin_at_event(&mut machine);
+        if slices.end_at_marks {
+            machine.stop_at(vec![Mark::Begin(region), Mark::End(region)]);
+        }
         let exit = on_simulator::run_in_slices(
             &mut machine,
             &mut observer,
-            steps,
+            slices.steps,
             |machine, observer| {
                 console.extend(machine.take_console_output());
                 between(machine, observer.1);
@@ -239,7 +257,10 @@ impl<'a> Trial<'a> {
         let half = self.time_once(Settings { quantum, ..self.settings })?;
         Ok(Some(HalfQuantum {
             quantum,
-            value: Figure::ratio(half.cycles, self.experiment.per.of(&half.counts)),
+            value: Figure::ratio(
+                half.cycles,
+                self.variant.divisor_of(&self.experiment.per, &half.counts),
+            ),
             change_percent: 100.0 * (half.cycles as f64 / cycles.value as f64 - 1.0),
         }))
     }

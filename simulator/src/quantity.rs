@@ -97,6 +97,13 @@ fn limit(unit: &str) -> f64 {
     }
 }
 
+/// A value as a complaint names it: of one so large that its last digits are not what the file has, only those that are.
+fn shown(value: f64) -> String {
+    /// From here on not every integer is a value.
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    if value.abs() < EXACT { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Which end of the guesses a run takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Bound {
@@ -134,7 +141,16 @@ impl Quantity {
         let limit = limit(unit);
         let is_outside = |end: &&f64| !(0.0..=limit).contains(*end);
         if let Some(wrong) = [least, *value, most].iter().find(is_outside) {
-            return Err(error(format!("{key}: {wrong} is out of range; it must be 0 to {limit}")));
+            // The lower end that a table sets may be above 0.
+            let right = if *wrong > limit {
+                format!("{limit} at most")
+            } else if wrong.is_nan() {
+                "a number".to_owned()
+            } else {
+                "0 at least".to_owned()
+            };
+            let wrong = shown(*wrong);
+            return Err(error(format!("{key} = {wrong} is out of range; it must be {right}")));
         }
         if !(least <= *value && *value <= most) {
             return Err(error(format!(

@@ -9,7 +9,7 @@ use lab::{on_qemu, on_simulator};
 
 use crate::arguments::CompareArguments;
 use crate::failure::Failure;
-use crate::output::print_text;
+use crate::output::{print_text, say};
 use crate::signals::INTERRUPTION;
 use crate::visible::one_line;
 
@@ -19,14 +19,24 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
     let files = Files::new(INTERRUPTION);
     let mut disagreements = Vec::new();
+    let mut compared = 0;
     for file in &arguments.files {
         for (name, mut system) in systems(file, SEED, &files)? {
             let name = one_line(&name);
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }
-            let qemu = on_qemu::transcript(&system, timeout, INTERRUPTION)?;
-            let ours = on_simulator::transcript(&system, timeout, INTERRUPTION)?;
+            let both = on_qemu::transcript(&system, timeout, INTERRUPTION).and_then(|qemu| {
+                Ok((qemu, on_simulator::transcript(&system, timeout, INTERRUPTION)?))
+            });
+            let (qemu, ours) = match both {
+                Err(lab::failure::Failure::Interrupted) => {
+                    disagreements.into_iter().for_each(say);
+                    return Err(interrupted_in(&name, compared));
+                }
+                both => both?,
+            };
+            compared += 1;
             match difference(&ours, &qemu) {
                 None => print_text(&agreement(&name, &ours))?,
                 Some(difference) => disagreements
@@ -35,6 +45,11 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         }
     }
     if disagreements.is_empty() { Ok(()) } else { Err(Failure::run(disagreements.join("\n"))) }
+}
+
+fn interrupted_in(name: &str, compared: usize) -> Failure {
+    let text = format!("{compared} comparisons, in that of {name}");
+    lab::failure::Failure::InterruptedAfter(text).into()
 }
 
 fn agreement(name: &str, ours: &Transcript) -> String {

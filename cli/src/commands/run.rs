@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use lab::checks::Checks;
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Variant};
+use lab::failure;
 use lab::ledger::export;
 use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
@@ -55,51 +56,64 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             }
         }
     }
-    for variant in &experiment.variants {
-        let trial = Trial::new(
-            &experiment,
-            variant,
-            arguments.seed,
-            arguments.quantum,
-            arguments.limit,
-            &Spinner,
-            INTERRUPTION,
-        )?;
-        let wrong = |text: String| trial.wrong(&text);
-        if is_counted {
-            let measured = Measured { counts: trial.count()?, ..Measured::default() };
-            report.add(&experiment, variant, &measured).map_err(wrong)?;
-            continue;
+    let mut interrupted = None;
+    for (done, variant) in experiment.variants.iter().enumerate() {
+        match measure(arguments, &experiment, variant, is_counted, &mut report) {
+            Err(Failure::Lab(failure::Failure::Interrupted)) => {
+                let (all, name) = (experiment.variants.len(), &variant.name);
+                let text = format!("{done} of {all} variants, in {name}");
+                interrupted = Some(failure::Failure::InterruptedAfter(text));
+                break;
+            }
+            measured => measured?,
         }
-        let outcome = trial.time(arguments.out.is_some(), !arguments.values_only)?;
-        report.add(&experiment, variant, &outcome.measured).map_err(wrong)?;
-        let mut checks = Checks {
-            half_quantum: trial.with_half_the_quantum(&outcome.measured)?,
-            causes_made_free: None,
-        };
-        let is_short = outcome.ledger.elapsed_thread_cycles <= SHORT;
-        let is_explained = arguments.explain && arguments.format == Format::Text;
-        if arguments.check_causes || (is_explained && is_short) {
-            checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
-        }
-        if let Some(folder) = &arguments.out {
-            write_files(folder, &experiment.name, &variant.name, experiment.per, &outcome)?;
-        }
-        report.add_ledger(&variant.name, outcome.ledger, checks);
     }
     report.add_steps(&experiment);
     report.add_losses(&experiment);
-    match arguments.format {
-        Format::Text => {
-            let text = format!(
-                "{}{}",
-                report.text(),
-                report.details(arguments.explain, arguments.check_causes)
-            );
-            print_text(&text)
-        }
-        Format::Json => print_text(&report.json()),
+    // What is measured is not lost with what is not.
+    if !report.is_empty() {
+        print_text(&match arguments.format {
+            Format::Text => {
+                report.text() + &report.details(arguments.explain, arguments.check_causes)
+            }
+            Format::Json => report.json(),
+        })?;
     }
+    interrupted.map_or(Ok(()), |failure| Err(failure.into()))
+}
+
+/// Adds a variant to the report, and writes its files if they are asked for.
+fn measure(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    variant: &Variant,
+    is_counted: bool,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let RunArguments { seed, quantum, limit, .. } = *arguments;
+    let trial = Trial::new(experiment, variant, seed, quantum, limit, &Spinner, INTERRUPTION)?;
+    let wrong = |text: String| trial.wrong(&text);
+    if is_counted {
+        let measured = Measured { counts: trial.count()?, ..Measured::default() };
+        return Ok(report.add(experiment, variant, &measured).map_err(wrong)?);
+    }
+    let outcome = trial.time(arguments.out.is_some(), !arguments.values_only)?;
+    let mut checks = Checks {
+        half_quantum: trial.with_half_the_quantum(&outcome.measured)?,
+        causes_made_free: None,
+    };
+    let is_short = outcome.ledger.elapsed_thread_cycles <= SHORT;
+    let is_explained = arguments.explain && arguments.format == Format::Text;
+    if arguments.check_causes || (is_explained && is_short) {
+        checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
+    }
+    // All of it or nothing: the report may be printed of what was measured before an interruption.
+    report.add(experiment, variant, &outcome.measured).map_err(wrong)?;
+    if let Some(folder) = &arguments.out {
+        write_files(folder, experiment, variant, &outcome)?;
+    }
+    report.add_ledger(&variant.name, outcome.ledger, checks);
+    Ok(())
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
@@ -120,15 +134,16 @@ fn file(folder: &Path, experiment: &str, variant: &str, ending: &str) -> PathBuf
 /// Writes what other tools read.
 fn write_files(
     folder: &Path,
-    experiment: &str,
-    variant: &str,
-    per: Per,
+    experiment: &Experiment,
+    variant: &Variant,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
+    let (per, divisor) =
+        (&experiment.per, variant.divisor_of(&experiment.per, &outcome.measured.counts));
+    let (experiment, variant) = (&experiment.name, &variant.name);
     let file = |ending| file(folder, experiment, variant, ending);
     write_file(&file(FOLDED), export::folded(&outcome.ledger).as_bytes())?;
-    let cycles =
-        outcome.ledger.elapsed_thread_cycles as f64 / per.of(&outcome.measured.counts) as f64;
+    let cycles = outcome.ledger.elapsed_thread_cycles as f64 / divisor as f64;
     let title = format!("{experiment}, {variant}: {cycles:.1} cycles per {}", per.noun());
     let graph = export::flame_graph(&outcome.ledger, &title)
         .map_err(|error| Failure::run(error.to_string()))?;

@@ -78,6 +78,7 @@ pub fn serve<'a>(
         debugger.history.go_to_the_end();
     }
     debugger.history.stop_before(Vec::new());
+    debugger.history.watch(Vec::new());
     Ok(parting)
 }
 

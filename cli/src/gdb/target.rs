@@ -18,14 +18,15 @@ use gdbstub::target::ext::base::reverse_exec::{
     ReplayLogPosition, ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps,
 };
 use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
+    SwBreakpoint, SwBreakpointOps, WatchKind,
 };
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
-use lab::history::History;
+use lab::history::{History, Watch};
 use lab::on_simulator::exit_of;
 use lab::system::Exit;
 use simulator::state::thread::{Activity, Thread};
@@ -63,6 +64,7 @@ pub(super) struct Debugger<'a> {
     surroundings: &'a mut (dyn Surroundings + 'a),
     action: Action,
     breaks: BTreeSet<u64>,
+    watches: Vec<Watch>,
     /// How the machine ended, until it is taken back from there.
     pub(super) over: Option<Exit>,
 }
@@ -89,8 +91,8 @@ impl<'a> Debugger<'a> {
         is_little_endian: bool,
         surroundings: &'a mut (dyn Surroundings + 'a),
     ) -> Self {
-        let (action, breaks) = (Action::Continue, BTreeSet::new());
-        Self { history, is_little_endian, surroundings, action, breaks, over: None }
+        let (action, breaks, watches) = (Action::Continue, BTreeSet::new(), Vec::new());
+        Self { history, is_little_endian, surroundings, action, breaks, watches, over: None }
     }
 
     fn thread(&self, tid: Tid) -> TargetResult<&Thread, Self> {
@@ -98,8 +100,10 @@ impl<'a> Debugger<'a> {
         threads.get(thread(tid)).ok_or(TargetError::Errno(EPERM))
     }
 
-    /// Stops before each break point, whoever comes there but programs of a kernel.
+    /// Stops before each break point, whoever comes there but programs of a kernel, and behind an access to what is
+    /// watched.
     fn set_places(&mut self) {
+        self.history.watch(self.watches.clone());
         let lpids = 1..=self.surroundings.partitions() as u32;
         let owners: Vec<_> = [None].into_iter().chain(lpids.map(Some)).collect();
         let places = self.breaks.iter().flat_map(|&address| {
@@ -119,6 +123,9 @@ impl<'a> Debugger<'a> {
         if !output.is_empty() {
             self.surroundings.show(&output)?;
         }
+        if let Some(stop) = self.accessed() {
+            return Ok(Some(stop));
+        }
         if let RunState::AtPlace { thread } = end {
             return Ok(Some(Stop::SwBreak(tid(thread))));
         }
@@ -132,6 +139,12 @@ impl<'a> Debugger<'a> {
         say(format_args!("the machine ended: {how}"));
         say("gdb can look at it and go back; `continue` once more ends the run");
         Ok(Some(Stop::ReplayLog { tid: None, pos: ReplayLogPosition::End }))
+    }
+
+    /// The stop at an access to what is watched, if there was one.
+    fn accessed(&mut self) -> Option<Stop> {
+        let (thread, watch) = self.history.take_met()?;
+        Some(Stop::Watch { tid: tid(thread), kind: kind(&watch), addr: watch.address })
     }
 
     /// Does some of what gdb asked for.
@@ -162,7 +175,8 @@ impl<'a> Debugger<'a> {
             Action::ContinueBack => {
                 self.over = None;
                 let at = self.history.run_back();
-                Ok(Some(at.map_or(begin(None), |thread| Stop::SwBreak(tid(thread)))))
+                let stop = self.accessed().or(at.map(|thread| Stop::SwBreak(tid(thread))));
+                Ok(Some(stop.unwrap_or(begin(None))))
             }
         }
     }
@@ -371,6 +385,10 @@ impl Breakpoints for Debugger<'_> {
     fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
         Some(self)
     }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
 }
 
 impl SwBreakpoint for Debugger<'_> {
@@ -381,6 +399,42 @@ impl SwBreakpoint for Debugger<'_> {
 
     fn remove_sw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
         Ok(self.breaks.remove(&address))
+    }
+}
+
+fn watch(address: u64, bytes: u64, kind: WatchKind) -> Watch {
+    let (loads, stores) = (kind != WatchKind::Write, kind != WatchKind::Read);
+    Watch { address, bytes, loads, stores }
+}
+
+fn kind(watch: &Watch) -> WatchKind {
+    match watch {
+        Watch { loads: true, stores: true, .. } => WatchKind::ReadWrite,
+        Watch { loads: true, .. } => WatchKind::Read,
+        Watch { .. } => WatchKind::Write,
+    }
+}
+
+impl HwWatchpoint for Debugger<'_> {
+    fn add_hw_watchpoint(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        self.watches.push(watch(address, bytes, kind));
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let wanted = watch(address, bytes, kind);
+        let place = self.watches.iter().position(|watch| *watch == wanted);
+        Ok(place.map(|place| self.watches.swap_remove(place)).is_some())
     }
 }
 

@@ -8,7 +8,7 @@
 )]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 use tempfile::TempDir;
 
@@ -51,6 +51,12 @@ impl Folder {
 /// The path of a file of the project.
 pub fn project(file: &str) -> String {
     format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Presses Ctrl-C.
+pub fn interrupt(child: &Child) {
+    let status = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
+    assert!(status.unwrap().success());
 }
 
 /// What the command wrote to standard error.

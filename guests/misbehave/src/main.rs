@@ -82,6 +82,10 @@ mod payload {
         let Some((name, action)) = MODES.iter().find(|(name, _)| *name == wanted) else {
             panic!("mode={wanted}: not one of the modes");
         };
+        if u64::from(partition.vcpus()) > rt::VCPUS_MAX {
+            rt::println!("misbehave: it starts {} vCPUs at most; give it no more", rt::VCPUS_MAX);
+            return;
+        }
         rt::println!("misbehave: {name}");
         action(partition);
         rt::println!("misbehave: {name}: still here");

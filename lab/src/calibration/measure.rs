@@ -141,6 +141,11 @@ pub fn measure(
         joined.flatten().collect()
     });
     drop(progress);
+    if done.iter().any(|(_, cycles)| matches!(cycles, Err(Failure::Interrupted))) {
+        let complete = done.iter().filter(|(_, cycles)| cycles.is_ok()).count();
+        let text = format!("{complete} of {} runs, which is too few for figures", jobs.len());
+        return Err(Failure::InterruptedAfter(text));
+    }
     let mut figures = Figures::default();
     for (variant, cycles) in done {
         let of_variant = match variant {

@@ -12,6 +12,7 @@ use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
 use arch::interrupt::Vector;
 use arch::marker::Region;
 use serde::Deserialize;
+use simulator::trace::Counts;
 use toml::Spanned;
 
 use crate::bundle::{Partition, Sharing, is_name};
@@ -49,7 +50,10 @@ struct Contents {
     memory: Spanned<Size>,
     /// Of every variant that names none of its own.
     region: Option<RegionTable>,
-    per: Per,
+    per: Spanned<Per>,
+    /// How many of what `per` says are in the region of every variant that does not say it, where `per` is a word of the
+    /// experiment's own.
+    divisor: Option<Spanned<Number>>,
     /// Of every variant, where its own says nothing.
     #[serde(default)]
     policy: PolicyTable,
@@ -109,6 +113,8 @@ struct VariantTable {
     #[serde(default)]
     features: FeaturesTable,
     region: Option<RegionTable>,
+    /// If not the experiment's.
+    divisor: Option<Spanned<Number>>,
     expect: String,
     #[serde(default)]
     policy: PolicyTable,
@@ -138,7 +144,7 @@ struct PublishedTable {
 }
 
 impl PublishedTable {
-    fn check(self, file: &TomlFile, per: Per, variants: &[Variant]) -> Result<Published, Failure> {
+    fn check(self, file: &TomlFile, per: &Per, variants: &[Variant]) -> Result<Published, Failure> {
         if let Some(variant) = &self.variant {
             let known = || variants.iter().map(|variant| variant.name.as_str());
             let name = variant.get_ref();
@@ -148,7 +154,8 @@ impl PublishedTable {
             }
         }
         let metric = self.metric.get_ref();
-        let known = metrics(per).iter().map(|metric| metric.name).chain([LOSS]);
+        let names: Vec<String> = metrics(per).iter().map(|metric| metric.name(per)).collect();
+        let known = names.iter().map(String::as_str).chain([LOSS]);
         if !known.clone().any(|name| name == metric) {
             let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
             return Err(file.complain(self.metric.span(), text));
@@ -292,12 +299,50 @@ pub struct Variant {
     pub region: (Region, String),
     /// The interrupt out of a partition that begins the region, where no mark does.
     pub begins: Option<Vector>,
+    /// How many of what counts are divided by are in the region, where nothing counts them.
+    pub divisor: Option<u32>,
     /// How they share the machine.
     pub sharing: Sharing,
     /// What runs: the partition with the experiment's name, and its partners.
     pub partitions: Vec<Partition>,
     /// Lines that the console must show, or the run went wrong.
     pub expect: Vec<String>,
+}
+
+impl Variant {
+    /// What its counts are divided by.
+    #[must_use]
+    pub fn divisor_of(&self, per: &Per, counts: &Counts) -> u64 {
+        self.divisor.map_or_else(|| per.of(counts), u64::from)
+    }
+}
+
+/// Fails if `per` is a word of the experiment's own and somewhere has no number, or has one and is not.
+fn check_per(file: &TomlFile, contents: &Contents) -> Result<(), Failure> {
+    let divisors = contents.variant.iter().map(|variant| &variant.get_ref().divisor);
+    let Per::Own(word) = contents.per.get_ref() else {
+        let given = divisors.flatten().chain(&contents.divisor).next();
+        return given.map_or(Ok(()), |divisor| {
+            let noun = contents.per.get_ref().noun();
+            let text = format!(
+                "what is `per = \"{noun}\"` is counted; leave `divisor` out, or give `per` a word of your own"
+            );
+            Err(file.complain(divisor.span(), text))
+        });
+    };
+    let is_given = contents.divisor.is_some()
+        || contents.variant.iter().all(|one| one.get_ref().divisor.is_some());
+    if !is_given {
+        let hint = suggest(word, Per::KNOWN);
+        let text =
+            format!("nothing counts `{word}`, and no `divisor` says how many there are; {hint}");
+        return Err(file.complain(contents.per.span(), text));
+    }
+    if !is_name(word) {
+        let text = format!("`{word}` cannot be part of a figure's name; {NAME}");
+        return Err(file.complain(contents.per.span(), text));
+    }
+    Ok(())
 }
 
 impl Experiment {
@@ -353,6 +398,7 @@ impl Experiment {
             let text = format!("`{name}` cannot name an experiment; {NAME}");
             return Err(file.complain(contents.name.span(), text));
         }
+        check_per(file, &contents)?;
         let (payload, program) =
             read_payload(file, &contents.payload, None, &contents.memory, files)?;
 
@@ -377,7 +423,7 @@ impl Experiment {
                 payload: &payload,
             };
             if let Some(partner) = variant.partner.first()
-                && !contents.per.is_of_all_partitions()
+                && !contents.per.get_ref().is_of_all_partitions()
             {
                 let text = "a partner would begin the region too; give it to an experiment with \
                             `per = \"switch\"` or `per = \"event\"`";
@@ -392,8 +438,10 @@ impl Experiment {
                 file.complain(table.span(), text)
             })?;
             let policy = variant.policy.or(&contents.policy);
+            let divisor = variant.divisor.as_ref().or(contents.divisor.as_ref());
             variants.push(Variant {
                 name: variant_name.clone(),
+                divisor: positive(file, divisor, u32::MAX)?,
                 region: region.check(file)?,
                 begins: region.begins(file)?,
                 sharing: Sharing {
@@ -427,13 +475,15 @@ impl Experiment {
             }
         };
         let published = contents.published.into_iter();
-        let published = published.map(|table| table.check(file, contents.per, &variants));
+        let per = contents.per.into_inner();
+        let published =
+            published.map(|table| table.check(file, &per, &variants)).collect::<Result<_, _>>()?;
         Ok(Self {
             name: name.clone(),
             question: contents.question,
             machine,
-            per: contents.per,
-            published: published.collect::<Result<_, _>>()?,
+            per,
+            published,
             program,
             variants,
             steps,

@@ -57,6 +57,7 @@ impl StepsTable {
         }
         let variant = |name: String, span: Range<usize>, policy: PolicyTable| {
             let table = VariantTable {
+                divisor: None,
                 name: Spanned::new(span.clone(), name),
                 arguments: self.arguments.clone(),
                 vcpus: None,

@@ -1,25 +1,28 @@
 //! A trace of who ran when: a track per hardware thread, on it the partition or the exit that was served,
-//! and below the functions; and counters of what it missed in caches, ERAT and TLB.
+//! and below the functions; and counters of what it missed in caches, ERAT and TLB and of the causes that its cycles were
+//! charged to, both from the region's begin.
 //!
 //! Every instruction comes by here, so names are numbers; [`super::trace_events`] writes them out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem;
 
 use arch::instruction::Mnemonic;
-use arch::marker::Mark;
+use arch::marker::{Mark, Region};
 use arch::registers::spr::Spr;
 use simulator::blocks::Op;
 use simulator::cache::CacheMisses;
 use simulator::cache::translation::TranslationMisses;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
-use simulator::ledger::Owner;
+use simulator::ledger::{Cause, Owner};
+use simulator::pipeline::Timing;
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
 use super::names::Names;
-use super::trace_events::{Event, TraceEvents, What};
+use super::trace_events::{Cycles, Event, TraceEvents, What};
 
 /// Spans and samples after which a trace says no more: what a viewer still opens at once.
 pub const MOST_SPANS: u64 = 200_000;
@@ -30,6 +33,8 @@ pub struct Spans<'a> {
     names: &'a Names,
     region: u16,
     is_open: bool,
+    /// Whether it was so at the last sample.
+    was_open: bool,
     tracks: BTreeMap<usize, Track>,
     /// Owner and function, by number, of what was executed where.
     places: HashMap<(Owner, u64), [u32; 2]>,
@@ -45,8 +50,77 @@ struct Track {
     serving: Option<Owner>,
     owner: Option<Open>,
     function: Option<Open>,
-    /// As it was shown last.
-    misses: Option<(CacheMisses, TranslationMisses)>,
+    /// At the last sample, since the machine began to count.
+    counted: Counts,
+    /// While the region was open, as it was shown last.
+    shown: Counts,
+}
+
+/// What the counters show of a hardware thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counts {
+    /// In L1, L2, L3, ERAT and TLB.
+    misses: [u64; 5],
+    /// In the order of [`Cause::ALL`].
+    cycles: [u64; Cause::COUNT],
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { misses: [0; 5], cycles: [0; Cause::COUNT] }
+    }
+}
+
+impl Counts {
+    fn of(timing: &Timing, thread: usize) -> Self {
+        let (CacheMisses { l1, l2, l3 }, TranslationMisses { erat, tlb }) = timing.misses(thread);
+        Self { misses: [l1, l2, l3, erat, tlb], cycles: timing.by_cause(thread) }
+    }
+
+    /// With what was counted from `before` to `now`. That may be less than nothing for a cause: what is yet to be charged
+    /// may be charged to another in the end.
+    fn and(mut self, before: &Self, now: &Self) -> Self {
+        let add = |sum: &mut u64, before: u64, now: u64| {
+            *sum = sum.wrapping_add(now.wrapping_sub(before));
+        };
+        for (at, sum) in self.misses.iter_mut().enumerate() {
+            add(sum, before.misses[at], now.misses[at]);
+        }
+        for (at, sum) in self.cycles.iter_mut().enumerate() {
+            add(sum, before.cycles[at], now.cycles[at]);
+        }
+        self
+    }
+
+    fn misses(&self) -> [What; 2] {
+        let [l1, l2, l3, erat, tlb] = self.misses;
+        [
+            What::Caches(CacheMisses { l1, l2, l3 }),
+            What::Translations(TranslationMisses { erat, tlb }),
+        ]
+    }
+
+    /// The groups of causes in which it is not `before`, with the causes that were ever charged.
+    fn groups_changed_since(&self, before: &Self) -> Vec<Cycles> {
+        let mut groups: Vec<Cycles> = Vec::new();
+        let all = || Cause::ALL.iter().zip(self.cycles.iter().zip(before.cycles));
+        let changed: BTreeSet<&str> = all()
+            .filter(|(_, (now, before))| **now != *before)
+            .map(|(cause, _)| cause.group())
+            .collect();
+        for (cause, (&cycles, _)) in all() {
+            let (group, name) = cause.name().split_once('.').unwrap_or((cause.name(), ""));
+            let cycles = cycles.cast_signed().max(0).cast_unsigned();
+            if cycles == 0 || !changed.contains(group) {
+                continue;
+            }
+            match groups.iter_mut().find(|known| known.group == group) {
+                Some(known) => known.causes.push((name, cycles)),
+                None => groups.push(Cycles { group, causes: vec![(name, cycles)] }),
+            }
+        }
+        groups
+    }
 }
 
 /// A span that has begun.
@@ -67,6 +141,7 @@ impl<'a> Spans<'a> {
             names,
             region,
             is_open: false,
+            was_open: false,
             tracks: BTreeMap::new(),
             places: HashMap::new(),
             numbers: HashMap::new(),
@@ -74,6 +149,7 @@ impl<'a> Spans<'a> {
                 title,
                 names: Vec::new(),
                 events: Vec::new(),
+                cycles: Vec::new(),
                 cut: None,
                 cycles_per_microsecond: core_hz as f64 / 1e6,
             },
@@ -164,22 +240,46 @@ impl<'a> Spans<'a> {
         (track.owner, track.function) = (owner, function);
     }
 
-    /// Shows what each thread has missed until now, where that is more than before.
+    /// Shows what each thread has missed and was charged with in the region until now, where that is more than before. To be
+    /// called at each begin and end of the region too: what lies before a begin, or behind an end, is no part of it.
     pub fn sample(&mut self, machine: &Machine) {
-        let Some(timing) = machine.timing().filter(|_| self.is_open) else { return };
+        let Some(timing) = machine.timing() else { return };
+        let was_open = mem::replace(&mut self.was_open, self.is_open);
         for thread in &machine.state().threads {
-            let misses = timing.misses(thread.index);
+            let now = Counts::of(timing, thread.index);
             let track = self.tracks.entry(thread.index).or_default();
-            if track.misses.replace(misses) == Some(misses) {
+            let before = mem::replace(&mut track.counted, now);
+            let last = track.shown;
+            if was_open {
+                track.shown = last.and(&before, &now);
+            } else if !self.is_open {
                 continue;
             }
+            let shown = track.shown;
             let at = thread.time.cycles();
-            for what in [What::Caches(misses.0), What::Translations(misses.1)] {
-                if self.is_room(at) {
-                    self.trace.events.push(Event { thread: thread.index, at, what });
+            // Where a region begins, so that a counter begins at its zero.
+            if !was_open || shown.misses != last.misses {
+                for what in shown.misses() {
+                    self.show(thread.index, at, what);
+                }
+            }
+            for cycles in shown.groups_changed_since(&last) {
+                let number =
+                    u32::try_from(self.trace.cycles.len()).expect("the trace is cut before");
+                if self.show(thread.index, at, What::Cycles(number)) {
+                    self.trace.cycles.push(cycles);
                 }
             }
         }
+    }
+
+    /// Shows a sample if it fits, and says whether it does.
+    fn show(&mut self, thread: usize, at: u64, what: What) -> bool {
+        let is_room = self.is_room(at);
+        if is_room {
+            self.trace.events.push(Event { thread, at, what });
+        }
+        is_room
     }
 
     /// The trace as JSON.
@@ -214,6 +314,10 @@ impl Observer for Spans<'_> {
         let owner = self.owner(thread, mode);
         let place = self.place(owner, thread.cia);
         self.change(thread.index, now, Some(place));
+    }
+
+    fn region_began(&mut self, _: &Thread, region: Region) {
+        self.is_open |= region.number() == self.region;
     }
 
     fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {

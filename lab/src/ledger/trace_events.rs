@@ -4,6 +4,8 @@
 //! times to nanoseconds, which are several cycles, and after that a begin and its neighbour's end are still in
 //! order, while a start and a rounded duration may run into the next span, which Perfetto then drops.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simulator::cache::CacheMisses;
@@ -18,6 +20,8 @@ pub struct TraceEvents {
     pub names: Vec<String>,
     /// The events.
     pub events: Vec<Event>,
+    /// What [`What::Cycles`] have, by their numbers.
+    pub cycles: Vec<Cycles>,
     /// The last that was shown, and how many spans and samples came behind it, where that was too much.
     pub cut: Option<(u64, u64)>,
     /// How cycles become the format's microseconds.
@@ -48,6 +52,17 @@ pub enum What {
     Caches(CacheMisses),
     /// So much was missed in ERAT and TLB until here.
     Translations(TranslationMisses),
+    /// So many cycles were charged to causes of a group until here: the number of their [`Cycles`].
+    Cycles(u32),
+}
+
+/// Cycles that were charged to the causes of a group.
+#[derive(Debug)]
+pub struct Cycles {
+    /// The group, the part of the causes' names before the dot.
+    pub group: &'static str,
+    /// By the part behind it.
+    pub causes: Vec<(&'static str, u64)>,
 }
 
 /// All events are of one process; 0 would be a viewer's own.
@@ -141,6 +156,7 @@ enum Arguments {
         erat: u64,
         tlb: u64,
     },
+    Cycles(BTreeMap<&'static str, u64>),
 }
 
 /// A title or an event.
@@ -154,10 +170,15 @@ enum Entry<'a> {
 impl Serialize for Sequence<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let threads = self.of.events.iter().map(|event| event.thread + 1).max().unwrap_or(0);
-        let counters =
-            |kind| (0..threads).map(move |thread| format!("{kind}, hardware thread {thread}"));
-        let caches: Vec<String> = counters("cache misses").collect();
-        let translations: Vec<String> = counters("translation misses").collect();
+        let counters = |kind: &str| -> Vec<String> {
+            (0..threads).map(|thread| format!("{kind}, hardware thread {thread}")).collect()
+        };
+        let (caches, translations) = (counters("cache misses"), counters("translation misses"));
+        let groups: BTreeSet<&str> = self.of.cycles.iter().map(|cycles| cycles.group).collect();
+        let groups: BTreeMap<&str, Vec<String>> = groups
+            .into_iter()
+            .map(|group| (group, counters(&format!("cycles, {group}"))))
+            .collect();
         let line = |event: &Event| {
             let Event { thread, at, what } = *event;
             let name = |number: u32| Some(self.of.names[number as usize].as_str());
@@ -174,6 +195,11 @@ impl Serialize for Sequence<'_> {
                 What::Translations(TranslationMisses { erat, tlb }) => {
                     let args = Arguments::Translations { erat, tlb };
                     ("C", Some(translations[thread].as_str()), None, Some(args))
+                }
+                What::Cycles(number) => {
+                    let Cycles { group, causes } = &self.of.cycles[number as usize];
+                    let args = Arguments::Cycles(causes.iter().copied().collect());
+                    ("C", Some(groups[group][thread].as_str()), None, Some(args))
                 }
             };
             let ts = self.of.microseconds(at);

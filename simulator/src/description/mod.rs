@@ -260,7 +260,9 @@ impl Description {
         let threads = topology.chips * topology.cores_per_chip * topology.threads_per_core;
         if topology.boot_thread >= threads {
             let given = topology.boot_thread;
-            return Err(error(format!("boot_thread = {given}; it is below the {threads} threads")));
+            return Err(error(format!(
+                "boot_thread = {given} is out of range; it must be below the number of threads, {threads}"
+            )));
         }
         for (name, parameter) in [
             ("clock.core_frequency", &clock.core_frequency),
@@ -286,12 +288,13 @@ impl Description {
         }
         if !calendar::exists(self.file.date) {
             let Date { year, month, day } = self.file.date;
-            let first_wrong = [("year", 1..=9999, year), ("month", 1..=12, month)]
-                .into_iter()
-                .find_map(|(name, range, value)| (!range.contains(&value)).then_some(name));
-            let name = first_wrong.unwrap_or("day");
+            // The day last: which there are depends on the others.
+            let ranges = [("year", 9999, year), ("month", 12, month)];
+            let wrong = ranges.into_iter().find(|(_, most, value)| !(1..=*most).contains(value));
+            let last = || (28..=31).rfind(|&day| calendar::exists(Date { year, month, day }));
+            let (name, most, value) = wrong.unwrap_or(("day", last().unwrap_or(28), day));
             return Err(error(format!(
-                "date.{name}: there is no day {year}-{month}-{day}; it must be one of the years 1 to 9999"
+                "date.{name} = {value} is out of range; it must be 1 to {most}"
             )));
         }
         if self.file.watchdog.as_ref().is_some_and(|watchdog| watchdog.instructions == 0) {

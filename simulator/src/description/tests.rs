@@ -23,10 +23,13 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("bytes = 0x8000_0000", "bytes = 0x8000_0001").contains("multiples"));
     assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
     assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
-    assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the 1 threads"));
+    assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the number of threads, 1"));
     assert!(with("POWER9\"", "POWER7\"").contains("\"POWER7\" is not modelled; "));
     assert!(with("POWER9\"", "POWER8\"").contains("POWER8 has no stop"));
-    assert!(with("month = 1", "month = 13").contains("no day"));
+    assert!(
+        with("month = 1", "month = 13")
+            .contains("date.month = 13 is out of range; it must be 1 to 12")
+    );
     assert!(with("psscr = 0x330", "psscr = 0x334").contains("level 4"));
     assert!(with("\"HDEC\"", "\"HDECK\"").contains("no register HDECK"));
     assert!(with("\"HDEC\"", "\"LPCR\"").contains("LPCR is kept and reset"));

@@ -152,6 +152,16 @@ impl Charges {
         self.threads.get(thread).map_or(0, |charges| charges.total)
     }
 
+    /// Cycles charged to thread `thread` by cause, in the order of [`Cause::ALL`].
+    #[must_use]
+    pub fn by_cause(&self, thread: usize) -> [u64; Cause::COUNT] {
+        let mut sums = [0; Cause::COUNT];
+        for line in self.threads.get(thread).into_iter().flat_map(|charges| &charges.lines) {
+            sums[line.cause as usize] += line.cycles;
+        }
+        sums
+    }
+
     /// Every line, by owner, address, thread and cause.
     pub fn lines(&self) -> impl Iterator<Item = Charge> + use<> {
         let mut charges = Vec::new();

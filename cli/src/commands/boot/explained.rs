@@ -70,16 +70,38 @@ impl Explained {
         })
     }
 
-    /// How many cycles, who spent them and why: a few lines.
-    pub(super) fn summary(&self) -> String {
+    /// How many cycles, who spent them and why: a few lines. Of the region how long it took, where [`Self::text`] does
+    /// not say it.
+    pub(super) fn summary(&self, is_explained: bool) -> String {
         let Self { latest, threads, .. } = self;
         let owners = explain::by_owner(&self.whole);
+        let region = match &self.region {
+            Some((name, found, _)) if !is_explained => {
+                format!(
+                    "\n\n{}; --explain says where they went",
+                    self.region_line(name, found).trim()
+                )
+            }
+            _ => String::new(),
+        };
         format!(
-            "\n{latest} cycles, hardware threads: {threads}, parameters {}{}\n{}",
+            "\n{latest} cycles, hardware threads: {threads}, parameters {}{}\n{}{region}",
             self.about["parameters_lock"].as_str().unwrap_or_default(),
             self.left_out(),
             owners.trim_end()
         )
+    }
+
+    /// How often the region was entered, and how long it took.
+    fn region_line(&self, name: &str, found: &Found) -> String {
+        let Found { calls, returned, least, most, sum, .. } = *found;
+        let mut text =
+            format!("\nregion {}: entered {calls} times, left {returned} times", one_line(name));
+        if returned > 0 {
+            let mean = sum as f64 / returned as f64;
+            let _ = write!(text, ", {mean:.2} cycles each, {least} to {most}");
+        }
+        text + &self.left_out()
     }
 
     /// What a person may take the region for that it is not: code that never comes back to its caller, and no call.
@@ -107,14 +129,8 @@ impl Explained {
             let text = explain::explain(&self.whole, 1, WHOLE, &[]);
             return format!("\nwhere the cycles went{}\n\n{text}", self.left_out());
         };
-        let Found { calls, returned, moved, inner, least, most, sum } = *found;
-        let mut text =
-            format!("\nregion {}: entered {calls} times, left {returned} times", one_line(name));
-        if returned > 0 {
-            let mean = sum as f64 / returned as f64;
-            let _ = write!(text, ", {mean:.2} cycles each, {least} to {most}");
-        }
-        text.push_str(&self.left_out());
+        let Found { calls, returned, moved, inner, .. } = *found;
+        let mut text = self.region_line(name, found);
         text.push('\n');
         if inner > 0 {
             let _ = writeln!(

@@ -81,10 +81,12 @@ fn conclude(
         Some(Format::Text) => print_figures(&statistics::text(&run))?,
         Some(Format::Json) => print_figures(&statistics::json(&run))?,
     }
-    if is_over && surroundings.has_hypervisor {
-        return said.check_partitions().map_err(Failure::run);
+    match is_over {
+        true if surroundings.has_hypervisor => said.check_partitions().map_err(Failure::run),
+        // It may be the hypervisor all the same.
+        true => said.check_hypervisor().map_err(Failure::run),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Fails unless the machine ended in good order. A bare kernel may ask for a reboot; the hypervisor never does.
@@ -144,7 +146,8 @@ fn on_our_machine(mut session: Session, arguments: &BootArguments) -> Result<(),
     };
     let after = session.summary(before, started);
     let explained = session.explained(arguments);
-    let ledger = explained.as_ref().map(Explained::summary).unwrap_or_default();
+    let ledger = explained.as_ref().map(|explained| explained.summary(arguments.explain));
+    let ledger = ledger.unwrap_or_default();
     let after = format!("{after}{}{ledger}", session.keep(&ending, arguments)?);
     let end = match &ending {
         Ending::Over(exit) => exit.to_string(),
@@ -178,7 +181,7 @@ fn on_qemu(
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
     let options =
-        on_qemu::Options { timeout: None, input: Some(input()), interruption: INTERRUPTION };
+        on_qemu::Options { timeout: None, input: Some(input()?), interruption: INTERRUPTION };
     let screen = &mut surroundings.screen;
     let ended = on_qemu::run(system, &options, |bytes| {
         if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }

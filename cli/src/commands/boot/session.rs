@@ -125,7 +125,7 @@ impl Session {
             }
         };
         let typist = match &arguments.replay_input {
-            None => Typist::Person(input()),
+            None => Typist::Person(input()?),
             Some(path) => {
                 let log = input_log::read(path, files)?;
                 // A machine that is resumed has got a part of it already.

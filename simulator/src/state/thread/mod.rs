@@ -142,9 +142,9 @@ pub struct Thread {
     /// What the decrementers ask for, known until one of them changes it.
     #[serde(skip)]
     pub(crate) timers: Timers,
-    /// What the instruction that executes has accessed, in timing mode.
+    /// What the instruction that executes has accessed, in timing mode or where an observer wants to know.
     #[serde(skip)]
-    pub(crate) accesses: Accesses,
+    pub accesses: Accesses,
 }
 
 impl Thread {
