@@ -6,8 +6,8 @@ use arch::address::RealAddress;
 use arch::radix::{PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
-use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::sync::Lock;
+use hypervisor_core::vcpu_id::VcpuId;
 
 use super::memory::{
     DEVICE_TREE_BASE, DIRECT_BASE, HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE,

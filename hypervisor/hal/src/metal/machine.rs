@@ -15,11 +15,11 @@ use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
-use hypervisor_core::partition::outcome::Departure;
-use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::Registers;
+use hypervisor_core::vcpu_id::VcpuId;
 
 use super::registers::{Scope, invalidate, ptesync, read, spr, write};
 use super::window::Pinned;
