@@ -4,8 +4,6 @@
 //! is checked. What is a plain choice (how many cores, how much memory) is a plain number.
 
 pub mod calendar;
-#[cfg(test)]
-mod tests;
 pub mod timing;
 
 use std::collections::BTreeSet;
@@ -213,8 +211,6 @@ fn modelled(name: &str) -> Result<Processor, DescriptionError> {
     }
 }
 
-/// The processors of which there is a timing model.
-const TIMED: [Processor; 1] = [Processor::Power9];
 /// skiboot and the payload's place need this much from real address 0 (`docs/facts/opal-and-powernv.md#image`).
 const LEAST_MEMORY: u64 = 1 << 30;
 /// The most memory a host is asked for.
@@ -308,7 +304,7 @@ impl Description {
             check_times("stop_state", index, name, [exit_latency, residency])?;
         }
         self.check_states(processor)?;
-        match (&self.file.timing, TIMED.contains(&processor)) {
+        match (&self.file.timing, processor.facts().support.timing) {
             (Some(timing), true) => timing.check()?,
             (None, false) => {}
             (Some(_), false) => {
@@ -676,3 +672,6 @@ fn check_memory(memory: &[MemoryRegion]) -> Result<(), DescriptionError> {
 pub(crate) const POWER9: &str = include_str!("../../../machines/power9.toml");
 #[cfg(test)]
 pub(crate) const POWER8: &str = include_str!("../../../machines/power8.toml");
+
+#[cfg(test)]
+mod tests;
