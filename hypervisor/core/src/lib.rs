@@ -28,8 +28,6 @@ pub mod interrupts;
 pub mod life;
 pub mod map_cache;
 pub mod memory;
-#[cfg(all(test, loom))]
-mod models;
 pub mod partition;
 pub mod report;
 pub mod run;
@@ -39,3 +37,6 @@ pub mod system;
 pub mod thread_loop;
 pub mod vcpu;
 pub mod vcpu_id;
+
+#[cfg(all(test, loom))]
+mod models;
