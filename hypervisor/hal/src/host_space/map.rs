@@ -14,7 +14,8 @@ use super::memory::{
     real_of,
 };
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
-use crate::metal::registers::{Scope, invalidate, ptesync};
+use crate::metal::invalidation::{Scope, invalidate};
+use crate::metal::registers::ptesync;
 use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::single::Single;
 
