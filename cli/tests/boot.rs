@@ -1,7 +1,7 @@
 //! `powervisor boot` as a person uses it: one partition's console, input kept and replayed, traces,
 //! figures, and machines that are saved and resumed.
 //!
-//! Needs the images (`make images`) and QEMU (Debian's qemu-system-ppc).
+//! Needs the images (`cargo xtask images`) and QEMU (Debian's qemu-system-ppc).
 
 mod support;
 

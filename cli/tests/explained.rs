@@ -1,6 +1,6 @@
 //! `powervisor boot --explain`: the ledger over a kernel that is not ours, by its symbols, as text, JSON and files.
 //!
-//! Needs the images (`make images`).
+//! Needs the images (`cargo xtask images`).
 
 mod support;
 

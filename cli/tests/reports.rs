@@ -1,7 +1,7 @@
 //! What `powervisor run` learned, for programs: the JSON is documented, carries every check, and no option
 //! that looks changes a figure.
 //!
-//! Needs the images (`make images`).
+//! Needs the images (`cargo xtask images`).
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! The real command with the real images: what it prints, and how it leaves.
 //!
-//! Needs the images (`make images`), QEMU (Debian's qemu-system-ppc) and `script` (bsdutils).
+//! Needs the images (`cargo xtask images`), QEMU (Debian's qemu-system-ppc) and `script` (bsdutils).
 
 mod support;
 

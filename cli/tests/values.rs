@@ -1,6 +1,6 @@
 //! Machines and experiments that come with the command: by name from any folder, shown, and with other values.
 //!
-//! Needs the images (`make images`) and, for a payload in C, Debian's gcc-powerpc64le-linux-gnu.
+//! Needs the images (`cargo xtask images`) and, for a payload in C, Debian's gcc-powerpc64le-linux-gnu.
 
 mod support;
 

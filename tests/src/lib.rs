@@ -1,6 +1,6 @@
 //! What the tests of the whole share: the systems that the project's own files ask for.
 //!
-//! They need the images; `make images` builds them, and every test says so if it has not been done.
+//! They need the images; `cargo xtask images` builds them, and every test says so if it has not been done.
 
 pub mod containment;
 pub mod fairness;
