@@ -19,8 +19,12 @@ type Place = (Module, usize);
 
 /// A complaint for each import that leads to the same floor or upwards, and for each room that is on none.
 pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
+    let rows = rows(tree.text(Path::new(TABLE.0)), TABLE.1);
     let mut complaints = Vec::new();
-    for row in rows(tree.text(Path::new(TABLE.0)), TABLE.1) {
+    if rows.is_empty() {
+        complaints.push(format!("{}: there is no table below the heading {}", TABLE.0, TABLE.1));
+    }
+    for row in rows {
         let Some((name, floors)) = row.split_first() else { continue };
         for folder in code_words(name) {
             let root = Path::new(folder).join("src");
@@ -141,6 +145,11 @@ mod tests {
         ] {
             assert_eq!(complaints(floors, a, b, c)[0], complaint, "{floors}");
         }
+    }
+
+    #[test]
+    fn without_a_table_nothing_would_be_checked() {
+        assert_eq!(check(&Tree::default()).unwrap().len(), 1);
     }
 
     #[test]
