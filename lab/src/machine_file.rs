@@ -105,9 +105,11 @@ impl MachineFile {
     #[must_use]
     pub fn lacks_hypervisor(&self) -> Option<String> {
         let processor = Description::from_toml(&self.text).ok()?.processor();
-        (processor != Processor::Power9).then(|| {
+        let supported = Processor::ALL.into_iter().filter(|other| other.facts().support.hypervisor);
+        (!processor.facts().support.hypervisor).then(|| {
             format!(
-                "the hypervisor runs on POWER9, and not on {processor} yet; an image of your own boots bare with --kernel"
+                "the hypervisor runs on {}, and not on {processor} yet; an image of your own boots bare with --kernel",
+                supported.map(Processor::name).collect::<Vec<_>>().join(" and "),
             )
         })
     }

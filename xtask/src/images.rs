@@ -22,7 +22,7 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
         .context("no Rust compiler with the sources of core; run `cargo xtask setup`")?;
     let target = workspace.root.join("hypervisor/image").join(TARGET).with_extension("json");
     let built = workspace.target.join("bare");
-    let is_image = |package: &&Package| package.name == HYPERVISOR || package.is_guest;
+    let is_image = |package: &&Package| package.name == HYPERVISOR || package.is_guest();
     let images =
         workspace.packages.iter().filter(is_image).filter(|image| !image.programs.is_empty());
     // Apart, because cargo gives crates that are built together the features that any of them asks for, and

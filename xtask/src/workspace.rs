@@ -25,8 +25,15 @@ pub(crate) struct Package {
     pub(crate) uses: Vec<String>,
     /// The programs that it is built to.
     pub(crate) programs: Vec<String>,
+    /// Where it lies, from the root of the workspace.
+    pub(crate) folder: PathBuf,
+}
+
+impl Package {
     /// Whether it lies in `guests/`.
-    pub(crate) is_guest: bool,
+    pub(crate) fn is_guest(&self) -> bool {
+        self.folder.starts_with("guests")
+    }
 }
 
 impl Workspace {
@@ -49,14 +56,15 @@ impl Workspace {
                 .with_context(|| format!("cargo metadata has no {key}"))
         };
         let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
+        let root = path("workspace_root")?;
         Ok(Self {
-            root: path("workspace_root")?,
             target: path("target_directory")?,
             packages: packages
                 .iter()
-                .map(package)
+                .map(|found| package(found, &root))
                 .collect::<Option<_>>()
                 .context("a package has no name")?,
+            root,
         })
     }
 
@@ -90,7 +98,7 @@ impl Workspace {
     }
 }
 
-fn package(package: &Value) -> Option<Package> {
+fn package(package: &Value, root: &Path) -> Option<Package> {
     // Path dependencies are the workspace's own crates.
     let own = |dependency: &&Value| dependency["path"].is_string();
     let name = |value: &Value| value["name"].as_str().map(str::to_owned);
@@ -105,8 +113,9 @@ fn package(package: &Value) -> Option<Package> {
         .filter(is_program)
         .map(name)
         .collect::<Option<_>>()?;
-    let folder = Path::new(package["manifest_path"].as_str()?).parent()?.parent()?;
-    Some(Package { name: name(package)?, uses, programs, is_guest: folder.ends_with("guests") })
+    let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
+    let folder = folder.strip_prefix(root).ok()?.to_owned();
+    Some(Package { name: name(package)?, uses, programs, folder })
 }
 
 fn cargo() -> Command {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::row::OE;
+use super::table::row::OE;
 use super::{Mnemonic, Operand, Word};
 
 /// Why there is no such instruction word.

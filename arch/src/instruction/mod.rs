@@ -11,21 +11,20 @@ mod disassemble;
 mod encode;
 mod form;
 mod operand;
-mod row;
 mod table;
 mod validity;
 mod vector;
 mod word;
-
-#[cfg(test)]
-mod tests;
 
 pub use decode::decode;
 pub use disassemble::{Disassembly, disassemble};
 pub use encode::{EncodeError, encode};
 pub use form::Form;
 pub use operand::Operand;
-pub use row::{Book, Privilege, Row};
+pub use table::row::{Book, Privilege, Row};
 pub use table::{Mnemonic, TABLE};
 pub use vector::{VectorFacility, vector_facility};
 pub use word::Word;
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,8 @@ pub enum Processor {
 pub struct Facts {
     /// The name that machine descriptions and device trees use.
     pub name: &'static str,
+    /// What there is for it in this project.
+    pub support: Support,
     /// The first and the last upper halfword of the processor version register that name it.
     pub versions: [u32; 2],
     /// The registers that firmware hands to a payload, where they are not zero.
@@ -65,6 +67,15 @@ pub struct Facts {
     pub hashed_entry: EntryForm,
     /// Pages of radix trees, ascending; none where there is no radix translation.
     pub radix_pages: &'static [RadixPage],
+}
+
+/// What there is for a processor in this project; the machine executes the instructions of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Support {
+    /// The machine has a model of its timing.
+    pub timing: bool,
+    /// The hypervisor runs on it.
+    pub hypervisor: bool,
 }
 
 /// What firmware hands to a payload, of the registers that differ.

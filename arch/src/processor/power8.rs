@@ -1,6 +1,6 @@
 //! POWER8, Power ISA 2.07.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, Support};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -9,6 +9,7 @@ use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
+    support: Support { timing: false, hypervisor: false },
     // `docs/facts/special-registers.md#processor-version`.
     versions: [0x4B, 0x4D],
     // `docs/facts/special-registers.md#values-at-power-on`.

@@ -8,8 +8,8 @@ use arch::registers::{lpcr, msr};
 use crate::guest_memory::{AccessError, page_of};
 use crate::hal::{Hal, HalError};
 use crate::interrupts::handler::{Context, handler, save_status};
+use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::Partition;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,12 +24,12 @@ use crate::hal::{
     HalError, Maps, Page, Platform, Tables, ThreadError, Threads, Window, Windows, Work,
 };
 use crate::hypercall::Guest;
+use crate::life::outcome::Departure;
 use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
-use crate::partition::outcome::Departure;
 use crate::partition::{Common, Partition};
-use crate::scheduling::queue::VcpuId;
 use crate::vcpu::registers::{Floating, Registers, Supervisor};
+use crate::vcpu_id::VcpuId;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
 #[derive(Debug)]

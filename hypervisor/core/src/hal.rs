@@ -13,7 +13,7 @@ use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
 use crate::memory::Range;
-use crate::scheduling::queue::VcpuId;
+use crate::vcpu_id::VcpuId;
 
 /// Why the machine did not do what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,15 +21,13 @@ pub mod exit;
 pub mod facilities;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
-pub mod given;
 pub mod guest_memory;
 pub mod hal;
 pub mod hypercall;
 pub mod interrupts;
+pub mod life;
 pub mod map_cache;
 pub mod memory;
-#[cfg(all(test, loom))]
-mod models;
 pub mod partition;
 pub mod report;
 pub mod run;
@@ -38,3 +36,7 @@ pub mod sync;
 pub mod system;
 pub mod thread_loop;
 pub mod vcpu;
+pub mod vcpu_id;
+
+#[cfg(all(test, loom))]
+mod models;

@@ -9,16 +9,16 @@ use alloc::vec::Vec;
 use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
-use crate::given::Given;
+use crate::guest_memory::given::Given;
 use crate::hal::Hal;
+use crate::life::activity::Activity;
+use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::Partition;
-use crate::partition::life::{CarriedOut, Ended, Pending};
 use crate::report;
-use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::{Schedule, start};
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::Activity;
+use crate::vcpu_id::VcpuId;
 
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

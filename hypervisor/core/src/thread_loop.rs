@@ -2,11 +2,11 @@
 
 use crate::dispatch::residence::Resident;
 use crate::dispatch::{self, Chosen, Enter};
-use crate::partition::life::Pending;
-use crate::partition::outcome::{Outcome, StopReason};
+use crate::life::Pending;
+use crate::life::activity::Activity;
+use crate::life::outcome::{Outcome, StopReason};
 use crate::scheduling::schedule::{Next, start};
 use crate::system::System;
-use crate::vcpu::activity::Activity;
 
 impl<H: Enter> System<'_, H> {
     /// What hardware thread `thread` does until all partitions are over.

@@ -10,7 +10,7 @@ use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
 
-use super::register::Register;
+use super::register::{Register, is_partitions};
 
 /// What a register may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +94,7 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Sier, Spr::Siar, Spr::Sdar]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Kept, Rule::Kept),
+    (Set::Sprs(&[Spr::Mmcrs, Spr::Spmc1, Spr::Spmc2]), Rule::Kept, Rule::Kept),
     // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),
     // They are written alone, and keep nothing.
@@ -135,7 +136,10 @@ fn registers(set: &Set, processor: Processor) -> Vec<Register> {
             let entries = 0..processor.facts().slb_entries as u8;
             entries.flat_map(|entry| [0, 1].map(|half| Register::Slb(entry, half))).collect()
         }
-        Set::Sprs(sprs) => sprs.iter().copied().map(Register::Spr).collect(),
+        Set::Sprs(sprs) => {
+            let visible = sprs.iter().filter(|spr| is_partitions(**spr, processor));
+            visible.copied().map(Register::Spr).collect()
+        }
     }
 }
 
@@ -158,17 +162,33 @@ mod tests {
     use arch::processor::Processor;
     use arch::registers::spr::Spr;
 
-    use super::{Register, rows};
+    use super::{GROUPS, Register, Set, rows};
     use crate::oracle::register::is_partitions;
 
     #[test]
     fn every_register_that_a_partition_can_see_has_one_row() {
-        let processor = Processor::Power9;
+        for processor in Processor::ALL {
+            has_one_row_each(processor);
+        }
+    }
+
+    #[test]
+    fn every_row_is_for_a_register_that_a_partition_of_some_processor_can_see() {
+        for (set, ..) in GROUPS {
+            let Set::Sprs(sprs) = set else { continue };
+            for &spr in *sprs {
+                let sees = |processor| is_partitions(spr, processor);
+                assert!(Processor::ALL.into_iter().any(sees), "{}", spr.name());
+            }
+        }
+    }
+
+    fn has_one_row_each(processor: Processor) {
         let rows = rows(processor);
         let count = |register| rows.iter().filter(|row| row.register == register).count();
         for &spr in Spr::ALL {
             let expected = usize::from(is_partitions(spr, processor));
-            assert_eq!(count(Register::Spr(spr)), expected, "{}", spr.name());
+            assert_eq!(count(Register::Spr(spr)), expected, "{} on {processor}", spr.name());
         }
         for row in &rows {
             assert_eq!(count(row.register), 1, "{}", row.register);

@@ -1,27 +1,20 @@
 //! Files that import each other in a circle.
 //!
 //! A file imports downwards. Parent and child may know each other; any other circle, one that goes through a parent's child
-//! too, is a complaint that names the files on it. Tests import what they like.
+//! too, is a complaint that names the files on it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-use anyhow::{Context, Result};
-use syn::visit::{self, Visit};
-use syn::{ItemMod, ItemUse, UseTree};
+use anyhow::Result;
 
-use super::text::{Tree, has_extension};
-
-/// A module's path in its crate.
-type Module = Vec<String>;
+use super::modules::{Imports, Module, imports, roots};
+use super::text::Tree;
 
 /// A complaint for each circle of a crate of ours.
 pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
-    let is_root = |path: &&PathBuf| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
-    let roots: BTreeSet<&Path> =
-        tree.paths.iter().filter(is_root).filter_map(|path| path.parent()).collect();
     let mut complaints = Vec::new();
-    for root in roots {
+    for root in roots(tree) {
         let imports = imports(tree, root)?;
         complaints.extend(circle(&imports).map(|circle| complaint(root, &circle)));
     }
@@ -37,127 +30,14 @@ fn complaint(root: &Path, circle: &[Module]) -> String {
     )
 }
 
-/// Of each module of the crate at `root` that is no test, those that it imports from, without its parents.
-fn imports(tree: &Tree, root: &Path) -> Result<BTreeMap<Module, BTreeSet<Module>>> {
-    let mut files = BTreeMap::new();
-    for (path, text) in &tree.texts {
-        if let Ok(inside) = path.strip_prefix(root)
-            && has_extension(path, "rs")
-        {
-            files.insert(module_of(inside), (path, text));
-        }
-    }
-    let mut imports = BTreeMap::new();
-    for (module, (path, text)) in files.iter().filter(|(module, _)| !is_test(module)) {
-        let file = syn::parse_file(text).with_context(|| format!("parsing {}", path.display()))?;
-        let mut paths = Paths { here: module.clone(), found: Vec::new() };
-        paths.visit_file(&file);
-        let own = |mut path: Module| {
-            while !files.contains_key(&path) {
-                path.pop()?;
-            }
-            let is_parent = module.starts_with(&path);
-            (!is_parent && !is_test(&path)).then_some(path)
-        };
-        imports.insert(module.clone(), paths.found.into_iter().filter_map(own).collect());
-    }
-    Ok(imports)
-}
-
-/// The module of a file below the root of its crate.
-fn module_of(inside: &Path) -> Module {
-    let mut module: Module = inside
-        .with_extension("")
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .collect();
-    let is_named_by_its_folder = module.last().is_some_and(|last| last == "mod");
-    let is_root = module.len() == 1 && (module[0] == "lib" || module[0] == "main");
-    if is_named_by_its_folder || is_root {
-        module.pop();
-    }
-    module
-}
-
-fn is_test(module: &[String]) -> bool {
-    module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
-}
-
-/// Collects the paths to modules of the crate. What begins with another name may be a child of where it stands.
-struct Paths {
-    here: Module,
-    found: Vec<Module>,
-}
-
-impl Paths {
-    fn add(&mut self, path: &[String]) {
-        let mut module = self.here.clone();
-        let mut rest = path;
-        match path.first().map(String::as_str) {
-            Some("crate") => {
-                module.clear();
-                rest = &path[1..];
-            }
-            Some("self") => rest = &path[1..],
-            Some("super") => {
-                while let Some((first, more)) = rest.split_first()
-                    && first == "super"
-                {
-                    module.pop();
-                    rest = more;
-                }
-            }
-            _ => {}
-        }
-        module.extend_from_slice(rest);
-        self.found.push(module);
-    }
-
-    fn add_tree(&mut self, before: &[String], tree: &UseTree) {
-        let with = |name: String| [before, &[name]].concat();
-        match tree {
-            UseTree::Path(path) => self.add_tree(&with(path.ident.to_string()), &path.tree),
-            UseTree::Name(name) => self.add(&with(name.ident.to_string())),
-            UseTree::Rename(rename) => self.add(&with(rename.ident.to_string())),
-            UseTree::Glob(_) => self.add(before),
-            UseTree::Group(group) => {
-                group.items.iter().for_each(|tree| self.add_tree(before, tree))
-            }
-        }
-    }
-}
-
-impl<'a> Visit<'a> for Paths {
-    fn visit_item_use(&mut self, item: &'a ItemUse) {
-        self.add_tree(&[], &item.tree);
-    }
-
-    fn visit_path(&mut self, path: &'a syn::Path) {
-        let parts: Vec<String> =
-            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        self.add(&parts);
-        visit::visit_path(self, path);
-    }
-
-    fn visit_item_mod(&mut self, item: &'a ItemMod) {
-        let name = item.ident.to_string();
-        if item.content.is_none() || is_test(std::slice::from_ref(&name)) {
-            return;
-        }
-        self.here.push(name);
-        visit::visit_item_mod(self, item);
-        self.here.pop();
-    }
-}
-
 /// A circle, from a module to itself, if there is one.
-fn circle(imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
+fn circle(imports: &Imports) -> Option<Vec<Module>> {
     let mut done = BTreeSet::new();
     imports.keys().find_map(|module| follow(imports, module, &mut Vec::new(), &mut done))
 }
 
 fn follow<'a>(
-    imports: &'a BTreeMap<Module, BTreeSet<Module>>,
+    imports: &'a Imports,
     module: &'a Module,
     way: &mut Vec<&'a Module>,
     done: &mut BTreeSet<&'a Module>,
@@ -223,9 +103,49 @@ mod tests {
             ("x/src/lib.rs", "mod a; mod b; use a::A;"),
             ("x/src/a.rs", "mod inner; use crate::b::B; #[cfg(test)] mod tests { use crate::b; }"),
             ("x/src/a/inner.rs", "use super::A;"),
-            ("x/src/b.rs", "#[cfg(test)] mod tests { use crate::a::A; }"),
-            ("x/src/b/tests.rs", "use crate::a::A;"),
+            ("x/src/b.rs", "#[cfg(test)] mod tests { use crate::a::A; } #[cfg(test)] mod more;"),
+            ("x/src/b/more.rs", "use crate::a::A;"),
         ];
         assert_eq!(complaints(&files), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_called_tests_and_is_none_may_not() {
+        let files = [
+            ("x/src/lib.rs", "mod tests; mod b;"),
+            ("x/src/tests.rs", "use crate::b::B;"),
+            ("x/src/b.rs", "use crate::tests::A;"),
+        ];
+        assert!(complaints(&files)[0].starts_with("x/src: b -> tests -> b import"));
+    }
+
+    #[test]
+    fn what_a_parent_hands_on_is_a_child_s() {
+        for handed_on in ["pub use b::B;", "use b::B;", "pub use self::b::B as Other;"] {
+            let name = if handed_on.contains("Other") { "Other" } else { "B" };
+            let files = [
+                ("x/src/lib.rs", "mod room;"),
+                ("x/src/room/mod.rs", &format!("mod a; mod b; {handed_on}")),
+                ("x/src/room/a.rs", &format!("use super::{name};")),
+                ("x/src/room/b.rs", "use super::a::A;"),
+            ];
+            assert!(complaints(&files)[0].contains("room::a -> room::b"), "{handed_on}");
+        }
+    }
+
+    #[test]
+    fn a_macro_s_tokens_have_paths() {
+        for call in [
+            "fn f() { assert!(crate::b::is_so(1), \"text\") }",
+            "macro_rules! a { ($x:expr) => { [$crate::b::B($x)] }; }",
+            "list! { A => super::b::B, C }",
+        ] {
+            let files = [
+                ("x/src/lib.rs", "mod a; mod b;"),
+                ("x/src/a.rs", call),
+                ("x/src/b.rs", "use crate::a::A;"),
+            ];
+            assert_eq!(complaints(&files).len(), 1, "{call}");
+        }
     }
 }

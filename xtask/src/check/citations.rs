@@ -1,4 +1,5 @@
-//! Whether what a text cites is there: links of documents, paths of files, and entries of `docs/facts`.
+//! Whether what a text cites is there: links of documents, paths of files, entries of `docs/facts`, and targets of the
+//! Makefile.
 
 use std::path::Path;
 
@@ -24,7 +25,9 @@ pub(super) fn check(tree: &Tree) -> Vec<String> {
             is_example ^= line.starts_with("```");
             let links = links(line).map(|link| follow(tree, path, link));
             let names = names(line).map(|name| find(tree, path, name, is_example));
-            for wrong in links.chain(names).filter_map(Result::err) {
+            let mentions = mentions(path, line).map(|name| mention(tree, name));
+            let targets = targets(line).map(|name| target(tree, name));
+            for wrong in links.chain(names).chain(mentions).chain(targets).filter_map(Result::err) {
                 complaints.push(format!("{}:{}: {wrong}", path.display(), index + 1));
             }
         }
@@ -94,6 +97,39 @@ fn find(tree: &Tree, citing: &Path, name: &str, is_example: bool) -> Result<(), 
     if is_there { Ok(()) } else { Err(format!("{name} is not there")) }
 }
 
+/// The Rust files that a comment of a Rust file names.
+fn mentions<'a>(citing: &Path, line: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_code = |before: &str| !before.is_empty() && !before.ends_with(' ');
+    let comment = line.split_once("//").filter(|(before, _)| !is_code(before));
+    let comment =
+        comment.filter(|_| has_extension(citing, "rs")).map_or("", |(_, comment)| comment);
+    names(comment).filter(|name| has_extension(Path::new(name), "rs"))
+}
+
+/// Whether there is a file whose path ends with what a comment says.
+fn mention(tree: &Tree, name: &str) -> Result<(), String> {
+    if tree.has_suffix(Path::new(name)) { Ok(()) } else { Err(format!("{name} is not there")) }
+}
+
+/// What a line has `make` make: in back quotes, at a prompt, or in a step of continuous integration.
+fn targets(line: &str) -> impl Iterator<Item = &str> {
+    let quoted = line.split("`make ").skip(1);
+    let run = ["$ make ", "run: make "].into_iter().filter_map(|prompt| line.split_once(prompt));
+    let rest = quoted.chain(run.map(|(_, rest)| rest));
+    rest.map(|rest| rest.split(|c: char| !c.is_ascii_graphic() || c == '`').next().unwrap_or(rest))
+        .filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+}
+
+/// Whether the Makefile has this target.
+fn target(tree: &Tree, name: &str) -> Result<(), String> {
+    let targets = tree.text(Path::new("Makefile")).lines().filter_map(|line| line.split_once(':'));
+    if targets.into_iter().any(|(target, _)| target == name) {
+        Ok(())
+    } else {
+        Err(format!("make has no target {name}"))
+    }
+}
+
 fn has_anchor(tree: &Tree, path: &Path, anchor: Option<&str>) -> Result<(), String> {
     match anchor {
         Some(anchor) if !anchors(tree.text(path)).iter().any(|found| found == anchor) => {
@@ -118,6 +154,8 @@ mod tests {
             ("docs/facts/core.md", "# Core\n\n### Scoreboard\n"),
             ("docs/facts/sources.md", "GCC's model is `gcc/power9.md`.\n"),
             ("arch/src/papr.rs", ""),
+            ("arch/src/lib.rs", ""),
+            ("Makefile", ".PHONY: test\ntest:   ## all tests\n"),
             (path, text),
         ];
         let mut tree = Tree::default();
@@ -143,6 +181,12 @@ mod tests {
             ("README.md", "[up](https://example.org/none.md#x); `powervisor run FILE.toml`"),
             ("docs/a.md", "```\n$ cat a > free.toml\n```"),
             ("arch/tests/objdump.rs", "// See `src/papr.rs`."),
+            ("arch/src/a.rs", "let a = \"models.rs\"; // as `arch/src/papr.rs` has it"),
+            (
+                "docs/a.md",
+                "`make test` and `make ARCH=powerpc`; make sure of it\n```\n$ make test\n```",
+            ),
+            ("python/a.py", "# See docs/facts/core.md#scoreboard."),
         ] {
             assert_eq!(complaints(path, text), [""; 0], "{text}");
         }
@@ -161,6 +205,12 @@ mod tests {
             ("docs/a.md", "`hypercall.rs` and `papr.rs`"),
             ("docs/a.md", "```\n$ cat arch/src/hypercall.rs\n```"),
             ("docs/facts/b.md", "[here](#c)\n# B\n"),
+            ("arch/src/a.rs", "//! Tried in `models.rs`."),
+            ("arch/src/a.rs", "let a = 1; // as `facts/papr.rs` has it"),
+            ("arch/src/a.rs", "//! It needs `make images`."),
+            ("docs/a.md", "```\n$ make images\n```"),
+            (".github/a.yml", "  - run: make images"),
+            ("python/a.py", "# See docs/facts/memory.md."),
         ] {
             assert_eq!(complaints(path, text).len(), 1, "{text}");
         }

@@ -2,11 +2,15 @@
 
 mod circles;
 mod citations;
+mod floors;
 mod folders;
+mod guests;
 mod keys;
 mod layers;
+mod modules;
 mod registers;
 mod sources;
+mod test_code;
 mod text;
 mod unsafety;
 
@@ -16,15 +20,18 @@ use crate::join::files;
 use crate::workspace::{Workspace, run};
 
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let mut complaints = layers::check(&workspace.packages);
+    let tree = text::Tree::read(&workspace.root)?;
+    let mut complaints = layers::check(&workspace.packages, &tree)?;
+    complaints.extend(guests::check(&workspace.packages, &tree));
     complaints.extend(folders::check(&workspace.root)?);
     complaints.extend(unsafety::check(&workspace.root)?);
-    let tree = text::Tree::read(&workspace.root)?;
     complaints.extend(citations::check(&tree));
     complaints.extend(sources::check(&tree));
     complaints.extend(registers::check(&tree));
     complaints.extend(keys::check(&tree));
     complaints.extend(circles::check(&tree)?);
+    complaints.extend(floors::check(&tree)?);
+    complaints.extend(test_code::check(&tree)?);
     let joined = files(&workspace.root)?;
     complaints.extend(joined.iter().filter(|file| !file.is_fresh()).map(|file| {
         format!("{}: it is not what {} makes; run `cargo xtask join`", file.path, file.parts)

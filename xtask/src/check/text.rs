@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::folders::walk;
 
 /// Extensions of files that people write and that cite others.
-const WRITTEN: [&str; 7] = ["rs", "S", "inc", "md", "toml", "ld", "yml"];
+const WRITTEN: [&str; 8] = ["rs", "S", "inc", "md", "toml", "ld", "yml", "py"];
 
 /// Which files there are, and what those that people wrote say.
 #[derive(Debug, Default)]
@@ -76,6 +76,27 @@ pub(super) fn headings(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// The rows of the tables below the heading `title`, up to the next heading, without their heads: the text of each cell.
+pub(super) fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<&'a str>> {
+    let is_title = |line: &&str| line.trim_start_matches('#').trim() == title;
+    let section = text.lines().skip_while(|line| !is_title(line)).skip(1);
+    let section = section.take_while(|line| !line.starts_with('#'));
+    let lines: Vec<&str> = section.filter(|line| line.starts_with('|')).collect();
+    let cells = |line: &'a str| line.trim_matches('|').split('|').map(str::trim).collect();
+    let is_head = |index: usize| {
+        [index, index + 1]
+            .iter()
+            .any(|at| lines.get(*at).is_some_and(|line| line.starts_with("|---")))
+    };
+    let body = lines.iter().enumerate().filter(|(index, _)| !is_head(*index));
+    body.map(|(_, line)| cells(line)).collect()
+}
+
+/// What a text has between back quotes.
+pub(super) fn code_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
 /// The anchors of a document's headings, as GitHub makes them.
 pub(super) fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
@@ -92,7 +113,7 @@ pub(super) fn anchors(text: &str) -> Vec<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{anchors, normal};
+    use super::{anchors, code_words, normal, rows};
 
     #[test]
     fn anchors_are_those_of_github() {
@@ -105,5 +126,13 @@ mod tests {
     fn a_path_loses_its_detours() {
         assert_eq!(normal(Path::new("docs/facts/../json.md")), Path::new("docs/json.md"));
         assert_eq!(normal(Path::new("./README.md")), Path::new("README.md"));
+    }
+
+    #[test]
+    fn a_table_is_found_by_its_heading() {
+        let text = "# A\n| x |\n|---|\n| 1 |\n## B\n\n| x | y |\n|---|---|\n| `1`, `2` | 3 |\n";
+        assert_eq!(rows(text, "B"), [["`1`, `2`", "3"]]);
+        assert_eq!(rows(text, "C").len(), 0);
+        assert!(code_words("`1`, `2`; 3").eq(["1", "2"]));
     }
 }

@@ -11,8 +11,11 @@ use super::form::{
     A, B, D, DQ, DQX, DS, DX, I, M, MD, MDS, SC, VA, VC, VX, VXD, X, XFL, XFX, XL, XO, XS, XX1,
     XX2, XX2D, XX3, XX3C, XX3D, XX4, Z22, Z23,
 };
+use super::operand::Operand;
 use super::validity::Constraint;
-use super::{Operand, Row};
+use row::Row;
+
+pub(super) mod row;
 
 #[macro_use]
 mod branch;

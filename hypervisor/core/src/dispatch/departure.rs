@@ -2,14 +2,14 @@
 
 use arch::registers::msr;
 
-use crate::partition::life::Pending;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
+use crate::life::Pending;
+use crate::life::activity::{Activity, Sleep};
+use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::{Common, Partition};
 use crate::scheduling::meter::Stay;
-use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::{Activity, Sleep};
+use crate::vcpu_id::VcpuId;
 
 use super::residence::{Resident, save};
 use super::{Chosen, Enter, Running, Slice};

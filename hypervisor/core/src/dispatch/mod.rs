@@ -20,15 +20,15 @@ use arch::excess::Excesses;
 
 use crate::facilities::Demanded;
 use crate::hal::Hal;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
-use crate::partition::payload::Progress;
+use crate::life::outcome::{Departure, Outcome, StopReason};
+use crate::life::progress::Progress;
 use crate::partition::{Common, Partition, load};
-use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::Schedule;
 use crate::sync::spin_loop;
 use crate::system::System;
 use crate::vcpu::Claimed;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 use departure::Successor;
 use residence::Resident;

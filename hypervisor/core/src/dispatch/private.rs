@@ -7,8 +7,8 @@ use arch::bundle::RegisterPolicy;
 use arch::papr::Hypercall;
 
 use crate::hypercall::{initialize_owned, is_all_others};
+use crate::life::outcome::Departure;
 use crate::partition::Common;
-use crate::partition::outcome::Departure;
 use crate::scheduling::meter::Stay;
 use crate::system::System;
 

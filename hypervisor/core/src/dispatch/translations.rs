@@ -1,9 +1,9 @@
 //! What a core keeps translated of a vCPU that left it, and when it has to forget that.
 
 use crate::hal::Hal;
+use crate::life::activity::Activity;
 use crate::partition::Partition;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::Activity;
 
 use super::Running;
 

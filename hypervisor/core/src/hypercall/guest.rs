@@ -2,10 +2,10 @@
 
 use crate::console::Console;
 use crate::hal::Hal;
+use crate::life::activity::Activity;
 use crate::partition::Partition;
 use crate::scheduling::schedule::{Schedule, start};
 use crate::sync::Lock;
-use crate::vcpu::activity::Activity;
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
 #[derive(Debug)]

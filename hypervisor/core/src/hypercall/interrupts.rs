@@ -6,8 +6,8 @@ use super::Answer;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::Presentation;
-use crate::partition::outcome::Departure;
-use crate::vcpu::activity::Activity;
+use crate::life::activity::Activity;
+use crate::life::outcome::Departure;
 
 pub(super) fn accept<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
     let xirr = own(guest).accept();

@@ -23,7 +23,7 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
 use crate::guest_memory::AccessError;
 use crate::hal::Hal;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
+use crate::life::outcome::{Departure, Outcome, StopReason};
 
 /// What a hypercall is answered with.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@ use arch::papr::page::{COPY, ICACHE_INVALIDATE, ICACHE_SYNCHRONIZE, ZERO};
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, refused};
-use crate::given::Given;
 use crate::guest_memory::AccessError;
+use crate::guest_memory::given::Given;
 use crate::hal::{Hal, Maps, Window, Windows};
 use crate::partition::Partition;
 

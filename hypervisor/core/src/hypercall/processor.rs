@@ -6,8 +6,8 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::Answer;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::partition::outcome::Departure;
-use crate::vcpu::activity::Activity;
+use crate::life::activity::Activity;
+use crate::life::outcome::Departure;
 
 /// Waits for an interrupt or a prod, with MSR\[EE\] set. The dispatcher does all of it.
 pub(super) const fn cede() -> Answer {

@@ -12,8 +12,8 @@ use crate::calendar::DateTime;
 use crate::guest_memory::AccessError;
 use crate::hal::Hal;
 use crate::hypercall::Guest;
-use crate::partition::outcome::{Departure, Outcome};
-use crate::vcpu::activity::Activity;
+use crate::life::activity::Activity;
+use crate::life::outcome::{Departure, Outcome};
 use crate::vcpu::registers::Registers;
 
 const WORD: u64 = 4;

@@ -21,15 +21,15 @@ use crate::console::Console;
 use crate::devices::tce::Window;
 use crate::fake::Fake;
 use crate::hypercall::Guest;
+use crate::life::Pending;
+use crate::life::activity::{Activity, Sleep};
+use crate::life::outcome::{Departure, Outcome};
 use crate::memory::Range;
-use crate::partition::life::Pending;
-use crate::partition::outcome::{Departure, Outcome};
 use crate::partition::{Partition, Terminal};
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::{Activity, Sleep};
 use crate::vcpu::registers::Registers;
 
 const MIB: u64 = 1 << 20;

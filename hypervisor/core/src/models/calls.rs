@@ -10,8 +10,8 @@ use super::machine::Machine;
 use crate::dispatch::{Private, Running};
 use crate::exit::{Action, Door, Exit};
 use crate::hypercall::Answer;
+use crate::life::outcome::Departure;
 use crate::partition::Partition;
-use crate::partition::outcome::Departure;
 
 /// Bytes of a partition's memory: one page.
 pub(super) const MEMORY_BYTES: u64 = 0x1_0000;

@@ -1,4 +1,4 @@
-//! Transitions in the life of a partition and its vCPUs (the tables of [`crate::partition::life`]) that take more than one hold of a
+//! Transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that take more than one hold of a
 //! lock, beside others of two hardware threads. [`super::pairs`] has all calls beside all conclusions.
 
 use arch::papr::Hypercall;
@@ -8,8 +8,8 @@ use super::calls::{Buffer, call, is_started, register_area, register_log, rtas, 
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
-use crate::vcpu::activity::Activity;
+use crate::life::activity::Activity;
+use crate::life::outcome::{Departure, Outcome, StopReason};
 
 pub(super) type Vcpu<'a, 'b> = &'a mut Running<'b, Machine>;
 

@@ -19,14 +19,14 @@ use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeMaps, FakeWindow};
 use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::life::activity::Activity;
+use crate::life::outcome::Departure;
 use crate::memory::Range;
 use crate::partition::Common;
-use crate::partition::outcome::Departure;
-use crate::scheduling::queue::VcpuId;
 use crate::scheduling::schedule::FAR;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 loom::thread_local! {
     /// Which hardware thread this is.

@@ -11,14 +11,14 @@ use loom::thread::spawn;
 use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
 use super::machine::{Machine, Program, set_index};
 use crate::console::Console;
+use crate::life::activity::Activity;
+use crate::life::outcome::Outcome;
 use crate::memory::Range;
 use crate::partition::Partition;
-use crate::partition::outcome::Outcome;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::{FAR, Schedule};
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::Activity;
 use crate::vcpu::registers::Registers;
 
 /// A slice never ends, so that nobody is saved by it.

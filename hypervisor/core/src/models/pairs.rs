@@ -11,7 +11,7 @@ use super::lives::{
 use super::machine::Machine;
 use super::orders::Model;
 use crate::guest_memory::AccessError;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
+use crate::life::outcome::{Departure, Outcome, StopReason};
 use arch::address::GuestRealAddress;
 
 /// Outside of a partition's memory.

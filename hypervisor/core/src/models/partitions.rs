@@ -8,7 +8,7 @@ use super::calls::{ENTRY, call, turn};
 use super::machine::Machine;
 use super::orders::Model;
 use crate::dispatch::Running;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
+use crate::life::outcome::{Departure, Outcome, StopReason};
 
 const OVER: Departure = Departure::Ended(Outcome::PoweredOff);
 

@@ -2,9 +2,7 @@
 
 pub mod features;
 pub mod guest_tree;
-pub mod life;
 pub mod load;
-pub mod outcome;
 pub mod payload;
 
 use alloc::string::String;
@@ -18,12 +16,12 @@ use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{Hal, HalError};
 use crate::interrupts::presentation::Presentation;
+use crate::life::Life;
 use crate::memory::Range;
-use crate::partition::life::Life;
 use crate::partition::payload::Payload;
-use crate::scheduling::queue::VcpuId;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 /// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
 /// decrementer, no external interrupts of the hypervisor while it runs itself, and the host's prefetch

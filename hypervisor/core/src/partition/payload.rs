@@ -1,4 +1,4 @@
-//! What a partition is loaded from, and how far it is.
+//! What a partition is loaded from.
 
 use alloc::vec::Vec;
 
@@ -6,9 +6,9 @@ use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::boot::bundle::{Description, Segment};
 use crate::guest_memory::SMALL_LOG2;
+use crate::life::outcome::LoadError;
 use crate::partition::features::GuestStop;
 use crate::partition::guest_tree;
-use crate::partition::outcome::LoadError;
 
 /// What a partition is loaded from: a file's segments, and its device tree.
 #[derive(Debug, Default)]
@@ -45,24 +45,6 @@ impl Payload {
         let (segments, entry) = (description.segments.clone(), description.entry);
         Ok(Self { file, segments, tree_address, tree, entry })
     }
-}
-
-/// How far a partition is loaded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Progress {
-    /// What it had touched is zeroed, up to this piece of 64 KiB.
-    Zeroed(u64),
-    /// Of this segment so many bytes are copied.
-    Copied(usize, u64),
-    /// Of the device tree so many bytes are copied.
-    TreeCopied(u64),
-}
-
-impl Progress {
-    /// Of a partition that starts anew.
-    pub const RESTART: Self = Self::Zeroed(0);
-    /// Of one that was never there.
-    pub const START: Self = Self::Copied(0, 0);
 }
 
 /// The last 64 KiB boundary from which the tree fits, above the payload.

@@ -15,7 +15,7 @@
 //! but the moment. A partition ends once, so what its end takes, which is charged to nobody, cannot be had again; a time limit
 //! would otherwise depend on how many vCPUs wait for each other then. [`crate::scheduling::schedule::Schedule`] charges; this is the account of one thread.
 
-use crate::scheduling::queue::VcpuId;
+use crate::vcpu_id::VcpuId;
 
 /// How long before an exit was seen the guest was interrupted: the way from the interrupt to the first look at the
 /// time, an eighth of a microsecond of a 512 MHz time base. It belongs to who interrupted it.

@@ -20,13 +20,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::hal::Hal;
+use crate::life::activity::{Activity, Sleep};
+use crate::life::{Ended, MayRun};
 use crate::partition::Partition;
-use crate::partition::life::{Ended, MayRun};
 use crate::scheduling::meter::{Debtor, Meter, Stay};
-use crate::scheduling::queue::{RunQueue, Timers, VcpuId};
+use crate::scheduling::queue::{RunQueue, Timers};
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
-use crate::vcpu::activity::{Activity, Sleep};
+use crate::vcpu_id::VcpuId;
 
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
@@ -523,9 +524,10 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Next, Schedule};
-    use crate::partition::life::{CarriedOut, Life, Pending};
-    use crate::partition::outcome::Outcome;
-    use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
+    use crate::life::outcome::Outcome;
+    use crate::life::{CarriedOut, Life, Pending};
+    use crate::scheduling::queue::WEIGHT_DEFAULT;
+    use crate::vcpu_id::VcpuId;
 
     const PATIENCE: u64 = 1000;
 

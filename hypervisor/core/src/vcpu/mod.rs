@@ -1,8 +1,7 @@
 //! A vCPU: its registers while it does not run, whether it can run, and what waits for it.
 //!
-//! What it does changes here only, and but for the end of it with the partition's permission: see [`crate::partition::life`].
+//! What it does changes here only, and but for the end of it with the partition's permission: see [`crate::life`].
 
-pub mod activity;
 pub mod registers;
 pub mod vpa;
 
@@ -13,11 +12,11 @@ use arch::address::GuestRealAddress;
 use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::interrupts::presentation::Presentation;
-use crate::partition::life::MayRun;
-use crate::scheduling::queue::VcpuId;
-use crate::vcpu::activity::{Activity, Sleep};
+use crate::life::MayRun;
+use crate::life::activity::{Activity, Sleep};
 use crate::vcpu::registers::Registers;
 use crate::vcpu::vpa::Vpa;
+use crate::vcpu_id::VcpuId;
 
 /// Where the registers of a vCPU are that does not run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,8 @@ use super::map;
 use super::memory::{DOMAINS_BASE, HeapTables};
 use super::windows::{RIGHTS_DATA, leaf};
 use crate::host_state::per_cpu::THREADS_MAX;
-use crate::metal::registers::{invalidate_host_in_core, isync, ptesync, read, spr, write};
+use crate::metal::invalidation::invalidate_host_in_core;
+use crate::metal::registers::{isync, ptesync, read, spr, write};
 use crate::radix::{LastTable, PAGE_2M};
 
 const POOL_BYTES: u64 = 0x400_0000;

@@ -6,15 +6,16 @@ use arch::address::RealAddress;
 use arch::radix::{PARTITION_TABLE_LOG2, PATE0_HR, TableLocation, rights};
 use hypervisor_core::hal::HalError;
 use hypervisor_core::memory::Range;
-use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::sync::Lock;
+use hypervisor_core::vcpu_id::VcpuId;
 
 use super::memory::{
     DEVICE_TREE_BASE, DIRECT_BASE, HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE,
     real_of,
 };
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
-use crate::metal::registers::{Scope, invalidate, ptesync};
+use crate::metal::invalidation::{Scope, invalidate};
+use crate::metal::registers::ptesync;
 use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::single::Single;
 

@@ -2,7 +2,9 @@
 //! the per-CPU area.
 
 pub(crate) mod per_cpu;
-pub(crate) mod power9;
+mod power9;
+
+pub(crate) use power9::{HOST_LPCR, check_version, set_up_thread, translation_on};
 
 use arch::processor::Processor;
 use arch::registers::msr;

@@ -9,8 +9,7 @@ use arch::registers::msr;
 use hypervisor_core::facilities;
 use hypervisor_core::vcpu::registers::Registers;
 
-use super::HOST_MSR;
-use super::power9::HOST_LPCR;
+use super::{HOST_LPCR, HOST_MSR};
 use crate::single::Single;
 
 /// Hardware threads that there is room for: each has a per-CPU area in the image.

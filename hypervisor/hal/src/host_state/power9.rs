@@ -15,6 +15,7 @@ pub(crate) const HOST_LPCR: u64 =
 
 const _: () = {
     let facts = PROCESSOR.facts();
+    assert!(facts.support.hypervisor);
     assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
     assert!((facilities::ALWAYS | facilities::ON_DEMAND) & !facts.hfscr == 0);
 };

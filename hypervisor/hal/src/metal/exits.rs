@@ -9,7 +9,7 @@ use hypervisor_core::dispatch::{Private, Running};
 use hypervisor_core::exit::{Action, Door, Exit, machine_check};
 use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
-use hypervisor_core::partition::outcome::Departure;
+use hypervisor_core::life::outcome::Departure;
 
 use super::machine::Machine;
 use super::registers::{read, spr, write};

@@ -15,15 +15,16 @@ use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
-use hypervisor_core::partition::outcome::Departure;
-use hypervisor_core::scheduling::queue::VcpuId;
 use hypervisor_core::vcpu::registers::Registers;
+use hypervisor_core::vcpu_id::VcpuId;
 
-use super::registers::{Scope, invalidate, ptesync, read, spr, write};
+use super::invalidation::{Scope, invalidate};
+use super::registers::{ptesync, read, spr, write};
 use super::window::Pinned;
-use super::{eager, facilities, mitigations, opal, registers, residents, threads};
+use super::{eager, facilities, invalidation, mitigations, opal, residents, threads};
 use crate::host_space::map;
 use crate::host_space::memory::HeapTables;
 use crate::host_space::region::{self, MapRegion, Maps};
@@ -127,7 +128,7 @@ impl Tables for Machine {
     }
 
     fn complete_invalidations(&self) {
-        registers::await_invalidations();
+        invalidation::await_invalidations();
     }
 
     fn forget_translations(&self, lpid: u32) {
@@ -135,7 +136,7 @@ impl Tables for Machine {
     }
 
     fn forget_in_core(&self, lpid: u32) {
-        registers::invalidate_in_core(lpid);
+        invalidation::invalidate_in_core(lpid);
     }
 }
 

@@ -7,6 +7,7 @@ mod boot;
 mod eager;
 mod exits;
 mod facilities;
+pub(crate) mod invalidation;
 mod machine;
 mod mitigations;
 mod opal;

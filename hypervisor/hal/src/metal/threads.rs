@@ -20,7 +20,7 @@ use crate::host_space::map;
 use crate::host_space::memory::real_of;
 use crate::host_space::region::{self, MapRegion};
 use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
-use crate::host_state::power9::{HOST_LPCR, set_up_thread, translation_on};
+use crate::host_state::{HOST_LPCR, set_up_thread, translation_on};
 use crate::single::Single;
 
 const STACK_BYTES: usize = 0x1_0000;

@@ -13,8 +13,6 @@
 
 mod ahead;
 mod first_level;
-#[cfg(test)]
-mod invariants;
 mod pair;
 mod supply;
 
@@ -257,3 +255,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod invariants;

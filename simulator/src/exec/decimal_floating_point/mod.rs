@@ -33,8 +33,6 @@ mod operand;
 mod quantize;
 mod round;
 mod test;
-#[cfg(test)]
-mod tests;
 
 use arch::instruction::{Mnemonic, Word};
 
@@ -54,3 +52,6 @@ pub fn handler(mnemonic: Mnemonic, _: Word, mode: Mode) -> Option<Handler> {
     let handler = families.iter().find_map(|family| family(mnemonic))?;
     Some(if mode.has_floating_point() { handler } else { floating_point::unavailable })
 }
+
+#[cfg(test)]
+mod tests;

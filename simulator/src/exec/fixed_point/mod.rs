@@ -19,9 +19,6 @@ mod select;
 mod shift;
 mod trap;
 
-#[cfg(test)]
-pub(super) mod tests;
-
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::{msr, xer};
 
@@ -106,3 +103,6 @@ fn set_overflow(thread: &mut Thread, overflow: bool, overflow32: bool) {
 fn sign_extend_word(value: u64) -> u64 {
     i64::from(value as i32) as u64
 }
+
+#[cfg(test)]
+pub(super) mod tests;

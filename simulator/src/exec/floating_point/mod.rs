@@ -43,8 +43,6 @@ mod quick;
 pub(in crate::exec) mod round;
 mod status;
 pub(in crate::exec) mod store;
-#[cfg(test)]
-mod tests;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::interrupt::Vector;
@@ -78,3 +76,6 @@ pub(super) fn unavailable(thread: &mut Thread, _: &mut Shared, _: Word) -> Outco
     facility::require_of_hypervisor(thread, Facility::Fp)?;
     Err(thread.interrupt(Interrupt::new(Vector::FloatingPointUnavailable)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,7 +81,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     Ok(if (family.synchronizes)(row.spr) { Flow::Synchronize } else { Flow::Next })
 }
 
-/// The family that a register belongs to.
+/// The family that a register belongs to. A new register has to be in one.
 const fn family(spr: Spr) -> &'static Family {
     match spr {
         Spr::Tb | Spr::Dec | Spr::Hdec | Spr::Purr | Spr::Spurr | Spr::Vtb | Spr::Ic => {
@@ -105,6 +105,15 @@ const fn family(spr: Spr) -> &'static Family {
         }
         Spr::L2qosr | Spr::Mmcrc | Spr::Ldbar | Spr::Wort => &implementation::FAMILY,
         Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 => &implementation::FAMILY,
-        _ => &kept::FAMILY,
+        Spr::Xer | Spr::Lr | Spr::Ctr | Spr::Cfar | Spr::Tar => &kept::FAMILY,
+        Spr::Srr0 | Spr::Srr1 | Spr::Hsrr0 | Spr::Hsrr1 | Spr::Heir => &kept::FAMILY,
+        Spr::Dar | Spr::Dsisr | Spr::Hdar | Spr::Hdsisr | Spr::Asdr => &kept::FAMILY,
+        Spr::Sprg0 | Spr::Sprg1 | Spr::Sprg2 | Spr::Sprg3 => &kept::FAMILY,
+        Spr::Hsprg0 | Spr::Hsprg1 => &kept::FAMILY,
+        Spr::Dscr | Spr::Vrsave | Spr::Tidr | Spr::Pspb | Spr::Amor => &kept::FAMILY,
+        Spr::Tfhar | Spr::Tfiar | Spr::Ebbhr | Spr::Ebbrr => &kept::FAMILY,
+        Spr::Sier | Spr::Siar | Spr::Sdar => &kept::FAMILY,
+        Spr::Pvr | Spr::Pir | Spr::Hid0 => &kept::FAMILY,
+        Spr::Mppr | Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
     }
 }

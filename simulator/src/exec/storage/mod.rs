@@ -13,9 +13,6 @@ mod quadword;
 mod reserve;
 mod store;
 
-#[cfg(test)]
-mod tests;
-
 use arch::address::EffectiveAddress;
 use arch::instruction::{Mnemonic, Word};
 
@@ -72,3 +69,6 @@ fn base(thread: &Thread, i: Word) -> EffectiveAddress {
 fn aligned(thread: &mut Thread, address: EffectiveAddress, log2: u32) -> Result<(), Trap> {
     if address.is_aligned(log2) { Ok(()) } else { Err(thread.alignment_interrupt(address)) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,8 +34,6 @@ mod permute;
 mod quad;
 mod sign;
 mod store;
-#[cfg(test)]
-mod tests;
 
 use arch::instruction::{Mnemonic, Word};
 
@@ -63,3 +61,6 @@ pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     ];
     families.iter().find_map(|family| family(mnemonic, i))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,6 @@
 //! Whether a vCPU may go on as it does: the state that it left with, and the state that it enters with.
 
 mod delivery;
-#[cfg(test)]
-mod tests;
 
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
@@ -172,3 +170,6 @@ fn is_hypervisors(value: u64, secrets: &[u64]) -> bool {
     const SPACE_BYTES: u64 = 1 << 52;
     (QUADRANT_3..QUADRANT_3 + SPACE_BYTES).contains(&value) || secrets.contains(&value)
 }
+
+#[cfg(test)]
+mod tests;

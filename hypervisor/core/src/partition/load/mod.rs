@@ -1,16 +1,17 @@
 //! A partition's birth: memory is found, payload and device tree are copied in through windows, in pieces that nobody
 //! has to wait for long for. Before the first partition runs they follow each other; when one starts anew, its first
-//! vCPU does them ([`crate::partition::life`]).
+//! vCPU does them ([`crate::life`]).
 
 use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
 use crate::guest_memory::{AccessError, GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2, pieces};
 use crate::hal::{Hal, HalError, Maps, Window, Windows};
+use crate::life::outcome::LoadError;
+use crate::life::progress::Progress;
 use crate::memory::{Range, find_free};
 use crate::partition::Partition;
-use crate::partition::outcome::LoadError;
-use crate::partition::payload::{Payload, Progress};
+use crate::partition::payload::Payload;
 use crate::vcpu::registers::Registers;
 
 /// Reads the manifest of the bundle that lies at `file`.

@@ -21,14 +21,15 @@ use crate::fake::Fake;
 use crate::guest_memory::{AccessError, LARGE_LOG2, PIECE_BYTES, Pages, SMALL_LOG2, page_of};
 use crate::hal::HalError;
 use crate::interrupts::handler::Context;
+use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::guest_tree::processor_properties;
-use crate::partition::outcome::{Departure, Outcome, StopReason};
-use crate::scheduling::queue::{VcpuId, WEIGHT_DEFAULT};
+use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

@@ -6,7 +6,8 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert, prop_oneof, proptest};
 
-use super::{RunQueue, VcpuId};
+use super::RunQueue;
+use crate::vcpu_id::VcpuId;
 
 /// 100 us of a 512 MHz time base.
 const SLICE: u64 = 51_200;

@@ -43,15 +43,13 @@ use alloc::vec::Vec;
 
 pub use timers::Timers;
 
+use crate::vcpu_id::VcpuId;
+
 use order::{NOBODY, Order, Place};
 use virtual_time::Rate;
 
 /// The weight of a vCPU whose partition does not say.
 pub const WEIGHT_DEFAULT: u32 = 100;
-
-/// A vCPU's number in the machine.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct VcpuId(pub u32);
 
 /// Where a ready vCPU waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

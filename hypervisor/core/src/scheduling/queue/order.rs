@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::VcpuId;
+use crate::vcpu_id::VcpuId;
 
 /// A vCPU, behind what it is ordered by.
 pub(super) type Place = (u64, VcpuId);

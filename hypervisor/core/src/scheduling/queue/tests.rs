@@ -6,7 +6,8 @@ use std::vec::Vec;
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{RunQueue, Timers, VcpuId, WEIGHT_DEFAULT};
+use super::{RunQueue, Timers, WEIGHT_DEFAULT};
+use crate::vcpu_id::VcpuId;
 
 const SLICE: u64 = 1000;
 

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeSet;
 
-use super::VcpuId;
+use crate::vcpu_id::VcpuId;
 
 /// When sleeping vCPUs have to be woken, in ticks of the time base.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

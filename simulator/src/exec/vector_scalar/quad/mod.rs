@@ -16,8 +16,6 @@ mod integral;
 mod moves;
 mod number;
 mod round;
-#[cfg(test)]
-mod tests;
 mod wide;
 
 use arch::instruction::{Mnemonic, Word};
@@ -152,3 +150,6 @@ fn truncated(thread: &mut Thread, i: Word, range: Range) -> Outcome {
     write_result(thread, status, FR | FI, |t| t.set_vr(i.vrt(), value));
     interrupt_if_enabled(thread)
 }
+
+#[cfg(test)]
+mod tests;

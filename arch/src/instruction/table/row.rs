@@ -1,8 +1,10 @@
 //! One row of the table: everything that is known about an instruction without executing it.
 
-use super::form::{Form, Opcode};
-use super::validity::Constraint;
-use super::{Mnemonic, Operand, Word};
+use super::Mnemonic;
+use crate::instruction::form::{Form, Opcode};
+use crate::instruction::operand::Operand;
+use crate::instruction::validity::Constraint;
+use crate::instruction::word::Word;
 use crate::processor::{Processor, Processors};
 
 /// The least privileged state that may execute an instruction. Where it depends on an operand (the
@@ -72,7 +74,7 @@ const RC: u32 = 1;
 /// Bit 21, where vector comparisons have Rc.
 const RC21: u32 = 1 << 10;
 /// Bit 21.
-pub(super) const OE: u32 = 1 << 10;
+pub(in crate::instruction) const OE: u32 = 1 << 10;
 
 /// Building of rows; `table` is the only user.
 impl Row {

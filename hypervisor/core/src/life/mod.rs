@@ -37,11 +37,15 @@
 //! QEMU's (`hw/ppc/spapr_rtas.c`). PAPR has no status for a call that comes too late for its partition, since
 //! power-off and system-reboot do not return, on any processor.
 
+pub mod activity;
+pub mod outcome;
+pub mod progress;
+
 use core::marker::PhantomData;
 
-use crate::partition::outcome::Outcome;
-use crate::partition::payload::Progress;
-use crate::vcpu::activity::Activity;
+use crate::life::activity::Activity;
+use crate::life::outcome::Outcome;
+use crate::life::progress::Progress;
 
 /// Where a partition is in its life.
 #[derive(Debug)]
@@ -195,11 +199,11 @@ impl Default for Life {
 mod tests {
     use super::{CarriedOut, Life, Pending};
     use crate::fake::Fake;
-    use crate::partition::outcome::{Outcome, StopReason};
-    use crate::partition::payload::Progress;
-    use crate::scheduling::queue::VcpuId;
+    use crate::life::outcome::{Outcome, StopReason};
+    use crate::life::progress::Progress;
     use crate::vcpu::Vcpu;
     use crate::vcpu::registers::Registers;
+    use crate::vcpu_id::VcpuId;
     use arch::address::GuestRealAddress;
 
     const OFF: Pending = Pending::End { outcome: Outcome::PoweredOff, vcpu: 3 };

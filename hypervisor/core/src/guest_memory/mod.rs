@@ -11,6 +11,8 @@
 //! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
 //! are congruent modulo 1 GiB.
 
+pub mod given;
+
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,7 +20,7 @@ use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
 
-use crate::given::{Found, Given};
+use crate::guest_memory::given::{Found, Given};
 use crate::hal::{Hal, HalError, Maps, Page, Window, Work};
 use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;

@@ -7,7 +7,7 @@ use arch::interrupt::Vector;
 
 use crate::guest_memory::AccessError;
 use crate::hal::HalError;
-use crate::scheduling::queue::VcpuId;
+use crate::vcpu_id::VcpuId;
 
 /// Why a partition could not be made.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,0 +1,19 @@
+//! How far a partition is that loads.
+
+/// How far a partition is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// What it had touched is zeroed, up to this piece of 64 KiB.
+    Zeroed(u64),
+    /// Of this segment so many bytes are copied.
+    Copied(usize, u64),
+    /// Of the device tree so many bytes are copied.
+    TreeCopied(u64),
+}
+
+impl Progress {
+    /// Of a partition that starts anew.
+    pub const RESTART: Self = Self::Zeroed(0);
+    /// Of one that was never there.
+    pub const START: Self = Self::Copied(0, 0);
+}

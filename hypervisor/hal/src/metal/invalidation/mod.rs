@@ -1,0 +1,19 @@
+//! Makes hardware threads forget cached translations. The sequences are the processor's own.
+
+mod power9;
+
+pub(super) use power9::await_invalidations;
+pub(crate) use power9::{
+    invalidate, invalidate_host_in_core, invalidate_in_core, invalidate_page_in_core,
+};
+
+/// What a broadcast invalidation covers.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope {
+    /// Everything of every partition and of the hypervisor.
+    All,
+    /// The hypervisor's own translations: LPID 0, PID 0. Translations only, no cached table entries.
+    Host,
+    /// Everything of one partition, both stages.
+    Partition(u32),
+}
