@@ -114,13 +114,8 @@ fn the_counters_of_a_trace_only_grow() {
         let samples: Vec<_> =
             events.iter().filter(|event| event["ph"] == "C" && event["name"] == name).collect();
         assert!(samples.len() > 1, "{name}");
-        for (of, count) in samples.iter().flat_map(|of| counts.iter().map(move |it| (of, it))) {
-            let is_first = std::ptr::eq(*of, samples[0]);
-            assert!(
-                of["args"][count].as_u64().is_some_and(|count| is_first == (count == 0)),
-                "{of}"
-            );
-        }
+        let first = samples[0];
+        assert!(counts.iter().all(|count| first["args"][count] == 0), "{first}");
         for pair in samples.windows(2) {
             assert!(pair[0]["ts"].as_f64() < pair[1]["ts"].as_f64(), "{pair:?}");
             for count in counts {
@@ -129,8 +124,8 @@ fn the_counters_of_a_trace_only_grow() {
             }
         }
         let [first, last] = [0, samples.len() - 1].map(|at| &samples[at]["args"]);
-        let has_grown = last[counts[0]].as_u64() > first[counts[0]].as_u64();
-        assert_eq!(has_grown, counts[0] == "L1", "its memory is larger than the L1, and two pages");
+        let grew = last[counts[0]].as_u64() > first[counts[0]].as_u64().map(|first| first + 10);
+        assert_eq!(grew, counts[0] == "L1", "its memory is larger than the L1, and two pages");
         let [inner, outer] = [2, 1].map(|back| last[counts[counts.len() - back]].as_u64());
         assert!(inner >= outer, "{name}: what the inner level has, the outer one is not asked for");
     }

@@ -100,7 +100,7 @@ impl Counts {
         ]
     }
 
-    /// The groups of causes in which it is not `before`, with the causes that were ever charged.
+    /// The groups of causes in which it is not `before`, with the causes that are charged now, or were before.
     fn groups_changed_since(&self, before: &Self) -> Vec<Cycles> {
         let mut groups: Vec<Cycles> = Vec::new();
         let all = || Cause::ALL.iter().zip(self.cycles.iter().zip(before.cycles));
@@ -108,10 +108,11 @@ impl Counts {
             .filter(|(_, (now, before))| **now != *before)
             .map(|(cause, _)| cause.group())
             .collect();
-        for (cause, (&cycles, _)) in all() {
+        let shown = |cycles: u64| cycles.cast_signed().max(0).cast_unsigned();
+        for (cause, (&cycles, before)) in all() {
             let (group, name) = cause.name().split_once('.').unwrap_or((cause.name(), ""));
-            let cycles = cycles.cast_signed().max(0).cast_unsigned();
-            if cycles == 0 || !changed.contains(group) {
+            let cycles = shown(cycles);
+            if cycles.max(shown(before)) == 0 || !changed.contains(group) {
                 continue;
             }
             match groups.iter_mut().find(|known| known.group == group) {
