@@ -178,6 +178,7 @@ impl Choices {
         match exit::handle(guest.partition, guest.vcpu, hal, door, exit) {
             Action::Resume | Action::MachineCheck => None,
             Action::Departs(departure) => Some(departure),
+            Action::Pauses { .. } => Some(Departure::Paused),
             Action::Interrupt { to, .. } => {
                 assert_eq!(to.msr & (msr::HV | msr::PR), 0, "a guest's handler is its kernel's");
                 None
@@ -200,7 +201,7 @@ fn partition(
         let id = schedule.queue.add(WEIGHT_DEFAULT);
         partition.vcpus.push(Vcpu::new(id, Registers::started(ENTRY, 0, 0)));
     }
-    schedule.start_in(&mut partition, 0);
+    schedule.start_in(&mut partition, 0, 0);
     partition
 }
 

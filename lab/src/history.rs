@@ -77,6 +77,9 @@ pub struct History<'a> {
     met: Option<(usize, Watch)>,
 }
 
+/// The step at which a thread came to a place, the thread, and what it accessed there if that is watched.
+type Met = (u64, usize, Option<(usize, Watch)>);
+
 impl<'a> History<'a> {
     /// The past begins now. `log` is all that was typed, and may be more than the machine has got so far.
     pub fn new(machine: &'a mut Machine, log: Vec<Input>) -> Self {
@@ -279,7 +282,7 @@ impl<'a> History<'a> {
     }
 
     /// The step before the last access between step `from` and now to what is watched, the thread, and what it was.
-    fn last_access(&mut self, from: u64) -> Option<(u64, usize, Option<(usize, Watch)>)> {
+    fn last_access(&mut self, from: u64) -> Option<Met> {
         let now = self.now();
         self.go_to(from);
         self.machine.stop_before(Vec::new());

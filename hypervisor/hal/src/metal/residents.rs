@@ -95,8 +95,9 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
 
 /// When the decrementer expires, in a time base that is so much later than the machine's; and that one's time.
 fn read_decrementer(timebase_offset: u64) -> (u64, u64) {
-    let left = read::<{ spr::DEC }>();
+    // In this order, so that what passes between the two is the guest's loss, and its decrementer never goes up.
     let now = read::<{ spr::TB }>();
+    let left = read::<{ spr::DEC }>();
     (left.wrapping_add(now).wrapping_add(timebase_offset), now)
 }
 
