@@ -52,8 +52,16 @@ fn table(space: Space, place: usize) -> Read {
     Read { place, is_process: space.is_process(), key: Some(key), words: [0; 2] }
 }
 
-/// A walk of four levels; in a partition each entry of the process is found by four more reads.
+/// A segment of 1 TiB, in pages of 4 KiB.
+const SEGMENT: Space = Space::Virtual(Segment { lpid: 5, vsid: 7, log2: 40, base_log2: 12 });
+
+/// A walk of four levels, or the group that a hashed page table has the page in; in a partition each entry of the process is found by four more reads.
 fn path(space: Space, input: u64, page_log2: u32) -> Path {
+    if space.is_hashed() {
+        let place = 0x4000_0000 + (input >> 12 << 7) as usize % (1 << 28);
+        let group = Read { place, is_process: false, key: None, words: [0; 2] };
+        return Path { page_log2, guest_real: None, reads: vec![table(space, 0x2800), group] };
+    }
     let partition = Space::GuestReal { lpid: space.lpid() };
     let mut reads = vec![table(partition, 0x800 * space.lpid() as usize)];
     let process = [
@@ -76,7 +84,12 @@ fn path(space: Space, input: u64, page_log2: u32) -> Path {
 
 impl Bench {
     fn new(cores: u32, threads: u32, free: &[Cause]) -> Self {
-        let text = POWER9
+        Self::of(POWER9, cores, threads, free)
+    }
+
+    /// Of this machine file.
+    fn of(text: &str, cores: u32, threads: u32, free: &[Cause]) -> Self {
+        let text = text
             .replace("cores_per_chip = 1", &format!("cores_per_chip = {cores}"))
             .replace("threads_per_core = 1", &format!("threads_per_core = {threads}"));
         let description = Description::from_toml(&text).unwrap();
@@ -130,6 +143,79 @@ fn pages_beyond_erat_and_tlb_cost_what_they_should() {
             assert!(cost.contains(&(total / pages)), "{pages} pages: {total} for {cost:?}");
         }
     }
+}
+
+/// What the second round through so many pages of a hashed page table costs for each.
+fn second_round(bench: &mut Bench, pages: u64) -> u64 {
+    let rounds = [0, 1].map(|round| {
+        let load = |page: u64| {
+            let at = 1_000_000 * (1 + round * pages + page);
+            let (answer, _) = bench.ask(&bench.request(0, SEGMENT, page << 12, at), 12);
+            answer.ready - at
+        };
+        (0..pages).map(load).sum::<u64>() / pages
+    });
+    rounds[1]
+}
+
+#[test]
+fn the_tlb_holds_twice_as_many_pages_of_a_hashed_page_table() {
+    let mixed = |entries| {
+        let to = format!("tlb_entries_mixed = {{ value = {entries}");
+        POWER9.replace("tlb_entries_mixed = { value = 1024", &to)
+    };
+    for (entries, has_radix, is_held) in
+        [(1024, false, true), (1024, true, true), (512, false, true), (512, true, false)]
+    {
+        let mut bench = Bench::of(&mixed(entries), 1, 1, &[]);
+        if has_radix {
+            bench.load(HOST, 0, 0);
+        }
+        let cost = second_round(&mut bench, 1000);
+        assert_eq!(cost == ERAT, is_held, "{entries}, {has_radix}: {cost}");
+        assert!(second_round(&mut bench, 2048) > ERAT);
+    }
+}
+
+#[test]
+fn a_search_takes_its_own_time_and_reads_a_line_of_its_group() {
+    let mut bench = Bench::new(1, 1, &[]);
+    let (first, cause) = bench.load(SEGMENT, 0, 0);
+    assert_eq!((first, cause), (ERAT + 20 + 2 * MEMORY, Cause::LoadWalk));
+    assert_eq!(bench.load(SEGMENT, 1 << 16, 10_000).0, ERAT + 20 + MEMORY);
+}
+
+/// An ERAT's entry is for 16 MiB at most; `tlbie` names the page and takes all of them.
+#[test]
+fn a_page_of_16_gib_is_several_entries_of_an_erat_and_goes_as_one() {
+    let segment = Segment { lpid: 5, vsid: 7, log2: 40, base_log2: 34 };
+    let space = Space::Virtual(segment);
+    let mut bench = Bench::new(1, 1, &[]);
+    let mut load = |bench: &mut Bench, address, at| {
+        let (answer, has_walked) = bench.ask(&bench.request(0, space, address, at), 34);
+        (answer.ready - at, has_walked)
+    };
+    assert!(load(&mut bench, 0, 0).1);
+    assert_eq!(load(&mut bench, 0xFF_FFFF, 10_000), (0, false), "the same 16 MiB");
+    assert_eq!(load(&mut bench, 0x100_0000, 20_000), (ERAT, false), "the TLB has it");
+    assert_eq!(load(&mut bench, 0x100_0000, 30_000), (0, false));
+    let invalidation = Invalidation {
+        lpid: Some(5),
+        is_hashed: true,
+        is_process: false,
+        extent: Extent::VirtualPage {
+            address: segment.virtual_address(0),
+            compare_log2: 34,
+            segment_log2: 40,
+            base_log2: 34,
+            page_log2: 34,
+        },
+        translations: true,
+        directories: false,
+        tables: false,
+    };
+    bench.translations.invalidate(0, &invalidation);
+    assert!(load(&mut bench, 0x100_0000, 40_000).1, "gone with the first");
 }
 
 #[test]

@@ -102,8 +102,15 @@ parameters! {
         derat_entries: "entries",
         /// Data ERATs; each has its own threads.
         derat_arrays: "arrays",
-        /// The TLB.
+        /// log2 of the bytes of a page of a hashed page table that an ERAT's entry is for at most; a larger page takes
+        /// several.
+        erat_page_log2_hashed: "log2 bytes",
+        /// The TLB, for translations by radix trees.
         tlb_entries: "entries",
+        /// The TLB, for translations by a hashed page table: as many, or twice as many.
+        tlb_entries_hashed: "entries",
+        /// The same once threads of the core have translated by radix trees too.
+        tlb_entries_mixed: "entries",
         /// Its ways.
         tlb_ways: "ways",
         /// The walk cache of one level of directories.
@@ -114,6 +121,8 @@ parameters! {
         erat_miss: "cycles",
         /// What a walk takes beyond that and its reads.
         walk_overhead: "cycles",
+        /// What the search of a hashed page table takes beyond that and its reads.
+        search_overhead: "cycles",
         /// Walks that go on at a time.
         walkers: "walks",
     }
@@ -143,6 +152,25 @@ impl TranslationParameters {
                     "timing.translation.{name}_entries = {entries}: with {ways} ways the sets are no power of two"
                 )));
             }
+        }
+        let Self {
+            tlb_entries, tlb_entries_hashed, tlb_entries_mixed, erat_page_log2_hashed, ..
+        } = *self;
+        let either = [tlb_entries, 2 * tlb_entries];
+        for (key, entries) in
+            [("tlb_entries_hashed", tlb_entries_hashed), ("tlb_entries_mixed", tlb_entries_mixed)]
+        {
+            if !either.contains(&entries) || entries > tlb_entries_hashed {
+                return Err(error(format!(
+                    "timing.translation.{key} = {entries}: it must be tlb_entries ({tlb_entries}) or twice that, and no more than \
+                     tlb_entries_hashed"
+                )));
+            }
+        }
+        if !(12..=34).contains(&erat_page_log2_hashed) {
+            return Err(error(
+                "timing.translation.erat_page_log2_hashed is out of range; it must be 12 to 34",
+            ));
         }
         none_is_zero(&[
             ("timing.translation.ierat_entries", self.ierat_entries),

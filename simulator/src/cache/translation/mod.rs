@@ -12,12 +12,14 @@
 mod radix;
 mod spaces;
 mod tag;
+mod tlb;
 mod walker;
 
 use serde::{Deserialize, Serialize};
 
 use self::spaces::Spaces;
 use self::tag::{page, tag};
+use self::tlb::Tlb;
 use self::walker::Walker;
 use super::array::Array;
 use super::parameters::TranslationParameters;
@@ -66,6 +68,8 @@ struct Known {
     /// The cycle from which it can be used.
     ready: u64,
     guest_real: Option<arch::address::GuestRealAddress>,
+    /// log2 of the page's bytes; an ERAT's entry may be for a piece of it.
+    page_log2: u32,
     /// It came from the tables, not from the TLB.
     is_walked: bool,
     /// It had been lost to a foreign owner before it came.
@@ -86,7 +90,7 @@ pub struct TranslationMisses {
 struct Core {
     instructions: Array<Known>,
     data: Vec<Array<Known>>,
-    tlb: Array<Known>,
+    tlb: Tlb,
     walker: Walker,
 }
 
@@ -116,7 +120,7 @@ impl Translations {
         let core = Core {
             instructions: erat(parameters.ierat_entries),
             data: vec![erat(parameters.derat_entries); parameters.derat_arrays as usize],
-            tlb: Array::new(parameters.tlb_entries / parameters.tlb_ways, parameters.tlb_ways),
+            tlb: Tlb::new(&parameters),
             walker: Walker::new(&parameters),
         };
         let cores = (chips * cores_per_chip) as usize;
@@ -177,7 +181,8 @@ impl Translations {
         let space = if self.spaces.are_used_up() { self.renumber(request) } else { space };
         let (core, _) = self.places[thread];
         let side = owner.side();
-        let sizes = self.spaces.name(space).page_sizes_log2();
+        let of = self.spaces.name(space);
+        let sizes = of.page_sizes_log2();
         let tags = [0, 1, 2, 3].map(|size| tag(space, sizes, size, address));
         let erat = erat(&mut self.cores, &self.places, request);
         if let Some(known) = find(erat, &tags, side) {
@@ -186,11 +191,11 @@ impl Translations {
         self.misses[thread].erat += 1;
         let erat_cost = self.free.cost(request.cause(false), self.parameters.erat_miss);
         let core = &mut self.cores[core];
-        if let Some((tag, known)) = find_tag(&mut core.tlb, &tags, side) {
+        if let Some((tag, known)) = core.tlb.find(&tags, of, side) {
             let soonest = at + erat_cost;
             let is_walked = known.is_walked && known.ready > soonest;
             let known = Known { ready: known.ready.max(soonest), is_walked, ..known };
-            return self.keep(request, tag, known);
+            return self.keep(request, self.entry(space, of, tag, known, address), known);
         }
         self.misses[thread].tlb += 1;
         let Some(path) = walk() else {
@@ -202,14 +207,29 @@ impl Translations {
         let end = core.walker.walk(hierarchy, &mut self.spaces, request, &path, begin);
         let is_free = self.free.contains(request.cause(true));
         let size = sizes.iter().position(|&log2| log2 == path.page_log2).unwrap_or(0);
+        let TranslationParameters { walk_overhead, search_overhead, .. } = self.parameters;
+        let overhead = if of.is_hashed() { search_overhead } else { walk_overhead };
         let known = Known {
-            ready: if is_free { at + erat_cost } else { end + self.parameters.walk_overhead },
+            ready: if is_free { at + erat_cost } else { end + overhead },
             guest_real: path.guest_real,
+            page_log2: sizes[size],
             is_walked: !is_free,
-            is_refill: core.tlb.take_loss(tags[size], side),
+            is_refill: false,
         };
-        core.tlb.install(tags[size], side, known, side);
-        self.keep(request, tags[size], known)
+        let is_refill = core.tlb.install(tags[size], of, side, known);
+        let known = Known { is_refill, ..known };
+        self.keep(request, self.entry(space, of, tags[size], known, address), known)
+    }
+
+    /// The tag in an ERAT of what has this one in the TLB: of the largest page that an ERAT's entry can be for.
+    fn entry(&self, space: u64, of: Space, tag_there: u64, known: Known, address: u64) -> u64 {
+        let most = self.parameters.erat_page_log2_hashed;
+        if !of.is_hashed() || u64::from(known.page_log2) <= most {
+            return tag_there;
+        }
+        let sizes = of.page_sizes_log2();
+        let piece = sizes.iter().rposition(|&log2| u64::from(log2) <= most).unwrap_or(0);
+        tag(space, sizes, piece, address)
     }
 
     /// Forgets every translation, after millions of pairs of LPID and PID, so that the numbers in tags begin anew.
@@ -242,8 +262,9 @@ impl Translations {
         let core = &mut cores[core];
         let is_gone = |tag: u64, known: &Known| {
             let space = spaces.name(tag::space(tag));
-            let (page_log2, address) = page(tag, space.page_sizes_log2());
-            invalidation.removes(space, address, page_log2, known.guest_real)
+            let (_, address) = page(tag, space.page_sizes_log2());
+            let first = address >> known.page_log2 << known.page_log2;
+            invalidation.removes(space, first, known.page_log2, known.guest_real)
         };
         if invalidation.translations {
             for array in core.erats() {
@@ -275,13 +296,8 @@ fn erat<'a>(
     &mut core.data[index]
 }
 
-/// The first of `tags` that is in `array`, and what is there.
-fn find_tag(array: &mut Array<Known>, tags: &[u64], side: Side) -> Option<(u64, Known)> {
-    tags.iter().find_map(|&tag| Some((tag, *array.touch(tag, side)?)))
-}
-
 fn find(array: &mut Array<Known>, tags: &[u64], side: Side) -> Option<Known> {
-    find_tag(array, tags, side).map(|(_, known)| known)
+    tags.iter().find_map(|&tag| array.touch(tag, side).copied())
 }
 
 impl Known {
