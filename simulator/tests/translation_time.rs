@@ -191,7 +191,7 @@ fn a_page_of_16_gib_is_several_entries_of_an_erat_and_goes_as_one() {
     let segment = Segment { lpid: 5, vsid: 7, log2: 40, base_log2: 34 };
     let space = Space::Virtual(segment);
     let mut bench = Bench::new(1, 1, &[]);
-    let mut load = |bench: &mut Bench, address, at| {
+    let load = |bench: &mut Bench, address, at| {
         let (answer, has_walked) = bench.ask(&bench.request(0, space, address, at), 34);
         (answer.ready - at, has_walked)
     };
