@@ -15,7 +15,7 @@ pub const MODES: [(&str, &str); 32] = [
     ("wild-store", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("wild-fetch", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("instructions", "[misbehave] misbehave: 21 of 21 instructions refused, MSR kept: true"),
-    ("stop", "[misbehave] misbehave: 4 of 4 stops refused"),
+    ("stop", "[misbehave] misbehave: stop: still here"),
     ("states", "[misbehave] misbehave: MSR kept: true"),
     ("wild-states", "[misbehave] misbehave: wild-states: still here"),
     ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),

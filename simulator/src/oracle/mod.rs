@@ -23,7 +23,7 @@ use arch::interrupt::{SaveRestore, Vector};
 use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
-use arch::registers::{lpcr, msr};
+use arch::registers::{hfscr, lpcr, msr};
 use arch::tag;
 
 use crate::exec::Mode;
@@ -169,7 +169,11 @@ impl Oracle {
         self.find_foreign(thread, &values, &is_visible);
         let number = self.seen.all_exits();
         self.last.insert(thread.index, number);
-        let left = Left { number, values, vector: taken.vector, call, thread: thread.index };
+        let cause = hfscr::INTERRUPT_CAUSE.get(thread.spr(Spr::Hfscr));
+        let is_stop = taken.vector == Vector::HypervisorFacilityUnavailable
+            && hfscr::Facility::from_cause(cause) == Some(hfscr::Facility::Stop);
+        let left =
+            Left { number, values, vector: taken.vector, call, is_stop, thread: thread.index };
         self.left.entry(lpid).or_default().push(left);
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Left {
     pub(super) vector: Vector,
     /// The number of the hypercall that it made.
     pub(super) call: Option<u64>,
+    /// It wanted to `stop`, and may go on behind that: the hypervisor may have let it wait instead.
+    pub(super) is_stop: bool,
     /// On which thread.
     pub(super) thread: usize,
 }
@@ -86,6 +88,17 @@ impl Judge {
 
     /// The rows in which `entry` is not what `left` may go on with.
     pub(super) fn differences(&self, left: &Left, entry: &Entry) -> Vec<usize> {
+        let again = self.differences_from(left, entry);
+        if again.is_empty() || !left.is_stop {
+            return again;
+        }
+        let mut behind = left.clone();
+        behind.values[self.pc] = behind.values[self.pc].wrapping_add(4);
+        let behind = self.differences_from(&behind, entry);
+        if behind.len() < again.len() { behind } else { again }
+    }
+
+    fn differences_from(&self, left: &Left, entry: &Entry) -> Vec<usize> {
         let delivered = self.delivered(left, entry);
         let wrong =
             |row: &usize| entry.is_visible[*row] && !self.may_be(*row, left, entry, delivered);

@@ -18,7 +18,14 @@ impl Case {
         let mut values = vec![0x1000; judge.rows.len()];
         judge.set_context(&mut values, 0x1000, msr);
         let is_visible = vec![true; values.len()];
-        let left = Left { number: 1, values: values.clone(), vector, call: None, thread: 0 };
+        let left = Left {
+            number: 1,
+            values: values.clone(),
+            vector,
+            call: None,
+            is_stop: false,
+            thread: 0,
+        };
         Self(judge, left, Entry { values, is_visible, lpcr: 0, secrets: vec![0x7777] })
     }
 
