@@ -1,9 +1,12 @@
 //! A partition file: which partitions to boot and on which machine. See `examples/hello.toml`.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
-use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{
+    LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX,
+};
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
 use arch::papr::tce;
@@ -223,7 +226,7 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
-        let slice = positive(file, contents.slice_us.as_ref(), u32::MAX)?;
+        let slice = slice(file, contents.slice_us.as_ref())?;
         let console = contents.console.as_ref();
         if let Some(name) = console
             && !names.contains(name.get_ref())
@@ -251,12 +254,27 @@ pub fn positive(
     number: Option<&Spanned<Number>>,
     limit: u32,
 ) -> Result<Option<u32>, Failure> {
+    within(file, number, 1..=limit)
+}
+
+/// Microseconds of a slice, which may be left out.
+pub fn slice(file: &TomlFile, number: Option<&Spanned<Number>>) -> Result<Option<u32>, Failure> {
+    within(file, number, LEAST_SLICE..=u32::MAX)
+}
+
+/// A number that may be left out and is in `range` otherwise.
+fn within(
+    file: &TomlFile,
+    number: Option<&Spanned<Number>>,
+    range: RangeInclusive<u32>,
+) -> Result<Option<u32>, Failure> {
     let Some(number) = number else { return Ok(None) };
     let Number(value) = *number.get_ref();
-    if let Some(value) = u32::try_from(value).ok().filter(|value| (1..=limit).contains(value)) {
+    if let Some(value) = u32::try_from(value).ok().filter(|value| range.contains(value)) {
         return Ok(Some(value));
     }
-    let text = format!("{value} is out of range; give a number from 1 to {limit}");
+    let (least, most) = range.into_inner();
+    let text = format!("{value} is out of range; give a number from {least} to {most}");
     Err(file.complain(number.span(), text))
 }
 

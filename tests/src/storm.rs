@@ -23,7 +23,7 @@ pub fn in_all_states(rounds: u64, topology: [u32; 3], more: &str) -> System {
     let [_, second, _] = [1, 2, 3].map(arguments);
     let [first, third] = [1, 3].map(|tag| format!("{}\"", arguments(tag)));
     let changes = [
-        ("slice_us = 5", &*format!("slice_us = 5\n{more}")),
+        ("slice_us = 20", &*format!("slice_us = 20\n{more}")),
         ("vcpus = 3", "vcpus = 9"),
         ("vcpus = 2", "vcpus = 6"),
         (&*first, &*changed(1, monitor)),

@@ -66,8 +66,8 @@ const STEPS: u64 = 20_000_000;
 
 /// What the oracle says first of a storm with this image of the hypervisor's, or until it has seen enough.
 fn findings(policy: &str, change: impl FnOnce(&mut [u8])) -> Vec<String> {
-    let slice = format!("slice_us = 5\npolicy = {{ registers = \"{policy}\" }}");
-    let changes = [("slice_us = 5", slice.as_str()), ("rounds=300", "rounds=20")];
+    let slice = format!("slice_us = 20\npolicy = {{ registers = \"{policy}\" }}");
+    let changes = [("slice_us = 20", slice.as_str()), ("rounds=300", "rounds=20")];
     findings_of(changed_system("examples/storm.toml", &changes), change)
 }
 

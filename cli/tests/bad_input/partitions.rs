@@ -27,6 +27,11 @@ fn partition_files() {
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
         ("vcpus = 1", "vcpus = -1", "bad.toml:5: -1 is out of range; give a number from 1 to 64"),
         ("vcpus = 1", "vcpus = 0", "bad.toml:5: a partition needs a vCPU; write `vcpus = 1`"),
+        (
+            "[[partition]]",
+            "slice_us = 19\n[[partition]]",
+            "bad.toml:1: 19 is out of range; give a number from 20 to 4294967295",
+        ),
         ("vcpus = 1", "vcpus = 65", "bad.toml:5: 65 is out of range; give a number from 1 to 64"),
         (
             "'1 MiB'",

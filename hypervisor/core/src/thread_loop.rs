@@ -28,7 +28,7 @@ impl<H: Enter> System<'_, H> {
         }
         let next = schedule.next(thread, now, self.policy.patience);
         if !schedule.queue.is_empty() {
-            schedule.call(None, None, |thread| self.hal.ring(thread));
+            schedule.call(None, None, now, |thread| self.hal.ring(thread));
         }
         drop(schedule);
         match next {

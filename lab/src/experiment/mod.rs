@@ -23,7 +23,7 @@ use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
 use crate::partition_file::{
-    FeaturesTable, PolicyTable, dma_window, positive, read_machine, read_payload,
+    FeaturesTable, PolicyTable, dma_window, positive, read_machine, read_payload, slice,
 };
 use crate::payload::Payload;
 use crate::size::Size;
@@ -430,7 +430,7 @@ impl Experiment {
                 return Err(file.complain(partner.name.span(), text));
             }
             let (partitions, expect) = first.with_partners(file, table)?;
-            let slice = positive(file, variant.slice_us.as_ref(), u32::MAX)?;
+            let slice = slice(file, variant.slice_us.as_ref())?;
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
                     "the variant `{variant_name}` has no region; add one to it or to the file"

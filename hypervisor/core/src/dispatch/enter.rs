@@ -42,6 +42,9 @@ impl<H: Enter> Running<'_, H> {
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
+        if !self.runs_on {
+            schedule.call_back(None, now, |thread| self.system.hal.ring(thread));
+        }
         let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));

@@ -434,12 +434,13 @@ impl Schedule {
         Some(found)
     }
 
-    /// Rings for a vCPU that was made ready, which pays for it if it is named: an idle thread, as
-    /// [`Schedule::take_idle`] finds it, or else all that run on, but for vCPUs that are due a whole thread. Whether one was idle.
+    /// Rings for a vCPU that was made ready `now`, which pays for it if it is named: an idle thread, as
+    /// [`Schedule::take_idle`] finds it, or else those that [`Schedule::call_back`] finds. Whether one was idle.
     pub fn call(
         &mut self,
         vcpu: Option<VcpuId>,
         preferred: Option<usize>,
+        now: u64,
         ring: impl Fn(usize),
     ) -> bool {
         if self.at_hand == 0 {
@@ -449,15 +450,44 @@ impl Schedule {
             ring(thread);
             return true;
         }
+        self.call_back(vcpu, now, ring);
+        false
+    }
+
+    /// Calls back the threads that run on, as somebody waits `now`: `vcpu`, which pays for it if it is named. But for those whose
+    /// vCPU is due a whole thread or comes before all that wait, as long as any thread looks here again within a slice.
+    pub fn call_back(&mut self, vcpu: Option<VcpuId>, now: u64, ring: impl Fn(usize)) {
+        if self.at_hand == 0 {
+            return;
+        }
+        self.see_uncharged(now);
+        let soon = now.saturating_add(self.queue.slice());
+        let mut is_looked_after = self.threads.iter().any(|state| state.whereabouts.is_back(soon));
+        let mut last = None;
         for thread in 0..self.threads.len() {
-            let Thread { runs_on, vcpu: runs, .. } = self.threads[thread];
-            if runs_on && !runs.is_some_and(|id| self.queue.is_due_a_thread(id)) {
-                self.set_runs_on(thread, false);
-                self.threads[thread].called_for = vcpu;
-                ring(thread);
+            let Thread { runs_on, vcpu: runs, meter, .. } = self.threads[thread];
+            if !runs_on || runs.is_some_and(|id| self.queue.is_due_a_thread(id)) {
+                continue;
+            }
+            let ticks = meter.uncharged(now);
+            match runs.and_then(|id| self.queue.first_deadline(id, ticks)) {
+                Some(deadline) => last = last.max(Some((deadline, thread))),
+                None => {
+                    self.ends_slice(thread, vcpu, &ring);
+                    is_looked_after = true;
+                }
             }
         }
-        false
+        if let Some((_, thread)) = last.filter(|_| !is_looked_after) {
+            self.ends_slice(thread, vcpu, ring);
+        }
+    }
+
+    /// `thread` does not run on any more, for the sake of this vCPU.
+    fn ends_slice(&mut self, thread: usize, vcpu: Option<VcpuId>, ring: impl Fn(usize)) {
+        self.set_runs_on(thread, false);
+        self.threads[thread].called_for = vcpu;
+        ring(thread);
     }
 
     /// `thread` runs a vCPU until something happens, or no more so.
@@ -513,8 +543,9 @@ pub(crate) fn start<H: Hal>(
     permission: MayRun<'_>,
 ) -> bool {
     let mut schedule = schedule.lock();
-    schedule.start(vcpu, permission, hal.timebase());
-    schedule.call(Some(vcpu.id), vcpu.last_thread, |thread| hal.ring(thread))
+    let now = hal.timebase();
+    schedule.start(vcpu, permission, now);
+    schedule.call(Some(vcpu.id), vcpu.last_thread, now, |thread| hal.ring(thread))
 }
 
 #[cfg(test)]
@@ -523,7 +554,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    use super::{Next, Schedule};
+    use super::{FAR, Next, Schedule};
     use crate::life::outcome::Outcome;
     use crate::life::{CarriedOut, Life, Pending};
     use crate::scheduling::queue::WEIGHT_DEFAULT;
@@ -606,7 +637,8 @@ mod tests {
         schedule.queue.set_threads(&[0, 0, 1, 1, 2], 1);
         let call = |schedule: &mut Schedule, preferred| {
             let rung = RefCell::new(Vec::new());
-            let was_idle = schedule.call(None, preferred, |thread| rung.borrow_mut().push(thread));
+            let was_idle =
+                schedule.call(None, preferred, 0, |thread| rung.borrow_mut().push(thread));
             (was_idle, rung.take())
         };
         assert_eq!(call(&mut schedule, None), (false, vec![]));
@@ -637,7 +669,40 @@ mod tests {
         schedule.enters(0, heavy, true);
         schedule.enters(1, light, true);
         let rung = RefCell::new(Vec::new());
-        assert!(!schedule.call(Some(other), None, |thread| rung.borrow_mut().push(thread)));
+        assert!(!schedule.call(Some(other), None, 0, |thread| rung.borrow_mut().push(thread)));
         assert_eq!(rung.take(), [1]);
+    }
+
+    #[test]
+    fn nobody_calls_back_one_that_comes_first_while_another_thread_looks_here_soon() {
+        const SLICE: u64 = 100;
+        // Those on the three threads that run on were charged for `ran` ticks; one of this weight waits.
+        let called_back = |waits: u32, ran: [u64; 3], looks_at: u64| {
+            let mut schedule = schedule(4);
+            let ids = [60, 55, 50, 50, waits].map(|weight| schedule.queue.add(weight));
+            schedule.queue.set_threads(&[0, 1, 2, 3], SLICE);
+            for (thread, id) in ids.into_iter().take(4).enumerate() {
+                schedule.pay_entry(thread, id, 0);
+                let runs_on = thread < 3;
+                schedule.enters(thread, id, runs_on);
+                schedule.runs_until(thread, if runs_on { FAR } else { looks_at });
+            }
+            for (thread, ran) in ran.into_iter().enumerate() {
+                schedule.queue.charge(ids[thread], ran);
+            }
+            schedule.queue.wake(ids[4], None);
+            let rung = RefCell::new(Vec::new());
+            schedule.call_back(None, 0, |thread| rung.borrow_mut().push(thread));
+            rung.take()
+        };
+        let (soon, late) = (SLICE, SLICE + 1);
+        assert_eq!(called_back(40, [0, 0, 0], soon), [0; 0], "all come first");
+        assert_eq!(
+            called_back(40, [0, 0, 0], late),
+            [2],
+            "it comes last, and somebody has to look"
+        );
+        assert_eq!(called_back(52, [0, 0, 0], soon), [2], "its deadline is later");
+        assert_eq!(called_back(40, [2000, 0, 2000], late), [0, 2], "they are ahead of the clock");
     }
 }

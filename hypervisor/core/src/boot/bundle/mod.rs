@@ -10,7 +10,7 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
-    GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
+    GUEST_STOP, INITRD, LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
     MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
     SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
@@ -183,7 +183,7 @@ impl fmt::Display for BundleError {
             Self::EagerWithout => f.write_str(
                 "what the policy for registers leaves out is not known, or the policy is not eager",
             ),
-            Self::Slice => f.write_str("the slice is not a positive number of microseconds"),
+            Self::Slice => write!(f, "the slice is not a number of microseconds, {LEAST_SLICE} at least"),
             Self::Console => f.write_str("the console is for a partition that is not there"),
             Self::Name(index) => write!(f, "partition {index} has a name that cannot be shown"),
             Self::Partition { name, error } => write!(f, "partition {name}: {error}"),
@@ -280,7 +280,11 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
     let slice = match root.property(SLICE) {
         None => None,
         Some(property) => Some(
-            property.value_as::<u32>().ok().filter(|slice| *slice > 0).ok_or(BundleError::Slice)?,
+            property
+                .value_as::<u32>()
+                .ok()
+                .filter(|slice| *slice >= LEAST_SLICE)
+                .ok_or(BundleError::Slice)?,
         ),
     };
     let console = match root.property(CONSOLE) {

@@ -4,16 +4,16 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, MAP, MEMORY_BYTES,
-    MITIGATIONS, MapPolicy, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
-    SEGMENTS, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, LEAST_SLICE, MAP,
+    MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS,
+    RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use proptest::prelude::{any, proptest};
 
-use super::{BundleError, PartitionError, manifest_bytes, parse};
+use super::{Bundle, BundleError, PartitionError, manifest_bytes, parse};
 
 const FILE: u64 = 0x4_0000;
 
@@ -96,14 +96,26 @@ fn list_of(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
+/// What becomes of a bundle whose root `change` changes.
+fn with_root(change: impl Fn(&mut DeviceTreeNode)) -> Result<Bundle, BundleError> {
+    let tree = manifest(|_| {});
+    let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&tree).unwrap());
+    change(&mut tree.root);
+    parse(&tree.to_dtb(), FILE)
+}
+
+#[test]
+fn a_slice_is_no_shorter_than_the_hypervisors_longest_work() {
+    let slice = |us: u32| with_root(|root| add(root, SLICE, us)).map(|bundle| bundle.slice);
+    assert_eq!(slice(LEAST_SLICE), Ok(Some(LEAST_SLICE)));
+    assert_eq!(slice(LEAST_SLICE - 1), Err(BundleError::Slice));
+    assert_eq!(slice(0), Err(BundleError::Slice));
+}
+
 #[test]
 fn the_console_is_for_a_partition_that_is_there() {
-    let with = |change: &dyn Fn(&mut DeviceTreeNode)| {
-        let tree = manifest(|_| {});
-        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&tree).unwrap());
-        change(&mut tree.root);
-        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.console)
-    };
+    let with =
+        |change: &dyn Fn(&mut DeviceTreeNode)| with_root(change).map(|bundle| bundle.console);
     assert_eq!(with(&|_| {}), Ok(None));
     assert_eq!(with(&|root| add(root, CONSOLE, "one")), Ok(Some(0)));
     assert_eq!(with(&|root| add(root, CONSOLE, "two")), Err(BundleError::Console));

@@ -26,6 +26,8 @@ struct Stay {
     /// Ticks that the payer has lent.
     lent: u64,
     runs_on: bool,
+    /// It runs on no more, as somebody waits.
+    is_called: bool,
 }
 
 /// What a vCPU does while it runs.
@@ -102,16 +104,52 @@ impl Contest {
         {
             self.stays[thread] = Some(self.begin(id, now));
         }
+        let has_entered = self.stays[thread].is_some_and(|stay| stay.since == now);
+        if has_entered && !self.queue.is_empty() {
+            self.call_back(now);
+        }
+    }
+
+    /// As [`Schedule::call_back`](crate::scheduling::schedule::Schedule::call_back).
+    fn call_back(&mut self, now: u64) {
+        self.see_uncharged(now);
+        let looks = |stay: &Stay| !stay.runs_on || stay.is_called;
+        let mut is_looked_after = self.stays.iter().flatten().any(looks);
+        let mut last = None;
+        for thread in 0..self.stays.len() {
+            let Some(stay) = self.stays[thread] else { continue };
+            if looks(&stay) || self.queue.is_due_a_thread(stay.id) {
+                continue;
+            }
+            match self.queue.first_deadline(stay.id, now - stay.since) {
+                Some(deadline) => last = last.max(Some((deadline, thread))),
+                None => {
+                    is_looked_after = true;
+                    self.stays[thread] = Some(Stay { is_called: true, ..stay });
+                }
+            }
+        }
+        if let Some((_, thread)) = last.filter(|_| !is_looked_after) {
+            self.stays[thread].as_mut().expect("it runs on").is_called = true;
+        }
     }
 
     fn begin(&self, id: VcpuId, now: u64) -> Stay {
         let ends = now + self.queue.slice();
-        Stay { id, since: now, ends, payer: id, lent: 0, runs_on: self.queue.is_empty() }
+        Stay {
+            id,
+            since: now,
+            ends,
+            payer: id,
+            lent: 0,
+            runs_on: self.queue.is_empty(),
+            is_called: false,
+        }
     }
 
     /// How what ran until now goes on, if it does.
     fn look(&mut self, thread: usize, stay: Stay, now: u64) -> Option<Stay> {
-        let Stay { id, since, ends, payer, lent, runs_on } = stay;
+        let Stay { id, since, ends, payer, lent, runs_on, is_called } = stay;
         let has_time = now < ends;
         // Somebody's timer, or an exit for another reason.
         let is_interrupted = self.below(self.calm) == 0;
@@ -124,8 +162,7 @@ impl Contest {
         };
         let heir = VcpuId(self.below(self.weights.len() as u64) as u32);
         let waits = !self.queue.is_empty();
-        let has_thread = payer == id && self.queue.is_due_a_thread(id);
-        let is_over = if runs_on { waits && !has_thread } else { !has_time };
+        let is_over = if runs_on { is_called } else { !has_time };
         if !is_interrupted && choice > 3 && !is_over {
             return Some(stay);
         }
@@ -133,10 +170,16 @@ impl Contest {
         let rest = ends.saturating_sub(now);
         if !is_interrupted && choice > 2 && has_time && payer != id {
             self.queue.lend(payer, lent, rest);
-            return Some(Stay { since: now, lent: rest, runs_on: !waits, ..stay });
+            return Some(Stay {
+                since: now,
+                lent: rest,
+                runs_on: !waits,
+                is_called: false,
+                ..stay
+            });
         }
         self.queue.lend(payer, lent, 0);
-        let stay = Stay { since: now, lent: 0, runs_on: !waits, ..stay };
+        let stay = Stay { since: now, lent: 0, runs_on: !waits, is_called: false, ..stay };
         match choice {
             0 => return None,
             1 | 2 if has_time && self.queue.take_this(heir) => {
@@ -156,13 +199,16 @@ impl Contest {
     }
 
     /// Wakes one that sleeps, all, or none.
-    fn wake(&mut self) {
+    fn wake(&mut self, now: u64) {
         let chance = self.below(self.rest * self.weights.len() as u64) as usize;
         for index in 0..self.weights.len() {
             let id = VcpuId(index as u32);
             let runs = self.stays.iter().flatten().any(|stay| stay.id == id);
             if !runs && (chance == index || chance == self.weights.len()) {
                 self.queue.wake(id, None);
+                if self.stays.iter().all(Option::is_some) {
+                    self.call_back(now);
+                }
             }
         }
     }
@@ -184,7 +230,7 @@ impl Contest {
             let idle = self.stays.iter().filter(|stay| stay.is_none()).count() as u64;
             self.queue.pass(if now == 0 { 0 } else { idle * STEP });
             self.see_uncharged(now);
-            self.wake();
+            self.wake(now);
             (0..self.stays.len()).for_each(|thread| self.dispatch(thread, now));
             for stay in self.stays.iter().flatten() {
                 if let Some(behind) = behind.get_mut(stay.id.0 as usize) {

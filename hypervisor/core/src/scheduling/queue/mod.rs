@@ -393,6 +393,17 @@ impl RunQueue {
         virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
+    /// The deadline of `id`, which was taken and has run for `ticks` that it was not charged for, if it comes before all that wait.
+    pub fn first_deadline(&mut self, id: VcpuId, ticks: u64) -> Option<u64> {
+        self.look_at_clock();
+        self.seat_due();
+        let Member { virtual_time, period, jumped, rate, .. } = self.members[id.0 as usize];
+        let virtual_time = virtual_time + (self.jumped - jumped) + rate.length(ticks);
+        let deadline = virtual_time.saturating_add(period);
+        let is_first = deadline <= self.first_in(0..self.due.len()).0;
+        (is_first && virtual_time <= self.latest()).then_some(deadline)
+    }
+
     /// Takes `id`, if it is ready; whether it was.
     pub fn take_this(&mut self, id: VcpuId) -> bool {
         let is_ready = self.is_ready(id);
