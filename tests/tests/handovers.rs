@@ -8,7 +8,9 @@ use lab::timed::{self, Timing};
 use lab::user_file::Files;
 use simulator::blocks::Op;
 use simulator::exec::Mode;
+use simulator::interrupt::Taken;
 use simulator::pipeline::Settings;
+use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 use simulator::{Counts, Observer, RegionCounts, RunState};
 use system_tests::{SEED, root, run_watched, system_of};
@@ -116,22 +118,36 @@ fn each_step_of_the_exit_ladder_leaves_out_what_its_patch_did_and_nothing_else()
 /// Adds up how long a region is open, by the threads' clocks.
 struct Clock {
     region: Region,
+    /// One that has just been passed: it takes its own time, and an observer sees it before.
+    passed: Option<Mark>,
     began: Option<u64>,
     cycles: u64,
+}
+
+impl Clock {
+    /// What follows the last instruction begins.
+    fn look(&mut self, thread: &Thread) {
+        let now = thread.time_now().cycles();
+        match self.passed.take() {
+            Some(Mark::Begin(_)) => self.began = Some(now),
+            Some(Mark::End(_)) => self.cycles += self.began.take().map_or(0, |began| now - began),
+            None => {}
+        }
+    }
 }
 
 impl Observer for Clock {
     const SEES_INSTRUCTIONS: bool = true;
 
     fn completed(&mut self, thread: &Thread, op: &Op, _: Mode) {
-        let now = thread.time_now().cycles();
-        match Mark::from_word(op.word) {
-            Some(Mark::Begin(region)) if region == self.region => self.began = Some(now),
-            Some(Mark::End(region)) if region == self.region => {
-                self.cycles += self.began.take().map_or(0, |began| now - began);
-            }
-            _ => {}
-        }
+        self.look(thread);
+        self.passed = Mark::from_word(op.word).filter(|mark| {
+            matches!(mark, Mark::Begin(region) | Mark::End(region) if *region == self.region)
+        });
+    }
+
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, _: Taken) {
+        self.look(thread);
     }
 }
 
@@ -144,7 +160,7 @@ fn a_region_is_charged_what_passes_while_it_is_open() {
         let timing =
             Timing { region: Some(region), is_repeated: true, settings: Settings::default() };
         let mut machine = timed::start(&experiment.system(variant, SEED).unwrap(), timing).unwrap();
-        let mut clock = Clock { region, began: None, cycles: 0 };
+        let mut clock = Clock { region, passed: None, began: None, cycles: 0 };
         let end = machine.run(u64::MAX, &mut clock);
         assert!(matches!(end, RunState::PoweredOff), "{name}: {end:?}");
         let charged = machine.charges().unwrap().of_region().total(0);

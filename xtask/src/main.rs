@@ -93,7 +93,7 @@ enum Task {
     Sanitize,
     /// Run all tests with many more random cases and interleavings, sanitizers, some fuzzing and a sample of mutants, and
     /// print a summary.
-    Nightly,
+    Nightly(nightly::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -118,7 +118,7 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, arguments).map(drop),
         Task::Loom(arguments) => loom::loom(&workspace, arguments),
         Task::Sanitize => sanitize::sanitize(&workspace),
-        Task::Nightly => nightly::nightly(&workspace),
+        Task::Nightly(arguments) => nightly::nightly(&workspace, &arguments),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

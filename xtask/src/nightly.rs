@@ -9,6 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use crate::check::check;
 use crate::images::images;
@@ -19,40 +21,53 @@ use crate::{claims, fuzz, linux, loom, mutants, sanitize, test, wheel};
 /// Involuntary switches between threads in loom's models.
 const SWITCHES: u32 = 3;
 
-/// A step's name, and what it does.
-type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
+/// What a step is called on the command line and in the summary, and what it does.
+type Step = (&'static str, &'static str, fn(&Workspace) -> Result<Outcome>);
 
 const STEPS: [Step; 11] = [
-    ("images and checks", |workspace| {
+    ("checks", "images and checks", |workspace| {
         images(workspace).and_then(|()| check(workspace)).map(|()| Outcome::Passed(String::new()))
     }),
-    ("hand-overs, by loom", |workspace| {
+    ("loom", "hand-overs, by loom", |workspace| {
         loom::loom(workspace, loom::Arguments { switches: SWITCHES })?;
         Ok(Outcome::Passed(format!("{SWITCHES} switches")))
     }),
-    ("all tests", |workspace| test::many(workspace).map(Outcome::Passed)),
-    ("instructions against QEMU", |workspace| {
+    ("tests", "all tests", |workspace| test::many(workspace).map(Outcome::Passed)),
+    ("differential", "instructions against QEMU", |workspace| {
         let cases = test::NIGHTLY_CASES;
         test::differential(workspace, &["--cases".to_owned(), cases.to_owned()])?;
         Ok(Outcome::Passed(format!("{cases} cases of each")))
     }),
-    ("figures", claims::check),
-    ("wheel", |workspace| wheel::test(workspace).map(|()| Outcome::Passed(String::new()))),
-    ("Linux to a shell", linux::nightly),
-    ("AddressSanitizer", |workspace| sanitize::address(workspace).map(Outcome::Passed)),
-    ("Miri", sanitize::miri),
-    ("fuzzing", |workspace| fuzz::fuzz(workspace, fuzz::Arguments::default()).map(Outcome::Passed)),
-    ("mutants", |workspace| {
+    ("figures", "figures", claims::check),
+    ("wheel", "wheel", |workspace| wheel::test(workspace).map(|()| Outcome::Passed(String::new()))),
+    ("linux", "Linux to a shell", linux::nightly),
+    ("sanitize", "AddressSanitizer", |workspace| sanitize::address(workspace).map(Outcome::Passed)),
+    ("miri", "Miri", sanitize::miri),
+    ("fuzz", "fuzzing", |workspace| {
+        fuzz::fuzz(workspace, fuzz::Arguments::default()).map(Outcome::Passed)
+    }),
+    ("mutants", "mutants", |workspace| {
         mutants::mutants(workspace, mutants::Arguments::default()).map(Outcome::Passed)
     }),
 ];
 
-/// Runs all steps; fails if one did.
-pub(crate) fn nightly(workspace: &Workspace) -> Result<()> {
+/// Which steps.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Arguments {
+    /// Run these steps only, in the order of the whole run.
+    #[arg(value_name = "STEP", value_parser = PossibleValuesParser::new(STEPS.map(|(key, ..)| key)))]
+    steps: Vec<String>,
+}
+
+/// Runs all steps, or those that are named; fails if one did.
+pub(crate) fn nightly(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let is_named =
+        |key: &str| arguments.steps.is_empty() || arguments.steps.iter().any(|step| step == key);
+    let steps: Vec<Step> = STEPS.into_iter().filter(|(key, ..)| is_named(key)).collect();
     let mut summary = vec![heading(workspace)];
     let mut failed = 0;
-    for (index, (name, step)) in STEPS.iter().enumerate() {
-        println!("\nnightly: {} of {}: {name}", index + 1, STEPS.len());
+    for (index, (_, name, step)) in steps.iter().enumerate() {
+        println!("\nnightly: {} of {}: {name}", index + 1, steps.len());
         let started = Instant::now();
         let result = step(workspace);
         let line = Line { name, took: started.elapsed(), result: &result };
@@ -65,7 +80,7 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<()> {
     }
     println!("\n{}", summary.join("\n"));
     if failed > 0 {
-        bail!("{failed} of {} steps failed; each says above why", STEPS.len());
+        bail!("{failed} of {} steps failed; each says above why", steps.len());
     }
     Ok(())
 }
