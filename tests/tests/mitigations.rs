@@ -25,7 +25,7 @@ fn storm(policy: &str) -> System {
         format!("policy = {{ mitigations = \"{policy}\" }}\n\n[[partition]]\nname = \"first\"");
     changed_system(
         "examples/storm.toml",
-        &[("rounds=300", "rounds=20"), ("[[partition]]\nname = \"first\"", &policy)],
+        &[("rounds=300", "rounds=30"), ("[[partition]]\nname = \"first\"", &policy)],
     )
 }
 
@@ -115,7 +115,7 @@ fn without_a_trigger_nothing_of_another_partition_is_left() {
     let text =
         fs::read_to_string(root().join("examples/storm.toml")).expect("a file of the project");
     let (residue, _) =
-        watched(&system_of(&format!("{machine}{}", text.replace("rounds=300", "rounds=20"))));
+        watched(&system_of(&format!("{machine}{}", text.replace("rounds=300", "rounds=30"))));
     assert!(residue.entries > 300, "{}", residue.entries);
     let of_partitions: Vec<_> =
         residue.found.iter().filter(|found| found.bringer.is_partition).collect();
