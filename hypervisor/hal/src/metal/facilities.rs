@@ -37,6 +37,19 @@ pub(super) fn begin(facility: Facility) {
     }
 }
 
+/// Lets the guest execute `stop` without an exit, or not.
+pub(super) fn allow_stop(allows: bool) {
+    const STOP: u64 = Facility::Stop.bit();
+    // SAFETY: a guest is about to be entered that has used `stop`; the area is this thread's.
+    unsafe {
+        let before = (*per_cpu()).hfscr;
+        let after = if allows { before | STOP } else { before & !STOP };
+        if before != after {
+            grant(after);
+        }
+    }
+}
+
 /// Sets HFSCR.
 ///
 /// # Safety

@@ -224,6 +224,10 @@ impl Facilities for Machine {
         facilities::begin(facility);
     }
 
+    fn allow_stop(&self, allows: bool) {
+        facilities::allow_stop(allows);
+    }
+
     fn set_sprg0(&self, value: u64) {
         // SAFETY: the hypervisor keeps nothing there.
         unsafe { write::<{ spr::SPRG0 }>(value) };
