@@ -5,9 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
+use arch::registers::psscr;
+use arch::registers::spr::Spr;
 use lab::on_simulator;
 use lab::system::System;
-use simulator::{NoObserver, RunState};
+use simulator::oracle::Fault;
+use simulator::{Machine, NoObserver, Oracle, RunState};
 use system_tests::containment::on_threads;
 use system_tests::{record, system_of, systems};
 
@@ -89,6 +94,36 @@ fn no_wake_up_is_lost_whenever_it_comes() {
                 assert!(text.contains(&line), "{features} seed {seed}: {text}");
             }
         }
+    }
+}
+
+/// What the hypervisor's own idleness leaves in PSSCR would lose a guest's state: the oracle sees each bit of it at the next entry.
+#[test]
+fn the_oracle_sees_a_stop_that_would_lose_state() {
+    let system = system_of(
+        "[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         features = { guest-stop = 1 }\narguments = \"test=timer state=stop samples=20\"\n",
+    );
+    let in_guest = |machine: &Machine| !machine.state().threads[0].is_hypervisor();
+    let has_stop = |machine: &Machine| {
+        machine.state().threads[0].spr(Spr::Hfscr) & Facility::Stop.bit() != 0 && in_guest(machine)
+    };
+    for bits in [0, psscr::ESL, psscr::EC, psscr::PSLL.set(0, 1)] {
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut oracle = Oracle::new(Processor::Power9);
+        while !has_stop(&machine) {
+            assert!(matches!(machine.run(20, &mut oracle), RunState::Running));
+        }
+        // A hypercall, behind which it is entered again.
+        while in_guest(&machine) {
+            assert!(matches!(machine.run(20, &mut oracle), RunState::Running));
+        }
+        let thread = &mut machine.parts_mut().0[0];
+        thread.set_spr(Spr::Psscr, thread.spr(Spr::Psscr) | bits);
+        machine.run(1_000_000, &mut oracle);
+        let is_seen = oracle.findings().iter().any(|finding| finding.fault == Fault::DeepStop);
+        assert_eq!(is_seen, bits != 0, "{bits:#x}: {:?}", oracle.findings());
     }
 }
 
