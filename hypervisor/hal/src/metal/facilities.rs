@@ -7,8 +7,8 @@ use arch::registers::{monitor, psscr};
 use hypervisor_core::facilities::{ALWAYS, Demanded};
 use hypervisor_core::vcpu::registers::Floating;
 
-use super::registers::{read, spr, write};
 use crate::host_state::per_cpu::per_cpu;
+use crate::registers::{read, spr, write};
 
 unsafe extern "C" {
     fn hal_clear_vectors();

@@ -10,9 +10,9 @@ use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Lost, Registers, Supervisor};
 
 use super::facilities;
-use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::host_space::region;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
+use crate::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 /// The largest positive value of a decrementer of 56 bits.
