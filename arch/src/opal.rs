@@ -188,8 +188,6 @@ pub mod cpu_status {
 
 /// Events of `OPAL_POLL_EVENTS`.
 pub mod event {
-    /// There is console output left to flush.
-    pub const CONSOLE_OUTPUT: u64 = 0x8;
     /// Console input waits.
     pub const CONSOLE_INPUT: u64 = 0x10;
 }

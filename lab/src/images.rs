@@ -7,7 +7,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::calibration::cases;
 use crate::failure::Failure;
 use crate::user_file::is_same_file;
 
@@ -15,6 +14,8 @@ use crate::user_file::is_same_file;
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
+/// The file with the micro-benchmarks of `guests/calibrate`.
+pub const CALIBRATION: &str = "calibrate";
 /// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
 pub const GUESTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
@@ -61,7 +62,7 @@ impl Images {
     /// Whether the file at `path` is one of the images, by whatever name.
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
-        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, cases::IMAGE]);
+        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, CALIBRATION]);
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 

@@ -6,7 +6,9 @@ use toml::{Table, Value};
 
 use crate::failure::Failure;
 use crate::machine_file::MachineFile;
-use crate::report::SCHEMA;
+
+/// The form of [`Parameters::json`].
+const SCHEMA: u32 = 1;
 
 /// A machine's values. The form is part of the JSON's promise.
 #[derive(Serialize, Clone, PartialEq, Debug)]

@@ -223,7 +223,7 @@ fn a_shallow_level_loses_the_threads_own_registers_only() {
         }
         assert_eq!((thread.xer, thread.fpscr), (0x77, 0x77));
         assert_eq!(thread.spr(Spr::Psscr), psscr::PLS.set(LOSSY | level, level));
-        assert!(thread.reservation.is_none() && !shared.holds_reservation(&thread));
+        assert_eq!((thread.reservation, shared.all_reservations()[thread.index]), (None, None));
     }
 }
 
@@ -245,7 +245,7 @@ fn a_deep_level_loses_all_but_what_is_kept_reset_or_restored() {
     assert_eq!(thread.spr(Spr::Psscr), psscr::PLS.set(0, 4));
     assert_eq!(thread.spr(Spr::Srr1) & 0x3F_0000, reason::DECREMENTER | reason::ALL_LOST);
     assert_eq!(thread.spr(Spr::Srr1) & !0x3F_0000, msr::SF | msr::HV, "the MSR is lost too");
-    assert!(!shared.holds_reservation(&thread));
+    assert_eq!(shared.all_reservations()[thread.index], None);
 }
 
 #[test]

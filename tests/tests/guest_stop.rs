@@ -5,9 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
+use arch::registers::psscr;
+use arch::registers::spr::Spr;
 use lab::on_simulator;
 use lab::system::System;
-use simulator::{NoObserver, RunState};
+use simulator::oracle::Fault;
+use simulator::{Machine, NoObserver, Oracle, RunState};
 use system_tests::containment::on_threads;
 use system_tests::{record, system_of, systems};
 
@@ -39,10 +44,38 @@ fn a_stop_takes_an_exit_for_each_sleep_where_the_partition_has_it_not() {
         assert!(text.contains("[stops] idle: ipi, 20 samples, 0 spurious interrupts"), "{text}");
         assert!(text.contains("[emulated] idle: the partition has no guest-stop"), "{text}");
         assert!(text.contains("[emulated] idle: timer, 20 samples, 0 spurious"), "{text}");
-        // The first `stop` of the vCPU that executes it, which the facility begins with.
-        assert_eq!(refused["stops"], 1, "{topology:?}");
+        // The first `stop` of the vCPU that executes it, which the facility begins with. The other partition has vCPUs that wait for
+        // the only hardware thread; then the hypervisor does it.
+        if topology == [1, 1, 1] {
+            assert!((2..=1 + WAITS).contains(&refused["stops"]), "{refused:?}");
+        } else {
+            assert_eq!(refused["stops"], 1, "{topology:?}");
+        }
         assert_eq!(refused["emulated"], WAITS, "{topology:?}");
     }
+}
+
+/// A vCPU that has the feature waits in the hypervisor while others want the hardware thread, which they get at once.
+#[test]
+fn a_partition_that_stops_leaves_its_hardware_thread_to_others() {
+    let system = system_of(
+        "slice_us = 100\n[[partition]]\nname = \"stops\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         features = { guest-stop = 1 }\narguments = \"test=timer state=stop samples=20 ticks=51200 chance=25600\"\n\
+         [[partition]]\nname = \"works\"\npayload = \"fairness\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         arguments = \"time=4000 share=5000\"\n",
+    );
+    let mut machine = on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+    let state = machine.run(u64::MAX, &mut NoObserver);
+    assert!(matches!(state, RunState::PoweredOff), "{state:?}");
+    let console = machine.take_console_output();
+    let text = String::from_utf8_lossy(&console);
+    let ran = |name: &str| {
+        let partitions = record(&console).partitions;
+        let partition = partitions.iter().find(|partition| partition.name == name);
+        partition.expect("it is there").counts["time_ran_us"]
+    };
+    // It sleeps for 100 to 150 us each time, 30 times; before, half of the 4000 us was its own.
+    assert!(ran("stops") < 400, "{text}");
 }
 
 /// What wakes the vCPU comes at every moment of its way into the `stop`, and out of the one before.
@@ -61,6 +94,36 @@ fn no_wake_up_is_lost_whenever_it_comes() {
                 assert!(text.contains(&line), "{features} seed {seed}: {text}");
             }
         }
+    }
+}
+
+/// What the hypervisor's own idleness leaves in PSSCR would lose a guest's state: the oracle sees each bit of it at the next entry.
+#[test]
+fn the_oracle_sees_a_stop_that_would_lose_state() {
+    let system = system_of(
+        "[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         features = { guest-stop = 1 }\narguments = \"test=timer state=stop samples=20\"\n",
+    );
+    let in_guest = |machine: &Machine| !machine.state().threads[0].is_hypervisor();
+    let has_stop = |machine: &Machine| {
+        machine.state().threads[0].spr(Spr::Hfscr) & Facility::Stop.bit() != 0 && in_guest(machine)
+    };
+    for bits in [0, psscr::ESL, psscr::EC, psscr::PSLL.set(0, 1)] {
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut oracle = Oracle::new(Processor::Power9);
+        while !has_stop(&machine) {
+            assert!(matches!(machine.run(20, &mut oracle), RunState::Running));
+        }
+        // A hypercall, behind which it is entered again.
+        while in_guest(&machine) {
+            assert!(matches!(machine.run(20, &mut oracle), RunState::Running));
+        }
+        let thread = &mut machine.parts_mut().0[0];
+        thread.set_spr(Spr::Psscr, thread.spr(Spr::Psscr) | bits);
+        machine.run(1_000_000, &mut oracle);
+        let is_seen = oracle.findings().iter().any(|finding| finding.fault == Fault::DeepStop);
+        assert_eq!(is_seen, bits != 0, "{bits:#x}: {:?}", oracle.findings());
     }
 }
 

@@ -15,8 +15,6 @@ pub const EE: u64 = bit(30);
 pub const PME: u64 = bit(31);
 /// The transaction state that an event-based branch found.
 pub const TS: Field = Field::new(32, 33);
-/// A load monitored exception has occurred.
-pub const LMEO: u64 = bit(61);
 /// An external exception has occurred.
 pub const EEO: u64 = bit(62);
 /// A performance-monitor exception has occurred.

@@ -27,8 +27,6 @@ pub const UPRT: u64 = bit(41);
 pub const EVIRT: u64 = bit(42);
 /// The partition uses radix translation.
 pub const HR: u64 = bit(43);
-/// Online (POWER8).
-pub const ONL: u64 = bit(45);
 /// Large decrementer.
 pub const LD: u64 = bit(46);
 /// Privileged doorbells end a power-saving state.
@@ -45,8 +43,6 @@ pub const PECE_MAINTENANCE: u64 = bit(51);
 pub const MER: u64 = bit(52);
 /// Guest translation shootdown enabled: a guest may use `tlbie` and `tlbsync`.
 pub const GTSE: u64 = bit(53);
-/// Translation control.
-pub const TC: u64 = bit(54);
 /// Hypervisor external interrupts are held back in hypervisor state.
 pub const HEIC: u64 = bit(59);
 /// External interrupts go to the partition (POWER9).

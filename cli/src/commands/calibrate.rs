@@ -2,8 +2,8 @@
 
 use lab::calibration::predictions::Predictions;
 use lab::calibration::table::Comparison;
-use lab::calibration::{cases, measure, rows};
-use lab::images::Images;
+use lab::calibration::{measure, rows};
+use lab::images::{CALIBRATION, Images};
 use lab::machine_file::MachineFile;
 use lab::user_file::Files;
 
@@ -21,7 +21,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = machine.with_settings(&arguments.set)?;
     let description = machine.describe()?;
     machine.require_timing()?;
-    let image = Images::find()?.guest(cases::IMAGE)?;
+    let image = Images::find()?.guest(CALIBRATION)?;
     let published = rows::power9();
     let wanted = published.cases(arguments.curves);
     let ends = !arguments.values_only;

@@ -13,7 +13,7 @@ use core::fmt::{self, Write};
 use arch::console::CONTINUED;
 use arch::record::{Record, START};
 
-use crate::hal::Hal;
+use crate::hal::{Memory, Platform};
 use crate::partition::{Partition, Terminal};
 use crate::sync::Lock;
 
@@ -45,7 +45,7 @@ impl Default for Console {
 
 impl Console {
     /// Writes one line of the hypervisor, on a line of its own.
-    pub fn line<H: Hal>(&self, hal: &H, text: fmt::Arguments<'_>) {
+    pub fn line<H: Platform>(&self, hal: &H, text: fmt::Arguments<'_>) {
         let mut state = self.state.lock();
         let mut line = String::from(state.line_start());
         // Writing to a String does not fail.
@@ -55,7 +55,7 @@ impl Console {
     }
 
     /// Writes what the hypervisor counted, on a line of its own.
-    pub fn record<H: Hal>(&self, hal: &H, record: &Record<'_>) {
+    pub fn record<H: Platform>(&self, hal: &H, record: &Record<'_>) {
         let mut state = self.state.lock();
         let mut line = String::from(state.line_start());
         // Writing to a String does not fail.
@@ -70,7 +70,7 @@ impl Console {
     }
 
     /// Writes what a partition wrote.
-    pub fn guest<H: Hal>(&self, hal: &H, partition: &mut Partition<H>, bytes: &[u8]) {
+    pub fn guest<H: Memory + Platform>(&self, hal: &H, partition: &mut Partition<H>, bytes: &[u8]) {
         let Some(last) = bytes.last() else { return };
         partition.is_heard = true;
         let mut state = self.state.lock();
@@ -103,13 +103,13 @@ impl Console {
     }
 
     /// Writes what a partition wrote behind its last line end: nothing more will come.
-    pub fn finish<H: Hal>(&self, hal: &H, partition: &mut Partition<H>) {
+    pub fn finish<H: Memory + Platform>(&self, hal: &H, partition: &mut Partition<H>) {
         if !partition.unfinished_line.is_empty() {
             self.whole_line(hal, partition);
         }
     }
 
-    fn whole_line<H: Hal>(&self, hal: &H, partition: &mut Partition<H>) {
+    fn whole_line<H: Memory + Platform>(&self, hal: &H, partition: &mut Partition<H>) {
         let mut state = self.state.lock();
         let mut line = format!("{}[{}] ", state.line_start(), partition.name).into_bytes();
         line.append(&mut partition.unfinished_line);
@@ -121,7 +121,12 @@ impl Console {
 
 impl State {
     /// Writes what the partition wrote that the console is for. Whoever else writes ends its line.
-    fn interactive<H: Hal>(&mut self, hal: &H, partition: &Partition<H>, bytes: &[u8]) {
+    fn interactive<H: Memory + Platform>(
+        &mut self,
+        hal: &H,
+        partition: &Partition<H>,
+        bytes: &[u8],
+    ) {
         let mut out = Vec::new();
         for byte in bytes {
             if self.at_line_start {

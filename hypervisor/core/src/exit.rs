@@ -5,8 +5,9 @@ use arch::interrupt::{Vector, machine_check, program, storage};
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
+use crate::facilities::Facilities;
 use crate::guest_memory::{AccessError, page_of};
-use crate::hal::{Hal, HalError};
+use crate::hal::{HalError, Memory, Platform};
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::Partition;
@@ -82,7 +83,7 @@ pub enum Action {
 const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
 
 /// Handles an exit of the partition's vCPU `vcpu`; in a partition that is concluded, none is.
-pub fn handle<H: Hal>(
+pub fn handle<H: Memory + Platform + Facilities>(
     partition: &mut Partition<H>,
     vcpu: usize,
     hal: &H,
@@ -140,13 +141,13 @@ pub fn handle<H: Hal>(
 }
 
 /// Whether an access, and not a table on its way, is where the partition has no memory.
-fn is_nowhere<H: Hal>(partition: &Partition<H>, status: u64, address: u64) -> bool {
+fn is_nowhere<H: Memory>(partition: &Partition<H>, status: u64, address: u64) -> bool {
     let address = GuestRealAddress(address & GUEST_REAL_MASK);
     status & storage::TABLE_WALK == 0 && partition.memory.real(address, 1).is_none()
 }
 
 /// Notes that the vCPU uses the facility, if it may and has not before.
-fn is_granted<H: Hal>(partition: &mut Partition<H>, vcpu: usize, facility: Facility) -> bool {
+fn is_granted<H: Memory>(partition: &mut Partition<H>, vcpu: usize, facility: Facility) -> bool {
     if partition.on_demand & facility.bit() == 0 {
         return false;
     }
@@ -174,7 +175,7 @@ pub const fn machine_check(interrupted: Context, is_fetch: bool, lpcr: u64) -> (
     (to, save_status(interrupted.msr, cause), machine_check::LOAD_REAL_ADDRESS)
 }
 
-fn storage_exit<H: Hal>(
+fn storage_exit<H: Memory + Platform>(
     partition: &mut Partition<H>,
     vcpu: usize,
     hal: &H,
@@ -204,7 +205,7 @@ fn storage_exit<H: Hal>(
     }
 }
 
-fn count<H: Hal>(partition: &mut Partition<H>, door: Door, exit: Exit) {
+fn count<H: Memory>(partition: &mut Partition<H>, door: Door, exit: Exit) {
     let exits = &mut partition.statistics.exits[door as usize];
     *match exit {
         Exit::DataStorage { .. } => &mut exits.data_storage,

@@ -6,7 +6,7 @@
 //! | vectors and VSX | from its first use on | move from then on |
 //! | event-based branches | from its first use on | move from then on |
 //! | performance monitor | from its first use on, if the partition was given it | move from then on |
-//! | `stop` | from its first use on, if the partition was given it; else the hypervisor pauses it | PSSCR, which moves always |
+//! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
 //! | branch history, transactions, privileged doorbells | never | |
 //!
 //! What is used for the first time begins as zeros, but for counters that are frozen: nothing of another vCPU's is seen. A vCPU that was stopped and
@@ -19,6 +19,9 @@ use arch::registers::monitor;
 pub trait Facilities {
     /// Lets the vCPU that runs use a facility, and clears the facility's registers.
     fn begin_facility(&self, facility: Facility);
+
+    /// Lets the vCPU that runs, and has used `stop`, execute it without an exit, or not.
+    fn allow_stop(&self, allows: bool);
 
     /// Sets SPRG0 of the vCPU that runs.
     fn set_sprg0(&self, value: u64);

@@ -58,6 +58,8 @@ pub struct Fake {
     pub processor: RefCell<Option<Processor>>,
     /// The registers of the facilities that are on by demand, and which are on.
     pub facilities: RefCell<Demanded>,
+    /// Whether a vCPU that has used `stop` executes it without an exit.
+    pub allows_stop: Cell<bool>,
     /// SPRG0 that was set last.
     pub sprg0: Cell<u64>,
     /// Hardware threads whose doorbell was rung.
@@ -108,6 +110,7 @@ impl Fake {
             date_time: Cell::default(),
             processor: RefCell::default(),
             facilities: RefCell::default(),
+            allows_stop: Cell::default(),
             sprg0: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
@@ -364,6 +367,10 @@ impl Facilities for Fake {
             Facility::Stop => {}
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
+    }
+
+    fn allow_stop(&self, allows: bool) {
+        self.allows_stop.set(allows);
     }
 
     fn set_sprg0(&self, value: u64) {

@@ -1,7 +1,7 @@
 //! What the hypervisor needs from the machine: the traits that `hal` implements and tests fake.
 //!
 //! The operations are whole ones (open a window, map a page, ring a doorbell), not registers. Who needs a window asks for
-//! [`Windows`], and who needs all of it for a [`Hal`]; how a guest is entered is [`crate::dispatch::Enter`]. Memory
+//! [`Windows`], who needs a partition for [`Memory`], and who needs all of it for a [`Hal`]; how a guest is entered is [`crate::dispatch::Enter`]. Memory
 //! that is not the hypervisor's own is reached through a [`Window`] only, by copying: no reference
 //! to a partition's memory ever exists, since its vCPUs may change it at any time.
 
@@ -250,10 +250,12 @@ pub trait Platform {
     fn power_off(&self) -> !;
 }
 
-/// The machine under the hypervisor.
-pub trait Hal:
-    Windows + Tables + Threads + Platform + Facilities + Sized + core::fmt::Debug
-{
-}
+/// What holds a partition: windows onto what its vCPUs share with the hypervisor, and its second stage.
+pub trait Memory: Windows + Tables {}
 
-impl<H: Windows + Tables + Threads + Platform + Facilities + Sized + core::fmt::Debug> Hal for H {}
+impl<H: Windows + Tables> Memory for H {}
+
+/// The machine under the hypervisor.
+pub trait Hal: Memory + Threads + Platform + Facilities + Sized + core::fmt::Debug {}
+
+impl<H: Memory + Threads + Platform + Facilities + Sized + core::fmt::Debug> Hal for H {}

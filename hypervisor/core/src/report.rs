@@ -8,7 +8,7 @@ use arch::registers::hfscr::Facility;
 use crate::console::Console;
 use crate::exit::Door;
 use crate::facilities;
-use crate::hal::Hal;
+use crate::hal::{Memory, Platform};
 use crate::life::outcome::Outcome;
 use crate::partition::Partition;
 use crate::scheduling::meter::Meter;
@@ -16,7 +16,12 @@ use crate::sync::Lock;
 use crate::vcpu::registers::Registers;
 
 /// Writes a partition's outcome; for one that was stopped also its registers.
-pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu: usize) {
+pub fn ended<H: Memory + Platform>(
+    console: &Console,
+    hal: &H,
+    partition: &Partition<H>,
+    vcpu: usize,
+) {
     let name = &partition.name;
     if let Some(Outcome::Stopped(reason)) = partition.life.outcome() {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
@@ -28,7 +33,7 @@ pub fn ended<H: Hal>(console: &Console, hal: &H, partition: &Partition<H>, vcpu:
 
 /// Tells of a facility that a vCPU used at `address` and does not have, where nothing else will: the partition has not
 /// written a character yet, and a kernel that does not expect the interrupt ends there without a word.
-pub fn withheld<H: Hal>(
+pub fn withheld<H: Memory + Platform>(
     console: &Console,
     hal: &H,
     partition: &mut Partition<H>,
@@ -50,7 +55,7 @@ pub fn withheld<H: Hal>(
     );
 }
 
-fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registers) {
+fn registers<H: Platform>(console: &Console, hal: &H, name: &str, registers: &Registers) {
     let Registers { pc, msr, cr, lr, ctr, xer, supervisor, .. } = registers;
     console.line(
         hal,
@@ -76,7 +81,7 @@ fn registers<H: Hal>(console: &Console, hal: &H, name: &str, registers: &Registe
 }
 
 /// Writes the record of all hardware threads and partitions.
-pub fn record<H: Hal>(
+pub fn record<H: Memory + Platform>(
     console: &Console,
     hal: &H,
     threads: &[Thread],
@@ -108,7 +113,7 @@ pub fn thread(server: u32, meter: &Meter, frequency: u64) -> Thread {
     Thread { server, elapsed_us, idle_us, own_us, ends_us }
 }
 
-fn counts<H: Hal>(partition: &Partition<H>, frequency: u64) -> Counts {
+fn counts<H: Memory>(partition: &Partition<H>, frequency: u64) -> Counts {
     let (statistics, pages) = (&partition.statistics, &partition.memory.pages);
     let [by_virtual, by_real] =
         [Door::Virtual, Door::Real].map(|door| &statistics.exits[door as usize]);

@@ -13,7 +13,7 @@ use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
 use crate::devices::tce::Window;
 use crate::dispatch::Enter;
-use crate::hal::{Hal, Tables, Windows, Work};
+use crate::hal::{Platform, Tables, Threads, Windows, Work};
 use crate::memory::Range;
 use crate::partition::features::GuestStop;
 use crate::partition::guest_tree;
@@ -191,7 +191,7 @@ where
 }
 
 /// Fetches all hardware threads out of firmware: those that come, the boot thread first.
-fn fetch_threads<H: Hal>(
+fn fetch_threads<H: Threads + Platform>(
     hal: &H,
     console: &Console,
     firmware: &Firmware<'_>,

@@ -10,7 +10,7 @@ use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
 use crate::guest_memory::given::Given;
-use crate::hal::Hal;
+use crate::hal::{Hal, Memory};
 use crate::life::activity::Activity;
 use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::Partition;
@@ -32,7 +32,7 @@ pub struct Policy {
 }
 
 /// All partitions on all hardware threads.
-pub struct System<'a, H: Hal> {
+pub struct System<'a, H: Memory> {
     /// The machine.
     pub hal: &'a H,
     /// The console.
@@ -50,13 +50,13 @@ pub struct System<'a, H: Hal> {
     cores: Vec<u32>,
 }
 
-impl<H: Hal> core::fmt::Debug for System<'_, H> {
+impl<H: Memory> core::fmt::Debug for System<'_, H> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("System").field("cores", &self.cores).finish_non_exhaustive()
     }
 }
 
-impl<'a, H: Hal> System<'a, H> {
+impl<'a, H: Memory> System<'a, H> {
     /// Takes over partitions whose vCPUs were added to `schedule` in their order, on hardware threads of
     /// these cores.
     #[must_use]
@@ -98,15 +98,6 @@ impl<'a, H: Hal> System<'a, H> {
         self.partitions.into_iter().map(Lock::into_inner).collect()
     }
 
-    /// Tells each partition what it was charged, when all is over.
-    pub fn close_accounts(&self) {
-        for partition in &self.partitions {
-            let mut partition = partition.lock();
-            let [ran, inside] = self.schedule.lock().charged(&partition);
-            (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
-        }
-    }
-
     /// Whether there are several hardware threads.
     #[must_use]
     pub(crate) const fn has_other_threads(&self) -> bool {
@@ -122,6 +113,17 @@ impl<'a, H: Hal> System<'a, H> {
     /// The partition of a vCPU, and which of its vCPUs it is.
     pub(crate) fn place(&self, id: VcpuId) -> (usize, usize) {
         self.places[id.0 as usize]
+    }
+}
+
+impl<H: Hal> System<'_, H> {
+    /// Tells each partition what it was charged, when all is over.
+    pub fn close_accounts(&self) {
+        for partition in &self.partitions {
+            let mut partition = partition.lock();
+            let [ran, inside] = self.schedule.lock().charged(&partition);
+            (partition.statistics.ran, partition.statistics.inside) = (ran, inside);
+        }
     }
 
     /// Lets a partition's vCPUs run no more, because of what one of them did: those that do not run stop

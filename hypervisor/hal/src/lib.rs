@@ -8,13 +8,13 @@
 //! |---|---|
 //! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory |
 //! | `host_state/` | the registers of the hypervisor's own, by processor; the per-CPU areas |
+//! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
 //! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
 //! | `vectors.S`, `exits.rs` | every interrupt, at both doors |
 //! | `crash.S`, `panic.rs` | when the hypervisor itself fails |
 //! | `enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
 //! | `opal.S`, `opal.rs` | calling firmware |
 //! | `threads.rs` | the other hardware threads, doorbells, waiting |
-//! | `registers.rs` | special-purpose registers, and the invalidation sequences |
 
 #![cfg_attr(target_os = "none", no_std)]
 
@@ -25,8 +25,12 @@ pub mod host_space;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod host_state;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod invalidation;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod metal;
 pub mod radix;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod registers;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod single;
 

@@ -4,9 +4,8 @@ use object::{Object, ObjectSection};
 
 use super::rows::Setup;
 use crate::failure::Failure;
+use crate::images::CALIBRATION;
 
-/// The image's file.
-pub const IMAGE: &str = "calibrate";
 const SECTION: &str = ".calibration";
 /// Bytes of a description: number, iterations, operations, the code's place, the name, the role.
 const DESCRIPTION_BYTES: usize = 64;
@@ -43,7 +42,7 @@ impl Case {
 /// [`Failure::Input`] if it is no such image.
 pub fn of_image(image: &[u8]) -> Result<Vec<Case>, Failure> {
     let wrong = |text: &str| {
-        Failure::input(IMAGE, format_args!("{text}; build the images with `make build`"))
+        Failure::input(CALIBRATION, format_args!("{text}; build the images with `make build`"))
     };
     let file = object::File::parse(image).map_err(|_| wrong("not an ELF file"))?;
     let section = file.section_by_name(SECTION).ok_or_else(|| wrong("no section .calibration"))?;
@@ -67,7 +66,8 @@ pub fn of_image(image: &[u8]) -> Result<Vec<Case>, Failure> {
 /// # Errors
 /// [`Failure::Input`] if it is no such image.
 pub fn with_mode(image: &[u8], setup: &Setup, others: u8) -> Result<Vec<u8>, Failure> {
-    let wrong = || Failure::input(IMAGE, "no section .mode; build the images with `make build`");
+    let wrong =
+        || Failure::input(CALIBRATION, "no section .mode; build the images with `make build`");
     let file = object::File::parse(image).map_err(|_| wrong())?;
     let section = file.section_by_name(MODE_SECTION).ok_or_else(wrong)?;
     let (offset, _) = section.file_range().ok_or_else(wrong)?;

@@ -12,6 +12,7 @@ use simulator::quantity::Bound;
 use super::cases::{self, Case};
 use super::rows::{Published, Row};
 use crate::failure::Failure;
+use crate::images::CALIBRATION;
 use crate::interruption::Interruption;
 use crate::machine_file::MachineFile;
 use crate::progress::Progress;
@@ -164,7 +165,7 @@ pub fn measure(
 
 fn system(image: Vec<u8>, machine: MachineFile) -> System {
     System {
-        name: cases::IMAGE.to_owned(),
+        name: CALIBRATION.to_owned(),
         kernel: image,
         initrd: None,
         arguments: String::new(),

@@ -211,8 +211,8 @@ impl<T: Copy + Default> Array<T> {
     }
 
     /// Every tag, from the one used longest ago to the one used last.
-    #[must_use]
-    pub fn tags_by_age(&self) -> Vec<u64> {
+    #[cfg(test)]
+    pub(crate) fn tags_by_age(&self) -> Vec<u64> {
         let mut tags: Vec<_> = self.stamps.iter().zip(&self.tags).collect();
         tags.retain(|(_, tag)| **tag != EMPTY);
         tags.sort_unstable();

@@ -86,7 +86,6 @@ pub struct Answer {
     pub ready: u64,
     /// What decided it.
     pub cause: Cause,
-    /// Whether the thread's side had the line and lost it to a foreign owner
-    /// (see [`Owner::is_foreign_to`]).
+    /// Whether the thread's side had the line and lost it to another one (see [`Owner::side`]).
     pub is_refill: bool,
 }

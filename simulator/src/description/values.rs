@@ -135,15 +135,6 @@ impl Description {
         &self.file.power_saving.enabled_levels
     }
 
-    /// Sets [`Description::enabled_stop_levels`].
-    ///
-    /// # Errors
-    /// [`DescriptionError`] if there is no such level.
-    pub fn set_enabled_stop_levels(&mut self, levels: Vec<u64>) -> Result<(), DescriptionError> {
-        self.file.power_saving.enabled_levels = levels;
-        self.file.power_saving.check()
-    }
-
     /// What power-saving levels cost.
     #[must_use]
     pub fn power_saving(&self) -> PowerSaving {

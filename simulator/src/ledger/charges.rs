@@ -29,8 +29,8 @@ pub struct Charge {
     pub thread: usize,
     /// Why.
     pub cause: Cause,
-    /// Whether it is an indirect cost: the owner had the line or translation and lost it to another
-    /// (see [`Owner::is_foreign_to`]).
+    /// Whether it is an indirect cost: the owner's side had the line or translation and lost it to another
+    /// (see [`Owner::side`]).
     pub is_refill: bool,
     /// How long.
     pub cycles: u64,

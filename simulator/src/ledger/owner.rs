@@ -31,12 +31,6 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Whether both share nothing: a line that one lost to the other is an indirect cost.
-    #[must_use]
-    pub fn is_foreign_to(self, other: Self) -> bool {
-        self.side() != other.side()
-    }
-
     /// The partition that executes or is served, if any.
     #[must_use]
     pub fn lpid(self) -> Option<u32> {
@@ -46,7 +40,8 @@ impl Owner {
         }
     }
 
-    /// The partition, or `None` for the hypervisor and firmware whomever they serve.
+    /// The partition, or `None` for the hypervisor and firmware whomever they serve. A line that one side lost to another
+    /// is an indirect cost.
     #[must_use]
     pub fn side(self) -> Side {
         match self {

@@ -19,6 +19,8 @@ pub enum Fault {
     },
     /// It is not what a vCPU may start with.
     Started,
+    /// With it a `stop` that the vCPU may execute would lose state, or wait for no interrupt.
+    DeepStop,
     /// It holds a value that another partition has tagged.
     Foreign {
         /// The owner's LPID.
@@ -53,6 +55,9 @@ impl fmt::Display for Finding {
         match fault {
             Fault::Changed { was, exit } => write!(f, ", was {was:#x} at {}", exit.name()),
             Fault::Started => f.write_str(", in a vCPU that starts"),
+            Fault::DeepStop => {
+                f.write_str(", and HFSCR lets the vCPU stop: ESL, EC or PSLL is not 0")
+            }
             Fault::Foreign { owner } => write!(f, ", which is LPID {owner}'s"),
         }
     }

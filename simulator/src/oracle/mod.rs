@@ -23,7 +23,7 @@ use arch::interrupt::{SaveRestore, Vector};
 use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
-use arch::registers::{hfscr, lpcr, msr};
+use arch::registers::{hfscr, lpcr, msr, psscr};
 use arch::tag;
 
 use crate::exec::Mode;
@@ -177,7 +177,19 @@ impl Oracle {
         self.left.entry(lpid).or_default().push(left);
     }
 
+    /// A vCPU that may execute `stop` loses nothing by it, whatever the hypervisor's own idleness left in PSSCR.
+    fn judge_stop(&mut self, thread: &Thread) {
+        const DEEP: u64 = psscr::ESL | psscr::EC | psscr::PSLL.mask();
+        let value = thread.spr(Spr::Psscr);
+        if thread.spr(Spr::Hfscr) & hfscr::Facility::Stop.bit() != 0 && value & DEEP != 0 {
+            let is_psscr = |row: &policy::Row| row.register == Register::Spr(Spr::Psscr);
+            let row = self.judge.rows.iter().position(is_psscr).expect("a partition has it");
+            self.find(thread, row, value, Fault::DeepStop);
+        }
+    }
+
     fn entered(&mut self, thread: &Thread, shared: &Shared) {
+        self.judge_stop(thread);
         let lpid = thread.spr(Spr::Lpidr) as u32;
         let core = |spr| stored(thread, shared, spr);
         let mut entry = Entry {

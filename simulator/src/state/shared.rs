@@ -318,12 +318,6 @@ impl Shared {
         self.reservations = reservations;
     }
 
-    /// Whether a thread's reservation is still unbroken.
-    #[must_use]
-    pub fn holds_reservation(&self, thread: &Thread) -> bool {
-        self.reservations[thread.index].is_some()
-    }
-
     /// The frames whose decoded instructions are stale, forgotten by asking.
     pub fn take_stale_code(&mut self) -> BTreeSet<usize> {
         std::mem::take(&mut self.stale_code)
@@ -374,6 +368,7 @@ impl PartialEq for Shared {
 
 #[cfg(test)]
 mod tests {
+    use super::GRANULE_LOG2;
     use crate::{Description, Machine};
 
     #[test]
@@ -386,10 +381,10 @@ mod tests {
         shared.reserve(first, 0x1000, 8);
         shared.reserve(second, 0x1080, 8);
         shared.store(writer, 0x1078, [0; 8]);
-        assert!(!shared.holds_reservation(first) && shared.holds_reservation(second));
+        assert_eq!(shared.all_reservations(), [None, None, Some(0x1080 >> GRANULE_LOG2)]);
         shared.reserve(first, 0x1000, 8);
         shared.store(writer, 0x107C, [0; 8]);
-        assert!(!shared.holds_reservation(first) && !shared.holds_reservation(second));
+        assert_eq!(shared.all_reservations(), [None; 3]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use arch::address::RealAddress;
 use arch::instruction::Mnemonic;
 use arch::opal::{event, reinit, status, token};
 use simulator::machine::state::State;
-use simulator::{NoObserver, RunState};
+use simulator::{Description, NoObserver, RunState};
 
 use crate::support::{Program, report, two_threads};
 
@@ -235,7 +235,9 @@ fn without_deep_states_nothing_is_to_be_restored() {
     let program =
         Program::default().opal(token::SLW_SET_REG, &[0, 9999, 1]).op(Mnemonic::Or, &[31, 3, 3]);
     let mut machine = program.power_off().boot(|description| {
-        description.set_enabled_stop_levels(vec![0, 1, 2]).unwrap();
+        let text = include_str!("../../../machines/power9.toml")
+            .replace("enabled_levels = [0, 1, 2, 4, 5]", "enabled_levels = [0, 1, 2]");
+        *description = Description::from_toml(&text).unwrap();
     });
     machine.run(1_000_000, &mut NoObserver);
     assert_eq!(machine.state().threads[0].gpr[31] as i64, status::SUCCESS);

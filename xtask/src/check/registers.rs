@@ -1,7 +1,6 @@
 //! Whether the tables of registers in words agree with the table that the hypervisor moves them by.
 //!
-//! The words are at the head of the file that has the table: which register an exit or a switch changes, and which are written
-//! when.
+//! The words are at the head of the file that has the table: which register an exit or a switch changes, and what takes which away.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +12,14 @@ const FILE: &str = "hypervisor/core/src/vcpu/registers.rs";
 /// What the table begins with.
 const TABLE: &str = "        $use! {\n";
 /// The head of the words that are made of the table.
-const WRITTEN: &str = "//! | written as another vCPU enters | registers |\n//! |---|---|\n";
-/// What the table says of when a register is written, and how the words say it.
-const WHEN: [(&str, &str); 2] =
-    [("IfDifferent", "if the processor has another value"), ("Always", "always")];
+const LOST: &str = "//! | lost to | registers |\n//! |---|---|\n";
+/// What the table says of what takes a register away, and how the words say it.
+const TO: [(&str, &str); 4] = [
+    ("ToOthers", "another vCPU only"),
+    ("ToInterrupts", "an interrupt in the hypervisor's own code too, which is its end"),
+    ("ToIdleness", "the hypervisor's own idleness too, before which it saves all"),
+    ("ToTime", "time"),
+];
 
 /// A complaint for each disagreement.
 pub(super) fn check(tree: &Tree) -> Vec<String> {
@@ -39,19 +42,19 @@ fn check_text(text: &str) -> Vec<String> {
         })
         .collect();
     let mut complaints = Vec::new();
-    let mut words = WRITTEN.to_owned();
-    for (when, told) in WHEN {
-        let names = rows.iter().filter(|(_, written)| *written == when);
+    let mut words = LOST.to_owned();
+    for (to, told) in TO {
+        let names = rows.iter().filter(|(_, lost)| *lost == to);
         let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
         words.push_str(&format!("//! | {told} | {} |\n", names.join(", ")));
     }
-    if rows.iter().any(|(_, written)| WHEN.iter().all(|(when, _)| when != written)) {
+    if rows.iter().any(|(_, lost)| TO.iter().all(|(to, _)| to != lost)) {
         complaints
-            .push("a register is written at a time that the check has no words for".to_owned());
+            .push("a register is lost to something that the check has no words for".to_owned());
     }
     if !text.contains(&words) {
         complaints.push(format!(
-            "each_supervisor_register says when registers are written, and the words at the head say another thing; they \
+            "each_supervisor_register says what registers are lost to, and the words at the head say another thing; they \
              should be\n{words}"
         ));
     }
@@ -86,32 +89,37 @@ fn named(text: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, WRITTEN, check_text};
+    use super::{LOST, TABLE, TO, check_text};
 
-    fn text(rows: &str, head: &str, written: [&str; 2]) -> String {
-        let [if_different, always] = written;
+    fn text(rows: &str, head: &str, [others, time]: [&str; 2]) -> String {
+        let names = |to| match to {
+            "ToOthers" => others,
+            "ToTime" => time,
+            _ => "",
+        };
+        let words = TO.map(|(to, told)| format!("//! | {told} | {} |\n", names(to))).concat();
         format!(
-            "//! | register | hypercall |\n//! |---|---|\n//! | {head} | kept |\n//!\n{WRITTEN}//! | if the processor has \
-             another value | {if_different} |\n//! | always | {always} |\n{TABLE}{rows}        }}\n"
+            "//! | register | hypercall |\n//! |---|---|\n//! | {head} | kept |\n//!\n{LOST}{words}{TABLE}{rows}        \
+             }}\n"
         )
     }
 
     #[test]
-    fn words_and_table_have_the_same_registers_at_the_same_times() {
-        let rows = "/// A.\nsprg0: SPRG0 SPRG0 IfDifferent;\nsprg1: SPRG1 SPRG1 IfDifferent;\n/// Priority: high.\n\
-            ppr: PPR PPR Always;\n";
+    fn words_and_table_have_the_same_registers_lost_to_the_same() {
+        let rows = "/// A.\nsprg0: SPRG0 SPRG0 ToOthers;\nsprg1: SPRG1 SPRG1 ToOthers;\n/// Priority: high.\n\
+            ppr: PPR PPR ToTime;\n";
         let good = text(rows, "SPRG0-3, PPR as far as it goes", ["SPRG0, SPRG1", "PPR"]);
         assert_eq!(check_text(&good), [""; 0]);
-        for (head, written) in [
+        for (head, lost) in [
             ("SPRG0-3", ["SPRG0, SPRG1", "PPR"]),
             ("SPRG0-3, PPR", ["SPRG0", "PPR"]),
             ("SPRG0-3, PPR", ["SPRG0, SPRG1, PPR", ""]),
             ("SPRG0-3, PPR", ["SPRG0, SPRG1", "PPR, TAR"]),
         ] {
-            assert_eq!(check_text(&text(rows, head, written)).len(), 1, "{head} {written:?}");
+            assert_eq!(check_text(&text(rows, head, lost)).len(), 1, "{head} {lost:?}");
         }
         assert!(!check_text("").is_empty());
-        let never = rows.replace("Always", "Never");
+        let never = rows.replace("ToTime", "ToNobody");
         assert!(!check_text(&text(&never, "SPRG0-3, PPR", ["SPRG0, SPRG1", ""])).is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! How a vCPU enters a hardware thread: what it finds there, and until when it may stay.
 
 use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
 use crate::interrupts::handler::{Context, handler, save_status};
@@ -32,16 +33,30 @@ impl<H: Enter> Running<'_, H> {
         let presentation = &partition.vcpus[self.place.1].presentation;
         let is_mediated = deliver(hal, presentation, &mut self.registers, partition.lpcr);
         self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
-        now.saturating_add(self.ticks(partition, is_mediated, now))
+        let demanded = partition.vcpus[self.place.1].demanded.as_ref();
+        let has_stop = demanded.is_some_and(|demanded| demanded.has(Facility::Stop));
+        let until = now.saturating_add(self.ticks(partition, is_mediated, has_stop, now));
+        if has_stop {
+            // Where somebody waits, a pause is the hypervisor's, which gives the hardware thread away meanwhile.
+            hal.allow_stop(self.runs_on);
+        }
+        until
     }
 
     /// How long the vCPU may run from `now` on. One whose slice is over on the way in comes out again at once.
-    fn ticks(&mut self, partition: &Partition<H>, is_mediated: bool, now: u64) -> u64 {
+    fn ticks(
+        &mut self,
+        partition: &Partition<H>,
+        is_mediated: bool,
+        has_stop: bool,
+        now: u64,
+    ) -> u64 {
         let mut schedule = self.system.schedule.lock();
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
+        schedule.may_pause(self.thread, self.runs_on && has_stop);
         if !self.runs_on {
             schedule.call_back(None, now, |thread| self.system.hal.ring(thread));
         }

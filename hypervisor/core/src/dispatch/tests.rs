@@ -15,6 +15,7 @@ use super::residence::Resident;
 use super::{Chosen, Departure};
 use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
+use crate::facilities::Facilities;
 use crate::fake::Fake;
 use crate::hal::{Maps, Windows};
 use crate::hypercall::Guest;
@@ -581,6 +582,30 @@ fn a_vcpu_that_pauses_in_a_stop_wakes_when_an_interrupt_is_there_and_takes_none_
     });
     let ended = run(&hal, partitions(&hal, &[1]));
     assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+}
+
+/// While others wait, a `stop` goes to the hypervisor, which gives the hardware thread away meanwhile.
+#[test]
+fn a_vcpu_has_its_stop_while_nobody_waits() {
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |hal, guest, _, _| {
+        if guest.partition.name == "1" {
+            return OFF;
+        }
+        turn.set(turn.get() + 1);
+        match turn.get() {
+            1 => hal.begin_facility(Facility::Stop),
+            2 => assert!(!hal.allows_stop.get(), "the other partition waits"),
+            _ => {
+                assert!(hal.allows_stop.get());
+                return OFF;
+            }
+        }
+        guest.partition.vcpus[0].demanded.get_or_insert_default().facilities = Facility::Stop.bit();
+        if turn.get() == 1 { Departure::Changed } else { Departure::ConferredToAll }
+    });
+    run(&hal, partitions(&hal, &[1, 1]));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use core::fmt;
 use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::guest_memory::given::{Found, Given};
-use crate::hal::{Hal, HalError, Maps, Page, Window, Work};
+use crate::hal::{HalError, Maps, Memory, Page, Platform, Tables, Window, Work};
 use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
 
@@ -93,7 +93,7 @@ pub struct Pages {
 
 /// A partition's memory.
 #[derive(Debug)]
-pub struct GuestMemory<H: Hal> {
+pub struct GuestMemory<H: Tables> {
     /// The partition's number to the processor.
     pub lpid: u32,
     /// Where it is; contiguous.
@@ -114,7 +114,7 @@ pub struct GuestMemory<H: Hal> {
     large: Vec<u16>,
 }
 
-impl<H: Hal> GuestMemory<H> {
+impl<H: Tables> GuestMemory<H> {
     /// Nothing is mapped of `range`.
     ///
     /// # Errors
@@ -151,6 +151,28 @@ impl<H: Hal> GuestMemory<H> {
         self.mapped.contains(address.0 >> SMALL_LOG2)
     }
 
+    /// Counts a large page that was filled: whether a huge one is full now.
+    fn count_large(&mut self, address: GuestRealAddress) -> bool {
+        let count = self.large.get_mut((address.0 >> HUGE_LOG2) as usize);
+        count.is_some_and(|count| {
+            *count += 1;
+            *count == LARGE_OF_HUGE
+        })
+    }
+
+    /// Makes a page of 1 GiB of the 512 that are all filled. For a moment none of it is mapped: a vCPU that meets
+    /// this faults, and waits for the partition until it is over.
+    fn merge(&mut self, hal: &H, guest: GuestRealAddress) -> Result<(), AccessError> {
+        let real = self.range.start.wrapping_add(guest.0);
+        let page = Page { guest, real, bytes_log2: HUGE_LOG2 };
+        hal.merge_pages(self.lpid, &mut self.tables, page).map_err(AccessError::Hypervisor)?;
+        self.pages.large -= u64::from(LARGE_OF_HUGE);
+        self.pages.huge += 1;
+        Ok(())
+    }
+}
+
+impl<H: Memory + Platform> GuestMemory<H> {
     /// Moves bytes for the partition; marked as such while it is made.
     pub(crate) fn fills<R>(&self, hal: &H, fill: impl FnOnce() -> R) -> R {
         if !self.is_new {
@@ -160,15 +182,6 @@ impl<H: Hal> GuestMemory<H> {
         let result = fill();
         hal.mark(Work::Start);
         result
-    }
-
-    /// Counts a large page that was filled: whether a huge one is full now.
-    fn count_large(&mut self, address: GuestRealAddress) -> bool {
-        let count = self.large.get_mut((address.0 >> HUGE_LOG2) as usize);
-        count.is_some_and(|count| {
-            *count += 1;
-            *count == LARGE_OF_HUGE
-        })
     }
 
     /// Does a piece of what it takes to map the page of `address`, and maps it with the last one; once it is mapped, this
@@ -244,17 +257,6 @@ impl<H: Hal> GuestMemory<H> {
                 Ok((end < memory_end).then_some(end))
             }
         }
-    }
-
-    /// Makes a page of 1 GiB of the 512 that are all filled. For a moment none of it is mapped: a vCPU that meets
-    /// this faults, and waits for the partition until it is over.
-    fn merge(&mut self, hal: &H, guest: GuestRealAddress) -> Result<(), AccessError> {
-        let real = self.range.start.wrapping_add(guest.0);
-        let page = Page { guest, real, bytes_log2: HUGE_LOG2 };
-        hal.merge_pages(self.lpid, &mut self.tables, page).map_err(AccessError::Hypervisor)?;
-        self.pages.large -= u64::from(LARGE_OF_HUGE);
-        self.pages.huge += 1;
-        Ok(())
     }
 
     /// Where a piece of a partition's memory is that must not cross a 64 KiB boundary, and that is the partition's

@@ -1,7 +1,7 @@
 //! Who calls: a vCPU that runs, its partition, and what is shared by all.
 
 use crate::console::Console;
-use crate::hal::Hal;
+use crate::hal::{Hal, Memory, Threads};
 use crate::life::activity::Activity;
 use crate::partition::Partition;
 use crate::scheduling::schedule::{Schedule, start};
@@ -9,7 +9,7 @@ use crate::sync::Lock;
 
 /// A vCPU that runs, with what its hypercalls need: its partition is locked.
 #[derive(Debug)]
-pub struct Guest<'a, H: Hal> {
+pub struct Guest<'a, H: Memory> {
     /// The machine.
     pub hal: &'a H,
     /// The console.
@@ -33,7 +33,9 @@ impl<H: Hal> Guest<'_, H> {
         permission
             .is_none_or(|permission| start(self.hal, self.schedule, &mut vcpus[index], permission))
     }
+}
 
+impl<H: Memory + Threads> Guest<'_, H> {
     /// Makes vCPU `index`, if it runs now on another hardware thread, look at what has changed.
     pub fn call_back(&self, index: usize) {
         if let Activity::Running { thread } = self.partition.vcpus[index].activity()

@@ -22,7 +22,7 @@ use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
 use crate::guest_memory::AccessError;
-use crate::hal::Hal;
+use crate::hal::{Hal, Memory, Threads};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 
 /// What a hypercall is answered with.
@@ -119,7 +119,7 @@ fn refused(error: AccessError) -> Answer {
 
 /// Changes of LPCR take effect when a vCPU enters; those that run on other hardware threads are called
 /// back for it.
-fn entered_anew<H: Hal>(guest: &Guest<'_, H>, status: i64, before: u64) -> Answer {
+fn entered_anew<H: Memory + Threads>(guest: &Guest<'_, H>, status: i64, before: u64) -> Answer {
     if guest.partition.lpcr == before {
         return Answer::Status(status);
     }

@@ -4,10 +4,10 @@ use arch::papr::mode::{ENDIANNESS, INTERRUPT_LOCATION};
 use arch::papr::status::{H_P2, H_P3, H_P4, H_SUCCESS, H_UNSUPPORTED_FLAG_START};
 use arch::registers::lpcr;
 
-use crate::hal::Hal;
+use crate::hal::Memory;
 use crate::partition::Partition;
 
-pub(super) fn set<H: Hal>(
+pub(super) fn set<H: Memory>(
     partition: &mut Partition<H>,
     flags: u64,
     resource: u64,

@@ -7,14 +7,14 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::{Answer, refused};
 use crate::guest_memory::AccessError;
 use crate::guest_memory::given::Given;
-use crate::hal::{Hal, Maps, Window, Windows};
+use crate::hal::{Maps, Memory, Platform, Window, Windows};
 use crate::partition::Partition;
 
 const PAGE_LOG2: u32 = 12;
 const BYTES: u64 = 1 << PAGE_LOG2;
 const KNOWN: u64 = ZERO | COPY | ICACHE_INVALIDATE | ICACHE_SYNCHRONIZE;
 
-pub(super) fn initialize<H: Hal>(
+pub(super) fn initialize<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,
     flags: u64,

@@ -6,13 +6,13 @@ use arch::papr::status::{H_P2, H_P3, H_P4, H_PARAMETER, H_SUCCESS};
 use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
-use crate::hal::Hal;
+use crate::hal::Memory;
 use crate::partition::Partition;
 
 /// The largest table is 2^(12 + 24) bytes.
 const SIZE_MAX: u64 = 24;
 
-pub(super) fn register<H: Hal>(
+pub(super) fn register<H: Memory>(
     partition: &mut Partition<H>,
     hal: &H,
     flags: u64,

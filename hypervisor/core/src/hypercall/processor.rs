@@ -4,7 +4,7 @@ use arch::papr::ALL_OTHERS;
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
-use crate::hal::Hal;
+use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
 use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
@@ -39,7 +39,7 @@ pub(crate) const fn is_all_others(server: u64) -> bool {
 /// needs no help; one that shares no area with the hypervisor has no such count. Where nobody can use the
 /// slice, the caller lets whoever is next run first. The caller pays for what it gives, which is never longer than
 /// what it had left.
-pub(super) fn confer<H: Hal>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
+pub(super) fn confer<H: Memory>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
     if is_all_others(server) {
         return Answer::Departs(H_SUCCESS, [0; 3], Departure::ConferredToAll);
     }

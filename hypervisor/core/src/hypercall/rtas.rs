@@ -10,7 +10,7 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::{Answer, refused};
 use crate::calendar::DateTime;
 use crate::guest_memory::AccessError;
-use crate::hal::Hal;
+use crate::hal::{Hal, Memory, Platform};
 use crate::hypercall::Guest;
 use crate::life::activity::Activity;
 use crate::life::outcome::{Departure, Outcome};
@@ -73,7 +73,7 @@ pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     }
 }
 
-fn read_words<H: Hal>(
+fn read_words<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     address: GuestRealAddress,
     into: &mut [u32],
@@ -147,11 +147,11 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
 }
 
 /// Seconds of the machine's clock.
-fn seconds<H: Hal>(hal: &H) -> Option<i64> {
+fn seconds<H: Platform>(hal: &H) -> Option<i64> {
     hal.date_time()?.to_seconds()
 }
 
-fn time_of_day<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
+fn time_of_day<H: Memory + Platform>(guest: &mut Guest<'_, H>) -> Called {
     let offset = guest.partition.clock_offset;
     let now = seconds(guest.hal).and_then(|now| DateTime::from_seconds(now.checked_add(offset)?));
     match now {
@@ -163,7 +163,7 @@ fn time_of_day<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
 }
 
 /// The partition's clock is the machine's with an offset: nobody else sees that it was set.
-fn set_time_of_day<H: Hal>(guest: &mut Guest<'_, H>, wanted: DateTime) -> Called {
+fn set_time_of_day<H: Memory + Platform>(guest: &mut Guest<'_, H>, wanted: DateTime) -> Called {
     match (wanted.to_seconds(), seconds(guest.hal)) {
         (None, _) => status(PARAMETER),
         (_, None) => status(HARDWARE),

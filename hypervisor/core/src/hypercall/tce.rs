@@ -6,21 +6,21 @@ use arch::papr::tce::{LIST_MAX, PAGE_LOG2, WINDOW};
 
 use super::{Answer, refused};
 use crate::devices::tce::Window;
-use crate::hal::Hal;
+use crate::hal::{Memory, Platform};
 use crate::partition::Partition;
 
 /// The partition's window, if it has one of this number.
-const fn window<H: Hal>(partition: &mut Partition<H>, number: u64) -> Option<&mut Window> {
+const fn window<H: Memory>(partition: &mut Partition<H>, number: u64) -> Option<&mut Window> {
     if number == WINDOW { partition.window.as_mut() } else { None }
 }
 
-pub(super) fn get<H: Hal>(partition: &mut Partition<H>, number: u64, address: u64) -> Answer {
+pub(super) fn get<H: Memory>(partition: &mut Partition<H>, number: u64, address: u64) -> Answer {
     let entry = window(partition, number).and_then(|window| window.entry(address));
     entry.map_or(Answer::Status(H_PARAMETER), |entry| Answer::Outputs(H_SUCCESS, [entry, 0, 0]))
 }
 
 /// The same `entry` for `count` pages from `address` on.
-pub(super) fn put<H: Hal>(
+pub(super) fn put<H: Memory>(
     partition: &mut Partition<H>,
     number: u64,
     address: u64,
@@ -36,7 +36,7 @@ pub(super) fn put<H: Hal>(
 }
 
 /// Entries from a list in the partition's memory: all of them, or none.
-pub(super) fn put_list<H: Hal>(
+pub(super) fn put_list<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,
     number: u64,

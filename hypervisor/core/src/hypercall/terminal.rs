@@ -4,7 +4,7 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
 use crate::console::Console;
-use crate::hal::Hal;
+use crate::hal::{Memory, Platform};
 use crate::partition::guest_tree::TERMINAL;
 use crate::partition::{Partition, Terminal};
 
@@ -15,7 +15,7 @@ fn is_ours(terminal: u64) -> bool {
     terminal == 0 || terminal == u64::from(TERMINAL)
 }
 
-pub(super) fn put<H: Hal>(
+pub(super) fn put<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,
     console: &Console,
@@ -30,7 +30,11 @@ pub(super) fn put<H: Hal>(
     Answer::Status(H_SUCCESS)
 }
 
-pub(super) fn get<H: Hal>(partition: &Partition<H>, hal: &H, terminal: u64) -> Answer {
+pub(super) fn get<H: Memory + Platform>(
+    partition: &Partition<H>,
+    hal: &H,
+    terminal: u64,
+) -> Answer {
     if !is_ours(terminal) {
         return Answer::Status(H_PARAMETER);
     }

@@ -6,7 +6,7 @@ use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 
 use super::{Answer, refused};
 use crate::guest_memory::AccessError;
-use crate::hal::{Hal, HalError};
+use crate::hal::{HalError, Memory, Platform};
 use crate::hypercall::Guest;
 use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
 
@@ -17,7 +17,7 @@ const LINE: u64 = 128;
 /// Bytes of the smallest SLB shadow.
 const SHADOW_BYTES: u64 = 8;
 
-pub(super) fn register<H: Hal>(
+pub(super) fn register<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     flags: u64,
     server: u64,
@@ -60,7 +60,7 @@ fn done(registered: Result<(), Answer>) -> Answer {
 }
 
 /// The big-endian length that an area has at offset 4, of `N` bytes.
-fn length<const N: usize, H: Hal>(
+fn length<const N: usize, H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     address: GuestRealAddress,
 ) -> Result<u64, Answer> {
@@ -73,7 +73,7 @@ const fn crosses_page(address: GuestRealAddress, bytes: u64) -> bool {
     address.0 % PAGE + bytes > PAGE
 }
 
-fn register_area<H: Hal>(
+fn register_area<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
@@ -97,7 +97,7 @@ fn register_area<H: Hal>(
     Ok(())
 }
 
-fn register_log<H: Hal>(
+fn register_log<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
@@ -113,7 +113,7 @@ fn register_log<H: Hal>(
     Ok(())
 }
 
-fn register_shadow<H: Hal>(
+fn register_shadow<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,

@@ -230,6 +230,8 @@ impl Platform for Machine {
 impl Facilities for Machine {
     fn begin_facility(&self, _: Facility) {}
 
+    fn allow_stop(&self, _: bool) {}
+
     fn set_sprg0(&self, _: u64) {}
 }
 

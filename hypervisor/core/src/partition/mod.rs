@@ -14,7 +14,7 @@ use arch::registers::lpcr;
 use crate::devices::tce::Window;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
-use crate::hal::{Hal, HalError};
+use crate::hal::{HalError, Memory};
 use crate::interrupts::presentation::Presentation;
 use crate::life::Life;
 use crate::memory::Range;
@@ -39,7 +39,7 @@ const LPCR_AT_START: u64 = LPCR_ALWAYS | lpcr::GTSE;
 
 /// A partition.
 #[derive(Debug)]
-pub struct Partition<H: Hal> {
+pub struct Partition<H: Memory> {
     /// From the bundle.
     pub name: String,
     /// Its number to the processor, 1 and up.
@@ -92,7 +92,7 @@ pub struct Common {
     pub timebase_offset: u64,
 }
 
-impl<H: Hal> Partition<H> {
+impl<H: Memory> Partition<H> {
     /// A partition over `memory`, nothing of it mapped, without vCPUs.
     ///
     /// # Errors

@@ -87,6 +87,8 @@ struct Thread {
     last: Option<VcpuId>,
     /// It runs a vCPU until something happens, as nobody waits.
     runs_on: bool,
+    /// Its vCPU may wait in a `stop`, while it has the thread.
+    may_pause: bool,
     /// The vCPU for which its doorbell was rung while it ran another.
     called_for: Option<VcpuId>,
     /// Where its time went.
@@ -221,6 +223,11 @@ impl Schedule {
         self.threads[thread].vcpu = Some(id);
         self.threads[thread].last = Some(id);
         self.set_runs_on(thread, runs_on);
+    }
+
+    /// Whether the vCPU that `thread` enters may wait in a `stop`, where nobody sees that it leaves the thread unused.
+    pub fn may_pause(&mut self, thread: usize, may_pause: bool) {
+        self.threads[thread].may_pause = may_pause;
     }
 
     /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's sake, that one pays from
@@ -454,9 +461,10 @@ impl Schedule {
         false
     }
 
-    /// Calls back the threads that run on, as somebody waits `now`: `vcpu`, which pays for it if it is named. But for those whose
-    /// vCPU is due a whole thread or comes before all that wait, as long as any thread looks here again within a slice.
-    pub fn call_back(&mut self, vcpu: Option<VcpuId>, now: u64, ring: impl Fn(usize)) {
+    /// Calls back the threads that run on, as somebody waits `now`: `caller`, which pays for it if it is named. But for those whose
+    /// vCPU is due a whole thread or comes before all that wait, as long as any thread looks here again within a slice. One that may
+    /// pause is called in any case.
+    pub fn call_back(&mut self, caller: Option<VcpuId>, now: u64, ring: impl Fn(usize)) {
         if self.at_hand == 0 {
             return;
         }
@@ -465,21 +473,22 @@ impl Schedule {
         let mut is_looked_after = self.threads.iter().any(|state| state.whereabouts.is_back(soon));
         let mut last = None;
         for thread in 0..self.threads.len() {
-            let Thread { runs_on, vcpu: runs, meter, .. } = self.threads[thread];
-            if !runs_on || runs.is_some_and(|id| self.queue.is_due_a_thread(id)) {
+            let Thread { runs_on, vcpu, may_pause, meter, .. } = self.threads[thread];
+            let busy = vcpu.filter(|_| !may_pause);
+            if !runs_on || busy.is_some_and(|id| self.queue.is_due_a_thread(id)) {
                 continue;
             }
             let ticks = meter.uncharged(now);
-            match runs.and_then(|id| self.queue.first_deadline(id, ticks)) {
+            match busy.and_then(|id| self.queue.first_deadline(id, ticks)) {
                 Some(deadline) => last = last.max(Some((deadline, thread))),
                 None => {
-                    self.ends_slice(thread, vcpu, &ring);
+                    self.ends_slice(thread, caller, &ring);
                     is_looked_after = true;
                 }
             }
         }
         if let Some((_, thread)) = last.filter(|_| !is_looked_after) {
-            self.ends_slice(thread, vcpu, ring);
+            self.ends_slice(thread, caller, ring);
         }
     }
 

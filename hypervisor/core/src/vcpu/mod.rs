@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use arch::address::GuestRealAddress;
 
 use crate::facilities::Demanded;
-use crate::hal::Hal;
+use crate::hal::Windows;
 use crate::interrupts::presentation::Presentation;
 use crate::life::MayRun;
 use crate::life::activity::{Activity, Sleep};
@@ -46,7 +46,7 @@ pub struct Claimed {
 
 /// A vCPU of a partition.
 #[derive(Debug)]
-pub struct Vcpu<H: Hal> {
+pub struct Vcpu<H: Windows> {
     /// Its number in the machine.
     pub id: VcpuId,
     /// What it will go on with. While it runs, whoever runs it has them, and while it does not, the hardware thread that
@@ -68,7 +68,7 @@ pub struct Vcpu<H: Hal> {
     pub stale_fault: Option<GuestRealAddress>,
 }
 
-impl<H: Hal> Vcpu<H> {
+impl<H: Windows> Vcpu<H> {
     /// A vCPU that was not started.
     #[must_use]
     pub fn new(id: VcpuId, registers: Registers) -> Self {

@@ -24,12 +24,16 @@
 //! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
 //! | TM, privileged doorbells | HFSCR withholds them |||
 //!
-//! Of the table, which `cargo xtask check` compares with these words:
+//! Of the table, which `cargo xtask check` compares with these words: what takes a value away that stays in the processor when its
+//! vCPU has left. The value is written back as another vCPU enters, if the processor has another one, and always where time
+//! takes it away.
 //!
-//! | written as another vCPU enters | registers |
+//! | lost to | registers |
 //! |---|---|
-//! | if the processor has another value | SRR0, SRR1, SPRG0, SPRG1, SPRG2, SPRG3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR, PSSCR |
-//! | always | IC, PURR, SPURR, VTB |
+//! | another vCPU only | SPRG0, SPRG1, SPRG2, SPRG3, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR |
+//! | an interrupt in the hypervisor's own code too, which is its end | SRR0, SRR1, DAR, DSISR |
+//! | the hypervisor's own idleness too, before which it saves all | PSSCR |
+//! | time | IC, PURR, SPURR, VTB |
 
 use arch::address::GuestRealAddress;
 use arch::registers::msr;
@@ -65,18 +69,29 @@ pub struct Registers {
     pub floating: Floating,
 }
 
-/// When a register of [`each_supervisor_register`] is written, as another vCPU enters than the one that the processor
-/// has the registers of.
+/// What takes the value of a register of [`each_supervisor_register`] away while it stays in the processor and its vCPU has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Written {
-    /// If the processor has another value.
-    IfDifferent,
-    /// Always: it counts.
-    Always,
+pub enum Lost {
+    /// Another vCPU that enters.
+    ToOthers,
+    /// That, and an interrupt in the hypervisor's own code, which is its end.
+    ToInterrupts,
+    /// That, and the `stop` of a hardware thread that has nothing to do: it saves all registers before.
+    ToIdleness,
+    /// Time: it counts.
+    ToTime,
+}
+
+impl Lost {
+    /// Whether the register is written as another vCPU enters though the processor had the same value when the one before left.
+    #[must_use]
+    pub const fn is_always_written(self) -> bool {
+        matches!(self, Self::ToTime)
+    }
 }
 
 /// The table of the registers that stay in the processor until another vCPU enters: calls the macro `$use` with a row for
-/// each. A row has the field of [`Supervisor`], the hal's names of the register to read and to write, and a [`Written`].
+/// each. A row has the field of [`Supervisor`], the hal's names of the register to read and to write, and what it is [`Lost`] to.
 ///
 /// The reads are made in this order, one after the other, and the writes behind all reads: a read that comes behind a write waits
 /// for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23).
@@ -85,61 +100,61 @@ macro_rules! each_supervisor_register {
     ($use:ident) => {
         $use! {
             /// SRR0.
-            srr0: SRR0 SRR0 IfDifferent;
+            srr0: SRR0 SRR0 ToInterrupts;
             /// SRR1.
-            srr1: SRR1 SRR1 IfDifferent;
+            srr1: SRR1 SRR1 ToInterrupts;
             /// SPRG0.
-            sprg0: SPRG0 SPRG0 IfDifferent;
+            sprg0: SPRG0 SPRG0 ToOthers;
             /// SPRG1.
-            sprg1: SPRG1 SPRG1 IfDifferent;
+            sprg1: SPRG1 SPRG1 ToOthers;
             /// SPRG2.
-            sprg2: SPRG2 SPRG2 IfDifferent;
+            sprg2: SPRG2 SPRG2 ToOthers;
             /// SPRG3.
-            sprg3: SPRG3 SPRG3 IfDifferent;
+            sprg3: SPRG3 SPRG3 ToOthers;
             /// Data address register.
-            dar: DAR DAR IfDifferent;
+            dar: DAR DAR ToInterrupts;
             /// Data storage interrupt status.
-            dsisr: DSISR DSISR IfDifferent;
+            dsisr: DSISR DSISR ToInterrupts;
             /// Process identification.
-            pidr: PIDR PIDR IfDifferent;
+            pidr: PIDR PIDR ToOthers;
             /// Authority mask.
-            amr: AMR AMR IfDifferent;
+            amr: AMR AMR ToOthers;
             /// Instruction authority mask.
-            iamr: IAMR IAMR IfDifferent;
+            iamr: IAMR IAMR ToOthers;
             /// Which of AMR problem state may change.
-            uamor: UAMOR UAMOR IfDifferent;
+            uamor: UAMOR UAMOR ToOthers;
             /// Priority boost of problem state.
-            pspb: PSPB PSPB IfDifferent;
+            pspb: PSPB PSPB ToOthers;
             /// Data stream control.
-            dscr: DSCR DSCR IfDifferent;
+            dscr: DSCR DSCR ToOthers;
             /// Facilities of problem state.
-            fscr: FSCR FSCR IfDifferent;
+            fscr: FSCR FSCR ToOthers;
             /// Target address register.
-            tar: TAR TAR IfDifferent;
+            tar: TAR TAR ToOthers;
             /// Thread identification.
-            tidr: TIDR TIDR IfDifferent;
+            tidr: TIDR TIDR ToOthers;
             /// Which vector registers are in use, by the guest's own account.
-            vrsave: VRSAVE VRSAVE IfDifferent;
+            vrsave: VRSAVE VRSAVE ToOthers;
             /// The run latch.
-            ctrl: CTRL_READ CTRL_WRITE IfDifferent;
+            ctrl: CTRL_READ CTRL_WRITE ToOthers;
             /// Program priority.
-            ppr: PPR PPR IfDifferent;
+            ppr: PPR PPR ToOthers;
             /// Processor stop status and control, the part that is the guest's.
-            psscr: PSSCR PSSCR IfDifferent;
+            psscr: PSSCR PSSCR ToIdleness;
             /// Completed instructions.
-            ic: IC IC Always;
+            ic: IC IC ToTime;
             /// Processor utilization of resources.
-            purr: PURR PURR Always;
+            purr: PURR PURR ToTime;
             /// The same, scaled by frequency.
-            spurr: SPURR SPURR Always;
+            spurr: SPURR SPURR ToTime;
             /// Virtual time base.
-            vtb: VTB VTB Always;
+            vtb: VTB VTB ToTime;
         }
     };
 }
 
 macro_rules! supervisor {
-    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
+    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $lost:ident;)*) => {
         /// Special-purpose registers of the guest that stay in the processor until another vCPU enters: the table
         /// [`each_supervisor_register`], and the decrementer.
         #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -9,7 +9,7 @@
 
 use arch::address::GuestRealAddress;
 
-use crate::hal::{Hal, Window};
+use crate::hal::{Window, Windows};
 
 /// Bytes of the virtual processor area, at least.
 pub const AREA_BYTES: u64 = 640;
@@ -35,7 +35,7 @@ pub struct Log {
 
 /// A vCPU's areas.
 #[derive(Debug)]
-pub struct Vpa<H: Hal> {
+pub struct Vpa<H: Windows> {
     area: Option<H::Pinned>,
     /// The dispatch trace log.
     pub log: Option<Log>,
@@ -43,13 +43,13 @@ pub struct Vpa<H: Hal> {
     pub shadow: Option<GuestRealAddress>,
 }
 
-impl<H: Hal> Default for Vpa<H> {
+impl<H: Windows> Default for Vpa<H> {
     fn default() -> Self {
         Self { area: None, log: None, shadow: None }
     }
 }
 
-impl<H: Hal> Vpa<H> {
+impl<H: Windows> Vpa<H> {
     /// Whether there is a virtual processor area.
     #[must_use]
     pub const fn has_area(&self) -> bool {

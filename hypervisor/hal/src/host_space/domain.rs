@@ -12,9 +12,9 @@ use super::map;
 use super::memory::{DOMAINS_BASE, HeapTables};
 use super::windows::{RIGHTS_DATA, leaf};
 use crate::host_state::per_cpu::THREADS_MAX;
-use crate::metal::invalidation::invalidate_host_in_core;
-use crate::metal::registers::{isync, ptesync, read, spr, write};
+use crate::invalidation::invalidate_host_in_core;
 use crate::radix::{LastTable, PAGE_2M};
+use crate::registers::{isync, ptesync, read, spr, write};
 
 const POOL_BYTES: u64 = 0x400_0000;
 const _: () = assert!((THREADS_MAX * SLOTS_OF_VCPU) as u64 * (1 << FRAME_LOG2) <= POOL_BYTES);

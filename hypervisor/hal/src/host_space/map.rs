@@ -14,9 +14,9 @@ use super::memory::{
     real_of,
 };
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
-use crate::metal::invalidation::{Scope, invalidate};
-use crate::metal::registers::ptesync;
+use crate::invalidation::{Scope, invalidate};
 use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
+use crate::registers::ptesync;
 use crate::single::Single;
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;

@@ -27,9 +27,9 @@ use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
 use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
 use super::{domain, map};
 use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
-use crate::metal::invalidation::{invalidate_host_in_core, invalidate_page_in_core};
-use crate::metal::registers::{isync, ptesync, read, spr, write};
+use crate::invalidation::{invalidate_host_in_core, invalidate_page_in_core};
 use crate::radix::{LastTable, PAGE_2M, Tree};
+use crate::registers::{isync, ptesync, read, spr, write};
 
 const REGION_BYTES: u64 = 1 << PAGE_2M;
 const _: () = assert!(SLOTS as u64 == REGION_BYTES >> FRAME_LOG2, "slots fill their table");

@@ -6,7 +6,7 @@ use arch::registers::{lpcr, msr};
 use hypervisor_core::facilities;
 
 use super::{HOST_MSR, PROCESSOR};
-use crate::metal::registers::{isync, spr, write};
+use crate::registers::{isync, spr, write};
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.

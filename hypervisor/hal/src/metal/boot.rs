@@ -7,9 +7,7 @@ use hypervisor_core::boot::bundle::{HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::{Range, find_free};
 
-use super::invalidation::{Scope, invalidate};
 use super::machine::Machine;
-use super::registers::{read, spr};
 use super::{Boot, opal, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
@@ -17,7 +15,9 @@ use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::{check_version, set_up_thread, translation_on};
+use crate::invalidation::{Scope, invalidate};
 use crate::radix::PAGE_2M;
+use crate::registers::{read, spr};
 
 unsafe extern "Rust" {
     safe fn hal_hypervisor_main(machine: Machine, boot: Boot) -> !;

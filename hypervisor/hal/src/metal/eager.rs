@@ -15,12 +15,12 @@ use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 
 use super::facilities::{load_branches, load_monitor, read_monitor};
-use super::invalidation::await_invalidations;
-use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use super::residents::DECREMENTER_MAX;
 use crate::host_state::HOST_LPCR;
 use crate::host_state::HOST_MSR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
+use crate::invalidation::await_invalidations;
+use crate::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 unsafe extern "C" {

@@ -12,8 +12,8 @@ use hypervisor_core::interrupts::handler::Context;
 use hypervisor_core::life::outcome::Departure;
 
 use super::machine::Machine;
-use super::registers::{read, spr, write};
 use crate::host_state::per_cpu::per_cpu;
+use crate::registers::{read, spr, write};
 
 const REAL_DOOR: u64 = 1;
 const HSRR: u64 = 2;

@@ -7,8 +7,8 @@ use arch::registers::{monitor, psscr};
 use hypervisor_core::facilities::{ALWAYS, Demanded};
 use hypervisor_core::vcpu::registers::Floating;
 
-use super::registers::{read, spr, write};
 use crate::host_state::per_cpu::per_cpu;
+use crate::registers::{read, spr, write};
 
 unsafe extern "C" {
     fn hal_clear_vectors();
@@ -33,6 +33,19 @@ pub(super) fn begin(facility: Facility) {
                 write::<{ spr::PSSCR }>(read::<{ spr::PSSCR }>() & psscr::PRIVILEGED);
             }
             _ => unreachable!("nobody gets {facility:?} on demand"),
+        }
+    }
+}
+
+/// Lets the guest execute `stop` without an exit, or not.
+pub(super) fn allow_stop(allows: bool) {
+    const STOP: u64 = Facility::Stop.bit();
+    // SAFETY: a guest is about to be entered that has used `stop`; the area is this thread's.
+    unsafe {
+        let before = (*per_cpu()).hfscr;
+        let after = if allows { before | STOP } else { before & !STOP };
+        if before != after {
+            grant(after);
         }
     }
 }

@@ -21,17 +21,17 @@ use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::invalidation::{Scope, invalidate};
-use super::registers::{ptesync, read, spr, write};
 use super::window::Pinned;
-use super::{eager, facilities, invalidation, mitigations, opal, residents, threads};
+use super::{eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
 use crate::host_space::memory::HeapTables;
 use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
+use crate::invalidation::{self, Scope, invalidate};
 use crate::radix::{TableMemory, Tree};
+use crate::registers::{ptesync, read, spr, write};
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
@@ -222,6 +222,10 @@ impl Platform for Machine {
 impl Facilities for Machine {
     fn begin_facility(&self, facility: Facility) {
         facilities::begin(facility);
+    }
+
+    fn allow_stop(&self, allows: bool) {
+        facilities::allow_stop(allows);
     }
 
     fn set_sprg0(&self, value: u64) {

@@ -7,12 +7,10 @@ mod boot;
 mod eager;
 mod exits;
 mod facilities;
-pub(crate) mod invalidation;
 mod machine;
 mod mitigations;
 mod opal;
 mod panic;
-pub(crate) mod registers;
 mod residents;
 mod threads;
 mod window;
@@ -28,10 +26,10 @@ use hypervisor_core::vcpu::registers::{Floating, Registers};
 
 pub use machine::{Machine, SecondStage};
 use mitigations::Condition;
-use registers::spr;
 pub use window::{Pinned, Window};
 
 use crate::host_state::per_cpu::PerCpu;
+use crate::registers::spr;
 
 /// What `hal::entry!` hands over.
 pub type Boot = hypervisor_core::run::Boot<'static>;

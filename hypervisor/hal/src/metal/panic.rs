@@ -8,8 +8,8 @@ use hypervisor_core::console::PREFIX;
 use hypervisor_core::sync::{First, Place};
 
 use super::opal;
-use super::registers::{read, spr};
 use crate::host_state::per_cpu::per_cpu;
+use crate::registers::{read, spr};
 
 struct Console;
 

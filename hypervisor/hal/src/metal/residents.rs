@@ -7,12 +7,12 @@ use arch::registers::psscr;
 use hypervisor_core::each_supervisor_register;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{Registers, Supervisor, Written};
+use hypervisor_core::vcpu::registers::{Lost, Registers, Supervisor};
 
 use super::facilities;
-use super::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::host_space::region;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
+use crate::registers::{clear_segments, isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 /// The largest positive value of a decrementer of 56 bits.
@@ -161,7 +161,7 @@ pub(super) fn decrementer_expires(common: Common) -> u64 {
 }
 
 macro_rules! supervisor {
-    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $written:ident;)*) => {
+    ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $lost:ident;)*) => {
         /// Reads all of them, twice over.
         fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor) {
             $(
@@ -175,7 +175,7 @@ macro_rules! supervisor {
         /// Only between two vCPUs. `before`, if it is there, is what is in the processor.
         unsafe fn write_supervisor(from: &Supervisor, before: Option<&Supervisor>) {
             $(
-                let is_there = matches!(Written::$written, Written::IfDifferent)
+                let is_there = !const { Lost::$lost.is_always_written() }
                     && before.is_some_and(|before| before.$field == from.$field);
                 if !is_there {
                     // SAFETY: the caller's promise.

@@ -14,13 +14,13 @@ use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
 
-use super::registers::{isync, ptesync, read, spr, write};
 use super::{opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
 use crate::host_space::region::{self, MapRegion};
 use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
 use crate::host_state::{HOST_LPCR, set_up_thread, translation_on};
+use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 const STACK_BYTES: usize = 0x1_0000;

@@ -213,13 +213,6 @@ impl Tree {
         self.slot(memory, address, PAGE_64K).map(LastTable)
     }
 
-    /// Takes out what [`Tree::map_run`] mapped, as far as it lies in one table. The caller invalidates cached translations.
-    pub fn unmap_run(&mut self, memory: &mut impl TableMemory, address: u64, pages: u64) {
-        if let Some((first, _, page_log2)) = self.find(memory, address) {
-            clear(memory, &first, pages.min(room(address, page_log2)));
-        }
-    }
-
     /// Takes the page at `address` out and answers what it was. The caller invalidates cached translations.
     pub fn unmap(&mut self, memory: &mut impl TableMemory, address: u64) -> Option<Leaf> {
         let (slot, leaf, _) = self.find(memory, address)?;

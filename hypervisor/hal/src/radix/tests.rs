@@ -83,7 +83,7 @@ fn a_gibibyte_of_large_pages_becomes_one_page_and_nothing_else_does() {
 }
 
 #[test]
-fn a_run_of_pages_is_mapped_and_taken_out_as_one_by_one() {
+fn a_run_of_pages_is_mapped_as_one_by_one() {
     const PAGE: u64 = 1 << PAGE_64K;
     let (mut memory, mut tree) = tree(100);
     tree.map_run(&mut memory, 2 * PAGE, PAGE_64K, leaf(8 * PAGE), 30).unwrap();
@@ -102,9 +102,6 @@ fn a_run_of_pages_is_mapped_and_taken_out_as_one_by_one() {
     );
     let across = tree.map_run(&mut memory, 32 * PAGE, PAGE_64K, leaf(0), 33);
     assert_eq!(across, Err(MapError::AcrossTables));
-    tree.unmap_run(&mut memory, 2 * PAGE, 29);
-    let left: Vec<u64> = (0..40).filter(|page| walk(&tree, &memory, *page).is_some()).collect();
-    assert_eq!(left, [31]);
 }
 
 #[test]

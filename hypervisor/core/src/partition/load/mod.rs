@@ -6,7 +6,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
 use crate::guest_memory::{AccessError, GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2, pieces};
-use crate::hal::{Hal, HalError, Maps, Window, Windows};
+use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
 use crate::life::outcome::LoadError;
 use crate::life::progress::Progress;
 use crate::memory::{Range, find_free};
@@ -69,7 +69,7 @@ const COPY_BYTES: u64 = 0x4000;
 ///
 /// # Errors
 /// Why the partition cannot start.
-pub fn load_piece<H: Hal>(
+pub fn load_piece<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,
     progress: Progress,
@@ -102,7 +102,7 @@ pub fn load_piece<H: Hal>(
 }
 
 /// What the first vCPU of a partition that is loaded starts with.
-pub fn first_registers<H: Hal>(partition: &Partition<H>, hal: &H) -> Registers {
+pub fn first_registers<H: Memory + Platform>(partition: &Partition<H>, hal: &H) -> Registers {
     let guest_time = hal.timebase().wrapping_add(partition.timebase_offset);
     let Payload { entry, tree_address, .. } = partition.payload;
     Registers::at_entry(entry, tree_address, guest_time)
@@ -112,7 +112,10 @@ pub fn first_registers<H: Hal>(partition: &Partition<H>, hal: &H) -> Registers {
 ///
 /// # Errors
 /// Why it cannot start.
-pub fn load<H: Hal>(partition: &mut Partition<H>, hal: &H) -> Result<Registers, LoadError> {
+pub fn load<H: Memory + Platform>(
+    partition: &mut Partition<H>,
+    hal: &H,
+) -> Result<Registers, LoadError> {
     let mut progress = Some(Progress::START);
     while let Some(so_far) = progress {
         progress = load_piece(partition, hal, so_far)?;
@@ -127,7 +130,7 @@ const fn room(address: GuestRealAddress) -> u64 {
 
 /// Copies what comes behind the first `done` bytes of a segment, to where a piece ends in the partition's
 /// memory: how much that is.
-fn copy<H: Hal>(
+fn copy<H: Memory + Platform>(
     memory: &mut GuestMemory<H>,
     payload: &Payload,
     hal: &H,

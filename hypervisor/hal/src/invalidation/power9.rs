@@ -3,7 +3,7 @@
 use core::arch::asm;
 
 use super::Scope;
-use crate::metal::registers::{isync, ptesync, spr, write};
+use crate::registers::{isync, ptesync, spr, write};
 
 const IS_PID: u64 = 0x400;
 const IS_LPID: u64 = 0x800;
@@ -113,7 +113,7 @@ pub(crate) fn invalidate(scope: Scope) {
 }
 
 /// Waits until all invalidations that this thread has begun, a guest's too, are done on all threads.
-pub(in crate::metal) fn await_invalidations() {
+pub(crate) fn await_invalidations() {
     // SAFETY: barriers.
     unsafe { asm!("eieio", "tlbsync", "ptesync", options(nostack)) };
 }

@@ -97,7 +97,7 @@ pub(crate) unsafe fn write<const NUMBER: u16>(value: u64) {
 const SEGMENTS: u64 = 4;
 
 /// Forgets what a partition may have left in the segment lookaside buffer, cached translations apart.
-pub(super) fn clear_segments() {
+pub(crate) fn clear_segments() {
     for index in 0..SEGMENTS {
         // SAFETY: with radix translation nothing looks into the buffer.
         unsafe { asm!("slbmte {}, {}", in(reg) 0, in(reg) index, options(nostack)) };

@@ -2,9 +2,9 @@
 
 mod power9;
 
-pub(super) use power9::await_invalidations;
 pub(crate) use power9::{
-    invalidate, invalidate_host_in_core, invalidate_in_core, invalidate_page_in_core,
+    await_invalidations, invalidate, invalidate_host_in_core, invalidate_in_core,
+    invalidate_page_in_core,
 };
 
 /// What a broadcast invalidation covers.
