@@ -258,7 +258,7 @@ fn gdb_gets_to_know_the_symbols_of_what_runs() {
     assert!(lines.len() == 2 && said.contains("# partition hello\n"), "{said}");
     let mut script = lines;
     script.extend(["break *0xc00", "continue", "reverse-stepi", "info symbol $pc"]);
-    script.extend(["info symbol 0xc000000000000c00", "kill"]);
+    script.extend(["info symbol 0xc000000000008100", "kill"]);
     let (_, _, said) = debugged(&folder, &example("hello"), &script);
     let named =
         |file: &str| said.lines().any(|line| line.contains(" in section ") && line.ends_with(file));
