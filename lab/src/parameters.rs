@@ -1,7 +1,5 @@
 //! The values of a machine's description as a list, for programs.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use simulator::description::timing::TimingFile;
 use toml::{Table, Value};
@@ -60,14 +58,6 @@ impl Parameters {
     pub fn json(&self) -> String {
         format!("{}\n", serde_json::to_string(self).expect("it has only string keys"))
     }
-}
-
-/// The values of a machine's timing model by their keys.
-pub(crate) fn of_timing(machine: &MachineFile) -> BTreeMap<String, f64> {
-    let mut parameters = Vec::new();
-    collect(&machine.text().parse().unwrap_or_default(), "", &mut parameters);
-    let timing = parameters.into_iter().filter(|parameter| parameter.key.starts_with("timing."));
-    timing.map(|parameter| (parameter.key, parameter.value)).collect()
 }
 
 /// Adds the quantities below `table`, which lies at `prefix`.

@@ -14,7 +14,7 @@ use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
 use crate::loss;
 use crate::metric::{Figure, Interval, MISSES, Measured, Per, metrics};
-use crate::parameters;
+use crate::setting;
 use crate::steps::{self, Saved};
 
 /// The version of the JSON's form.
@@ -98,7 +98,7 @@ impl Report {
                 .timing()
                 .map_or_else(|_| String::new(), TimingFile::checksum),
             parameters: quantum
-                .map(|_| parameters::of_timing(&experiment.machine))
+                .map(|_| setting::timing(experiment.machine.text()))
                 .unwrap_or_default(),
             seed,
             quantum,

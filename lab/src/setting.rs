@@ -117,6 +117,27 @@ pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, f64>,
     numbers.collect()
 }
 
+/// The values of the timing model in the description `text`, by their places.
+#[must_use]
+pub fn timing(text: &str) -> BTreeMap<String, f64> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return BTreeMap::new() };
+    let mut keys = Vec::new();
+    collect(document.as_table(), "", &mut keys);
+    let keys = keys.into_iter().filter(|key| key.starts_with("timing."));
+    keys.filter_map(|key| Some((key.clone(), number_at(document.as_table(), &key)?))).collect()
+}
+
+/// The number at `path`, which is there.
+fn number_at(table: &dyn TableLike, path: &str) -> Option<f64> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let item = table.get(first)?;
+    match item.as_table_like() {
+        Some(inner) if !rest.is_empty() => number_at(inner, rest),
+        Some(quantity) => as_number(quantity.get(VALUE)?.as_value()?),
+        None => as_number(item.as_value()?),
+    }
+}
+
 fn place(document: &DocumentMut, setting: &Setting) -> Result<String, String> {
     let mut keys = Vec::new();
     collect(document.as_table(), "", &mut keys);

@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::target::Debugger;
+use simulator::Machine;
+
+use super::Surroundings;
 
 /// Bytes that are shown at most, if nobody says, and in a line.
 const MOST: usize = 4096;
@@ -18,19 +20,17 @@ Memory by effective address, as the chosen thread sees it: gdb's own x and print
 ";
 
 /// The answer to `monitor` with this behind it.
-pub(super) fn answer(debugger: &Debugger<'_>, line: &str) -> String {
+pub(super) fn answer(machine: &Machine, surroundings: &dyn Surroundings, line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let answered = match words[..] {
         [] | ["help"] => Ok(HELP.to_owned()),
-        ["symbols"] => Ok(symbols(debugger)),
+        ["symbols"] => Ok(symbols(surroundings)),
         ["memory", "real", ref place @ ..] => {
-            memory(place, |address, bytes| debugger.history.machine().look_at_real(address, bytes))
+            memory(place, |address, bytes| machine.look_at_real(address, bytes))
         }
         ["memory", "guest", partition, ref place @ ..] => {
-            lpid(debugger, partition).and_then(|lpid| {
-                memory(place, |address, bytes| {
-                    debugger.history.machine().look_at_guest_real(lpid, address, bytes)
-                })
+            lpid(surroundings, partition).and_then(|lpid| {
+                memory(place, |address, bytes| machine.look_at_guest_real(lpid, address, bytes))
             })
         }
         _ => Err(format!("there is no `monitor {line}`; there are\n{}", HELP.trim_end())),
@@ -39,9 +39,9 @@ pub(super) fn answer(debugger: &Debugger<'_>, line: &str) -> String {
 }
 
 /// The number of the partition with this name.
-fn lpid(debugger: &Debugger<'_>, wanted: &str) -> Result<u32, String> {
-    let name = |lpid: &u32| debugger.surroundings.partition(*lpid);
-    let lpids = 1..=debugger.surroundings.partitions() as u32;
+fn lpid(surroundings: &dyn Surroundings, wanted: &str) -> Result<u32, String> {
+    let name = |lpid: &u32| surroundings.partition(*lpid);
+    let lpids = 1..=surroundings.partitions() as u32;
     lpids.clone().find(|lpid| name(lpid) == Some(wanted)).ok_or_else(|| {
         let known: Vec<&str> = lpids.filter_map(|lpid| name(&lpid)).collect();
         match known.is_empty() {
@@ -86,8 +86,8 @@ fn number(text: &str) -> Result<u64, String> {
 }
 
 /// The commands that tell gdb the symbols of the programs whose files are known.
-fn symbols(debugger: &Debugger<'_>) -> String {
-    let programs = debugger.surroundings.programs();
+fn symbols(surroundings: &dyn Surroundings) -> String {
+    let programs = surroundings.programs();
     if programs.is_empty() {
         return "no program's file is known; add-symbol-file takes one\n".to_owned();
     }

@@ -63,7 +63,7 @@ enum Action {
 pub(super) struct Debugger<'a> {
     pub(super) history: History<'a>,
     is_little_endian: bool,
-    pub(super) surroundings: &'a mut (dyn Surroundings + 'a),
+    surroundings: &'a mut (dyn Surroundings + 'a),
     action: Action,
     breaks: BTreeSet<u64>,
     watches: Vec<Watch>,
@@ -245,7 +245,11 @@ impl MonitorCmd for Debugger<'_> {
         line: &[u8],
         mut out: ConsoleOutput<'_>,
     ) -> Result<(), Failure> {
-        let answer = monitor::answer(self, &String::from_utf8_lossy(line));
+        let answer = monitor::answer(
+            self.history.machine(),
+            self.surroundings,
+            &String::from_utf8_lossy(line),
+        );
         out.write_raw(visible(&answer).as_bytes());
         Ok(())
     }

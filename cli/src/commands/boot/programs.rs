@@ -57,15 +57,16 @@ pub(super) fn files(arguments: &BootArguments, has_hypervisor: bool) -> Vec<(Str
         && let Ok(file) = TomlFile::read(path, &Files::new(INTERRUPTION))
         && let Ok(payloads) = partition_file::payloads(&file)
     {
-        files.extend(payloads.into_iter().filter_map(|(partition, payload)| {
+        files.extend(payloads.into_iter().map(|(partition, payload)| {
             let path = match images.as_ref().filter(|_| GUESTS.contains(&payload.as_str())) {
                 Some(images) => images.folder().join(payload),
                 None => file.resolve(&payload),
             };
-            Some((format!("partition {partition}"), path))
+            (format!("partition {partition}"), path)
         }));
     }
-    let known = files.into_iter().filter_map(|(who, path)| {
+    let files = files.into_iter().filter(|(_, path)| path.is_file());
+    let known = files.filter_map(|(who, path)| {
         let bytes = std::fs::read(&path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
         let moved = if who.starts_with("partition") { payload::moved_by(&bytes) } else { 0 };
         let path = path.canonicalize().unwrap_or(path);
