@@ -53,8 +53,8 @@ fn options(title: &str) -> Options<'static> {
 }
 
 /// A flame graph (SVG) of `after`, with the causes that became dearer since `before` in red and those that became cheaper
-/// in blue; other frames, and what did not change, have no colour. Where
-/// what they are divided by differs, the cycles of each are those of as many calls.
+/// in blue; other frames, and what did not change, have no colour. Where the numbers of calls differ, `before` counts as if
+/// it had as many as `after`.
 ///
 /// # Errors
 /// Whatever the graph's writer says; an empty ledger has no graph.
