@@ -108,8 +108,8 @@ pub struct RunArguments {
     /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
-    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several. With several values, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several values run in all combinations, 64 runs at most.
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub set: Vec<Setting>,
     /// Run at the values alone, and not with the guesses at their ends, which takes three times as long.
     #[arg(long, conflicts_with = "functional")]
@@ -305,6 +305,10 @@ pub struct DiffArguments {
     /// the first report with the second one of the second.
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     pub variants: Vec<String>,
+    /// Write a flame graph of the second into this file, an SVG: red is dearer than in the first, blue is cheaper. If the
+    /// reports have several variants, --variants chooses.
+    #[arg(long, value_name = "FILE")]
+    pub flamegraph: Option<PathBuf>,
     /// Compare lines of the ledgers by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,

@@ -122,13 +122,14 @@ pub fn full(place: &str, error: &io::Error) -> Failure {
 }
 
 /// What arrives on standard input, as it arrives. Read on a thread of its own, which ends with the
-/// input or with the command. Fails if it is a folder, which nothing can be read from.
+/// input or with the command. Fails if it is a folder, or open for writing only, which nothing can be read from.
 pub fn input() -> Result<Receiver<Vec<u8>>, Failure> {
+    let wrong = |text: &str| Err(Failure::input("standard input", text));
     if Path::new("/dev/stdin").is_dir() {
-        return Err(Failure::input(
-            "standard input",
-            "is a folder; give it a file, a pipe or a terminal",
-        ));
+        return wrong("is a folder; give it a file, a pipe or a terminal");
+    }
+    if is_for_writing() {
+        return wrong("is open for writing only; give it a file, a pipe or a terminal to read");
     }
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -145,4 +146,15 @@ pub fn input() -> Result<Receiver<Vec<u8>>, Failure> {
         }
     });
     Ok(receiver)
+}
+
+/// Whether standard input was opened for writing only. The standard library takes that for an input that has ended.
+fn is_for_writing() -> bool {
+    /// `O_ACCMODE` and `O_WRONLY` of Linux.
+    const MODE: u32 = 3;
+    const WRITING: u32 = 1;
+    let about = std::fs::read_to_string("/proc/self/fdinfo/0").unwrap_or_default();
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & MODE == WRITING)
 }

@@ -31,7 +31,9 @@ fn debugged(folder: &Folder, arguments: &str, script: &[&str]) -> (String, Strin
     let run = child.wait_with_output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{first}{rest}{}", errors(&output));
     let shown = String::from_utf8(run.stdout).unwrap();
-    (shown, first + &rest, String::from_utf8(output.stdout).unwrap())
+    // What `monitor` answers goes to standard error.
+    let answers = output.stdout.into_iter().chain(output.stderr).collect();
+    (shown, first + &rest, String::from_utf8(answers).unwrap())
 }
 
 /// The answers to `print` commands, `$1 = ...` and so on.
@@ -195,4 +197,70 @@ fn a_person_watches_memory_forwards_and_backwards() {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     assert_eq!(printed(&said), ["1", "2", "3", "2", "3", "4"], "{said}");
+}
+
+/// What a line of `monitor memory` shows, as bytes, by the address at its begin.
+fn bytes_at(said: &str, address: u64) -> Option<Vec<&str>> {
+    let begin = format!("{address:#018x}: ");
+    let line = said.lines().find_map(|line| line.strip_prefix(&begin))?;
+    Some(line.split(' ').collect())
+}
+
+/// gdb's own reading in the state of the thread is the judge: a partition's memory at the guest real address of the `sc 1`
+/// that it made, and the hypervisor's at its vector.
+#[test]
+fn memory_is_read_by_guest_real_and_real_address() {
+    let folder = Folder::new();
+    let script = [
+        "monitor memory guest hello 0x100 4",
+        "break *0xc00",
+        "continue",
+        "print/x $srr0",
+        "print/x *(unsigned int *)0xc00",
+        "eval \"monitor memory guest hello %lu 4\", $srr0 - 4",
+        "eval \"monitor memory real %lu 4\", $srr0 - 4",
+        "monitor memory real 0xc00 4",
+        "monitor memory guest nobody 0",
+        "monitor memory real 0x7fffffff 2",
+        "monitor memory real 0xc00 5000",
+        "monitor memory elsewhere 0",
+        "kill",
+    ];
+    let (_, _, said) = debugged(&folder, &example("hello"), &script);
+    let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
+    let printed = printed(&said);
+    assert!(said.contains("0x0000000000000100: no memory"), "before the hypervisor: {said}");
+    let call = number(printed[0]) - 4;
+    let begin = format!("{call:#018x}: ");
+    let lines: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix(&begin)).collect();
+    assert_eq!(lines[0], "22 00 00 44", "sc 1: {said}");
+    assert_ne!(lines[1], lines[0], "the real address is another: {said}");
+    let vector = number(printed[1]) as u32;
+    let shown = bytes_at(&said, 0xC00).unwrap();
+    assert_eq!(shown, vector.to_le_bytes().map(|byte| format!("{byte:02x}")), "{said}");
+    for expected in [
+        "no partition is called `nobody`; known: hello\n",
+        "0x000000007fffffff: 00\n0x0000000080000000: no memory\n",
+        "5000 bytes are not 1 to 4096\n",
+        "there is no `monitor memory elsewhere 0`; there are\n",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
+
+/// What `monitor symbols` says lets gdb name the functions of the hypervisor and of the partition's program.
+#[test]
+fn gdb_gets_to_know_the_symbols_of_what_runs() {
+    let folder = Folder::new();
+    let (_, _, said) = debugged(&folder, &example("hello"), &["monitor symbols", "kill"]);
+    let lines: Vec<&str> =
+        said.lines().filter(|line| line.starts_with("add-symbol-file ")).collect();
+    assert!(lines.len() == 2 && said.contains("# partition hello\n"), "{said}");
+    let mut script = lines;
+    script.extend(["break *0xc00", "continue", "reverse-stepi", "info symbol $pc"]);
+    script.extend(["info symbol 0xc000000000008100", "kill"]);
+    let (_, _, said) = debugged(&folder, &example("hello"), &script);
+    let named =
+        |file: &str| said.lines().any(|line| line.contains(" in section ") && line.ends_with(file));
+    assert!(named("/hello") && named("/hypervisor"), "{said}");
 }

@@ -180,3 +180,104 @@ fn without_the_python_package_one_line_says_how_to_get_it() {
         assert_eq!(errors.lines().count(), 1, "{errors}");
     }
 }
+
+/// Each of the values gives what a run with it alone gives, side by side, and JSON says which.
+#[test]
+fn several_values_run_side_by_side() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only";
+    let set = "--set interrupt_and_return=179,209 --set isync=50";
+    let json = run(&folder, &format!("{line} --format json {set}"));
+    let report: Value = serde_json::from_str(&printed(&json)).unwrap();
+    assert_eq!(report["variants"].as_object().unwrap().len(), 2);
+    for value in [179, 209] {
+        let name = format!("immediate-translated:interrupt_and_return={value}");
+        let alone =
+            format!("{line} --format json --set interrupt_and_return={value} --set isync=50");
+        let alone = cycles(&run(&folder, &alone), "immediate-translated");
+        assert_eq!(cycles(&json, &name).to_bits(), alone.to_bits());
+        let set = &report["variants"][&name]["set"];
+        assert_eq!(set.as_object().unwrap().len(), 1, "{set}");
+        assert_eq!(set["timing.special.interrupt_and_return"], f64::from(value));
+    }
+    assert_eq!(report["parameters"]["timing.special.isync"], 50.0);
+    let text = printed(&run(&folder, &format!("{line} {set}")));
+    let lines = text.lines().filter(|line| line.starts_with("immediate-translated:"));
+    assert_eq!(lines.count(), 2, "{text}");
+    folder.write("report.json", printed(&json));
+    let names =
+        [179, 209].map(|value| format!("immediate-translated:interrupt_and_return={value}"));
+    let difference = format!("diff report.json --by cause --variants {}", names.join(" "));
+    let difference = printed(&run(&folder, &difference));
+    assert!(difference.contains("        +30.00 "), "{difference}");
+}
+
+#[test]
+fn too_many_runs_and_what_does_not_go_with_several_values_are_refused() {
+    let folder = Folder::new();
+    assert_refused(
+        &folder,
+        "run null-hypercall --set interrupt_and_return=1,2,3,4,5 --set isync=1,2,3 --variant full-translated \
+         --variant full-real --variant immediate-real --variant immediate-translated --variant eager-translated",
+        "--set: 15 combinations of values of 5 variants are 75 runs, and 64 are the most; give fewer, choose with \
+         --variant, or use `powervisor sweep`",
+    );
+    assert_refused(
+        &folder,
+        "run map-single --set isync=1,2",
+        "--set: several values do not go with an experiment that compares its variants (`steps`, `loss_against`); give \
+         one value, or use `powervisor sweep`",
+    );
+    assert_refused(
+        &folder,
+        "show power9 --set isync=1,2",
+        "--set: `isync=1,2` has several values, which are for `run`; give one",
+    );
+}
+
+/// A value that the region had to pay nothing of is named, and one that it had is not.
+#[test]
+fn a_value_that_met_no_event_cannot_change_a_region() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant full-translated --values-only --format json";
+    folder.write("before.json", printed(&run(&folder, line)));
+    let set = "--set tlbie_broadcast=0 --set quad=3 --set reservation=0";
+    folder.write("after.json", printed(&run(&folder, &format!("{line} {set}"))));
+    let text = printed(&run(&folder, "diff before.json after.json --flamegraph difference.svg"));
+    let moot: Vec<&str> = text.lines().filter(|line| line.contains("events")).collect();
+    let expected = [
+        "timing.latency.quad is 12 before and 3 after; 0 events in the region: cannot change",
+        "timing.special.tlbie_broadcast is 450 before and 0 after; 0 events in the region: cannot change",
+    ];
+    assert_eq!(moot, expected);
+    let graph = std::fs::read_to_string(folder.path().join("difference.svg")).unwrap();
+    let title = "null-hypercall, full-translated to null-hypercall, full-translated: 491.0 to 437.0 cycles per hypercall";
+    assert!(graph.contains(title));
+    assert!(graph.contains("rgb(") && graph.contains("<title>flush.return"));
+}
+
+/// What is missed in a region is counted as the payload's size says: one more line of a walk is one more miss.
+#[test]
+fn misses_are_rows_and_what_explain_prints() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only";
+    let rows = |set: &str| {
+        let output = run(&folder, &format!("{line} --format json{set}"));
+        let report: Value = serde_json::from_str(&printed(&output)).unwrap();
+        let rows = report["rows"].as_array().unwrap().clone();
+        move |metric: &str| {
+            let row = rows.iter().find(|row| row["metric"] == metric).unwrap();
+            row["value"].as_f64().unwrap()
+        }
+    };
+    let usual = rows("");
+    assert!(usual("l1_misses_per_hypercall") < 0.01, "everything is in the L1");
+    // Translations that do not stay: each call has to look for its pages again.
+    let small = rows(" --set ierat_entries=1 --set derat_entries=1");
+    assert!(small("erat_misses_per_hypercall") >= 1.0);
+    assert!(small("tlb_misses_per_hypercall") < 0.01, "the TLB has them");
+    let text = printed(&run(&folder, &format!("{line} --explain")));
+    let expected =
+        "misses per hypercall\n         0  L1\n         0  L2\n         0  L3\n         0  ERAT\n";
+    assert!(text.contains(expected), "{text}");
+}

@@ -9,7 +9,7 @@
 //! [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the consoles of the two
 //! machines comparable.
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
-//! figures ([`metric`]), [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`]
+//! figures ([`metric`]), [`events`] what its region met, [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`]
 //! puts the machine's figures beside published ones. A machine that somebody looks at step by step, also backwards, has a
 //! [`history`]. What goes wrong is a [`failure::Failure`].
 
@@ -19,6 +19,7 @@ pub mod checks;
 pub mod comparison;
 pub mod console;
 pub mod demultiplex;
+pub mod events;
 pub mod experiment;
 pub mod failure;
 pub mod history;

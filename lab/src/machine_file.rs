@@ -69,8 +69,9 @@ impl MachineFile {
     #[must_use]
     pub fn unknown(name: &str) -> String {
         let hint = suggest(name, BUILT_IN.map(|(name, _)| name));
+        let stop = if hint.ends_with('?') { "" } else { "." };
         format!(
-            "no machine is called `{name}`; {hint} A description of your own is named by its path, ending in .toml"
+            "no machine is called `{name}`; {hint}{stop} A description of your own is named by its path, ending in .toml"
         )
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
+use crate::events::Met;
 use crate::refills::Refills;
 use crate::samples::Summary;
 
@@ -87,6 +88,8 @@ pub struct Measured {
     pub cycles: Option<Interval>,
     /// Its cycles that went into bringing back what was lost to others.
     pub refills: Option<Refills>,
+    /// What the region met, where the machine ran with its timing model.
+    pub met: Option<Met>,
     /// Of the samples that the payload took, and the ends of that where it leans on guesses.
     pub samples: Option<(Summary, Option<[Summary; 2]>)>,
 }
@@ -105,7 +108,7 @@ pub struct Interval {
 pub struct Metric {
     /// What its name in JSON begins with.
     stem: &'static str,
-    /// In tables.
+    /// In tables; empty where a table does not show it.
     pub column: &'static str,
     /// The unit.
     pub unit: &'static str,
@@ -128,6 +131,9 @@ impl Metric {
         }
     }
 }
+
+/// The unit of what a region did not find.
+pub const MISSES: &str = "misses";
 
 fn exact(value: u64) -> Option<Interval> {
     Some(Interval { value, ends: None })
@@ -162,8 +168,21 @@ const EXITS: Metric = count("exits", "exits", "exits", |measured| {
     exact(measured.counts.exits_translated + measured.counts.exits_real)
 });
 
+/// What a region did not find: no table shows it, `--explain` does.
+macro_rules! misses {
+    ($name:literal, $figure:ident) => {
+        count($name, "", MISSES, |measured| exact(measured.met.as_ref()?.misses.$figure))
+    };
+}
+
+const L1_MISSES: Metric = misses!("l1_misses", l1);
+const L2_MISSES: Metric = misses!("l2_misses", l2);
+const L3_MISSES: Metric = misses!("l3_misses", l3);
+const ERAT_MISSES: Metric = misses!("erat_misses", erat);
+const TLB_MISSES: Metric = misses!("tlb_misses", tlb);
+
 /// Of a region that begins and ends once, and has many of what its counts are divided by.
-const ONCE: [Metric; 9] = [
+const ONCE: [Metric; 14] = [
     CYCLES,
     INSTRUCTIONS,
     OF_HYPERVISOR,
@@ -177,14 +196,28 @@ const ONCE: [Metric; 9] = [
         exact(measured.counts.exits_translated)
     }),
     count("real_exits", "real", "exits", |measured| exact(measured.counts.exits_real)),
+    L1_MISSES,
+    L2_MISSES,
+    L3_MISSES,
+    ERAT_MISSES,
+    TLB_MISSES,
 ];
 
-const PER_INSTRUCTION: [Metric; 3] = [CYCLES, whole(INSTRUCTIONS), whole(EXITS)];
+const PER_INSTRUCTION: [Metric; 8] = [
+    CYCLES,
+    whole(INSTRUCTIONS),
+    whole(EXITS),
+    L1_MISSES,
+    L2_MISSES,
+    L3_MISSES,
+    ERAT_MISSES,
+    TLB_MISSES,
+];
 
 const PER_PARTITION: [Metric; 1] = [OF_HYPERVISOR];
 
 /// Of a region that begins again and again.
-const REPEATED: [Metric; 10] = [
+const REPEATED: [Metric; 15] = [
     CYCLES,
     INSTRUCTIONS,
     OF_HYPERVISOR,
@@ -195,6 +228,11 @@ const REPEATED: [Metric; 10] = [
     count("erat_cycles", "ERAT", "cycles", |measured| exact(measured.refills?.erat)),
     count("tlb_cycles", "TLB", "cycles", |measured| exact(measured.refills?.tlb)),
     count("predictor_cycles", "predictor", "cycles", |measured| exact(measured.refills?.predictor)),
+    L1_MISSES,
+    L2_MISSES,
+    L3_MISSES,
+    ERAT_MISSES,
+    TLB_MISSES,
 ];
 
 /// A figure of the samples, in nanoseconds.

@@ -197,6 +197,16 @@ pub struct PartitionFile {
     pub partitions: Vec<Partition>,
 }
 
+/// The names of a partition file's partitions, each with what its `payload` says.
+///
+/// # Errors
+/// [`Failure`] if it is no partition file.
+pub fn payloads(file: &TomlFile) -> Result<Vec<(String, String)>, Failure> {
+    let contents: Contents = file.parse()?;
+    let named = |table: PartitionTable| (table.name.into_inner(), table.payload.into_inner());
+    Ok(contents.partition.into_iter().map(named).collect())
+}
+
 impl PartitionFile {
     /// Reads the file and the payloads that it names.
     pub fn read(path: &Path, files: &Files) -> Result<Self, Failure> {

@@ -13,7 +13,8 @@ use crate::checks::{Checks, causes_text};
 use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
 use crate::loss;
-use crate::metric::{Figure, Interval, Measured, Per, metrics};
+use crate::metric::{Figure, Interval, MISSES, Measured, Per, metrics};
+use crate::setting;
 use crate::steps::{self, Saved};
 
 /// The version of the JSON's form.
@@ -31,6 +32,8 @@ pub struct Report {
     config_hash: String,
     /// Of the values of its timing model.
     parameters_lock: String,
+    /// The values of its timing model, by their keys.
+    parameters: BTreeMap<String, f64>,
     seed: u64,
     /// Where the machine ran with its timing model.
     quantum: Option<u64>,
@@ -51,6 +54,10 @@ pub struct Report {
 struct OfVariant {
     /// What the figures that are not of the whole region were divided by.
     divisor: u64,
+    /// The values that the variant has instead of the report's, by their keys.
+    set: BTreeMap<String, f64>,
+    /// How many events the region met that a value is the price of, by the value's key.
+    events: BTreeMap<&'static str, u64>,
     #[serde(flatten)]
     checks: Checks,
 }
@@ -90,6 +97,9 @@ impl Report {
             parameters_lock: description
                 .timing()
                 .map_or_else(|_| String::new(), TimingFile::checksum),
+            parameters: quantum
+                .map(|_| setting::timing(experiment.machine.text()))
+                .unwrap_or_default(),
             seed,
             quantum,
             per: experiment.per.clone(),
@@ -134,9 +144,21 @@ impl Report {
                 ),
             });
         }
-        let of_variant = OfVariant { divisor: per, checks: Checks::default() };
+        let of_variant = OfVariant {
+            divisor: per,
+            set: BTreeMap::new(),
+            events: measured.met.as_ref().map(|met| met.events.clone()).unwrap_or_default(),
+            checks: Checks::default(),
+        };
         self.variants.insert(variant.name.clone(), of_variant);
         Ok(())
+    }
+
+    /// Says that a variant, which has its figures, ran with these values instead of the report's, by their keys.
+    pub fn add_set(&mut self, variant: &str, set: BTreeMap<String, f64>) {
+        if let Some(of_variant) = self.variants.get_mut(variant) {
+            of_variant.set = set;
+        }
     }
 
     /// Whether it has no variant yet.
@@ -208,7 +230,7 @@ impl Report {
             .chunk_by(|one, other| one.variant == other.variant)
             .map(|rows| &rows[0].variant)
         {
-            let (Some(OfVariant { divisor, checks }), Some(ledger)) =
+            let (Some(OfVariant { divisor, checks, .. }), Some(ledger)) =
                 (self.variants.get(name), self.ledger.get(name))
             else {
                 continue;
@@ -220,12 +242,24 @@ impl Report {
                 let checked = checks.causes_made_free.as_deref().unwrap_or_default();
                 let ledger = explain::explain(ledger, *divisor, self.per.noun(), checked);
                 text.push_str(&format!("\n{name}, where the cycles went\n\n{ledger}"));
+                text.push_str(&self.misses(name));
             }
             if let (Some(causes), true) = (&checks.causes_made_free, are_checks_wanted) {
                 text.push_str(&causes_text(name, causes));
             }
         }
         text
+    }
+
+    /// What the region of a variant did not find, a line for each.
+    fn misses(&self, variant: &str) -> String {
+        let is_of = |row: &&Row| row.variant == variant && row.unit == MISSES;
+        let lines = self.rows.iter().filter(is_of).map(|row| {
+            let stem = row.metric.split("_misses").next().unwrap_or_default().to_uppercase();
+            let walks = if stem == "TLB" { ", each a walk of the tables" } else { "" };
+            format!("{:>10}  {stem}{walks}\n", row.value.text())
+        });
+        format!("\nmisses per {}\n{}", self.per.noun(), lines.collect::<String>())
     }
 
     /// A table with a line per variant, no wider than its columns need, and what others published.
@@ -235,7 +269,8 @@ impl Report {
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         let first = self.rows.first().map(|row| &row.variant);
         let mut header = vec!["variant"];
-        for row in self.rows.iter().filter(|row| Some(&row.variant) == first) {
+        let is_shown = |row: &&Row| row.unit != MISSES;
+        for row in self.rows.iter().filter(is_shown).filter(|row| Some(&row.variant) == first) {
             let known =
                 metrics(&self.per).iter().find(|metric| metric.name(&self.per) == row.metric);
             header.push(known.map_or(row.metric.as_str(), |metric| metric.column));
@@ -246,7 +281,7 @@ impl Report {
         table.set_header(header);
         for figures in self.rows.chunk_by(|one, other| one.variant == other.variant) {
             let mut cells = vec![figures[0].variant.clone()];
-            for row in figures {
+            for row in figures.iter().filter(is_shown) {
                 cells.push(row.value.text());
                 if let (Some(low), Some(high)) = (row.low, row.high) {
                     cells.push(format!("{} to {}", low.text(), high.text()));

@@ -1,8 +1,10 @@
-//! A value of a machine description that somebody sets for one run: `KEY=VALUE`.
+//! A value of a machine description that somebody sets for one run: `KEY=VALUE`. Several, as in `KEY=10,20`, are for a run
+//! each.
 //!
 //! The key is the value's place in the description's file, `timing.special.scoreboard`, or as much of its end as only one
 //! value has: `scoreboard`. A value that was set is no guess any more: it has no ends, and its source says who set it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,16 +15,33 @@ use crate::toml_file::suggest;
 /// What a value is called whose quantity has a unit and a source.
 const VALUE: &str = "value";
 
-/// One value to set.
+/// What to set one value to: a number, or several, each for a run of its own.
 #[derive(Clone, Debug)]
 pub struct Setting {
     key: String,
-    number: Value,
+    /// At least one.
+    numbers: Vec<Value>,
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.number.to_string().trim())
+        let numbers: Vec<String> =
+            self.numbers.iter().map(|number| number.to_string().trim().to_owned()).collect();
+        write!(f, "{}={}", self.key, numbers.join(","))
+    }
+}
+
+impl Setting {
+    /// How many numbers it has.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether it has several.
+    #[must_use]
+    pub fn is_several(&self) -> bool {
+        self.numbers() > 1
     }
 }
 
@@ -33,27 +52,96 @@ impl FromStr for Setting {
         let (key, number) = text.split_once('=').ok_or_else(|| {
             format!("`{text}` sets nothing; write KEY=VALUE, such as scoreboard=0")
         })?;
-        let parsed = number.trim().parse::<Value>().ok();
-        match parsed.filter(|number| number.is_integer() || number.is_float()) {
-            Some(number) => Ok(Self { key: key.trim().to_owned(), number }),
-            None => Err(format!("`{number}` is no number; write KEY=VALUE, such as scoreboard=0")),
+        let mut numbers: Vec<Value> = Vec::new();
+        for number in number.split(',') {
+            let parsed = number.trim().parse::<Value>().ok();
+            let parsed = parsed.filter(|number| number.is_integer() || number.is_float());
+            let parsed = parsed.ok_or_else(|| {
+                format!("`{number}` is no number; write KEY=VALUE, such as scoreboard=0")
+            })?;
+            let is_same = |known: &Value| as_number(known) == as_number(&parsed);
+            if numbers.iter().any(is_same) {
+                return Err(format!("`{text}` has {} twice; give it once", number.trim()));
+            }
+            numbers.push(parsed);
         }
+        Ok(Self { key: key.trim().to_owned(), numbers })
     }
+}
+
+/// One number of each setting, in all combinations; the last setting changes first.
+#[must_use]
+pub fn combinations(settings: &[Setting]) -> Vec<Vec<Setting>> {
+    settings.iter().fold(vec![Vec::new()], |combinations, Setting { key, numbers }| {
+        let with = |combination: &Vec<Setting>, number: &Value| {
+            let one = Setting { key: key.clone(), numbers: vec![number.clone()] };
+            combination.iter().cloned().chain([one]).collect()
+        };
+        combinations
+            .iter()
+            .flat_map(|combination| numbers.iter().map(move |number| with(combination, number)))
+            .collect()
+    })
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
 }
 
 /// The description `text` with these values, and its comments as they were.
 ///
 /// # Errors
-/// What is wrong, and what would be right, if a key names no value or several.
+/// What is wrong, and what would be right, if a key names no value or several, or a setting has several numbers.
 pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
     for setting in settings {
-        let mut keys = Vec::new();
-        collect(document.as_table(), "", &mut keys);
-        let path = find(&setting.key, &keys)?;
-        set(document.as_table_mut(), &path, &setting.number);
+        let [number] = &setting.numbers[..] else {
+            return Err(format!("`{setting}` has several values, which are for `run`; give one"));
+        };
+        let path = place(&document, setting)?;
+        set(document.as_table_mut(), &path, number);
     }
     Ok(document.to_string())
+}
+
+/// The places in the description `text` that these set, with the number of each.
+///
+/// # Errors
+/// As [`apply`].
+pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, f64>, String> {
+    let document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
+    let numbers = settings.iter().map(|setting| {
+        let number = setting.numbers.first().and_then(as_number).unwrap_or_default();
+        Ok((place(&document, setting)?, number))
+    });
+    numbers.collect()
+}
+
+/// The values of the timing model in the description `text`, by their places.
+#[must_use]
+pub fn timing(text: &str) -> BTreeMap<String, f64> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return BTreeMap::new() };
+    let mut keys = Vec::new();
+    collect(document.as_table(), "", &mut keys);
+    let keys = keys.into_iter().filter(|key| key.starts_with("timing."));
+    keys.filter_map(|key| Some((key.clone(), number_at(document.as_table(), &key)?))).collect()
+}
+
+/// The number at `path`, which is there.
+fn number_at(table: &dyn TableLike, path: &str) -> Option<f64> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let item = table.get(first)?;
+    match item.as_table_like() {
+        Some(inner) if !rest.is_empty() => number_at(inner, rest),
+        Some(quantity) => as_number(quantity.get(VALUE)?.as_value()?),
+        None => as_number(item.as_value()?),
+    }
+}
+
+fn place(document: &DocumentMut, setting: &Setting) -> Result<String, String> {
+    let mut keys = Vec::new();
+    collect(document.as_table(), "", &mut keys);
+    find(&setting.key, &keys)
 }
 
 /// The places of all numbers below `table`, which lies at `prefix`.
@@ -130,7 +218,7 @@ fn set_item(table: &mut dyn TableLike, key: &str, number: &Value) {
 mod tests {
     use simulator::Description;
 
-    use super::{Setting, apply};
+    use super::{Setting, apply, combinations, places};
 
     const POWER9: &str = include_str!("../../machines/power9.toml");
 
@@ -168,6 +256,27 @@ mod tests {
     }
 
     #[test]
+    fn several_values_are_set_in_all_combinations() {
+        let settings: Vec<Setting> = ["scoreboard=0,40", "isync=50", "mode_change=1.5,2"]
+            .map(|text| text.parse().unwrap())
+            .to_vec();
+        let found = combinations(&settings);
+        let text = |combination: &Vec<Setting>| {
+            combination.iter().map(Setting::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let expected = [
+            "scoreboard=0 isync=50 mode_change=1.5",
+            "scoreboard=0 isync=50 mode_change=2",
+            "scoreboard=40 isync=50 mode_change=1.5",
+            "scoreboard=40 isync=50 mode_change=2",
+        ];
+        assert_eq!(found.iter().map(text).collect::<Vec<_>>(), expected);
+        let places = places(POWER9, &found[0]).unwrap();
+        assert_eq!(places["timing.special.scoreboard"].to_bits(), 0.0_f64.to_bits());
+        assert_eq!(places["timing.core.mode_change"].to_bits(), 1.5_f64.to_bits());
+    }
+
+    #[test]
     fn what_names_no_value_is_refused_with_the_nearest() {
         for (setting, expected) in [
             ("pipeline.scoreboard=0", "did you mean `timing.special.scoreboard`?"),
@@ -175,6 +284,9 @@ mod tests {
             ("value=0", "no value is called `value`"),
             ("scoreboard", "write KEY=VALUE"),
             ("scoreboard=true", "is no number"),
+            ("scoreboard=1,", "is no number"),
+            ("scoreboard=1,1.0", "has 1.0 twice"),
+            ("scoreboard=1,2", "`scoreboard=1,2` has several values"),
             ("name=3", "no value is called `name`"),
             ("threads_are_partitions=1", "no value is called `threads_are_partitions`"),
         ] {

@@ -11,6 +11,7 @@ use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts, Report};
 
 use crate::checks::{FreeCause, HalfQuantum};
 use crate::comparison::Transcript;
+use crate::events::{Met, RegionEvents};
 use crate::experiment::{Experiment, Variant};
 use crate::failure::Failure;
 use crate::images::Images;
@@ -142,7 +143,7 @@ impl<'a> Trial<'a> {
         thread::scope(|scope| {
             let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
             let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
-            let (Timed { counts, cycles, charges, samples }, trace) =
+            let (Timed { counts, cycles, charges, samples }, met, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
             let mut summaries = Vec::from_iter(samples);
@@ -158,34 +159,41 @@ impl<'a> Trial<'a> {
             let refills = Some(Refills::of(&charges));
             let ends = Summary::ends(&summaries).filter(|_| are_ends_wanted);
             let samples = samples.map(|samples| (samples, ends));
-            let measured = Measured { counts, cycles, refills, samples };
+            let measured = Measured { counts, cycles, refills, met: Some(met), samples };
             Ok(Outcome { measured, ledger, trace })
         })
     }
 
     /// The run of which progress and trace are shown.
-    fn time_at_values(&self, is_trace_wanted: bool) -> Result<(Timed, Option<String>), Failure> {
+    fn time_at_values(
+        &self,
+        is_trace_wanted: bool,
+    ) -> Result<(Timed, Met, Option<String>), Failure> {
         let task = self.task();
-        let show = |machine: &Machine| task.reached(machine);
+        let region = self.variant.region.0;
+        let mut events = RegionEvents::new(region);
         if !is_trace_wanted {
-            let no_more = |machine: &Machine, _: &mut NoObserver| show(machine);
-            let slices = Slices { steps: SLICE, end_at_marks: false };
-            return Ok((
-                self.time_observed(self.settings, &mut NoObserver, slices, no_more)?,
-                None,
-            ));
+            let sample = |machine: &Machine, events: &mut RegionEvents| {
+                task.reached(machine);
+                events.sample(machine);
+            };
+            let slices = Slices { steps: SLICE, end_at_marks: true };
+            let timed = self.time_observed(self.settings, &mut events, slices, sample)?;
+            return Ok((timed, events.met(), None));
         }
         let clock = self.experiment.machine.describe()?.clock();
-        let region = self.variant.region.0.number();
         let title = format!("{}, {}", self.experiment.name, self.variant.name);
-        let mut spans = Spans::new(&self.names, region, clock.core_hz, title);
-        let sample = |machine: &Machine, spans: &mut Spans<'_>| {
-            show(machine);
+        let spans = Spans::new(&self.names, region.number(), clock.core_hz, title);
+        let mut observer = (spans, events);
+        let sample = |machine: &Machine, (spans, events): &mut (Spans<'_>, RegionEvents)| {
+            task.reached(machine);
             spans.sample(machine);
+            events.sample(machine);
         };
         let slices = Slices { steps: STEPS_OF_A_SAMPLE, end_at_marks: true };
-        let timed = self.time_observed(self.settings, &mut spans, slices, sample)?;
-        Ok((timed, Some(spans.json())))
+        let timed = self.time_observed(self.settings, &mut observer, slices, sample)?;
+        let (spans, events) = observer;
+        Ok((timed, events.met(), Some(spans.json())))
     }
 
     fn time_once(&self, settings: Settings) -> Result<Timed, Failure> {

@@ -22,6 +22,8 @@ use crate::size::Size;
 const FILE_MAX: Size = Size(1 << 30);
 /// The longest pipe that is read: only its end tells how much it holds.
 const PIPE_MAX: Size = Size(256 << 20);
+/// Bytes that are read between two looks for an interruption.
+const PIECE: u64 = 4 << 20;
 /// How long a pipe may keep an interruption waiting.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -103,7 +105,7 @@ impl Files {
             return Err(Unreadable::Special);
         }
         self.read.borrow_mut().insert(identity(&about));
-        read_whole(File::open(path).map_err(Unreadable::Host)?, limit)
+        read_whole(File::open(path).map_err(Unreadable::Host)?, limit, self.interruption)
     }
 }
 
@@ -125,7 +127,7 @@ fn from_pipe(path: PathBuf, interruption: Interruption) -> Result<Vec<u8>, Unrea
     thread::spawn(move || {
         let file = File::open(path).map_err(Unreadable::Host);
         // Nobody waits for it any more after an interruption.
-        let _ = sender.send(file.and_then(|file| read_whole(file, PIPE_MAX)));
+        let _ = sender.send(file.and_then(|file| read_whole(file, PIPE_MAX, interruption)));
     });
     loop {
         match receiver.recv_timeout(LOOK) {
@@ -140,17 +142,26 @@ fn from_pipe(path: PathBuf, interruption: Interruption) -> Result<Vec<u8>, Unrea
     }
 }
 
-fn read_whole(file: File, limit: Size) -> Result<Vec<u8>, Unreadable> {
+/// All of a file, in pieces, so that an interruption need not wait for a long one.
+fn read_whole(
+    mut file: File,
+    limit: Size,
+    interruption: Interruption,
+) -> Result<Vec<u8>, Unreadable> {
     let length = file.metadata().map_err(Unreadable::Host)?.len();
     if length > limit.0 {
         return Err(Unreadable::Long(limit));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize).map_err(|error| Unreadable::Host(error.into()))?;
-    // One byte more shows that there is more.
-    file.take(limit.0 + 1).read_to_end(&mut bytes).map_err(Unreadable::Host)?;
-    if bytes.len() as u64 > limit.0 {
-        return Err(Unreadable::Long(limit));
+    loop {
+        interruption.check().map_err(|_| Unreadable::Interrupted)?;
+        let piece = file.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(Unreadable::Host)?;
+        if bytes.len() as u64 > limit.0 {
+            return Err(Unreadable::Long(limit));
+        }
+        if piece == 0 {
+            return Ok(bytes);
+        }
     }
-    Ok(bytes)
 }

@@ -1,5 +1,6 @@
 //! `powervisor run`: runs every variant of an experiment on our machine and prints its figures.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lab::checks::Checks;
@@ -9,6 +10,7 @@ use lab::ledger::export;
 use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
 use lab::report::Report;
+use lab::setting::{self, Setting};
 use lab::trial::{Outcome, Trial};
 use lab::user_file::Files;
 
@@ -20,6 +22,8 @@ use crate::spinner::Spinner;
 
 /// Thread-cycles of a region up to which what `--explain` says is checked by itself.
 const SHORT: u64 = 10_000_000;
+/// Runs that `--set` with several values may make; a sweep makes more.
+const MOST_RUNS: usize = 64;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
@@ -27,10 +31,13 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.machine {
         experiment.machine = MachineFile::named(path, &files)?;
     }
-    experiment.machine = experiment.machine.with_settings(&arguments.set)?;
+    let (several, one): (Vec<_>, Vec<_>) =
+        arguments.set.iter().cloned().partition(Setting::is_several);
+    experiment.machine = experiment.machine.with_settings(&one)?;
     if !arguments.variant.is_empty() {
         experiment.keep(&arguments.variant)?;
     }
+    let runs = runs(&experiment, &several)?;
     let is_counted = arguments.functional || experiment.per == Per::Partition;
     let asks_for_time = arguments.explain || arguments.check_causes || arguments.out.is_some();
     if is_counted && asks_for_time {
@@ -48,7 +55,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     // A run may take long; what cannot be written is said before it.
     if let Some(folder) = &arguments.out {
         make_folder(folder)?;
-        for variant in &experiment.variants {
+        for Run { variant, .. } in &runs {
             for ending in [FOLDED, GRAPH, TRACE] {
                 let path = file(folder, &experiment.name, &variant.name, ending);
                 check_place(&path)?;
@@ -57,10 +64,10 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         }
     }
     let mut interrupted = None;
-    for (done, variant) in experiment.variants.iter().enumerate() {
-        match measure(arguments, &experiment, variant, is_counted, &mut report) {
+    for (done, run) in runs.iter().enumerate() {
+        match measure(arguments, run, is_counted, &mut report) {
             Err(Failure::Lab(failure::Failure::Interrupted)) => {
-                let (all, name) = (experiment.variants.len(), &variant.name);
+                let (all, name) = (runs.len(), &run.variant.name);
                 let text = format!("{done} of {all} variants, in {name}");
                 interrupted = Some(failure::Failure::InterruptedAfter(text));
                 break;
@@ -82,20 +89,67 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     interrupted.map_or(Ok(()), |failure| Err(failure.into()))
 }
 
+/// A variant, or one of those that `--set` with several values makes of it.
+struct Run {
+    /// With the machine that it runs on.
+    experiment: Experiment,
+    variant: Variant,
+    /// The values that this one has and others have not, by their keys.
+    set: BTreeMap<String, f64>,
+}
+
+/// What to run, with each of the values that `several` has more than one of: the values of a variant side by side.
+fn runs(experiment: &Experiment, several: &[Setting]) -> Result<Vec<Run>, Failure> {
+    let wrong = |text: String| Failure::input("--set", text);
+    let count = several.iter().map(|setting| setting.numbers()).product::<usize>();
+    let (all, variants) =
+        (count.saturating_mul(experiment.variants.len()), experiment.variants.len());
+    if !several.is_empty() && all > MOST_RUNS {
+        return Err(wrong(format!(
+            "{count} combinations of values of {variants} variants are {all} runs, and {MOST_RUNS} are the most; give \
+             fewer, choose with --variant, or use `powervisor sweep`"
+        )));
+    }
+    let relates = experiment.steps.is_some() || experiment.loss_against.is_some();
+    if !several.is_empty() && relates {
+        let text = "several values do not go with an experiment that compares its variants (`steps`, `loss_against`); \
+            give one value, or use `powervisor sweep`";
+        return Err(wrong(text.to_owned()));
+    }
+    let combinations = setting::combinations(several).into_iter().map(|combination| {
+        let set = setting::places(experiment.machine.text(), &combination).map_err(wrong)?;
+        let machine = experiment.machine.clone().with_settings(&combination)?;
+        let suffix: String = combination.iter().map(|one| format!(":{one}")).collect();
+        Ok((Experiment { machine, ..experiment.clone() }, suffix, set))
+    });
+    let combinations = combinations.collect::<Result<Vec<_>, Failure>>()?;
+    let of_variant = |variant: &Variant| {
+        let run = |(experiment, suffix, set): &(Experiment, String, BTreeMap<String, f64>)| Run {
+            experiment: experiment.clone(),
+            variant: Variant { name: format!("{}{suffix}", variant.name), ..variant.clone() },
+            set: set.clone(),
+        };
+        combinations.iter().map(run).collect::<Vec<_>>()
+    };
+    Ok(experiment.variants.iter().flat_map(of_variant).collect())
+}
+
 /// Adds a variant to the report, and writes its files if they are asked for.
 fn measure(
     arguments: &RunArguments,
-    experiment: &Experiment,
-    variant: &Variant,
+    run: &Run,
     is_counted: bool,
     report: &mut Report,
 ) -> Result<(), Failure> {
+    let Run { experiment, variant, set } = run;
     let RunArguments { seed, quantum, limit, .. } = *arguments;
     let trial = Trial::new(experiment, variant, seed, quantum, limit, &Spinner, INTERRUPTION)?;
     let wrong = |text: String| trial.wrong(&text);
     if is_counted {
         let measured = Measured { counts: trial.count()?, ..Measured::default() };
-        return Ok(report.add(experiment, variant, &measured).map_err(wrong)?);
+        report.add(experiment, variant, &measured).map_err(wrong)?;
+        report.add_set(&variant.name, set.clone());
+        return Ok(());
     }
     let outcome = trial.time(arguments.out.is_some(), !arguments.values_only)?;
     let mut checks = Checks {
@@ -109,6 +163,7 @@ fn measure(
     }
     // All of it or nothing: the report may be printed of what was measured before an interruption.
     report.add(experiment, variant, &outcome.measured).map_err(wrong)?;
+    report.add_set(&variant.name, set.clone());
     if let Some(folder) = &arguments.out {
         write_files(folder, experiment, variant, &outcome)?;
     }

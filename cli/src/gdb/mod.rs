@@ -1,9 +1,10 @@
 //! gdb looks at the machine, and runs it forwards and backwards: `boot --gdb PORT`.
 //!
-//! The `gdbstub` crate speaks the protocol, [`target`] answers its questions, [`lab::history`] goes back. Looking changes
+//! The `gdbstub` crate speaks the protocol, [`target`] answers its questions, [`monitor`] those that gdb has no command for, [`lab::history`] goes back. Looking changes
 //! nothing: a run with gdb has the steps and cycles of one without, and gdb can write neither registers nor memory.
 
 mod line;
+mod monitor;
 mod registers;
 mod target;
 
@@ -45,6 +46,8 @@ pub trait Surroundings {
     fn partition(&self, lpid: u32) -> Option<&str>;
     /// How many partitions there are.
     fn partitions(&self) -> usize;
+    /// The programs whose files are known: whose each is, its path, and how far from where it is linked it lies.
+    fn programs(&self) -> &[(String, String, u64)];
 }
 
 /// Waits for gdb on this port of the host itself, and does what it asks for until it goes away or the machine ends. The

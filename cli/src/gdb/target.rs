@@ -21,6 +21,7 @@ use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
     SwBreakpoint, SwBreakpointOps, WatchKind,
 };
+use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
@@ -34,6 +35,7 @@ use simulator::{Place, RunState};
 
 use super::Surroundings;
 use super::line::Line;
+use super::monitor;
 use super::registers::{Power64, Values, description};
 use crate::failure::Failure;
 use crate::output::say;
@@ -226,10 +228,30 @@ impl Target for Debugger<'_> {
         Some(self)
     }
 
+    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
+        Some(self)
+    }
+
     fn support_target_description_xml_override(
         &mut self,
     ) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
         Some(self)
+    }
+}
+
+impl MonitorCmd for Debugger<'_> {
+    fn handle_monitor_cmd(
+        &mut self,
+        line: &[u8],
+        mut out: ConsoleOutput<'_>,
+    ) -> Result<(), Failure> {
+        let answer = monitor::answer(
+            self.history.machine(),
+            self.surroundings,
+            &String::from_utf8_lossy(line),
+        );
+        out.write_raw(visible(&answer).as_bytes());
+        Ok(())
     }
 }
 

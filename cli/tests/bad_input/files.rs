@@ -207,6 +207,17 @@ fn places_that_out_cannot_write_to() {
 }
 
 #[test]
+fn a_file_that_is_open_for_writing_only_as_console_input() {
+    let folder = folder();
+    let path = folder.write("file", "typed\n");
+    let mut command = folder.command(&format!("boot {}", project("examples/hello.toml")));
+    assert_refused(
+        command.stdin(std::fs::File::options().write(true).open(path).unwrap()),
+        "standard input: is open for writing only; give it a file, a pipe or a terminal to read",
+    );
+}
+
+#[test]
 fn a_folder_as_console_input() {
     let folder = folder();
     for on in ["simulator", "qemu"] {

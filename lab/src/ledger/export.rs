@@ -1,12 +1,14 @@
-//! A ledger for other tools: folded stacks, and a flame graph made of them.
+//! A ledger for other tools: folded stacks, and a flame graph made of them, or of the difference of two.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use inferno::differential;
 use inferno::flamegraph::color::{Color, PaletteMap};
-use inferno::flamegraph::{self, TextTruncateDirection};
+use inferno::flamegraph::{self, Options, TextTruncateDirection};
 
-use super::Ledger;
+use super::difference::Divided;
+use super::{Charge, Ledger};
 
 /// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it.
 #[must_use]
@@ -29,18 +31,54 @@ pub fn folded(ledger: &Ledger) -> String {
 /// # Errors
 /// Whatever the graph's writer says; an empty ledger has no graph.
 pub fn flame_graph(ledger: &Ledger, title: &str) -> std::io::Result<Vec<u8>> {
-    let mut options = flamegraph::Options::default();
+    let mut options = options(title);
+    let mut colours = colours(ledger);
+    options.palette_map = Some(&mut colours);
+    let folded = folded(ledger);
+    let mut graph = Vec::new();
+    flamegraph::from_lines(&mut options, folded.lines(), &mut graph)
+        .map_err(std::io::Error::other)?;
+    Ok(graph)
+}
+
+fn options(title: &str) -> Options<'static> {
+    let mut options = Options::default();
     options.title = title.to_owned();
     options.count_name = "cycles".to_owned();
     // The same ledger gives the same picture.
     options.deterministic = true;
     // What tells functions apart is at the begin of their names.
     options.text_truncate_direction = TextTruncateDirection::Right;
-    let mut colours = colours(ledger);
-    options.palette_map = Some(&mut colours);
-    let folded = folded(ledger);
+    options
+}
+
+/// A flame graph (SVG) of `after`, with the causes that became dearer since `before` in red and those that became cheaper
+/// in blue; other frames, and what did not change, have no colour. Where the numbers of calls differ, `before` counts as if
+/// it had as many as `after`.
+///
+/// # Errors
+/// Whatever the graph's writer says; an empty ledger has no graph.
+pub fn difference_graph(
+    (before, calls_before): Divided<'_>,
+    (after, calls_after): Divided<'_>,
+    title: &str,
+) -> std::io::Result<Vec<u8>> {
+    let ratio = calls_after as f64 / calls_before as f64;
+    let scaled = before.charges.iter().cloned().map(|charge| Charge {
+        cycles: if calls_before == calls_after {
+            charge.cycles
+        } else {
+            (charge.cycles as f64 * ratio).round() as u64
+        },
+        ..charge
+    });
+    let before = folded(&Ledger { charges: scaled.collect(), ..*before });
+    let after = folded(after);
+    let mut both = Vec::new();
+    let (before, after) = (before.as_bytes(), after.as_bytes());
+    differential::from_readers(differential::Options::default(), before, after, &mut both)?;
     let mut graph = Vec::new();
-    flamegraph::from_lines(&mut options, folded.lines(), &mut graph)
+    flamegraph::from_reader(&mut options(title), &both[..], &mut graph)
         .map_err(std::io::Error::other)?;
     Ok(graph)
 }
@@ -83,7 +121,7 @@ fn colours(ledger: &Ledger) -> PaletteMap {
 
 #[cfg(test)]
 mod tests {
-    use super::{flame_graph, folded};
+    use super::{difference_graph, flame_graph, folded};
     use crate::ledger::examples::ledger;
 
     #[test]
@@ -95,5 +133,36 @@ mod tests {
         assert_eq!(folded(&ledger), "hypervisor;<[u8, 4]>::exit;+0x4 mfspr r3,lpcr;load.l1 601\n");
         let graph = String::from_utf8(flame_graph(&ledger, "a title").unwrap()).unwrap();
         assert!(graph.contains("<svg") && graph.contains("a title"));
+    }
+
+    /// The colour of a cause's frame: red, green, blue.
+    fn colour(graph: &str, cause: &str) -> [u8; 3] {
+        let (_, rest) = graph.split_once(&format!("<title>{cause} (")).unwrap();
+        let (_, rest) = rest.split_once("fill=\"rgb(").unwrap();
+        let numbers = rest.split_once(')').unwrap().0.split(',');
+        let numbers: Vec<u8> = numbers.map(|number| number.parse().unwrap()).collect();
+        numbers.try_into().unwrap()
+    }
+
+    #[test]
+    fn what_became_dearer_is_red_and_what_became_cheaper_blue() {
+        let lines = |dear, cheap, calls: u64| {
+            ledger(&[
+                ("hypervisor", "f", 4, "load.l1", false, dear * calls),
+                ("hypervisor", "f", 4, "load.l2", false, cheap * calls),
+                ("hypervisor", "f", 4, "load.l3", false, 300 * calls),
+            ])
+        };
+        let (before, after) = (lines(100, 400, 10), lines(200, 300, 20));
+        let graph = difference_graph((&before, 10), (&after, 20), "a title").unwrap();
+        let graph = String::from_utf8(graph).unwrap();
+        assert!(graph.contains("a title"));
+        let [red, green, blue] = colour(&graph, "load.l1");
+        assert!(red > green && red > blue, "{graph}");
+        let [red, green, blue] = colour(&graph, "load.l2");
+        assert!(blue > green && blue > red, "{graph}");
+        let [red, green, blue] = colour(&graph, "load.l3");
+        assert!(red == green && green == blue, "per call it is the same: {graph}");
+        assert!(graph.contains("load.l1 (4,000 cycles, 25.00%"), "{graph}");
     }
 }

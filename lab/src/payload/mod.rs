@@ -11,7 +11,7 @@ use object::Endianness;
 use object::elf;
 use object::elf::{
     ELFMAG, EM_386, EM_AARCH64, EM_ARM, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, ET_DYN,
-    FileHeader64, PF_X, PT_LOAD,
+    FileHeader64, PF_X, PT_LOAD, ProgramHeader64,
 };
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
@@ -89,6 +89,30 @@ pub enum PayloadError {
     TooLarge { end: u64, memory: Size, needed: Size },
 }
 
+/// How far from where it is linked a payload lies whose file has these bytes.
+#[must_use]
+pub fn moved_by(file: &[u8]) -> u64 {
+    let moved = FileHeader64::<Endianness>::parse(file).and_then(|header| {
+        let endian = header.endian()?;
+        Ok(base(header, header.program_headers(endian, file)?, endian))
+    });
+    moved.unwrap_or_default()
+}
+
+fn base(
+    header: &FileHeader64<Endianness>,
+    programs: &[ProgramHeader64<Endianness>],
+    endian: Endianness,
+) -> u64 {
+    let is_at_zero = programs.iter().any(|program| {
+        program.p_type(endian) == PT_LOAD
+            && program.p_memsz(endian) != 0
+            && program.p_vaddr(endian) == 0
+    });
+    let is_moved = header.e_type.get(endian) == ET_DYN && is_at_zero;
+    if is_moved { POSITION_INDEPENDENT } else { 0 }
+}
+
 /// What people call the processor of an ELF file's `e_machine`.
 fn machine_name(number: u16) -> String {
     let name = match elf::Machine(number) {
@@ -132,13 +156,7 @@ impl Payload {
 
         let linked_entry = header.e_entry(endian);
         let programs = header.program_headers(endian, bytes).map_err(damaged)?;
-        let is_at_zero = programs.iter().any(|program| {
-            program.p_type(endian) == PT_LOAD
-                && program.p_memsz(endian) != 0
-                && program.p_vaddr(endian) == 0
-        });
-        let is_moved = header.e_type.get(endian) == ET_DYN && is_at_zero;
-        let base = if is_moved { POSITION_INDEPENDENT } else { 0 };
+        let base = base(header, programs, endian);
         let mut entry = None;
         let mut segments = Vec::new();
         for (index, program) in programs.iter().enumerate() {

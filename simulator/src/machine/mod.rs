@@ -6,6 +6,7 @@
 //! it does.
 
 mod execution;
+mod look;
 mod places;
 mod power;
 mod report;
@@ -20,7 +21,7 @@ pub use report::Report;
 pub use run::RunState;
 pub use snapshot::SnapshotError;
 
-use arch::address::{EffectiveAddress, RealAddress};
+use arch::address::RealAddress;
 use arch::interrupt::Vector;
 use arch::marker::{Mark, Region};
 use arch::registers::spr::{Scope, Spr};
@@ -28,7 +29,6 @@ use arch::registers::spr::{Scope, Spr};
 use crate::blocks::Blocks;
 use crate::description::Description;
 use crate::machine::state::State;
-use crate::mmu::{self, Access};
 use crate::pipeline::block::TimedBlocks;
 use crate::platform::console::Input;
 use crate::platform::kernel::{self, BootError};
@@ -91,39 +91,6 @@ impl Machine {
     /// no part of the machine's state.
     pub fn stop_before(&mut self, places: Vec<Place>) {
         self.places.set(places);
-    }
-
-    /// The four bytes that thread `index` would fetch from effective address `address` in its state of now, without side
-    /// effects; `None` where it has no translation or no memory answers.
-    #[must_use]
-    pub fn code_at(&self, index: usize, address: u64) -> Option<[u8; 4]> {
-        let State { threads, shared, .. } = &self.state;
-        let thread = threads.get(index)?;
-        let real = mmu::look(thread, shared, EffectiveAddress(address & !3), Access::Fetch)?;
-        Some(shared.memory.read(shared.memory.locate(real)?))
-    }
-
-    /// Reads memory from effective address `address` on as thread `index` would load it in its state of now, without side
-    /// effects. Says how many bytes it read: those before the first that has no translation, or where no memory answers.
-    #[must_use]
-    pub fn look_at(&self, index: usize, address: u64, bytes: &mut [u8]) -> usize {
-        /// No page is smaller.
-        const PAGE: u64 = 4096;
-        let State { threads, shared, .. } = &self.state;
-        let Some(thread) = threads.get(index) else { return 0 };
-        let mut page = None;
-        for (read, byte) in bytes.iter_mut().enumerate() {
-            let address = address.wrapping_add(read as u64);
-            if page.is_none() || address.is_multiple_of(PAGE) {
-                page = mmu::look(thread, shared, EffectiveAddress(address), Access::Load)
-                    .map(|real| real.0 - address % PAGE);
-            }
-            let offset =
-                page.and_then(|page| shared.memory.locate(RealAddress(page + address % PAGE)));
-            let Some(offset) = offset else { return read };
-            [*byte] = shared.memory.read(offset);
-        }
-        bytes.len()
     }
 
     /// A machine after power-on, every thread inside firmware.

@@ -15,6 +15,8 @@ struct Around<'a> {
     surroundings: &'a mut Surroundings,
     /// Whoever types, if it is a person.
     typed: Option<&'a Receiver<Vec<u8>>>,
+    /// The programs whose files are known.
+    programs: Vec<(String, String, u64)>,
 }
 
 impl gdb::Surroundings for Around<'_> {
@@ -34,6 +36,10 @@ impl gdb::Surroundings for Around<'_> {
     fn partitions(&self) -> usize {
         self.surroundings.consoles.partitions.len()
     }
+
+    fn programs(&self) -> &[(String, String, u64)] {
+        &self.programs
+    }
 }
 
 /// Lets gdb run the machine. `log` is all that was typed and will be, `typed` is whoever types, if it is a person.
@@ -44,8 +50,9 @@ pub(super) fn debug(
     is_little_endian: bool,
     log: Vec<Input>,
     typed: Option<&Receiver<Vec<u8>>>,
+    programs: Vec<(String, String, u64)>,
 ) -> Result<Parting, Failure> {
-    let mut around = Around { surroundings, typed };
+    let mut around = Around { surroundings, typed, programs };
     gdb::serve(port, History::new(machine, log), is_little_endian, &mut around)
 }
 

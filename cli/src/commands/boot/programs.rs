@@ -1,18 +1,20 @@
 //! The programs of a boot by name: whose symbols are known, and what a function's name means.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use lab::images::Images;
+use lab::images::{GUESTS, HYPERVISOR, Images};
 use lab::ledger::names::{Names, Program};
 use lab::ledger::symbols;
-use lab::toml_file::suggest;
+use lab::toml_file::{TomlFile, suggest};
 use lab::user_file::Files;
+use lab::{partition_file, payload};
 use simulator::{Machine, Place};
 
 use super::calls::entries;
 use crate::arguments::BootArguments;
 use crate::failure::Failure;
 use crate::saved::Surroundings;
+use crate::signals::INTERRUPTION;
 
 /// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
 pub(super) fn names(
@@ -37,6 +39,40 @@ pub(super) fn names(
         add(&mut names, text, files)?;
     }
     Ok(names)
+}
+
+/// The files of the programs that a boot starts: whose each is, its path, and how far from where it is linked it lies.
+/// Those of a bundle, or of a saved machine, are not known.
+pub(super) fn files(arguments: &BootArguments, has_hypervisor: bool) -> Vec<(String, String, u64)> {
+    let images = Images::find().ok();
+    let mut files: Vec<(String, PathBuf)> = Vec::new();
+    if let Some(images) = images.as_ref().filter(|_| has_hypervisor) {
+        files.push(("hypervisor".to_owned(), images.folder().join(HYPERVISOR)));
+    }
+    let own = [("kernel", &arguments.kernel), ("partition payload", &arguments.payload)];
+    let own = own.into_iter().filter_map(|(who, path)| Some((who.to_owned(), path.clone()?)));
+    files.extend(own);
+    // A pipe has been read already, and a bundle is no TOML.
+    if let Some(path) = arguments.file.as_ref().filter(|path| path.is_file())
+        && let Ok(file) = TomlFile::read(path, &Files::new(INTERRUPTION))
+        && let Ok(payloads) = partition_file::payloads(&file)
+    {
+        files.extend(payloads.into_iter().map(|(partition, payload)| {
+            let path = match images.as_ref().filter(|_| GUESTS.contains(&payload.as_str())) {
+                Some(images) => images.folder().join(payload),
+                None => file.resolve(&payload),
+            };
+            (format!("partition {partition}"), path)
+        }));
+    }
+    let files = files.into_iter().filter(|(_, path)| path.is_file());
+    let known = files.filter_map(|(who, path)| {
+        let bytes = std::fs::read(&path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
+        let moved = if who.starts_with("partition") { payload::moved_by(&bytes) } else { 0 };
+        let path = path.canonicalize().unwrap_or(path);
+        Some((who, path.display().to_string(), moved))
+    });
+    known.collect()
 }
 
 /// Adds the symbols of one `[PARTITION=]FILE`.

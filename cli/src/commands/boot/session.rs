@@ -159,7 +159,7 @@ impl Session {
     }
 
     /// Lets gdb run the machine; how that ended, unless gdb went away before.
-    fn debug(&mut self, port: u16) -> Result<Option<Ending>, Failure> {
+    fn debug(&mut self, port: u16, arguments: &BootArguments) -> Result<Option<Ending>, Failure> {
         let Self { machine, surroundings, typist, is_little_endian, .. } = self;
         let mut log = machine.state().platform.console.log().to_vec();
         let typed = match typist {
@@ -169,7 +169,9 @@ impl Session {
                 None
             }
         };
-        let parting = debug(port, machine, surroundings, *is_little_endian, log.clone(), typed);
+        let files = programs::files(arguments, surroundings.has_hypervisor);
+        let is_little = *is_little_endian;
+        let parting = debug(port, machine, surroundings, is_little, log.clone(), typed, files);
         if let Typist::Log(rest) = typist {
             let got = machine.state().platform.console.log().len();
             *rest = log.into_iter().skip(got).collect();
@@ -211,7 +213,7 @@ impl Session {
     /// Runs to an end, observed as the arguments say.
     pub(super) fn run(&mut self, arguments: &BootArguments) -> Result<Ending, Failure> {
         if let Some(port) = arguments.gdb
-            && let Some(ending) = self.debug(port)?
+            && let Some(ending) = self.debug(port, arguments)?
         {
             return Ok(ending);
         }
