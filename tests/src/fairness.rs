@@ -25,6 +25,8 @@ pub struct Contest {
     pub time_us: u64,
     /// What the other partition gets as its arguments.
     pub arguments: String,
+    /// What further partitions like it get as theirs.
+    pub further: Vec<String>,
     /// Its memory in MiB.
     pub memory_mib: u64,
     /// Its number of vCPUs.
@@ -51,6 +53,7 @@ impl Contest {
             slice_us: SLICE_US,
             time_us: 3000,
             arguments: format!("mode={mode} calls=1000000"),
+            further: Vec::new(),
             memory_mib: 16,
             vcpus,
             other_weight: 100,
@@ -64,14 +67,15 @@ impl Contest {
     #[must_use]
     pub fn share(&self) -> u64 {
         let threads: u64 = self.topology.iter().product::<u32>().into();
-        let total = self.victims * self.weight + self.vcpus * self.other_weight;
+        let others = (1 + self.further.len() as u64) * self.vcpus;
+        let total = self.victims * self.weight + others * self.other_weight;
         (10_000 * threads * self.weight / total).min(10_000)
     }
 
     /// The system. Each victim is told its share.
     #[must_use]
     pub fn system(&self) -> System {
-        let Self { victims, weight, slice_us, time_us, arguments, memory_mib, vcpus, .. } = self;
+        let Self { victims, weight, slice_us, time_us, memory_mib, vcpus, .. } = self;
         let other_weight = self.other_weight;
         let share = self.claim.unwrap_or_else(|| self.share());
         let victim = |number| {
@@ -83,12 +87,17 @@ impl Contest {
         let victims: String = (0..*victims).map(victim).collect();
         let limit =
             self.time_limit_us.map_or(String::new(), |limit| format!("time_limit_us = {limit}\n"));
-        let system = system_of(&format!(
-            "slice_us = {slice_us}\n{victims}\
-             [[partition]]\nname = \"misbehave\"\npayload = \"misbehave\"\nmemory = \"{memory_mib} MiB\"\n\
-             vcpus = {vcpus}\nweight = {other_weight}\narguments = \"{arguments}\"\n{limit}"
-        ));
-        on_threads(system, self.topology)
+        let other = |(number, arguments): (usize, &String)| {
+            let name = if number == 0 { "misbehave" } else { &format!("further{number}") };
+            format!(
+                "[[partition]]\nname = \"{name}\"\npayload = \"misbehave\"\n\
+                 memory = \"{memory_mib} MiB\"\nvcpus = {vcpus}\nweight = {other_weight}\n\
+                 arguments = \"{arguments}\"\n{limit}"
+            )
+        };
+        let others: String =
+            [&self.arguments].into_iter().chain(&self.further).enumerate().map(other).collect();
+        on_threads(system_of(&format!("slice_us = {slice_us}\n{victims}{others}")), self.topology)
     }
 
     /// Runs the system until every victim has said what it measured.

@@ -94,6 +94,24 @@ fn who_is_due_a_whole_thread_is_not_interrupted_for_others() {
     }
 }
 
+/// So many nap that somebody waits whenever such a vCPU enters: it comes before all of them, and its slices have no end.
+#[test]
+fn who_is_due_a_whole_thread_is_not_interrupted_where_somebody_always_waits() {
+    for slice_us in [20, 100] {
+        let contest = Contest {
+            victims: 1,
+            weight: 10_000,
+            other_weight: 99,
+            slice_us,
+            time_us: 10_000,
+            further: ["nap", "prod"].map(|mode| format!("mode={mode}")).into(),
+            ..Contest::against("wake", [1, 2, 1])
+        };
+        let measured = contest.measure();
+        assert!(measured[0].behind_ns < 20_000, "{slice_us} us: {measured:?}");
+    }
+}
+
 /// It has the weight for nearly a thread, and hardly gets back what an interrupt takes.
 #[test]
 fn who_is_due_nearly_a_thread_is_not_interrupted_for_others_that_nap() {

