@@ -50,7 +50,7 @@ impl Choices {
 
 /// A partition file, and the machine's topology.
 fn system(choices: &mut Choices) -> (String, [u32; 3]) {
-    let mut text = format!("slice_us = {}\n", choices.one_of(&[5, 20, 50, 200]));
+    let mut text = format!("slice_us = {}\n", choices.one_of(&[20, 50, 100, 200]));
     for tag in 1..=1 + choices.below(2) {
         let (vcpus, seed) = (1 + choices.below(4), choices.below(1 << 16));
         let translation = choices.one_of(&["off", "on"]);
