@@ -19,7 +19,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::hal::Hal;
+use crate::hal::{Memory, Platform, Threads, Windows};
 use crate::life::activity::{Activity, Sleep};
 use crate::life::{Ended, MayRun};
 use crate::partition::Partition;
@@ -165,7 +165,7 @@ impl Schedule {
 
     /// What a partition's vCPUs were charged in all, in ticks, and how much of it passed outside of the hypervisor.
     #[must_use]
-    pub fn charged<H: Hal>(&self, partition: &Partition<H>) -> [u64; 2] {
+    pub fn charged<H: Memory>(&self, partition: &Partition<H>) -> [u64; 2] {
         let charged = partition.vcpus.iter().map(|vcpu| self.queue.charged(vcpu.id));
         charged
             .fold([0; 2], |[all, inside], [more, more_inside]| [all + more, inside + more_inside])
@@ -174,7 +174,7 @@ impl Schedule {
     /// Ticks that a partition may still run from `now` on, if it has a limit. Those count that will be charged to its
     /// vCPUs: what they run, and what they owe between two stays.
     #[must_use]
-    pub fn time_left<H: Hal>(&self, partition: &Partition<H>, now: u64) -> Option<u64> {
+    pub fn time_left<H: Memory>(&self, partition: &Partition<H>, now: u64) -> Option<u64> {
         let limit = partition.time_limit?;
         let owed = self.spenders(partition).map(|meter| meter.uncharged(now));
         let [charged, _] = self.charged(partition);
@@ -184,7 +184,7 @@ impl Schedule {
     /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its vCPUs, which can
     /// `enter` their guests then, are back.
     #[must_use]
-    pub fn out_of_time<H: Hal>(
+    pub fn out_of_time<H: Memory>(
         &self,
         partition: &Partition<H>,
         mut since: u64,
@@ -205,7 +205,7 @@ impl Schedule {
     }
 
     /// The accounts of the hardware threads whose time a partition pays for now.
-    fn spenders<H: Hal>(&self, partition: &Partition<H>) -> impl Iterator<Item = &Meter> {
+    fn spenders<H: Memory>(&self, partition: &Partition<H>) -> impl Iterator<Item = &Meter> {
         let pays = |thread: &&Thread| {
             let payer = thread.vcpu.or(thread.meter.debtor().vcpu());
             payer.is_some_and(|payer| partition.has_vcpu(payer))
@@ -275,7 +275,7 @@ impl Schedule {
     /// A thread that ran one of them last may wait for the partition's lock before it runs another one's, which does not pay for
     /// that.
     #[inline(never)]
-    pub fn forgive<H: Hal>(&mut self, partition: &Partition<H>, now: u64) {
+    pub fn forgive<H: Memory>(&mut self, partition: &Partition<H>, now: u64) {
         for index in 0..self.threads.len() {
             let Thread { vcpu, last, called_for, meter, .. } = &mut self.threads[index];
             called_for.take_if(|id| partition.has_vcpu(*id));
@@ -292,7 +292,7 @@ impl Schedule {
     }
 
     /// Lets vCPU `index` of a partition, which does not run now, run, unless the partition is concluded or over.
-    pub fn start_in<H: Hal>(&mut self, partition: &mut Partition<H>, index: usize, now: u64) {
+    pub fn start_in<H: Memory>(&mut self, partition: &mut Partition<H>, index: usize, now: u64) {
         if let Some(permission) = partition.life.may_run() {
             self.start(&mut partition.vcpus[index], permission, now);
         }
@@ -540,7 +540,7 @@ impl Schedule {
     }
 
     /// Lets a vCPU run that was stopped or sleeps, or has run until `now`.
-    pub fn start<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, permission: MayRun<'_>, now: u64) {
+    pub fn start<H: Windows>(&mut self, vcpu: &mut Vcpu<H>, permission: MayRun<'_>, now: u64) {
         self.leave_sleep(vcpu);
         if vcpu.is_running() {
             self.queue.make_ready(vcpu.id, vcpu.last_thread);
@@ -552,21 +552,21 @@ impl Schedule {
     }
 
     /// Lets a vCPU, which does not run now, run no more, and forgets what it shares with the hypervisor.
-    pub fn stop<H: Hal>(&mut self, vcpu: &mut Vcpu<H>) {
+    pub fn stop<H: Windows>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
         vcpu.stop();
         self.queue.remove(vcpu.id);
     }
 
     /// Puts a vCPU to sleep that was taken from the queue.
-    pub fn sleep<H: Hal>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, permission: MayRun<'_>) {
+    pub fn sleep<H: Windows>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, permission: MayRun<'_>) {
         if let Sleep::Ceded { until } = sleep {
             self.timers.set(vcpu.id, until);
         }
         vcpu.fall_asleep(sleep, permission);
     }
 
-    fn leave_sleep<H: Hal>(&mut self, vcpu: &Vcpu<H>) {
+    fn leave_sleep<H: Windows>(&mut self, vcpu: &Vcpu<H>) {
         if let Activity::Ceded { until } = vcpu.activity() {
             self.timers.cancel(vcpu.id, until);
         }
@@ -574,7 +574,7 @@ impl Schedule {
 }
 
 /// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
-pub(crate) fn start<H: Hal>(
+pub(crate) fn start<H: Windows + Threads + Platform>(
     hal: &H,
     schedule: &Lock<Schedule>,
     vcpu: &mut Vcpu<H>,
