@@ -128,6 +128,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         has_performance_monitor: false,
         guest_stop: None,
         dma_window: None,
+        disks: Vec::new(),
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,
     })
