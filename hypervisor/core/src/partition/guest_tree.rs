@@ -75,6 +75,9 @@ const HYPERTAS: &[&str] = &[
 /// The same, where devices see the memory through a window.
 const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 
+/// The same, where there is a virtual SCSI adapter.
+const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
+
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
 const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
     let mut features = [0; 2 + FEATURE_BYTES];
@@ -174,7 +177,8 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
 
     tree.begin("rtas");
     let of_window = if content.window_bytes.is_some() { HYPERTAS_OF_WINDOW } else { &[] };
-    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window].concat()[..]);
+    let of_disks = if content.has_disks { HYPERTAS_OF_DISKS } else { &[] };
+    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window, of_disks].concat()[..]);
     let mut entries = [0; 2];
     if has_entry {
         entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));
