@@ -1,6 +1,7 @@
 //! Writes bundles, and checks those that a user brings. The format is in [`arch::bundle`].
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
@@ -57,6 +58,42 @@ pub struct Disk {
     pub image: Vec<u8>,
     /// Whether the partition may write to it.
     pub is_writable: bool,
+    /// Where it goes when the machine is switched off, if anywhere.
+    pub kept: Option<KeptFile>,
+}
+
+/// A file that a disk is written to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeptFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Where the disk came from, which may be the same file.
+    pub image: Option<PathBuf>,
+}
+
+/// A disk that is written to a file when the machine is switched off.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeptDisk {
+    /// The file.
+    pub file: KeptFile,
+    /// Where it is in the bundle.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// The disks of a bundle of these partitions that are kept.
+#[must_use]
+pub fn kept_disks(partitions: &[Partition], sharing: &Sharing) -> Vec<KeptDisk> {
+    let manifest_bytes = manifest(partitions, sharing, 0).len() as u64;
+    let layout = Layout::new(partitions, manifest_bytes);
+    let places = partitions.iter().zip(&layout.disks);
+    let disks = places.flat_map(|(partition, offsets)| partition.disks.iter().zip(offsets));
+    let kept = disks.filter_map(|(disk, offset)| {
+        let file = disk.kept.clone()?;
+        Some(KeptDisk { file, offset: *offset, bytes: disk.image.len() as u64 })
+    });
+    kept.collect()
 }
 
 /// How partitions share the machine.

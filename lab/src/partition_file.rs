@@ -14,7 +14,7 @@ use arch::papr::tce;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::bundle::{Disk, Partition, Sharing, is_name};
+use crate::bundle::{Disk, KeptFile, Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
 use crate::ledger::names::Program;
@@ -177,6 +177,7 @@ pub struct DiskTable {
     size: Option<Spanned<Size>>,
     #[serde(default)]
     writable: bool,
+    write_back: Option<Spanned<String>>,
 }
 
 /// Features of a partition, each by a version.
@@ -249,6 +250,7 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
+        check_kept(file, &contents.partition)?;
         let slice = slice(file, contents.slice_us.as_ref())?;
         let console = contents.console.as_ref();
         if let Some(name) = console
@@ -400,8 +402,23 @@ fn disks(
     tables.iter().map(|table| disk(file, table, files)).collect()
 }
 
+/// Fails if two disks are to be written to one file.
+fn check_kept(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Failure> {
+    let mut paths = BTreeSet::new();
+    for table in partitions.iter().flat_map(|partition| &partition.disks) {
+        if let Some(name) = &table.get_ref().write_back
+            && !paths.insert(file.resolve(name.get_ref()))
+        {
+            let text =
+                format!("a second disk is written to {}; give each its own file", name.get_ref());
+            return Err(file.complain(name.span(), text));
+        }
+    }
+    Ok(())
+}
+
 fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Disk, Failure> {
-    let DiskTable { image, size, writable } = table.get_ref();
+    let DiskTable { image, size, writable, write_back } = table.get_ref();
     let (span, whose, image) = match (image, size) {
         (Some(name), None) => {
             let path = file.resolve(name.get_ref());
@@ -432,7 +449,15 @@ fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Di
         );
         return Err(file.complain(span, text));
     }
-    Ok(Disk { image, is_writable: *writable })
+    if let (Some(name), false) = (write_back, writable) {
+        let text = "a disk that is read-only stays as it is; write `writable = true`, or leave `write_back` out";
+        return Err(file.complain(name.span(), text));
+    }
+    let from = table.get_ref().image.as_ref().map(|name| file.resolve(name.get_ref()));
+    let kept = write_back
+        .as_ref()
+        .map(|name| KeptFile { path: file.resolve(name.get_ref()), image: from });
+    Ok(Disk { image, is_writable: *writable, kept })
 }
 
 /// The largest disk that begins blank: it is in the bundle.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use arch::bundle::ALIGNMENT;
 
-use crate::bundle::{self, Partition, Sharing};
+use crate::bundle::{self, KeptDisk, Partition, Sharing};
 use crate::failure::Failure;
 use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
@@ -19,6 +19,8 @@ pub struct System {
     pub kernel: Vec<u8>,
     /// A second file, for the hypervisor the bundle.
     pub initrd: Option<Vec<u8>>,
+    /// Disks in it that are written to files when the machine is switched off; only on our machine.
+    pub kept_disks: Vec<KeptDisk>,
     /// `bootargs` in the machine's `/chosen`.
     pub arguments: String,
     /// The machine. QEMU takes only the size of its memory.
@@ -33,7 +35,15 @@ impl System {
         machine.require_hypervisor()?;
         let kernel = Images::find()?.hypervisor()?;
         let name = HYPERVISOR.to_owned();
-        Ok(Self { name, kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
+        Ok(Self {
+            name,
+            kernel,
+            initrd: Some(bundle),
+            kept_disks: Vec::new(),
+            arguments: String::new(),
+            machine,
+            seed,
+        })
     }
 
     /// The hypervisor with these partitions.
@@ -43,7 +53,8 @@ impl System {
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let system = Self::with_bundle(bundle::write(partitions, sharing)?, machine, seed)?;
+        let mut system = Self::with_bundle(bundle::write(partitions, sharing)?, machine, seed)?;
+        system.kept_disks = bundle::kept_disks(partitions, sharing);
         system.check_room(|index| partitions[index].memory_place.clone())?;
         Ok(system)
     }

@@ -99,6 +99,7 @@ fn kernel(
         name: path.display().to_string(),
         kernel: files.read(path)?,
         initrd,
+        kept_disks: Vec::new(),
         arguments: arguments_text,
         machine,
         seed: arguments.seed,
