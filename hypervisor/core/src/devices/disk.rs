@@ -228,3 +228,92 @@ fn words(words: [u32; 2]) -> [u8; 8] {
     let [first, second] = words.map(u64::from);
     (first << 32 | second).to_be_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::{Disk, Effect, effect};
+    use crate::memory::Range;
+    use arch::scsi::{Sense, operation};
+    use proptest::prelude::{any, prop_assert, proptest};
+
+    const DISK: Disk = Disk { range: Range::new(0x12_0000, 100 * 512), is_writable: false };
+
+    fn ask(disk: Option<&Disk>, cdb: &[u8]) -> Result<Effect, Sense> {
+        let mut all = [0; 16];
+        all[..cdb.len()].copy_from_slice(cdb);
+        effect(disk, &all)
+    }
+
+    fn gives(disk: Option<&Disk>, cdb: &[u8]) -> Vec<u8> {
+        match ask(disk, cdb).unwrap() {
+            Effect::Gives(given) => given.bytes().to_vec(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_disk_in_each_length_of_command() {
+        let moves = |position, bytes| Ok(Effect::Moves { position, bytes, writes: false });
+        assert_eq!(ask(Some(&DISK), &[operation::READ_6, 0, 0, 3, 2]), moves(3 * 512, 1024));
+        let ten = [operation::READ_10, 0, 0, 0, 0, 99, 0, 0, 1];
+        assert_eq!(ask(Some(&DISK), &ten), moves(99 * 512, 512));
+        let mut sixteen = [0; 16];
+        (sixteen[0], sixteen[9], sixteen[13]) = (operation::READ_16, 98, 2);
+        assert_eq!(ask(Some(&DISK), &sixteen), moves(98 * 512, 1024));
+        sixteen[9] = 99;
+        assert_eq!(ask(Some(&DISK), &sixteen), Err(Sense::OUT_OF_RANGE));
+        sixteen[2..14].fill(0xFF);
+        assert_eq!(ask(Some(&DISK), &sixteen), Err(Sense::OUT_OF_RANGE));
+        // A length of 0 is 256 blocks in the oldest command, and none in the others.
+        assert_eq!(ask(Some(&DISK), &[operation::READ_6]), Err(Sense::OUT_OF_RANGE));
+        assert_eq!(ask(Some(&DISK), &[operation::READ_10]), moves(0, 0));
+    }
+
+    #[test]
+    fn a_read_only_disk_says_so_before_and_after() {
+        assert_eq!(ask(Some(&DISK), &[operation::WRITE_10]), Err(Sense::WRITE_PROTECTED));
+        let asks = |disk, cdb: [u8; 9]| gives(Some(disk), &cdb);
+        let six = [operation::MODE_SENSE_6, 0, 0x3F, 0, 255, 0, 0, 0, 0];
+        let ten = [operation::MODE_SENSE_10, 0, 0x08, 0, 0, 0, 0, 0, 255];
+        let writable = Disk { is_writable: true, ..DISK };
+        assert_eq!(asks(&DISK, six)[..6], [35, 0, 0x80, 0, 0x08, 18]);
+        assert_eq!(asks(&writable, six)[..6], [35, 0, 0, 0, 0x08, 18]);
+        assert_eq!(asks(&DISK, ten)[..10], [0, 26, 0, 0x80, 0, 0, 0, 0, 0x08, 18]);
+        let unknown = [operation::MODE_SENSE_6, 0, 0x01, 0, 255];
+        assert_eq!(ask(Some(&DISK), &unknown), Err(Sense::INVALID_FIELD));
+    }
+
+    #[test]
+    fn a_disk_tells_its_size_and_name_and_where_none_is_that() {
+        assert_eq!(gives(Some(&DISK), &[operation::READ_CAPACITY_10]), [0, 0, 0, 99, 0, 0, 2, 0]);
+        let mut cdb = [0; 16];
+        (cdb[0], cdb[1], cdb[13]) = (operation::SERVICE_ACTION_IN_16, 0x10, 12);
+        let long = gives(Some(&DISK), &cdb);
+        assert_eq!(long, [0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 2, 0], "no more than asked for");
+        let inquiry = [operation::INQUIRY, 0, 0, 0, 36];
+        assert_eq!(gives(Some(&DISK), &inquiry)[8..16], *b"POWERVSR");
+        assert_eq!(gives(None, &inquiry)[0], 0x7F);
+        let serial = gives(Some(&DISK), &[operation::INQUIRY, 1, 0x80, 0, 255]);
+        assert_eq!(serial, *b"\0\x80\0\x100000000000120000");
+        assert_eq!(ask(None, &[operation::TEST_UNIT_READY]), Err(Sense::NO_LOGICAL_UNIT));
+        assert_eq!(ask(Some(&DISK), &[0xFF]), Err(Sense::INVALID_COMMAND));
+    }
+
+    proptest! {
+        /// No command moves what is not the disk's, or gives more than it was asked for.
+        #[test]
+        fn no_command_is_too_strange(cdb in any::<[u8; 16]>(), is_there: bool, is_writable: bool) {
+            let disk = Disk { is_writable, ..DISK };
+            match effect(is_there.then_some(&disk), &cdb) {
+                Ok(Effect::Moves { position, bytes, writes }) => {
+                    prop_assert!(is_there && (is_writable || !writes));
+                    prop_assert!(position + bytes <= disk.range.bytes);
+                }
+                Ok(Effect::Gives(given)) => prop_assert!(given.bytes().len() <= 64),
+                Ok(Effect::Nothing) | Err(_) => {}
+            }
+        }
+    }
+}

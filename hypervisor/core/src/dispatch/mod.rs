@@ -277,7 +277,7 @@ impl<H: Enter> Running<'_, H> {
         self.left = hal.timebase();
         self.entered = self.left;
         match moved {
-            Ok(()) => Departure::Changed,
+            Ok(_) => Departure::Changed,
             Err(error) => Departure::Ended(Outcome::Stopped(StopReason::Access(error))),
         }
     }

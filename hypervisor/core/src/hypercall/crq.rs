@@ -12,6 +12,7 @@ use crate::devices::adapter::{Adapter, QueueError, Sent, UNIT};
 use crate::devices::dma::Dma;
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Memory};
+use crate::life::outcome::Departure;
 use crate::partition::Partition;
 
 /// Answers one of them, of the adapter with the unit address `unit`.
@@ -73,8 +74,14 @@ fn took<H: Hal>(guest: &mut Guest<'_, H>, sent: Sent) -> Answer {
         Sent::Wrong => Answer::Status(H_PARAMETER),
         Sent::Moves(transfer) => {
             guest.partition.vcpus[guest.vcpu].transfer = Some(Box::new(transfer));
-            // The dispatcher does it piece by piece before the vCPU goes on.
-            Answer::Status(H_SUCCESS).leaving(crate::life::outcome::Departure::Changed)
+            match go_on(guest) {
+                Err(error) => refused(error),
+                // What is left the dispatcher does piece by piece, before the vCPU goes on.
+                Ok(_) if guest.partition.vcpus[guest.vcpu].transfer.is_some() => {
+                    Answer::Status(H_SUCCESS).leaving(Departure::Changed)
+                }
+                Ok(is_in_need) => answer(guest, is_in_need, Answer::Status(H_SUCCESS)),
+            }
         }
         Sent::Manages(task) => {
             for vcpu in &mut guest.partition.vcpus {
@@ -95,19 +102,18 @@ fn interrupted<H: Hal>(guest: &mut Guest<'_, H>, with: Answer) -> Answer {
     answer(guest, is_in_need, with)
 }
 
-/// Moves a piece of what the vCPU has sent a command for.
+/// Moves a piece of what the vCPU has sent a command for: whether another vCPU is in need of a processor now.
 ///
 /// # Errors
 /// The hypervisor could not do its part.
-pub(crate) fn go_on<H: Hal>(guest: &mut Guest<'_, H>) -> Result<(), AccessError> {
+pub(crate) fn go_on<H: Hal>(guest: &mut Guest<'_, H>) -> Result<bool, AccessError> {
     let Some(mut transfer) = guest.partition.vcpus[guest.vcpu].transfer.take() else {
-        return Ok(());
+        return Ok(false);
     };
-    let Some((adapter, mut dma)) = parts(guest.partition, guest.hal) else { return Ok(()) };
-    if !adapter.go_on(&mut dma, &mut transfer)? {
-        guest.partition.vcpus[guest.vcpu].transfer = Some(transfer);
-        return Ok(());
+    let Some((adapter, mut dma)) = parts(guest.partition, guest.hal) else { return Ok(false) };
+    if adapter.go_on(&mut dma, &mut transfer)? {
+        return Ok(present(guest));
     }
-    present(guest);
-    Ok(())
+    guest.partition.vcpus[guest.vcpu].transfer = Some(transfer);
+    Ok(false)
 }

@@ -428,3 +428,6 @@ fn information() -> [u8; datagram::info::BYTES] {
 
 /// Bytes of the longest transfer that guests should ask for.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
+
+#[cfg(test)]
+mod tests;
