@@ -1,7 +1,5 @@
 //! H_REG_CRQ, H_FREE_CRQ, H_VIO_SIGNAL, H_SEND_CRQ and H_ENABLE_CRQ: the queues of a partition's virtual SCSI adapter.
 
-use alloc::boxed::Box;
-
 use arch::papr::Hypercall;
 use arch::papr::status::{H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 use arch::vscsi::QUEUE_LOG2;
@@ -73,7 +71,7 @@ fn took<H: Hal>(guest: &mut Guest<'_, H>, sent: Sent) -> Answer {
         Sent::Closed => Answer::Status(H_CLOSED),
         Sent::Wrong => Answer::Status(H_PARAMETER),
         Sent::Moves(transfer) => {
-            guest.partition.vcpus[guest.vcpu].transfer = Some(Box::new(transfer));
+            guest.partition.vcpus[guest.vcpu].transfer = Some(transfer);
             match go_on(guest) {
                 Err(error) => refused(error),
                 // What is left the dispatcher does piece by piece, before the vCPU goes on.

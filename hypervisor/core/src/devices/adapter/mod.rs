@@ -2,6 +2,7 @@
 //!
 //! Source: `docs/facts/virtual-scsi.md`.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{Ordering, fence};
 
@@ -59,7 +60,7 @@ pub enum Sent {
     /// It is done with, answered or not.
     Done,
     /// Data has to move first.
-    Moves(Transfer),
+    Moves(Box<Transfer>),
     /// Commands that others sent are concerned.
     Manages(Task),
     /// There is no queue to answer into.
@@ -204,7 +205,7 @@ impl Adapter {
             unit::LOGOUT => return Ok(Sent::Done),
             unit::TASK_MANAGEMENT => return Ok(Sent::Manages(Task::of(address, bytes))),
             unit::COMMAND => match self.command(dma, address, bytes)? {
-                Ok(transfer) => return Ok(Sent::Moves(transfer)),
+                Ok(transfer) => return Ok(Sent::Moves(Box::new(transfer))),
                 Err(completion) => completed(tag, completion),
             },
             _ => return Ok(Sent::Wrong),
