@@ -3,12 +3,14 @@
 use std::fmt;
 
 use arch::bundle::ALIGNMENT;
+use simulator::platform::layout;
 
 use crate::bundle::{self, KeptDisk, Partition, Sharing};
 use crate::failure::Failure;
 use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
 use crate::memory_plan::{self, NoRoom};
+use crate::size::Size;
 
 /// Everything that a machine is started with.
 #[derive(Clone, Debug)]
@@ -64,6 +66,14 @@ impl System {
     pub fn check_room(&self, place: impl Fn(usize) -> String) -> Result<(), Failure> {
         let bundle = self.initrd.as_deref().unwrap_or_default();
         let bundle_bytes = bundle.len() as u64;
+        if bundle_bytes > layout::INITRD_BYTES {
+            let text = format!(
+                "payloads and disks of the partitions have {} together; {} fit: give them smaller ones",
+                Size(bundle_bytes),
+                Size(layout::INITRD_BYTES)
+            );
+            return Err(Failure::input("the bundle", text));
+        }
         let machine = self.machine.describe()?;
         let memories = bundle::memories(bundle);
         memory_plan::check(&machine, &self.kernel, bundle_bytes, &memories)
