@@ -55,7 +55,7 @@ impl<H: Enter> Running<'_, H> {
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
-        schedule.enters(self.thread, self.id, self.runs_on);
+        schedule.enters(self.thread, self.id, self.runs_on, now);
         schedule.may_pause(self.thread, self.runs_on && has_stop);
         let has_no_end = self.runs_on || {
             schedule.call_back(None, now, |thread| self.system.hal.ring(thread));

@@ -406,7 +406,7 @@ fn what_an_end_takes_is_charged_to_nobody() {
         schedule.stayed(thread, stay);
         schedule.expects(thread, vcpu);
     }
-    schedule.enters(0, ids[0], false);
+    schedule.enters(0, ids[0], false, 0);
     partitions[0].time_limit = Some(1000);
     assert_eq!(schedule.time_left(&partitions[0], 90), Some(1000 - 2 * 90));
     schedule.forgive(&partitions[0], 100);

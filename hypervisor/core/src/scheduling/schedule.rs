@@ -222,8 +222,12 @@ impl Schedule {
         self.charge(thread, now, payer);
     }
 
-    /// A guest is entered on `thread`: this vCPU, and whether it runs until something happens, as nobody waits.
-    pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool) {
+    /// A guest is entered on `thread` `now`: this vCPU, and whether it runs until something happens, as nobody waits.
+    pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool, now: u64) {
+        if !self.threads[thread].meter.has_begun() {
+            // What passes is seen before this first stay is over.
+            self.pass(thread, now);
+        }
         self.threads[thread].vcpu = Some(id);
         self.threads[thread].last = Some(id);
         self.threads[thread].is_alone = runs_on;
@@ -704,8 +708,8 @@ mod tests {
         let [heavy, light, other] = [100, 50, 49].map(|weight| schedule.queue.add(weight));
         schedule.queue.set_threads(&[0, 1], 1);
         assert!(schedule.queue.is_due_a_thread(heavy) && !schedule.queue.is_due_a_thread(light));
-        schedule.enters(0, heavy, true);
-        schedule.enters(1, light, true);
+        schedule.enters(0, heavy, true, 0);
+        schedule.enters(1, light, true, 0);
         let rung = RefCell::new(Vec::new());
         assert!(!schedule.call(Some(other), None, 0, |thread| rung.borrow_mut().push(thread)));
         assert_eq!(rung.take(), [1]);
@@ -722,7 +726,7 @@ mod tests {
             for (thread, id) in ids.into_iter().take(4).enumerate() {
                 schedule.pay_entry(thread, id, 0);
                 let runs_on = thread < 3;
-                schedule.enters(thread, id, runs_on);
+                schedule.enters(thread, id, runs_on, 0);
                 schedule.runs_until(thread, if runs_on { FAR } else { looks_at });
             }
             for (thread, ran) in ran.into_iter().enumerate() {
@@ -742,5 +746,23 @@ mod tests {
         );
         assert_eq!(called_back(52, [0, 0, 0], soon), [2], "its deadline is later");
         assert_eq!(called_back(40, [2000, 0, 2000], late), [0, 2], "they are ahead of the clock");
+    }
+
+    /// The first stay on a hardware thread counts while it lasts, as any other.
+    #[test]
+    fn one_that_runs_alone_since_the_start_is_called_back_when_it_is_ahead() {
+        const SLICE: u64 = 100;
+        let mut schedule = schedule(3);
+        let ids = [100; 4].map(|weight| schedule.queue.add(weight));
+        schedule.queue.set_threads(&[0, 1, 2], SLICE);
+        for thread in 0..3 {
+            schedule.enters(thread, ids[thread], true, 0);
+            schedule.runs_until(thread, FAR);
+        }
+        // They have had all of a thread, and are due three quarters.
+        schedule.queue.wake(ids[3], None);
+        let rung = RefCell::new(Vec::new());
+        schedule.call_back(None, 10 * SLICE, |thread| rung.borrow_mut().push(thread));
+        assert_eq!(rung.take(), [0, 1, 2]);
     }
 }
