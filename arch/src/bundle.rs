@@ -27,6 +27,7 @@
 //!         powervisor,guest-stop = <u32>;        may be left out: the version of the feature that it has
 //!         powervisor,dma-window-bytes = <u32>;  may be left out: a multiple of 4 KiB
 //!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
+//!         powervisor,disks = <file-offset bytes writable>, ...;   u64 each; may be left out
 //!     };
 //! };
 //! ```
@@ -79,6 +80,17 @@ pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
 pub const GUEST_STOP: &str = "powervisor,guest-stop";
 /// Partition property: bytes of the window through which its devices see its memory. May be left out: it has none.
 pub const DMA_WINDOW: &str = "powervisor,dma-window-bytes";
+
+/// Partition property: its disks, three `u64` each: where the blocks begin in the file, a multiple of [`ALIGNMENT`], bytes, a
+/// multiple of a block's, and 1 if it may be written to, which changes the file in memory. May be left out: it has none. A partition
+/// with disks has a window.
+pub const DISKS: &str = "powervisor,disks";
+/// Doublewords of a disk.
+pub const DISK_DOUBLEWORDS: usize = 3;
+/// Disks that a partition has at most.
+pub const DISKS_MAX: usize = 64;
+/// A disk has whole blocks of so many bytes.
+pub const BLOCK_BYTES: u64 = 512;
 
 /// Where the registers of a vCPU go that gives up the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

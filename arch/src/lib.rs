@@ -26,4 +26,6 @@ pub mod processor;
 pub mod radix;
 pub mod record;
 pub mod registers;
+pub mod scsi;
 pub mod tag;
+pub mod vscsi;

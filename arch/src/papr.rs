@@ -61,10 +61,20 @@ hypercalls! {
     Confer = 0xE4 "H_CONFER";
     /// `(server)`: wake a ceded vCPU.
     Prod = 0xE8 "H_PROD";
+    /// `(unit, queue, bytes)`: the queue that the unit's partner answers into, by its address in the window.
+    RegCrq = 0xFC "H_REG_CRQ";
+    /// `(unit)`: the unit's partner answers no more.
+    FreeCrq = 0x100 "H_FREE_CRQ";
+    /// `(unit, mode)`: 1 if the unit interrupts when its partner has answered, 0 if not.
+    VioSignal = 0x104 "H_VIO_SIGNAL";
+    /// `(unit, doubleword 0, doubleword 1)`: a message to the unit's partner.
+    SendCrq = 0x108 "H_SEND_CRQ";
     /// `(window, address, entry, count)`: the same entry for so many pages of the window.
     StuffTce = 0x138 "H_STUFF_TCE";
     /// `(window, address, list, count)`: entries for so many pages, at most 512, from a page of memory.
     PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT";
+    /// `(unit)`: the unit's queue can be used again.
+    EnableCrq = 0x2B0 "H_ENABLE_CRQ";
     /// `()` to a random doubleword.
     Random = 0x300 "H_RANDOM";
     /// `(flags, resource, value 1, value 2)`: interrupt location, and endianness of interrupts.

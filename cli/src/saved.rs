@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use lab::bundle::Consoles;
+use lab::bundle::{Consoles, KeptDisk};
 use lab::size::Size;
 use lab::user_file::Files;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
@@ -23,7 +23,7 @@ use crate::screen::Screen;
 /// First bytes of every saved machine.
 const MAGIC: [u8; 14] = *b"powervisor-sav";
 /// Changes when [`Surroundings`] or the file's layout do.
-const FORMAT: u16 = 2;
+const FORMAT: u16 = 3;
 /// The longest file that is read: a machine has less memory than that.
 const FILE_MAX: Size = Size(64 << 30);
 
@@ -36,6 +36,8 @@ pub struct Surroundings {
     pub has_hypervisor: bool,
     /// What is shown of the console.
     pub screen: Screen,
+    /// Disks in the bundle that are written to files when the machine is switched off.
+    pub kept_disks: Vec<KeptDisk>,
 }
 
 /// Writes a machine. The file is there whole or not at all.
@@ -117,7 +119,7 @@ mod tests {
         let consoles = Consoles { partitions: vec!["a".to_owned()], console: Some("a".to_owned()) };
         let mut screen = Screen::new(&consoles);
         screen.show(b"").unwrap();
-        Surroundings { consoles, has_hypervisor: true, screen }
+        Surroundings { consoles, has_hypervisor: true, screen, kept_disks: Vec::new() }
     }
 
     #[test]

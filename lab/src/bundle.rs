@@ -1,10 +1,11 @@
 //! Writes bundles, and checks those that a user brings. The format is in [`arch::bundle`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 pub use arch::bundle::is_name;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
+    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
     MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
     SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
@@ -42,10 +43,57 @@ pub struct Partition {
     pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
+    /// Its disks, at most [`arch::bundle::DISKS_MAX`]; one that has some has a window.
+    pub disks: Vec<Disk>,
     /// The payload's arguments.
     pub arguments: String,
     /// What its memory holds at the start.
     pub payload: Payload,
+}
+
+/// A disk of a partition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Disk {
+    /// Whole blocks of [`arch::bundle::BLOCK_BYTES`], at least one.
+    pub image: Vec<u8>,
+    /// Whether the partition may write to it.
+    pub is_writable: bool,
+    /// Where it goes when the machine is switched off, if anywhere.
+    pub kept: Option<KeptFile>,
+}
+
+/// A file that a disk is written to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeptFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Where the disk came from, which may be the same file.
+    pub image: Option<PathBuf>,
+}
+
+/// A disk that is written to a file when the machine is switched off.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeptDisk {
+    /// The file.
+    pub file: KeptFile,
+    /// Where it is in the bundle.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// The disks of a bundle of these partitions that are kept.
+#[must_use]
+pub fn kept_disks(partitions: &[Partition], sharing: &Sharing) -> Vec<KeptDisk> {
+    let manifest_bytes = manifest(partitions, sharing, 0).len() as u64;
+    let layout = Layout::new(partitions, manifest_bytes);
+    let places = partitions.iter().zip(&layout.disks);
+    let disks = places.flat_map(|(partition, offsets)| partition.disks.iter().zip(offsets));
+    let kept = disks.filter_map(|(disk, offset)| {
+        let file = disk.kept.clone()?;
+        Some(KeptDisk { file, offset: *offset, bytes: disk.image.len() as u64 })
+    });
+    kept.collect()
 }
 
 /// How partitions share the machine.
@@ -73,7 +121,7 @@ pub fn write(partitions: &[Partition], sharing: &Sharing) -> Result<Vec<u8>, Fai
         return Err(too_long(partitions, manifest_bytes));
     }
     let mut file = manifest(partitions, sharing, manifest_bytes);
-    for (bytes, offset) in pieces(partitions, manifest_bytes).0 {
+    for (bytes, offset) in Layout::new(partitions, manifest_bytes).pieces {
         file.resize(offset as usize, 0);
         file.extend(bytes);
     }
@@ -94,30 +142,62 @@ fn too_long(partitions: &[Partition], manifest_bytes: u64) -> Failure {
     Failure::input(place, text)
 }
 
-/// The different pieces of the payloads with their offsets in the file, in its order, and its end.
-fn pieces(partitions: &[Partition], manifest_bytes: u64) -> (Vec<(&[u8], u64)>, u64) {
-    let mut end = manifest_bytes;
-    let (mut pieces, mut seen) = (Vec::new(), HashSet::new());
-    for segment in partitions.iter().flat_map(|partition| &partition.payload.segments) {
-        if seen.insert(segment.bytes.as_slice()) {
-            let offset = end.next_multiple_of(ALIGNMENT);
-            end = offset + segment.bytes.len() as u64;
-            pieces.push((segment.bytes.as_slice(), offset));
+/// Where everything lies in the file, in its order.
+struct Layout<'a> {
+    /// Pieces with their offsets.
+    pieces: Vec<(&'a [u8], u64)>,
+    /// Where pieces begin that nobody writes to: equal ones are there once.
+    shared: HashMap<&'a [u8], u64>,
+    /// Where the disks of each partition begin.
+    disks: Vec<Vec<u64>>,
+    end: u64,
+}
+
+impl<'a> Layout<'a> {
+    fn new(partitions: &'a [Partition], manifest_bytes: u64) -> Self {
+        let (pieces, shared) = (Vec::new(), HashMap::new());
+        let mut layout = Self { pieces, shared, disks: Vec::new(), end: manifest_bytes };
+        for partition in partitions {
+            for segment in &partition.payload.segments {
+                layout.add_shared(&segment.bytes);
+            }
+            let disks = partition.disks.iter().map(|disk| match disk.is_writable {
+                true => layout.add(&disk.image),
+                false => layout.add_shared(&disk.image),
+            });
+            let disks = disks.collect();
+            layout.disks.push(disks);
         }
+        layout
     }
-    (pieces, end)
+
+    fn add(&mut self, bytes: &'a [u8]) -> u64 {
+        let offset = self.end.next_multiple_of(ALIGNMENT);
+        self.end = offset + bytes.len() as u64;
+        self.pieces.push((bytes, offset));
+        offset
+    }
+
+    fn add_shared(&mut self, bytes: &'a [u8]) -> u64 {
+        if let Some(offset) = self.shared.get(bytes) {
+            return *offset;
+        }
+        let offset = self.add(bytes);
+        self.shared.insert(bytes, offset);
+        offset
+    }
 }
 
 /// The device tree in front of the payloads, if it is itself `manifest_bytes` long.
 fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) -> Vec<u8> {
-    let (pieces, end) = pieces(partitions, manifest_bytes);
-    let offsets: HashMap<_, _> = pieces.into_iter().collect();
+    let layout = Layout::new(partitions, manifest_bytes);
     let mut nodes = Vec::new();
-    for partition in partitions {
+    for (partition, offsets) in partitions.iter().zip(&layout.disks) {
         let mut segments =
             Vec::with_capacity(partition.payload.segments.len() * SEGMENT_DOUBLEWORDS * 8);
         for segment in &partition.payload.segments {
-            let (offset, bytes) = (offsets[segment.bytes.as_slice()], segment.bytes.len() as u64);
+            let (offset, bytes) =
+                (layout.shared[segment.bytes.as_slice()], segment.bytes.len() as u64);
             for value in [segment.address, offset, bytes, segment.memory_bytes] {
                 segments.extend(value.to_be_bytes());
             }
@@ -143,12 +223,19 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             let ends = [start.to_be_bytes(), end.to_be_bytes()].concat();
             node.add_property(property(INITRD, ends));
         }
+        if !partition.disks.is_empty() {
+            let words = partition.disks.iter().zip(offsets).flat_map(|(disk, offset)| {
+                [*offset, disk.image.len() as u64, u64::from(disk.is_writable)]
+            });
+            let words: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
+            node.add_property(property(DISKS, words));
+        }
         node.add_property(property(BOOTARGS, partition.arguments.as_str()));
         nodes.push(node);
     }
     let mut tree = DeviceTree::new();
     tree.root.add_property(property("compatible", COMPATIBLE));
-    tree.root.add_property(property(FILE_BYTES, end));
+    tree.root.add_property(property(FILE_BYTES, layout.end));
     if let Some(slice) = sharing.slice {
         tree.root.add_property(property(SLICE, slice));
     }
@@ -314,6 +401,7 @@ mod tests {
             has_performance_monitor: name == "second",
             guest_stop: (name == "first").then_some(1),
             dma_window: None,
+            disks: Vec::new(),
             arguments: "translation=on".to_owned(),
             payload: Payload {
                 entry: 0x100,

@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use arch::bundle::{
-    LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX, WEIGHT_MAX,
+    BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX,
+    WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
@@ -13,7 +14,7 @@ use arch::papr::tce;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::bundle::{Partition, Sharing, is_name};
+use crate::bundle::{Disk, KeptFile, Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::{GUESTS, Images};
 use crate::ledger::names::Program;
@@ -163,7 +164,20 @@ struct PartitionTable {
     performance_monitor: bool,
     dma_window: Option<Spanned<Size>>,
     #[serde(default)]
+    disks: Vec<Spanned<DiskTable>>,
+    #[serde(default)]
     features: FeaturesTable,
+}
+
+/// A disk of a partition.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct DiskTable {
+    image: Option<Spanned<String>>,
+    size: Option<Spanned<Size>>,
+    #[serde(default)]
+    writable: bool,
+    write_back: Option<Spanned<String>>,
 }
 
 /// Features of a partition, each by a version.
@@ -236,6 +250,7 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
+        check_kept(file, &contents.partition)?;
         let slice = slice(file, contents.slice_us.as_ref())?;
         let console = contents.console.as_ref();
         if let Some(name) = console
@@ -345,6 +360,9 @@ fn read_partition(
         return Err(file.complain(table.vcpus.span(), text));
     }
     let vcpus = positive(file, Some(&table.vcpus), VCPUS_MAX)?;
+    let dma_window = dma_window(file, table.dma_window.as_ref())?;
+    let disks = disks(file, &table.disks, files)?;
+    let dma_window = dma_window.or(if disks.is_empty() { None } else { Some(DMA_WINDOW_OF_DISKS) });
     let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
     if arguments.contains('\0') {
         let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
@@ -361,11 +379,89 @@ fn read_partition(
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
         guest_stop: table.features.guest_stop(file)?,
-        dma_window: dma_window(file, table.dma_window.as_ref())?,
+        dma_window,
+        disks,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
     })
 }
+
+/// Bytes of the window of a partition that has disks and asks for none: enough for the transfers that Linux has under way at a time.
+const DMA_WINDOW_OF_DISKS: u32 = 64 << 20;
+
+/// The images of a partition's disks.
+fn disks(
+    file: &TomlFile,
+    tables: &[Spanned<DiskTable>],
+    files: &Files,
+) -> Result<Vec<Disk>, Failure> {
+    if let Some(table) = tables.get(DISKS_MAX) {
+        let text = format!("a partition has {DISKS_MAX} disks at most; remove the others");
+        return Err(file.complain(table.span(), text));
+    }
+    tables.iter().map(|table| disk(file, table, files)).collect()
+}
+
+/// Fails if two disks are to be written to one file.
+fn check_kept(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Failure> {
+    let mut paths = BTreeSet::new();
+    for table in partitions.iter().flat_map(|partition| &partition.disks) {
+        if let Some(name) = &table.get_ref().write_back
+            && !paths.insert(file.resolve(name.get_ref()))
+        {
+            let text =
+                format!("a second disk is written to {}; give each its own file", name.get_ref());
+            return Err(file.complain(name.span(), text));
+        }
+    }
+    Ok(())
+}
+
+fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Disk, Failure> {
+    let DiskTable { image, size, writable, write_back } = table.get_ref();
+    let (span, whose, image) = match (image, size) {
+        (Some(name), None) => {
+            let path = file.resolve(name.get_ref());
+            let shown = format!("the disk {}", path.display());
+            let image = files.bytes_of(&path).map_err(|why| match why {
+                Unreadable::Interrupted => Failure::Interrupted,
+                why => file.complain(name.span(), format!("{shown} {why}")),
+            })?;
+            (name.span(), shown, image)
+        }
+        (None, Some(size)) if size.get_ref().0 > BLANK_MAX.0 => {
+            let text = format!("a blank disk has {BLANK_MAX} at most; give it less");
+            return Err(file.complain(size.span(), text));
+        }
+        (None, Some(size)) => {
+            (size.span(), "a blank disk".to_owned(), vec![0; size.get_ref().0 as usize])
+        }
+        _ => {
+            let text =
+                "a disk has an image or a size; write `image = \"disk.img\"` or `size = \"1 MiB\"`";
+            return Err(file.complain(table.span(), text));
+        }
+    };
+    let bytes = image.len() as u64;
+    if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
+        let text = format!(
+            "{whose} has {bytes} bytes; a disk has whole blocks of {BLOCK_BYTES}, one at least (`truncate --size %{BLOCK_BYTES} FILE` fills the last one)"
+        );
+        return Err(file.complain(span, text));
+    }
+    if let (Some(name), false) = (write_back, writable) {
+        let text = "a disk that is read-only stays as it is; write `writable = true`, or leave `write_back` out";
+        return Err(file.complain(name.span(), text));
+    }
+    let from = table.get_ref().image.as_ref().map(|name| file.resolve(name.get_ref()));
+    let kept = write_back
+        .as_ref()
+        .map(|name| KeptFile { path: file.resolve(name.get_ref()), image: from });
+    Ok(Disk { image, is_writable: *writable, kept })
+}
+
+/// The largest disk that begins blank: it is in the bundle.
+const BLANK_MAX: Size = Size(1 << 30);
 
 /// Bytes of a window for devices, checked.
 pub fn dma_window(file: &TomlFile, window: Option<&Spanned<Size>>) -> Result<Option<u32>, Failure> {

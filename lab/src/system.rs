@@ -3,12 +3,14 @@
 use std::fmt;
 
 use arch::bundle::ALIGNMENT;
+use simulator::platform::layout;
 
-use crate::bundle::{self, Partition, Sharing};
+use crate::bundle::{self, KeptDisk, Partition, Sharing};
 use crate::failure::Failure;
 use crate::images::{HYPERVISOR, Images};
 use crate::machine_file::MachineFile;
 use crate::memory_plan::{self, NoRoom};
+use crate::size::Size;
 
 /// Everything that a machine is started with.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct System {
     pub kernel: Vec<u8>,
     /// A second file, for the hypervisor the bundle.
     pub initrd: Option<Vec<u8>>,
+    /// Disks in it that are written to files when the machine is switched off; only on our machine.
+    pub kept_disks: Vec<KeptDisk>,
     /// `bootargs` in the machine's `/chosen`.
     pub arguments: String,
     /// The machine. QEMU takes only the size of its memory.
@@ -33,7 +37,15 @@ impl System {
         machine.require_hypervisor()?;
         let kernel = Images::find()?.hypervisor()?;
         let name = HYPERVISOR.to_owned();
-        Ok(Self { name, kernel, initrd: Some(bundle), arguments: String::new(), machine, seed })
+        Ok(Self {
+            name,
+            kernel,
+            initrd: Some(bundle),
+            kept_disks: Vec::new(),
+            arguments: String::new(),
+            machine,
+            seed,
+        })
     }
 
     /// The hypervisor with these partitions.
@@ -43,7 +55,8 @@ impl System {
         machine: MachineFile,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let system = Self::with_bundle(bundle::write(partitions, sharing)?, machine, seed)?;
+        let mut system = Self::with_bundle(bundle::write(partitions, sharing)?, machine, seed)?;
+        system.kept_disks = bundle::kept_disks(partitions, sharing);
         system.check_room(|index| partitions[index].memory_place.clone())?;
         Ok(system)
     }
@@ -53,6 +66,14 @@ impl System {
     pub fn check_room(&self, place: impl Fn(usize) -> String) -> Result<(), Failure> {
         let bundle = self.initrd.as_deref().unwrap_or_default();
         let bundle_bytes = bundle.len() as u64;
+        if bundle_bytes > layout::INITRD_BYTES {
+            let text = format!(
+                "payloads and disks of the partitions have {} together; {} fit: give them smaller ones",
+                Size(bundle_bytes),
+                Size(layout::INITRD_BYTES)
+            );
+            return Err(Failure::input("the bundle", text));
+        }
         let machine = self.machine.describe()?;
         let memories = bundle::memories(bundle);
         memory_plan::check(&machine, &self.kernel, bundle_bytes, &memories)

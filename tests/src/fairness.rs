@@ -89,10 +89,16 @@ impl Contest {
             self.time_limit_us.map_or(String::new(), |limit| format!("time_limit_us = {limit}\n"));
         let other = |(number, arguments): (usize, &String)| {
             let name = if number == 0 { "misbehave" } else { &format!("further{number}") };
+            // What it makes a hypercall without end with.
+            let disks = if arguments.starts_with("mode=call ") {
+                "disks = [{ size = \"64 KiB\" }]\n"
+            } else {
+                ""
+            };
             format!(
                 "[[partition]]\nname = \"{name}\"\npayload = \"misbehave\"\n\
                  memory = \"{memory_mib} MiB\"\nvcpus = {vcpus}\nweight = {other_weight}\n\
-                 arguments = \"{arguments}\"\n{limit}"
+                 arguments = \"{arguments}\"\n{limit}{disks}"
             )
         };
         let others: String =

@@ -29,8 +29,8 @@ fn with_policy(file: &str, policy: MapPolicy) -> System {
     system_of(&text.replacen("[[partition]]", &policy, 1))
 }
 
-/// Examples that map much: pages, RTAS buffers.
-const EXAMPLES: [&str; 3] = ["page-init", "smp", "shared"];
+/// Examples that map much: pages, RTAS buffers, disks.
+const EXAMPLES: [&str; 4] = ["page-init", "smp", "shared", "disk"];
 
 #[test]
 fn nothing_of_a_partition_is_reachable_when_one_is_entered() {

@@ -21,7 +21,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us, performance_monitor, dma_window, features",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us, performance_monitor, dma_window, disks, features",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
@@ -54,6 +54,61 @@ fn partition_files() {
             "name = 'p'",
             "name = 'a b'",
             "bad.toml:2: `a b` cannot name a partition; use up to 31 letters, digits and `,._+-`, beginning with a letter",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ image = 'no.img' }]\n",
+            "bad.toml:6: the disk no.img cannot be read: No such file or directory (os error 2); it must be a readable file",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ image = 'empty' }]\n",
+            "bad.toml:6: the disk empty has 0 bytes; a disk has whole blocks of 512, one at least (`truncate --size %512 FILE` fills the last one)",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 1025 }]\n",
+            "bad.toml:6: a blank disk has 1025 bytes; a disk has whole blocks of 512, one at least (`truncate --size %512 FILE` fills the last one)",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = '2 GiB' }]\n",
+            "bad.toml:6: a blank disk has 1 GiB at most; give it less",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ writable = true }]\n",
+            "bad.toml:6: a disk has an image or a size; write `image = \"disk.img\"` or `size = \"1 MiB\"`",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, writeable = true }]\n",
+            "bad.toml:6: unknown key `writeable`; did you mean `writable`?",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, write_back = 'x' }]\n",
+            "bad.toml:6: a disk that is read-only stays as it is; write `writable = true`, or leave `write_back` out",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, writable = true, write_back = 'x' }, { size = 512, writable = true, write_back = 'x' }]\n",
+            "bad.toml:6: a second disk is written to x; give each its own file",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, writable = true, write_back = 'p.elf' }]\n",
+            "write_back: p.elf is a file that this run reads; name another one",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, writable = true, write_back = 'no/x' }]\n",
+            "no/x: cannot be written: No such file or directory (os error 2); it must be writable",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = '200 MiB' }]\n",
+            "the bundle: payloads and disks of the partitions have 204928 KiB together; 128 MiB fit: give them smaller ones",
         ),
         (
             "vcpus = 1\n",

@@ -1,5 +1,6 @@
 //! Calls without end: the ways to leave the processor, and to come back to it, at the expense of others.
 
+use crate::disks::{self, UNIT};
 use crate::misbehavior::store;
 use arch::bits::Field;
 use arch::interrupt::Vector;
@@ -128,9 +129,11 @@ pub(crate) fn one_call(partition: rt::Partition) {
     rt::println!("misbehave: {}", which.name());
     rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
     let free = partition.free_memory();
-    let mut round = 0u64;
+    disks::prepare(free.start);
+    // The queue's first entry is the first that is used.
+    let mut round = u64::MAX;
     loop {
-        round += 1;
+        round = round.wrapping_add(1);
         let other = round % 2;
         let arguments = match which {
             Hypercall::PageInit => {
@@ -164,6 +167,9 @@ pub(crate) fn one_call(partition: rt::Partition) {
             | Hypercall::PutTce
             | Hypercall::StuffTce
             | Hypercall::PutTceIndirect => [tce::WINDOW, 0, other << 12, 1],
+            Hypercall::SendCrq => disks::read(free.start, round),
+            Hypercall::RegCrq | Hypercall::FreeCrq => [UNIT, 0, 0x1000, 0],
+            Hypercall::VioSignal | Hypercall::EnableCrq => [UNIT, other, 0, 0],
             Hypercall::Xirr | Hypercall::Eoi | Hypercall::Random => [0; 4],
         };
         call(which, arguments);

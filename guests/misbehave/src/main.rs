@@ -14,6 +14,8 @@ mod clocks;
 #[cfg(target_os = "none")]
 mod crowd;
 #[cfg(target_os = "none")]
+mod disks;
+#[cfg(target_os = "none")]
 mod life;
 
 #[cfg(target_os = "none")]

@@ -11,6 +11,8 @@ use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
+use crate::devices::adapter::Adapter;
+use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::dispatch::Enter;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
@@ -130,6 +132,13 @@ where
         if let Some(bytes) = description.dma_window {
             let window = Window::new(u64::from(bytes), *memory_bytes);
             partition.window = Some(window.map_err(|error| failed(&error))?);
+        }
+        if !description.disks.is_empty() {
+            let disks = description.disks.iter().map(|disk| Disk {
+                range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
+                is_writable: disk.is_writable,
+            });
+            partition.adapter = Some(Adapter::new(disks.collect()));
         }
         let guest_stop = description.guest_stop;
         let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));

@@ -168,6 +168,7 @@ fn system(image: Vec<u8>, machine: MachineFile) -> System {
         name: CALIBRATION.to_owned(),
         kernel: image,
         initrd: None,
+        kept_disks: Vec::new(),
         arguments: String::new(),
         machine,
         seed: 1,

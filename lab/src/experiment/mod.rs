@@ -261,6 +261,7 @@ impl FirstPartition<'_> {
             has_performance_monitor: false,
             guest_stop: None,
             dma_window: None,
+            disks: Vec::new(),
             arguments: arguments.to_owned(),
             payload: self.payload.clone(),
         })

@@ -49,6 +49,11 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
             let system = system::system(arguments, &files)?;
+            if let Some(disk) = system.kept_disks.first() {
+                let place = disk.file.path.display();
+                let text = "a disk is written to it on our machine only; leave `write_back` or `--on qemu` out";
+                return Err(Failure::input(place, text));
+            }
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }
@@ -104,7 +109,8 @@ fn surroundings(system: &System, arguments: &BootArguments) -> Surroundings {
         _ => bundle::Consoles::default(),
     };
     let screen = Screen::new(&consoles);
-    Surroundings { consoles, has_hypervisor, screen }
+    let kept_disks = system.kept_disks.clone();
+    Surroundings { consoles, has_hypervisor, screen, kept_disks }
 }
 
 /// QEMU has no simulated time to stop at or to log by, and cannot be observed.

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use lab::bundle::KeptDisk;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::system::Exit;
-use lab::user_file::Files;
+use lab::user_file::{Files, is_same_file};
 use simulator::pipeline::Settings;
+use simulator::platform::layout;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
@@ -20,7 +22,7 @@ use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::gdb::Parting;
 use crate::input_log;
-use crate::output::{check_not_read, check_place, input, say};
+use crate::output::{check_not_read, check_place, input, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Speed;
@@ -101,6 +103,7 @@ impl Session {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
+        check_disks(&surroundings.kept_disks, files)?;
         if arguments.timing {
             if machine.charges().is_some() {
                 let text =
@@ -437,6 +440,9 @@ impl Session {
         if self.begins_at.is_some() {
             said = format!("{said}; the run ended within its warm-up, and the ledger is of that");
         }
+        for disk in &self.surroundings.kept_disks {
+            said += &self.keep_disk(disk, ending)?;
+        }
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {
             return Ok(said + "; nothing is saved of a run that is over");
@@ -446,9 +452,35 @@ impl Session {
         Ok(format!("{said}; saved to {} at step {step}", one_line(&path.display().to_string())))
     }
 
+    /// Writes a disk to its file if the machine was switched off; says what came of it.
+    fn keep_disk(&self, disk: &KeptDisk, ending: &Ending) -> Result<String, Failure> {
+        let path = &disk.file.path;
+        let shown = one_line(&path.display().to_string()).into_owned();
+        if !matches!(ending, Ending::Over(Exit::PoweredOff)) {
+            return Ok(format!("; {shown} is not written, as the machine was not switched off"));
+        }
+        let mut bytes = vec![0; disk.bytes as usize];
+        let read = self.machine.look_at_real(layout::INITRD + disk.offset, &mut bytes);
+        assert_eq!(read, bytes.len(), "the bundle is in the machine's memory");
+        write_whole(path, &bytes)?;
+        Ok(format!("; disk written to {shown}"))
+    }
+
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
     }
+}
+
+/// Fails where a disk could not be written, or over another file that the run has read than its own image.
+fn check_disks(disks: &[KeptDisk], files: &Files) -> Result<(), Failure> {
+    for KeptDisk { file, .. } in disks {
+        check_place(&file.path)?;
+        let is_own = file.image.as_ref().is_some_and(|image| is_same_file(image, &file.path));
+        if !is_own {
+            check_not_read("write_back", &file.path, files)?;
+        }
+    }
+    Ok(())
 }
 
 /// Fails where something would be written over a file that the run has read.

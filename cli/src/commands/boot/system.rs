@@ -99,6 +99,7 @@ fn kernel(
         name: path.display().to_string(),
         kernel: files.read(path)?,
         initrd,
+        kept_disks: Vec::new(),
         arguments: arguments_text,
         machine,
         seed: arguments.seed,
@@ -128,6 +129,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         has_performance_monitor: false,
         guest_stop: None,
         dma_window: None,
+        disks: Vec::new(),
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,
     })

@@ -1,3 +1,17 @@
-//! What a partition's devices have of it.
+//! What a partition's devices have of it, and what they do.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `tce` | the window through which devices see the partition's memory |
+//! | `dma` | their accesses through it |
+//! | `adapter` | the virtual SCSI adapter: its queue, its interrupt, its disks |
+//! | `srp` | what its information units say |
+//! | `disk` | a disk: what it answers to SCSI commands |
+//! | `transfer` | data on the way between a disk and the partition |
 
+pub mod adapter;
+pub mod disk;
+pub mod dma;
+pub mod srp;
 pub mod tce;
+pub mod transfer;

@@ -59,6 +59,13 @@ impl Window {
         self.entries.get_mut(first..end).filter(|_| address & PAGE_MASK == 0)
     }
 
+    /// Whether the `count` pages from this address on are pages of the window.
+    #[must_use]
+    pub fn has_pages(&self, address: u64, count: u64) -> bool {
+        let end = (address >> PAGE_LOG2).checked_add(count);
+        address & PAGE_MASK == 0 && end.is_some_and(|end| end <= self.entries.len() as u64)
+    }
+
     /// The entry for this page of the window.
     #[must_use]
     pub fn entry(&self, address: u64) -> Option<u64> {

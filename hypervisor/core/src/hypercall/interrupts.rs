@@ -5,12 +5,15 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::Answer;
 use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
-use crate::interrupts::presentation::Presentation;
+use crate::interrupts::presentation::{NONE, Presentation};
 use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
 
 pub(super) fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
-    let xirr = own(guest).accept();
+    let (xirr, is_adapters) = own(guest).accept();
+    if is_adapters && let Some(adapter) = guest.partition.adapter.as_mut() {
+        adapter.source.accepted();
+    }
     answer(guest, false, Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]))
 }
 
@@ -29,13 +32,31 @@ pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) 
         return Answer::Status(H_PARAMETER);
     };
     target.presentation.set_mfrr(mfrr as u8);
-    if !target.presentation.is_pending() {
-        return answer(guest, false, Answer::Status(H_SUCCESS));
-    }
-    let (sleeps, index) = (matches!(target.activity(), Activity::Ceded { .. }), server as usize);
-    guest.call_back(index);
-    let is_in_need = sleeps && !guest.start(index);
+    let is_in_need = interrupt(guest, server as usize);
     answer(guest, is_in_need, Answer::Status(H_SUCCESS))
+}
+
+/// Lets vCPU `index` see to its interrupts, if it has one: whether it is in need of a processor.
+fn interrupt<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
+    let vcpu = &guest.partition.vcpus[index];
+    if !vcpu.presentation.is_pending() {
+        return false;
+    }
+    let sleeps = matches!(vcpu.activity(), Activity::Ceded { .. });
+    guest.call_back(index);
+    sleeps && !guest.start(index)
+}
+
+/// Presents the interrupt of the partition's adapter to the vCPU that it is for, and to no other: whether that one is in need of a
+/// processor.
+pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
+    let Some(adapter) = &guest.partition.adapter else { return false };
+    let source = adapter.source;
+    for (index, vcpu) in guest.partition.vcpus.iter_mut().enumerate() {
+        let is_its = index == source.server as usize;
+        vcpu.presentation.set_adapter(if is_its { source.requests() } else { NONE });
+    }
+    interrupt(guest, source.server as usize)
 }
 
 pub(super) fn poll<H: Memory>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
@@ -54,7 +75,11 @@ fn own<'a, H: Memory>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
 
 /// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
 /// otherwise about the vCPU's own interrupt than it is now.
-fn answer<H: Memory>(guest: &mut Guest<'_, H>, is_in_need: bool, answer: Answer) -> Answer {
+pub(super) fn answer<H: Memory>(
+    guest: &mut Guest<'_, H>,
+    is_in_need: bool,
+    answer: Answer,
+) -> Answer {
     if is_in_need || own(guest).is_pending() != guest.is_mediated {
         return answer.leaving(Departure::Changed);
     }

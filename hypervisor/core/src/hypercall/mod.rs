@@ -3,6 +3,7 @@
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
 //! name, and every call with a name is here.
 
+mod crq;
 mod guest;
 mod interrupts;
 mod mode;
@@ -14,6 +15,7 @@ mod tce;
 mod terminal;
 mod vpa;
 
+pub(crate) use crq::go_on;
 pub use guest::Guest;
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
@@ -90,6 +92,11 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::PutTce => Answer::Status(tce::put(partition, a1, a2, a3, 1)),
         Hypercall::StuffTce => Answer::Status(tce::put(partition, a1, a2, a3, a4)),
         Hypercall::PutTceIndirect => tce::put_list(partition, *hal, a1, a2, a3, a4),
+        Hypercall::RegCrq
+        | Hypercall::FreeCrq
+        | Hypercall::VioSignal
+        | Hypercall::SendCrq
+        | Hypercall::EnableCrq => crq::call(guest, call, [a1, a2, a3]),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
         Hypercall::SetSprg0 => {
             hal.set_sprg0(a1);

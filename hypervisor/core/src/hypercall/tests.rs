@@ -1,11 +1,13 @@
 //! Hypercalls against the fake machine.
 
 use std::cell::RefCell;
+use std::vec;
 use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
-    H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
+    H_CLOSED, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
+    H_UNSUPPORTED_FLAG_START,
 };
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
 use arch::radix::TableLocation;
@@ -18,9 +20,12 @@ use proptest::test_runner::TestRunner;
 use super::{Answer, answer, initialize_owned};
 use crate::calendar::DateTime;
 use crate::console::Console;
+use crate::devices::adapter::{Adapter, UNIT};
+use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::fake::Fake;
 use crate::hypercall::Guest;
+use crate::interrupts::presentation::ADAPTER;
 use crate::life::Pending;
 use crate::life::activity::{Activity, Sleep};
 use crate::life::outcome::{Departure, Outcome};
@@ -678,6 +683,108 @@ fn randomness_is_the_machines_or_none() {
     assert_eq!(setup.call(Hypercall::Random, [0; 4]), Answer::Outputs(H_SUCCESS, [0x1234, 0, 0]));
 }
 
+/// A read-only disk behind the partition's memory.
+const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: false };
+
+/// A partition whose adapter has a queue at 0 of its window, of which each page is the page of the memory at the same address.
+fn with_adapter() -> Setup {
+    let mut setup = Setup::new();
+    let mut window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
+    for (page, entry) in window.pages_mut(0, 0x40).unwrap().iter_mut().enumerate() {
+        *entry = (page as u64 * 0x1000) | tce::READ | tce::WRITE;
+    }
+    setup.partition.window = Some(window);
+    setup.partition.adapter = Some(Adapter::new(vec![BEYOND]));
+    setup.expect(Hypercall::RegCrq, [u64::from(UNIT), 0, 0x1000, 0], H_SUCCESS);
+    setup
+}
+
+const BEGIN: [u64; 4] = [UNIT as u64, 0xC001 << 48, 0, 0];
+
+#[test]
+fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
+    let mut setup = with_adapter();
+    let unit = u64::from(UNIT);
+    setup.expect(Hypercall::RegCrq, [unit, 0, 0x1000, 0], H_RESOURCE);
+    setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
+    setup.expect(Hypercall::FreeCrq, [unit, 0, 0, 0], H_SUCCESS);
+    setup.expect(Hypercall::SendCrq, BEGIN, H_CLOSED);
+    for (address, bytes) in [(0x4_0000, 0x1000), (0, 0x4_1000), (u64::MAX << 12, 0x1000), (0, 0)] {
+        setup.expect(Hypercall::RegCrq, [unit, address, bytes, 0], H_PARAMETER);
+    }
+    for call in [Hypercall::RegCrq, Hypercall::FreeCrq, Hypercall::SendCrq, Hypercall::EnableCrq] {
+        setup.expect(call, [unit + 1, 0, 0x1000, 0], H_PARAMETER);
+    }
+    setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_SUCCESS);
+    setup.partition.adapter = None;
+    setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
+}
+
+#[test]
+fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
+    let mut setup = with_adapter();
+    let rtas = |setup: &mut Setup, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        setup.partition.memory.write(&setup.hal, GuestRealAddress(0x9000), &bytes).unwrap();
+        let _ = setup.call(Hypercall::Rtas, [0x9000, 0, 0, 0]);
+        let mut result = [0; 4];
+        let place = GuestRealAddress(0x9000 + 4 * (3 + u64::from(words[1])));
+        setup.partition.memory.read(&setup.hal, place, &mut result).unwrap();
+        i32::from_be_bytes(result)
+    };
+    setup.partition.vcpus[2].presentation.set_cppr(0xFF);
+    let until = 1 << 40;
+    setup.put_to_sleep(2, Sleep::Ceded { until });
+    setup.expect(Hypercall::VioSignal, [u64::from(UNIT), 1, 0, 0], H_SUCCESS);
+    let is_asleep =
+        |setup: &Setup| setup.partition.vcpus[2].activity() == Activity::Ceded { until };
+    setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
+    assert!(is_asleep(&setup), "nobody has said whom it interrupts");
+    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER + 1, 2, 5]), rtas::PARAMETER);
+    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 3, 5]), rtas::PARAMETER);
+    assert_eq!(rtas(&mut setup, &[rtas::INT_OFF, 1, 1, ADAPTER]), rtas::SUCCESS);
+    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 2, 5]), rtas::SUCCESS);
+    assert!(is_asleep(&setup), "it is off");
+    assert_eq!(rtas(&mut setup, &[rtas::INT_ON, 1, 1, ADAPTER]), rtas::SUCCESS);
+    assert_eq!(setup.partition.vcpus[2].activity(), Activity::Ready);
+    assert!(setup.partition.vcpus[2].presentation.is_pending());
+    assert!(!setup.partition.vcpus[0].presentation.is_pending());
+    // It is moved to another one, which accepts it once.
+    setup.partition.vcpus[0].presentation.set_cppr(0xFF);
+    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 0, 5]), rtas::SUCCESS);
+    assert!(!setup.partition.vcpus[2].presentation.is_pending());
+    setup.is_mediated = true;
+    let accepts = |setup: &mut Setup| match setup.call(Hypercall::Xirr, [0; 4]) {
+        Answer::Outputs(H_SUCCESS, [xirr, ..]) | Answer::Departs(H_SUCCESS, [xirr, ..], _) => xirr,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(ADAPTER));
+    assert_eq!(accepts(&mut setup), 0x0500_0000, "accepted already");
+    assert_eq!(rtas(&mut setup, &[rtas::INT_ON, 1, 1, ADAPTER]), rtas::SUCCESS);
+    assert!(!setup.partition.vcpus[0].presentation.is_pending());
+}
+
+#[test]
+fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others() {
+    let mut setup = with_adapter();
+    for (blocks, leaves) in [(16u8, false), (128, true)] {
+        let mut unit = [0; 64];
+        (unit[0], unit[5], unit[32], unit[40]) = (2, 1, 0x28, blocks);
+        unit[20] = 0x80;
+        unit[48..56].copy_from_slice(&0x2_0000u64.to_be_bytes());
+        unit[60..64].copy_from_slice(&(512 * u32::from(blocks)).to_be_bytes());
+        setup.partition.memory.write(&setup.hal, GuestRealAddress(0x2000), &unit).unwrap();
+        let answer =
+            setup.call(Hypercall::SendCrq, [u64::from(UNIT), 0x8001 << 48 | 64, 0x2000, 0]);
+        let departs = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
+        assert_eq!(answer, if leaves { departs } else { Answer::Status(H_SUCCESS) });
+        assert_eq!(setup.partition.vcpus[0].transfer.is_some(), leaves);
+    }
+    // The end of the vCPU is the end of what it moves.
+    setup.partition.vcpus[0].stop();
+    assert!(setup.partition.vcpus[0].transfer.is_none());
+}
+
 /// Argument sets for each call. The values that matter are near the borders that the calls check.
 const ARGUMENT_SETS: u32 = if cfg!(miri) { 2 } else { 10_000 };
 
@@ -688,6 +795,11 @@ fn argument() -> impl Strategy<Value = u64> {
         any::<u64>(),
         (0u64..64).prop_map(|shift| 1 << shift),
         Just(tce::WINDOW),
+        Just(u64::from(UNIT)),
+        // The head of a message: that the other end is there, a unit of 64 bytes, a datagram.
+        Just(0xC001 << 48),
+        Just(0x8001 << 48 | 64),
+        Just(0x8002 << 48 | 24),
         // Near a page of the memory, its end and the end of everything.
         (0u64..0x41, -8i64..8).prop_map(|(page, near)| (page << 16).wrapping_add_signed(near)),
         (0u64..9).prop_map(|near| u64::MAX - near),
@@ -700,8 +812,7 @@ fn argument() -> impl Strategy<Value = u64> {
 #[test]
 fn random_arguments_do_no_harm() {
     for call in Hypercall::ALL {
-        let mut setup = Setup::new();
-        setup.partition.window = Some(Window::new(0x10_0000, MEMORY.bytes).unwrap());
+        let setup = with_adapter();
         let other = setup.schedule.lock().queue.add(WEIGHT_DEFAULT);
         let outside = |memory: &[u8]| [&memory[..2 << 20], &memory[6 << 20..]].map(<[u8]>::to_vec);
         let before = outside(&setup.hal.memory.borrow());

@@ -2,3 +2,4 @@
 
 pub mod handler;
 pub mod presentation;
+pub mod source;

@@ -8,12 +8,14 @@ use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::features::{self, guest_stop};
-use arch::papr::{HYPERCALL_WORD, Hypercall, rtas};
+use arch::papr::{HYPERCALL_WORD, Hypercall, rtas, tce};
 use arch::registers::psscr;
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
 use crate::boot::flat_tree::FlatTree;
+use crate::devices::adapter::UNIT;
+use crate::interrupts::presentation::ADAPTER;
 use crate::partition::features::GuestStop;
 
 /// The number and `reg` of the partition's terminal.
@@ -73,6 +75,9 @@ const HYPERTAS: &[&str] = &[
 /// The same, where devices see the memory through a window.
 const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 
+/// The same, where there is a virtual SCSI adapter.
+const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
+
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
 const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
     let mut features = [0; 2 + FEATURE_BYTES];
@@ -96,8 +101,10 @@ pub struct Content<'a> {
     pub bootargs: &'a str,
     /// Where the payload's second file begins and ends.
     pub initrd: Option<[GuestRealAddress; 2]>,
-    /// Its devices see its memory through a window.
-    pub has_window: bool,
+    /// Bytes of the window through which its devices see its memory, if it has one.
+    pub window_bytes: Option<u32>,
+    /// It has a virtual SCSI adapter.
+    pub has_disks: bool,
     /// Its vCPUs may execute `stop`.
     pub guest_stop: Option<GuestStop<'a>>,
     /// What it has of firmware's node of a processor.
@@ -169,8 +176,9 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     }
 
     tree.begin("rtas");
-    let of_window = if content.has_window { HYPERTAS_OF_WINDOW } else { &[] };
-    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window].concat()[..]);
+    let of_window = if content.window_bytes.is_some() { HYPERTAS_OF_WINDOW } else { &[] };
+    let of_disks = if content.has_disks { HYPERTAS_OF_DISKS } else { &[] };
+    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window, of_disks].concat()[..]);
     let mut entries = [0; 2];
     if has_entry {
         entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));
@@ -186,6 +194,9 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.add("#size-cells", &0u32);
     tree.add("compatible", "IBM,vdevice");
     tree.add("device_type", "vdevice");
+    if content.has_disks {
+        adapter(&mut tree, content.window_bytes.unwrap_or(0));
+    }
     tree.begin("vty@71000000");
     tree.add("compatible", "hvterm1");
     tree.add("device_type", "serial");
@@ -193,6 +204,22 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.end();
     tree.end();
     (tree.finish(), entries)
+}
+
+/// The virtual SCSI adapter, and that the node of virtual devices hands interrupts on. Properties come before nodes.
+fn adapter(tree: &mut FlatTree, window_bytes: u32) {
+    tree.add("#interrupt-cells", &2u32);
+    tree.add("interrupt-controller", &[0u8; 0][..]);
+    tree.begin(&format!("v-scsi@{UNIT:x}"));
+    tree.add("compatible", "IBM,v-scsi");
+    tree.add("device_type", "vscsi");
+    tree.add("ibm,#dma-address-cells", &2u32);
+    tree.add("ibm,#dma-size-cells", &2u32);
+    tree.add("ibm,my-dma-window", &[tce::WINDOW as u32, 0, 0, 0, window_bytes]);
+    // An edge.
+    tree.add("interrupts", &[ADAPTER, 0]);
+    tree.add("reg", &UNIT);
+    tree.end();
 }
 
 /// What a guest may rely on: `docs/guest-stop.md`.

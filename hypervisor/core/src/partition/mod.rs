@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
+use crate::devices::adapter::Adapter;
 use crate::devices::tce::Window;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
@@ -73,6 +74,8 @@ pub struct Partition<H: Memory> {
     pub is_heard: bool,
     /// What its devices see of its memory, if it has devices.
     pub window: Option<Window>,
+    /// Its virtual SCSI adapter, if it has disks; it has a window then.
+    pub adapter: Option<Adapter>,
     /// What it did so far.
     pub statistics: Statistics,
     /// Where it is in its life.
@@ -114,6 +117,7 @@ impl<H: Memory> Partition<H> {
             on_demand: facilities::ON_DEMAND,
             is_heard: false,
             window: None,
+            adapter: None,
             statistics: Statistics::default(),
             life: Life::new(),
             end: None,
@@ -151,6 +155,9 @@ impl<H: Memory> Partition<H> {
         hal.set_process_table(self.lpid, None);
         if let Some(window) = &mut self.window {
             window.clear();
+        }
+        if let Some(adapter) = &mut self.adapter {
+            adapter.reset();
         }
         for vcpu in &mut self.vcpus {
             vcpu.is_prodded = false;

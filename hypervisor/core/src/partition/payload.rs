@@ -36,7 +36,8 @@ impl Payload {
             vcpus: description.vcpus,
             bootargs: &description.bootargs,
             initrd: description.initrd,
-            has_window: description.dma_window.is_some(),
+            window_bytes: description.dma_window,
+            has_disks: !description.disks.is_empty(),
             guest_stop,
             processor,
         };

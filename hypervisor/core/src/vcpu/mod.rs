@@ -9,6 +9,7 @@ use alloc::boxed::Box;
 
 use arch::address::GuestRealAddress;
 
+use crate::devices::transfer::Transfer;
 use crate::facilities::Demanded;
 use crate::hal::Windows;
 use crate::interrupts::presentation::Presentation;
@@ -60,6 +61,8 @@ pub struct Vcpu<H: Windows> {
     pub is_prodded: bool,
     /// Its external interrupts.
     pub presentation: Presentation,
+    /// Data of a command that it sent, and that it moves before it goes on.
+    pub transfer: Option<Box<Transfer>>,
     /// What it shares with the hypervisor.
     pub vpa: Vpa<H>,
     /// The hardware thread that ran it last.
@@ -80,6 +83,7 @@ impl<H: Windows> Vcpu<H> {
             activity: Activity::Stopped,
             is_prodded: false,
             presentation: Presentation::default(),
+            transfer: None,
             vpa: Vpa::default(),
             last_thread: None,
             stale_fault: None,
@@ -179,6 +183,7 @@ impl<H: Windows> Vcpu<H> {
     pub fn stop(&mut self) {
         self.activity = Activity::Stopped;
         self.vpa = Vpa::default();
+        self.transfer = None;
         self.demanded = None;
     }
 }

@@ -9,10 +9,11 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
-    GUEST_STOP, INITRD, LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
-    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS, DISKS_MAX,
+    DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, INITRD, LEAST_SLICE,
+    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
+    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -59,6 +60,8 @@ pub struct Description {
     pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
+    /// Its disks.
+    pub disks: Vec<DiskDescription>,
     /// First instruction.
     pub entry: GuestRealAddress,
     /// What is copied into the memory, by ascending address.
@@ -67,6 +70,17 @@ pub struct Description {
     pub bootargs: String,
     /// Where the payload's second file begins and ends.
     pub initrd: Option<[GuestRealAddress; 2]>,
+}
+
+/// A disk of a partition. Its blocks stay in the bundle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiskDescription {
+    /// Where its blocks are, from the start of the bundle.
+    pub file_offset: u64,
+    /// How long they are.
+    pub bytes: u64,
+    /// Whether it may be written to.
+    pub is_writable: bool,
 }
 
 /// A piece of a payload. Memory beyond the file's bytes is zero.
@@ -156,6 +170,8 @@ pub enum PartitionError {
     SegmentOutsideMemory(usize),
     /// The second file is not inside the bytes of one segment.
     Initrd,
+    /// A disk is not made of whole blocks in the file, or shares 64 KiB of it with something else that is written.
+    Disk(usize),
     /// Two segments have memory in common; the numbers count by address.
     SegmentsOverlap(usize, usize),
 }
@@ -219,6 +235,9 @@ impl fmt::Display for PartitionError {
                 write!(f, "segment {index} lies outside of the partition's memory")
             }
             Self::Initrd => f.write_str("the initrd is not inside the bytes of one segment"),
+            Self::Disk(index) => {
+                write!(f, "disk {index} is not whole blocks that the file has for it alone")
+            }
             Self::SegmentsOverlap(first, second) => {
                 write!(f, "segments {first} and {second} (by address) overlap")
             }
@@ -276,6 +295,16 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
         .collect::<Result<Vec<_>, _>>()?;
     if partitions.is_empty() {
         return Err(BundleError::Empty);
+    }
+    for (index, partition) in partitions.iter().enumerate() {
+        let disks = partition.disks.iter().enumerate().filter(|(_, disk)| disk.is_writable);
+        let mut places = disks.map(|(disk, _)| disk);
+        if let Some(disk) =
+            places.find(|disk| !has_its_own(&partitions, manifest.len() as u64, (index, *disk)))
+        {
+            let (name, error) = (partition.name.clone(), PartitionError::Disk(disk));
+            return Err(BundleError::Partition { name, error });
+        }
     }
     let slice = match root.property(SLICE) {
         None => None,
@@ -381,6 +410,10 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         return Err(PartitionError::Entry(entry));
     }
     let initrd = initrd(node, &segments)?;
+    let disks = disks(node, file_bytes)?;
+    if !disks.is_empty() && dma_window.is_none() {
+        return Err(PartitionError::Property(DMA_WINDOW));
+    }
     Ok(Description {
         name: node.name().to_string(),
         memory_bytes,
@@ -390,6 +423,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         has_performance_monitor,
         guest_stop,
         dma_window,
+        disks,
         entry: GuestRealAddress(entry),
         segments,
         bootargs: bootargs.to_string(),
@@ -414,6 +448,44 @@ fn initrd(
         return Err(PartitionError::Initrd);
     }
     Ok(Some([start, end].map(GuestRealAddress)))
+}
+
+/// The disks of a partition, each of whole blocks that are in the file.
+fn disks(node: &FdtNode<'_>, file_bytes: u64) -> Result<Vec<DiskDescription>, PartitionError> {
+    const BYTES: usize = 8 * DISK_DOUBLEWORDS;
+    let Some(property) = node.property(DISKS) else { return Ok(Vec::new()) };
+    let (entries, rest) = property.value().as_chunks::<BYTES>();
+    if !rest.is_empty() || !(1..=DISKS_MAX).contains(&entries.len()) {
+        return Err(PartitionError::Property(DISKS));
+    }
+    let disks = entries.iter().enumerate().map(|(index, entry)| {
+        let (words, _) = entry.as_chunks::<8>();
+        let [file_offset, bytes, writable] =
+            [0, 1, 2].map(|field| u64::from_be_bytes(words[field]));
+        let is_inside = file_offset.checked_add(bytes).is_some_and(|end| end <= file_bytes);
+        let is_whole = bytes != 0 && bytes.is_multiple_of(BLOCK_BYTES);
+        if !is_inside || !is_whole || !file_offset.is_multiple_of(ALIGNMENT) || writable > 1 {
+            return Err(PartitionError::Disk(index));
+        }
+        Ok(DiskDescription { file_offset, bytes, is_writable: writable == 1 })
+    });
+    disks.collect()
+}
+
+/// Whether what a disk that may be written to has in the file is nothing else's: no other disk's, no segment's, not the manifest's.
+fn has_its_own(partitions: &[Description], manifest_bytes: u64, place: (usize, usize)) -> bool {
+    let disk = partitions[place.0].disks[place.1];
+    // In 64 KiB, which are reached as one.
+    let units = |offset: u64, bytes: u64| offset / ALIGNMENT..(offset + bytes).div_ceil(ALIGNMENT);
+    let own = units(disk.file_offset, disk.bytes);
+    let is_clear = |other: core::ops::Range<u64>| own.end <= other.start || other.end <= own.start;
+    let others = partitions.iter().enumerate().flat_map(|(index, partition)| {
+        let segments = partition.segments.iter().map(|one| units(one.file_offset, one.file_bytes));
+        let disks = partition.disks.iter().enumerate();
+        let disks = disks.filter(move |(disk, _)| (index, *disk) != place);
+        segments.chain(disks.map(|(_, one)| units(one.file_offset, one.bytes)))
+    });
+    is_clear(units(0, manifest_bytes)) && others.into_iter().all(is_clear)
 }
 
 fn segments(

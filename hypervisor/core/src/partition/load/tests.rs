@@ -86,6 +86,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         has_performance_monitor: false,
         guest_stop: None,
         dma_window: None,
+        disks: Vec::new(),
         entry: GuestRealAddress(0x100),
         segments,
         bootargs: String::from("x=1"),

@@ -1,0 +1,223 @@
+//! disk: talks to its virtual SCSI adapter as a driver does, moves random runs of blocks with all of its vCPUs, and checks
+//! every byte that it reads.
+//!
+//! | argument | what it does |
+//! |---|---|
+//! | `rounds=N` | each vCPU sends so many commands that move blocks; 200 without it |
+//! | `seed=N` | which ones |
+//! | `blocks=N` | they move so many blocks each, and not a random number of them |
+//! | `interrupts=on` | it lets the adapter interrupt, and counts that |
+//! | `bad=on` | it sends what is wrong too, and checks that it is refused |
+//! | `pattern=N` | at first the disk holds the pattern with this number, and zeros without it |
+//!
+//! A disk that is read-only is read only.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod adapter;
+#[cfg(target_os = "none")]
+mod wrong;
+
+#[cfg(target_os = "none")]
+mod payload {
+    use core::sync::atomic::AtomicU64;
+    use core::sync::atomic::Ordering::SeqCst;
+
+    use arch::interrupt::Vector;
+    use arch::papr::{Hypercall, rtas};
+    use arch::scsi::operation;
+    use rt::random::Numbers;
+
+    use crate::adapter::{
+        BLOCK_BYTES, BUFFER_BYTES, Direction, PIECES_MAX, SOURCE, VCPUS_MAX, buffer, command, load,
+        moves, open, shared, signal,
+    };
+    use crate::wrong;
+
+    rt::main!(disk);
+
+    /// Blocks for which there is a note of what was written to them last.
+    const BLOCKS_MAX: u64 = 1 << 16;
+    /// The first disk.
+    const TARGET: u64 = 0;
+
+    static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
+    static VCPUS: AtomicU64 = AtomicU64::new(0);
+    static ROUNDS: AtomicU64 = AtomicU64::new(0);
+    static SEED: AtomicU64 = AtomicU64::new(0);
+    static PATTERN: AtomicU64 = AtomicU64::new(0);
+    /// Blocks of the disk, and how many a command moves, or 0.
+    static BLOCKS: AtomicU64 = AtomicU64::new(0);
+    static AT_A_TIME: AtomicU64 = AtomicU64::new(0);
+    static IS_WRITABLE: AtomicU64 = AtomicU64::new(0);
+    /// Blocks that were read and written, and words that were wrong.
+    static READ: AtomicU64 = AtomicU64::new(0);
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    static WRONG: AtomicU64 = AtomicU64::new(0);
+    /// What was written to each block last: the number of the command, or 0.
+    static LAST: [AtomicU64; BLOCKS_MAX as usize] = [const { AtomicU64::new(0) }; _];
+
+    /// An interrupt of the adapter: nothing but to count it, as every vCPU looks for its own answers.
+    fn interrupted(_: &mut rt::Frame) {
+        let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
+        INTERRUPTS.fetch_add(u64::from(xirr & 0xFF_FFFF == u64::from(SOURCE)), SeqCst);
+        rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
+    }
+
+    fn disk(partition: rt::Partition) {
+        let vcpus = partition.vcpus();
+        assert!(u64::from(vcpus) <= VCPUS_MAX, "no more than {VCPUS_MAX} vCPUs");
+        open();
+        let (blocks, is_writable) = look();
+        assert!(blocks <= BLOCKS_MAX, "no disk of more than {BLOCKS_MAX} blocks");
+        let on = |name| partition.argument(name) == Some("on");
+        if on("interrupts") {
+            rt::on_interrupt(Vector::External, interrupted);
+            rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
+            assert_eq!(rt::rtas_call(rtas::SET_XIVE, &[SOURCE, 0, 5]), [rtas::SUCCESS]);
+            assert_eq!(rt::rtas_call(rtas::GET_XIVE, &[SOURCE]), [rtas::SUCCESS, 0, 5]);
+            signal(true);
+            rt::allow_interrupts(true);
+        }
+        if on("bad") {
+            wrong::send(TARGET, blocks, is_writable);
+        }
+        for (place, value) in [
+            (&VCPUS, u64::from(vcpus)),
+            (&ROUNDS, partition.number("rounds", 200)),
+            (&SEED, partition.number("seed", 1)),
+            (&PATTERN, partition.number("pattern", 0)),
+            (&AT_A_TIME, partition.number("blocks", 0)),
+            (&BLOCKS, blocks),
+            (&IS_WRITABLE, u64::from(is_writable)),
+        ] {
+            place.store(value, SeqCst);
+        }
+        for number in 1..vcpus {
+            assert_eq!(rt::start_vcpu(number, work), 0, "start-cpu");
+        }
+        work(0);
+        for number in 1..vcpus {
+            while !rt::is_stopped(number) {
+                rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+            }
+        }
+        // Whatever was written last is there.
+        for first in (0..blocks).step_by((BUFFER_BYTES / BLOCK_BYTES) as usize) {
+            read(0, first, (BUFFER_BYTES / BLOCK_BYTES).min(blocks - first), &mut Numbers::new(0));
+        }
+        let kib = |blocks: &AtomicU64| blocks.load(SeqCst) * BLOCK_BYTES / 1024;
+        rt::println!(
+            "disk: {vcpus} vCPUs, {} KiB read, {} KiB written, {} words wrong",
+            kib(&READ),
+            kib(&WRITTEN),
+            WRONG.load(SeqCst)
+        );
+        if on("interrupts") {
+            let some = if INTERRUPTS.load(SeqCst) > 0 { "it interrupted" } else { "NO interrupt" };
+            rt::println!("disk: {some}");
+        }
+    }
+
+    /// What the disk says of itself: how many blocks it has, and whether it may be written to.
+    fn look() -> (u64, bool) {
+        let ask = |cdb: &[u8], bytes| {
+            let answer = command(0, TARGET, cdb, Direction::In, &[(buffer(0), bytes)]);
+            assert_eq!(answer.sense, None, "{cdb:x?}");
+        };
+        assert_eq!(command(0, TARGET, &[0; 6], Direction::In, &[]).sense, None, "TEST UNIT READY");
+        ask(&[operation::INQUIRY, 0, 0, 0, 36, 0], 36);
+        let [head, vendor, ..]: [[u8; 8]; 4] = load(buffer(0));
+        assert_eq!((head[0], &vendor), (0, b"POWERVSR"), "a disk");
+        ask(&[operation::READ_CAPACITY_10, 0, 0, 0, 0, 0, 0, 0, 0, 0], 8);
+        let [capacity] = load(buffer(0)).map(u64::from_be_bytes);
+        assert_eq!(capacity & 0xFFFF_FFFF, BLOCK_BYTES);
+        ask(&[operation::MODE_SENSE_6, 0, 0x3F, 0, 64, 0], 64);
+        let [[_, _, flags, ..]] = load(buffer(0));
+        ((capacity >> 32) + 1, flags & 0x80 == 0)
+    }
+
+    /// What a vCPU does: it has a part of the disk, and moves runs of blocks there.
+    fn work(number: u32) {
+        let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
+        let (begin, end) = (vcpu * blocks / vcpus, (vcpu + 1) * blocks / vcpus);
+        let mut random = Numbers::new(SEED.load(SeqCst) + vcpu);
+        for round in 1..=ROUNDS.load(SeqCst) {
+            let most = (end - begin).min(BUFFER_BYTES / BLOCK_BYTES);
+            let count = match AT_A_TIME.load(SeqCst) {
+                0 => 1 + random.below(most),
+                fixed => fixed.min(most),
+            };
+            let first = begin + random.below(end - begin - count + 1);
+            if IS_WRITABLE.load(SeqCst) != 0 && random.below(2) == 0 {
+                write(vcpu, first, count, round, &mut random);
+            } else {
+                read(vcpu, first, count, &mut random);
+            }
+        }
+    }
+
+    /// The word at this place of the disk, if the command `number` has written it.
+    fn word(place: u64, number: u64) -> u64 {
+        match (number, PATTERN.load(SeqCst)) {
+            (0, 0) => 0,
+            (0, pattern) => Numbers::new(place ^ pattern << 20).next(),
+            (number, _) => Numbers::new(place).next() ^ number,
+        }
+    }
+
+    fn write(vcpu: u64, first: u64, count: u64, number: u64, random: &mut Numbers) {
+        let first_word = first * BLOCK_BYTES / 8;
+        for index in 0..count * BLOCK_BYTES / 8 {
+            shared(buffer(vcpu) + 8 * index).store(word(first_word + index, number), SeqCst);
+        }
+        send(vcpu, Direction::Out, first, count, random);
+        for block in first..first + count {
+            LAST[block as usize].store(number, SeqCst);
+        }
+        WRITTEN.fetch_add(count, SeqCst);
+    }
+
+    fn read(vcpu: u64, first: u64, count: u64, random: &mut Numbers) {
+        let words = count * BLOCK_BYTES / 8;
+        for index in 0..words {
+            shared(buffer(vcpu) + 8 * index).store(u64::MAX, SeqCst);
+        }
+        send(vcpu, Direction::In, first, count, random);
+        let mut wrong = 0;
+        for index in 0..words {
+            let place = first * BLOCK_BYTES / 8 + index;
+            let block = place * 8 / BLOCK_BYTES;
+            let expected = word(place, LAST[block as usize].load(SeqCst));
+            wrong += u64::from(shared(buffer(vcpu) + 8 * index).load(SeqCst) != expected);
+        }
+        WRONG.fetch_add(wrong, SeqCst);
+        READ.fetch_add(count, SeqCst);
+    }
+
+    /// Moves blocks by way of a random number of pieces, which may have any length.
+    fn send(vcpu: u64, direction: Direction, first: u64, count: u64, random: &mut Numbers) {
+        let mut pieces = [(0, 0); PIECES_MAX];
+        let (mut used, mut at, all) = (0, 0, count * BLOCK_BYTES);
+        let most = 1 + random.below(PIECES_MAX as u64) as usize;
+        while at < all {
+            let bytes = match used + 1 == most {
+                true => all - at,
+                false => 1 + random.below((all - at).min(2 * all / most as u64 + 1)),
+            };
+            pieces[used] = (buffer(vcpu) + at, bytes);
+            at += bytes;
+            used += 1;
+        }
+        let cdb = moves(direction, first, count);
+        let answer = command(vcpu, TARGET, &cdb, direction, &pieces[..used]);
+        assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("disk: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}

@@ -1,0 +1,345 @@
+//! The adapter against the fake machine: queue, descriptors, pieces, and what is wrong.
+
+use std::vec;
+use std::vec::Vec;
+
+use arch::address::GuestRealAddress;
+use arch::papr::tce::{READ, WRITE};
+use arch::scsi::{Sense, operation};
+use arch::vscsi::{UNIT_BYTES_MAX, srp as unit};
+use proptest::prelude::{any, prop_assert, proptest};
+
+use super::{Adapter, QueueError, Sent};
+use crate::devices::disk::Disk;
+use crate::devices::dma::Dma;
+use crate::devices::tce::Window;
+use crate::fake::Fake;
+use crate::guest_memory::GuestMemory;
+use crate::memory::Range;
+
+const MIB: u64 = 1 << 20;
+/// A partition's memory, and the disks, behind each other.
+const MEMORY: Range = Range::new(2 * MIB, 2 * MIB);
+const DISKS: u64 = 4 * MIB;
+const DISK_BYTES: u64 = 0x4_0000;
+/// Pages of the window: the queue, a unit, a table, and 256 KiB of data. They lie in memory in the opposite order.
+const QUEUE: u64 = 0;
+const UNIT_AT: u64 = 0x1000;
+const TABLE: u64 = 0x2000;
+const DATA: u64 = 0x4000;
+const WINDOW_BYTES: u64 = DATA + DISK_BYTES;
+
+struct Setup {
+    hal: Fake,
+    memory: GuestMemory<Fake>,
+    window: Window,
+    adapter: Adapter,
+    taken: u64,
+}
+
+/// Where in the partition's memory this address of the window is.
+const fn guest(address: u64) -> u64 {
+    WINDOW_BYTES - 0x1000 - (address & !0xFFF) + (address & 0xFFF)
+}
+
+impl Setup {
+    /// A partition with a disk that may be written to and one that may not, and a queue.
+    fn new() -> Self {
+        let hal = Fake::new(8 << 20);
+        for (index, byte) in hal.memory.borrow_mut()[DISKS as usize..].iter_mut().enumerate() {
+            *byte = (index * 7 + index / 509) as u8;
+        }
+        let memory = GuestMemory::new(&hal, 1, MEMORY).unwrap();
+        let mut window = Window::new(WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
+        for address in (0..WINDOW_BYTES).step_by(0x1000) {
+            let entry = guest(address) | READ | WRITE;
+            window.pages_mut(address, 1).unwrap().fill(entry);
+        }
+        let disk = |index: u64, is_writable| Disk {
+            range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
+            is_writable,
+        };
+        let mut adapter = Adapter::new(vec![disk(0, true), disk(1, false)]);
+        adapter.register(QUEUE, 0x1000, true).unwrap();
+        Self { hal, memory, window, adapter, taken: 0 }
+    }
+
+    fn with<R>(&mut self, act: impl FnOnce(&mut Adapter, &mut Dma<'_, Fake>) -> R) -> R {
+        let Self { hal, memory, window, adapter, .. } = self;
+        act(adapter, &mut Dma { hal, memory, window })
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) {
+        self.with(|_, dma| dma.write(address, bytes).unwrap());
+    }
+
+    fn read<const BYTES: usize>(&mut self, address: u64) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        self.with(|_, dma| dma.read(address, &mut bytes).unwrap());
+        bytes
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Sent {
+        self.write(UNIT_AT, bytes);
+        let head = 0x8001 << 48 | bytes.len() as u64;
+        self.with(|adapter, dma| adapter.send(dma, [head, UNIT_AT]).unwrap())
+    }
+
+    /// The next entry of the queue, which is taken.
+    fn take(&mut self) -> Option<[u64; 2]> {
+        let place = QUEUE + self.taken % 256 * 16;
+        let bytes: [u8; 16] = self.read(place);
+        let (words, _) = bytes.as_chunks::<8>();
+        let words = [words[0], words[1]].map(u64::from_be_bytes);
+        (words[0] != 0).then(|| {
+            self.write(place, &[0; 8]);
+            self.taken += 1;
+            words
+        })
+    }
+
+    /// Sends a command and moves its data: in how many pieces, the SCSI status with the sense data, and flags with residuals.
+    fn command(&mut self, unit: &[u8]) -> (usize, Option<Sense>, [u32; 3]) {
+        let mut pieces = 0;
+        if let Sent::Moves(mut transfer) = self.send(unit) {
+            while !self.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()) {
+                pieces += 1;
+            }
+            pieces += 1;
+        }
+        let [head, tag] = self.take().expect("an answer");
+        assert_eq!((head >> 48, tag.to_be_bytes()), (0x8001, *b"the tag "));
+        let answer: [u8; 54] = self.read(UNIT_AT);
+        let word = |at: usize| u32::from_be_bytes(core::array::from_fn(|byte| answer[at + byte]));
+        assert_eq!((answer[0], &answer[8..16]), (unit::RESPONSE, &b"the tag "[..]));
+        let sense = match answer[19] {
+            0 => None,
+            2 => Some(Sense { key: answer[38], code: answer[48], qualifier: answer[49] }),
+            other => panic!("status {other:#x}"),
+        };
+        assert_eq!(answer[18] & 2 != 0, sense.is_some());
+        (pieces, sense, [u32::from(answer[18] & !2), word(20), word(24)])
+    }
+}
+
+fn command(target: u16, cdb: &[u8], formats: u8, counts: [u8; 2], rest: &[u8]) -> Vec<u8> {
+    let mut unit = vec![0; 48];
+    unit[0] = unit::COMMAND;
+    (unit[5], unit[6], unit[7]) = (formats, counts[0], counts[1]);
+    unit[8..16].copy_from_slice(b"the tag ");
+    unit[20..22].copy_from_slice(&(0x8000 | target << 8).to_be_bytes());
+    unit[32..32 + cdb.len()].copy_from_slice(cdb);
+    unit.extend(rest);
+    unit
+}
+
+fn descriptor(address: u64, bytes: u64) -> Vec<u8> {
+    [&address.to_be_bytes()[..], &[0; 4], &(bytes as u32).to_be_bytes()].concat()
+}
+
+fn blocks(operation: u8, first: u32, count: u16) -> [u8; 10] {
+    let ([a, b, c, d], [e, f]) = (first.to_be_bytes(), count.to_be_bytes());
+    [operation, 0, a, b, c, d, 0, e, f, 0]
+}
+
+#[test]
+fn blocks_come_and_go_in_pieces_that_end_soon() {
+    let mut setup = Setup::new();
+    let data = descriptor(DATA, DISK_BYTES);
+    let read = command(0, &blocks(operation::READ_10, 0, 512), 1, [0; 2], &data);
+    // 16 KiB each, in the first a little less, as it reads a descriptor.
+    assert_eq!(setup.command(&read), (17, None, [0; 3]));
+    let on_disk = setup.hal.memory.borrow()[DISKS as usize..][..DISK_BYTES as usize].to_vec();
+    assert_eq!(setup.read::<{ DISK_BYTES as usize }>(DATA)[..], on_disk);
+
+    setup.write(DATA + 5, b"written");
+    let data = descriptor(DATA + 5, 512);
+    let write = command(0, &blocks(operation::WRITE_10, 511, 1), 0x10, [0; 2], &data);
+    assert_eq!(setup.command(&write), (1, None, [0; 3]));
+    let disk = setup.hal.memory.borrow()[DISKS as usize..][..DISK_BYTES as usize].to_vec();
+    assert_eq!(&disk[511 * 512..][..7], b"written");
+    assert_eq!(disk[..511 * 512], on_disk[..511 * 512]);
+    assert_eq!(setup.hal.open_windows.get(), 0);
+}
+
+#[test]
+fn a_list_is_taken_from_the_unit_and_then_from_its_table() {
+    let mut setup = Setup::new();
+    // The table says something else of those that the unit has itself.
+    let table: Vec<u8> = (0..4)
+        .flat_map(|index| {
+            let lie = if index < 2 { 0x1_0000 } else { 0 };
+            descriptor(DATA + lie + index * 0x100, 0x100)
+        })
+        .collect();
+    setup.write(TABLE, &table);
+    let local = [descriptor(DATA, 0x100), descriptor(DATA + 0x100, 0x100)].concat();
+    let list = [&descriptor(TABLE, 64)[..], &1024u32.to_be_bytes(), &local].concat();
+    let read = command(1, &blocks(operation::READ_10, 3, 2), 2, [0, 2], &list);
+    assert_eq!(setup.command(&read), (1, None, [0; 3]));
+    let from = (DISKS + DISK_BYTES + 3 * 512) as usize;
+    let on_disk = setup.hal.memory.borrow()[from..from + 1024].to_vec();
+    assert_eq!(setup.read::<1024>(DATA)[..], on_disk);
+}
+
+#[test]
+fn descriptors_of_nothing_take_time_but_not_for_ever() {
+    let mut setup = Setup::new();
+    let list = [&descriptor(TABLE, 0x2000)[..], &512u32.to_be_bytes()].concat();
+    setup.write(TABLE, &[0; 0x2000]);
+    let read = command(0, &blocks(operation::READ_10, 0, 1), 2, [0; 2], &list);
+    // 512 of them, 64 a piece; the disk had 512 bytes more than went anywhere.
+    let (pieces, sense, residuals) = setup.command(&read);
+    assert_eq!((pieces, sense, residuals), (9, None, [0x10, 0, 512]));
+}
+
+#[test]
+fn what_the_window_does_not_show_is_neither_read_nor_written() {
+    let mut setup = Setup::new();
+    for (operation, formats) in [(operation::READ_10, 1), (operation::WRITE_10, 0x10)] {
+        for address in [WINDOW_BYTES, WINDOW_BYTES - 0x200, u64::MAX - 0xFF] {
+            let unit =
+                command(0, &blocks(operation, 0, 2), formats, [0; 2], &descriptor(address, 1024));
+            assert_eq!(setup.command(&unit).1, Some(Sense::DATA_PHASE_ERROR), "{address:#x}");
+        }
+        // A table that is not there.
+        let list = [&descriptor(WINDOW_BYTES, 64)[..], &1024u32.to_be_bytes()].concat();
+        let unit = command(0, &blocks(operation, 0, 2), 2 * formats, [0; 2], &list);
+        assert_eq!(setup.command(&unit).1, Some(Sense::DATA_PHASE_ERROR));
+    }
+    // A device may not write where it may only read.
+    setup.window.pages_mut(DATA, 1).unwrap()[0] = guest(DATA) | READ;
+    let unit = |operation, formats| {
+        command(0, &blocks(operation, 0, 1), formats, [0; 2], &descriptor(DATA, 512))
+    };
+    assert_eq!(setup.command(&unit(operation::READ_10, 1)).1, Some(Sense::DATA_PHASE_ERROR));
+    assert_eq!(setup.command(&unit(operation::WRITE_10, 0x10)).1, None);
+}
+
+#[test]
+fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
+    let mut setup = Setup::new();
+    let data = descriptor(DATA, 0x8000);
+    let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
+    let Sent::Moves(mut transfer) = setup.send(&read) else { panic!("data to move") };
+    assert!(!setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
+    setup.window.pages_mut(DATA + 0x5000, 1).unwrap()[0] = 0;
+    assert!(setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
+    let answer: [u8; 54] = setup.read(UNIT_AT);
+    assert_eq!((answer[19], answer[48]), (2, Sense::DATA_PHASE_ERROR.code));
+    let place = GuestRealAddress(guest(DATA + 0x5000));
+    let mut bytes = [1; 8];
+    setup.memory.read(&setup.hal, place, &mut bytes).unwrap();
+    assert_eq!(bytes, [0; 8], "nothing came there");
+}
+
+#[test]
+fn a_queue_is_registered_once_and_full_when_nobody_takes_from_it() {
+    let mut setup = Setup::new();
+    assert_eq!(setup.adapter.register(QUEUE, 0x1000, true), Err(QueueError::Registered));
+    for (address, bytes, is_in_window) in
+        [(1, 0x1000, true), (0, 0, true), (0, 0x1010, true), (0, 0x1000, false)]
+    {
+        let wrong = setup.adapter.register(address, bytes, is_in_window);
+        assert_eq!(wrong, Err(QueueError::NoPlace), "{address:#x} {bytes:#x}");
+    }
+    let begin = [0xC001 << 48, 0];
+    for _ in 0..300 {
+        assert!(matches!(setup.with(|adapter, dma| adapter.send(dma, begin).unwrap()), Sent::Done));
+    }
+    let answers = core::iter::from_fn(|| setup.take()).count();
+    assert_eq!(answers, 256);
+    setup.adapter.free();
+    let sent = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
+    assert!(matches!(sent, Sent::Closed));
+    setup.adapter.register(QUEUE, 0x1000, true).unwrap();
+    setup.taken = 0;
+    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
+    assert_eq!(setup.take(), Some([0xC002 << 48, 0]), "a new queue begins at its beginning");
+}
+
+#[test]
+fn what_belongs_to_a_queue_of_before_is_not_answered() {
+    let mut setup = Setup::new();
+    let data = descriptor(DATA, 0x8000);
+    let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
+    let Sent::Moves(mut transfer) = setup.send(&read) else { panic!("data to move") };
+    setup.adapter.free();
+    setup.adapter.register(QUEUE, 0x1000, true).unwrap();
+    assert!(setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
+    assert_eq!(setup.take(), None);
+    assert_eq!(setup.read::<8>(DATA), [0; 8]);
+}
+
+#[test]
+fn an_answer_interrupts_if_the_guest_wants_it() {
+    let mut setup = Setup::new();
+    setup.adapter.source.priority = 5;
+    let begin = [0xC001 << 48, 0];
+    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
+    assert_eq!(setup.adapter.source.requests(), 0xFF);
+    setup.adapter.signal(true);
+    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
+    assert_eq!(setup.adapter.source.requests(), 5);
+    setup.adapter.reset();
+    assert_eq!(setup.adapter.source.requests(), 0xFF);
+}
+
+#[test]
+fn task_management_names_a_command_or_all_of_a_disk() {
+    let mut setup = Setup::new();
+    let data = descriptor(DATA, 0x8000);
+    let read = command(1, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
+    let Sent::Moves(transfer) = setup.send(&read) else { panic!("data to move") };
+    let task = |setup: &mut Setup, function, target: u16, tag: &[u8; 8]| {
+        let mut bytes = vec![0; 48];
+        bytes[0] = unit::TASK_MANAGEMENT;
+        bytes[20..22].copy_from_slice(&(0x8000 | target << 8).to_be_bytes());
+        bytes[30] = function;
+        bytes[32..40].copy_from_slice(tag);
+        let Sent::Manages(task) = setup.send(&bytes) else { panic!("task management") };
+        setup.with(|adapter, dma| adapter.manages(dma, &task).unwrap());
+        let answer: [u8; 40] = setup.read(UNIT_AT);
+        (task.ends(&transfer), answer[39])
+    };
+    use arch::vscsi::srp::task::{ABORT, COMPLETE, NOT_SUPPORTED, RESET};
+    assert_eq!(task(&mut setup, ABORT, 1, b"the tag "), (true, COMPLETE));
+    assert_eq!(task(&mut setup, ABORT, 1, b"another "), (false, COMPLETE));
+    assert_eq!(task(&mut setup, RESET, 1, &[0; 8]), (true, COMPLETE));
+    assert_eq!(task(&mut setup, RESET, 0, b"the tag "), (false, COMPLETE));
+    assert_eq!(task(&mut setup, 0x40, 1, b"the tag "), (false, NOT_SUPPORTED));
+}
+
+proptest! {
+    /// Whatever a unit says, the adapter answers or refuses, ends soon, and opens nothing that it does not close.
+    #[test]
+    fn no_unit_is_too_strange(
+        mut bytes in proptest::collection::vec(any::<u8>(), 0..=UNIT_BYTES_MAX),
+        kind in 0u8..4,
+        formats in any::<u8>(),
+        operation in any::<u8>(),
+        near in proptest::array::uniform4(0u64..0x50_0000),
+    ) {
+        let mut setup = Setup::new();
+        for (at, value) in [(0, kind), (5, formats & 0x33), (31, 0), (32, operation)] {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = value;
+            }
+        }
+        // Descriptors that are sometimes right.
+        for (index, address) in near.into_iter().enumerate() {
+            if let Some(place) = bytes.get_mut(48 + 8 * index..56 + 8 * index) {
+                place.copy_from_slice(&address.to_be_bytes());
+            }
+        }
+        if let Sent::Moves(mut transfer) = setup.send(&bytes) {
+            let bound = 1 + transfer.left / 0x1000 + (1 << 20);
+            let mut pieces = 0;
+            while !setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()) {
+                pieces += 1;
+                prop_assert!(pieces < bound);
+            }
+        }
+        prop_assert!(setup.hal.open_windows.get() == 0);
+    }
+}
