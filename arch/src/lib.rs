@@ -27,3 +27,4 @@ pub mod radix;
 pub mod record;
 pub mod registers;
 pub mod tag;
+pub mod vcpus;

@@ -4,6 +4,7 @@
 //! share is behind locks; what only one of them uses at a time is a `Single`.
 
 mod boot;
+mod debugger;
 mod eager;
 mod exits;
 mod facilities;
