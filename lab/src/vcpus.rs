@@ -234,9 +234,9 @@ fn listed(machine: &Machine, at: u64, registers: &[Register]) -> Vec<(String, u1
     registers.iter().flat_map(several).collect()
 }
 
-/// The word at an address of the hypervisor's; 0 where there is no memory.
+/// The word at an effective address of the hypervisor's; 0 where there is no memory.
 fn word(machine: &Machine, address: u64) -> u64 {
     let mut bytes = [0; 8];
-    let read = machine.look_at_real(address & REAL, &mut bytes);
+    let read = machine.look_at_host(address, &mut bytes);
     if read == bytes.len() { u64::from_le_bytes(bytes) } else { 0 }
 }
