@@ -269,37 +269,33 @@ fn gdb_gets_to_know_the_symbols_of_what_runs() {
 /// partition is interrupted, the hypervisor's record of the first one has the same.
 #[test]
 fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
+    /// Slices that are looked at.
+    const STOPS: usize = 6;
     let folder = Folder::new();
     let interrupted =
         ["info threads", "print/x $hsrr0", "print/x $r1", "print/x $r31", "print/x $cr"];
     let mut script = vec!["monitor vcpus", "break *0x980", "break *0x4980"];
-    for _ in 0..3 {
+    for _ in 0..STOPS {
         script.push("continue");
         script.extend(interrupted);
-        script.push("monitor vcpus");
-        let partitions = ["hello", "caller", "heavy"];
-        let of = [
-            "monitor registers hello 0",
-            "monitor registers caller 0",
-            "monitor registers heavy 0",
-        ];
-        script.extend(partitions.iter().zip(of).map(|(_, line)| line));
+        script.extend(["monitor vcpus", "monitor registers hello 0"]);
+        script.extend(["monitor registers caller 0", "monitor registers heavy 0"]);
     }
     script.extend(["monitor registers hello 1", "kill"]);
     let (_, _, said) = debugged(&folder, &example("shared"), &script);
     assert!(said.contains("no partition has run yet"), "{said}");
     assert!(said.contains("there is no vCPU `1`; the partition has 0 to 0"), "{said}");
     let printed = printed(&said);
-    // gdb answers on one stream and `monitor` on another: each in its order.
     let runs: Vec<&str> = said.lines().filter(|line| line.contains("hypervisor, for ")).collect();
     let name = |line: &str| {
         let (_, behind) = line.split_once("hypervisor, for ").unwrap();
         behind.split(',').next().unwrap().to_owned()
     };
-    assert!(runs[0].contains(", vCPU 0)") && runs.len() == 3, "{said}");
-    assert_ne!(name(runs[0]), name(runs[1]), "another one runs: {said}");
+    assert!(runs[0].contains(", vCPU 0)") && runs.len() == STOPS, "{said}");
+    let last = (1..STOPS).find(|stop| name(runs[*stop]) != name(runs[0]));
+    let last = last.unwrap_or_else(|| panic!("no other one runs: {said}")) - 1;
+    let printed = &printed[4 * last..][..4];
     let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    // What is told of the first one at the second stop: behind the second list of vCPUs.
     let first =
         format!("partition {}, vCPU 0: ready, on no thread, pc {}", name(runs[0]), printed[0]);
     assert!(said.contains(&first), "{first}: {said}");
@@ -311,7 +307,7 @@ fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
             Some((name, u64::from_str_radix(value.strip_prefix("0x")?, 16).ok()?))
         })
         .collect();
-    for (register, value) in ["pc", "r1", "r31", "cr"].iter().zip(&printed[..4]) {
+    for (register, value) in ["pc", "r1", "r31", "cr"].iter().zip(printed) {
         assert!(registers.contains(&(register, number(value))), "{register} {value}: {said}");
     }
 }
@@ -320,24 +316,18 @@ fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
 #[test]
 fn vectors_have_the_order_that_memory_has() {
     let folder = Folder::new();
+    // It starts big-endian, whatever the file says: to the third word, and from there on little-endian, as guests/rt does.
+    let start = [0x0800_0048_u32, 0x4800_0024, 0xA600_407D, 0x0100_4A69, 0xA603_5B7D];
+    let start = [&start[..], &[0x0500_9F42, 0xA602_687D, 0x1000_6B39, 0xA603_7A7D, 0x2400_004C]];
     // lis r3,0x1234; lis r4,0x5678; mfmsr r5; oris r5,r5,VEC|VSX; mtmsrd r5; mtvsrdd vs34,r3,r4; stxv vs34,0x7F0(0); b .
-    let code = [
-        0x3C60_1234_u32,
-        0x3C80_5678,
-        0x7CA0_00A6,
-        0x64A5_0280,
-        0x7CA0_0164,
-        0x7C43_2367,
-        0xF440_07FD,
-        0x4800_0000,
-    ];
+    let code = [0x3C60_1234_u32, 0x3C80_5678, 0x7CA0_00A6, 0x64A5_0280];
+    let code = [&code[..], &[0x7CA0_0164, 0x7C43_2367, 0xF440_07FD, 0x4800_0000]];
     let mut kernel = support::elf(&[0x2001_0000]);
-    let begin = kernel.len() - 32;
-    kernel.truncate(begin);
-    kernel.extend(code.iter().flat_map(|word| word.to_le_bytes()));
+    kernel.truncate(kernel.len() - 32);
+    kernel.extend([start, code].concat().concat().iter().flat_map(|word| word.to_le_bytes()));
     folder.write("kernel", kernel);
     let script = [
-        "stepi 7",
+        "stepi 16",
         "print/x $vr2.uint128",
         "print/x $vs34.uint128",
         "print/x *(unsigned long *)0x7f0",
@@ -346,7 +336,7 @@ fn vectors_have_the_order_that_memory_has() {
         "kill",
     ];
     let (_, _, said) = debugged(&folder, "--kernel kernel", &script);
-    let whole = "0x12340000000000000056780000";
+    let whole = "0x123400000000000056780000";
     assert_eq!(printed(&said), [whole, whole, "0x56780000", "0x12340000", "0"], "{said}");
 }
 
@@ -356,6 +346,9 @@ fn a_break_point_stops_a_program_of_a_partitions_kernel() {
     let folder = Folder::new();
     let pipe = format!("pipe monitor symbols | cat > {}/symbols.gdb", folder.path().display());
     let source = format!("source {}/symbols.gdb", folder.path().display());
+    let storm = "[[partition]]\nname = \"storm\"\npayload = \"storm\"\nmemory = \"8128 KiB\"\nvcpus = 1\n\
+        arguments = \"tag=1 rounds=50 translation=on states=all\"\n";
+    folder.write("storm.toml", storm);
     // Where guests/rt lets programs see its memory.
     let places =
         [0, 8, 16, 24].map(|way| format!("break *(0x40000000 + (long)&rt_detours + {way})"));
@@ -368,7 +361,7 @@ fn a_break_point_stops_a_program_of_a_partitions_kernel() {
         "reverse-continue",
         "kill",
     ]);
-    let (_, _, said) = debugged(&folder, &example("registers"), &script);
+    let (_, _, said) = debugged(&folder, "storm.toml", &script);
     assert_eq!(printed(&said), ["1"], "{said}");
     assert!(said.contains(", vCPU 0, a program)"), "{said}");
 }
