@@ -79,7 +79,8 @@ fn a_person_stops_at_a_hypercall_looks_at_the_guest_and_goes_back_to_before_it()
     assert_eq!(printed[5], "0x44000022", "sc 1: {said}");
     assert_eq!((printed[6], printed[8]), ("0xc00", printed[2]), "{said}");
     assert_eq!(printed[9], "0x20006000", "where the past begins: {said}");
-    assert!(said.contains("PIR 0x0, hypervisor)") && said.contains("partition hello)"), "{said}");
+    assert!(said.contains("PIR 0x0, hypervisor, for hello, vCPU 0)"), "{said}");
+    assert!(said.contains("PIR 0x0, partition hello, vCPU 0)"), "{said}");
     assert!(said.contains("No more reverse-execution history"), "{said}");
     let output = folder.command(&format!("boot {}", example("hello"))).output().unwrap();
     assert_eq!(shown, String::from_utf8(output.stdout).unwrap(), "nothing is shown twice");

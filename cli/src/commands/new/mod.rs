@@ -24,8 +24,8 @@ const PAYLOAD: [(&str, &str); 6] = [
 ];
 /// The same of one in Rust.
 const RUST: [(&str, &str); 8] = [
-    ("src/main.rs", include_str!("rust/main.rs")),
-    ("src/powervisor.rs", include_str!("rust/powervisor.rs")),
+    ("src/main.rs", include_str!("rust/main.rs.txt")),
+    ("src/powervisor.rs", include_str!("rust/powervisor.rs.txt")),
     ("Cargo.toml", include_str!("rust/Cargo.toml.txt")),
     (".cargo/config.toml", include_str!("rust/config.toml")),
     (

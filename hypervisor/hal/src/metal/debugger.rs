@@ -27,8 +27,11 @@ const LIST: [u64; 2] = {
     [8 * (6 - room - length - 1), 8 * (length - 1)]
 };
 
+/// The table's type.
+pub(super) type Vcpus = Table<{ ALL.len() }, { DEMANDED.len() }>;
+
 /// The table, for a section of its own.
-pub(super) const TABLE: Table<{ ALL.len() }, { DEMANDED.len() }> = {
+pub(super) const TABLE: Vcpus = {
     let [registers, demanded, activity, residence] = Vcpu::<Machine>::PLACES;
     let places = Places {
         area_bytes: size_of::<PerCpu>() as u64,

@@ -10,19 +10,17 @@ use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
-use arch::vcpus::Table;
 use hypervisor_core::boot::mitigations::Mitigations;
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
-use hypervisor_core::facilities::{DEMANDED, Demanded, Facilities};
+use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
 use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{ALL, Registers};
+use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::debugger::TABLE;
 use super::window::Pinned;
 use super::{eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
@@ -54,13 +52,6 @@ impl Machine {
         self.0.refuse(Range { start: page.real, bytes })
     }
 }
-
-/// What a debugger finds vCPUs by; the linker script keeps the section.
-// SAFETY: nothing else has the name, and the section is for such data.
-#[unsafe(link_section = ".debugger")]
-#[unsafe(export_name = "hal_vcpus")]
-#[used]
-static VCPUS: Table<{ ALL.len() }, { DEMANDED.len() }> = TABLE;
 
 /// A partition's second stage.
 #[derive(Debug)]

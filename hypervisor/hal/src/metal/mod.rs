@@ -35,6 +35,13 @@ use crate::registers::spr;
 /// What `hal::entry!` hands over.
 pub type Boot = hypervisor_core::run::Boot<'static>;
 
+/// What a debugger finds vCPUs by; the linker script keeps the section.
+// SAFETY: nothing else has the name, and the section is for such data.
+#[unsafe(link_section = ".debugger")]
+#[unsafe(export_name = "hal_vcpus")]
+#[used]
+static VCPUS: debugger::Vcpus = debugger::TABLE;
+
 core::arch::global_asm!(
     include_str!("boot.S"),
     HSPRG0 = const spr::HSPRG0,
