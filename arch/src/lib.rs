@@ -28,4 +28,5 @@ pub mod record;
 pub mod registers;
 pub mod scsi;
 pub mod tag;
+pub mod vcpus;
 pub mod vscsi;

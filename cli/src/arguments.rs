@@ -376,6 +376,18 @@ pub struct NewArguments {
     pub what: Template,
     /// Its name, and the folder's.
     pub name: String,
+    /// The language of a payload; C if you name none.
+    #[arg(long, value_enum)]
+    pub language: Option<Language>,
+}
+
+/// What a new payload can be written in.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// C.
+    C,
+    /// Rust, without the standard library.
+    Rust,
 }
 
 /// What `new` can write.
@@ -383,7 +395,7 @@ pub struct NewArguments {
 pub enum Template {
     /// An experiment with a payload that comes with the command.
     Experiment,
-    /// A payload in C, and the experiment that measures it.
+    /// A payload, and the experiment that measures it.
     Payload,
 }
 

@@ -32,7 +32,9 @@ fn interrupted(mut command: Command) -> Output {
 fn a_full_device_is_a_complaint_where_there_is_a_place_for_one() {
     let folder = Folder::new();
     let hello = format!("boot {}", project("examples/hello.toml"));
-    for arguments in [hello.as_str(), "show power9", "--help"] {
+    for arguments in
+        [hello.as_str(), "show", "show power9", "completions bash", "manual", "--help", "--version"]
+    {
         let output = folder.command(arguments).stdin(Stdio::null()).stdout(full()).output();
         let output = output.unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments}");

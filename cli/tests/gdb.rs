@@ -79,7 +79,8 @@ fn a_person_stops_at_a_hypercall_looks_at_the_guest_and_goes_back_to_before_it()
     assert_eq!(printed[5], "0x44000022", "sc 1: {said}");
     assert_eq!((printed[6], printed[8]), ("0xc00", printed[2]), "{said}");
     assert_eq!(printed[9], "0x20006000", "where the past begins: {said}");
-    assert!(said.contains("PIR 0x0, hypervisor)") && said.contains("partition hello)"), "{said}");
+    assert!(said.contains("PIR 0x0, hypervisor, for hello, vCPU 0)"), "{said}");
+    assert!(said.contains("PIR 0x0, partition hello, vCPU 0)"), "{said}");
     assert!(said.contains("No more reverse-execution history"), "{said}");
     let output = folder.command(&format!("boot {}", example("hello"))).output().unwrap();
     assert_eq!(shown, String::from_utf8(output.stdout).unwrap(), "nothing is shown twice");
@@ -263,4 +264,105 @@ fn gdb_gets_to_know_the_symbols_of_what_runs() {
     let named =
         |file: &str| said.lines().any(|line| line.contains(" in section ") && line.ends_with(file));
     assert!(named("/hello") && named("/hypervisor"), "{said}");
+}
+
+/// The hypervisor's decrementer interrupts a partition whose slice is over: gdb reads its registers then, from the processor. When the next
+/// partition is interrupted, the hypervisor's record of the first one has the same.
+#[test]
+fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
+    /// Slices that are looked at.
+    const STOPS: usize = 6;
+    let folder = Folder::new();
+    let interrupted =
+        ["info threads", "print/x $hsrr0", "print/x $r1", "print/x $r31", "print/x $cr"];
+    let mut script = vec!["monitor vcpus", "break *0x980", "break *0x4980"];
+    for _ in 0..STOPS {
+        script.push("continue");
+        script.extend(interrupted);
+        script.extend(["monitor vcpus", "monitor registers hello 0"]);
+        script.extend(["monitor registers caller 0", "monitor registers heavy 0"]);
+    }
+    script.extend(["monitor registers hello 1", "kill"]);
+    let (_, _, said) = debugged(&folder, &example("shared"), &script);
+    assert!(said.contains("no partition has run yet"), "{said}");
+    assert!(said.contains("there is no vCPU `1`; the partition has 0 to 0"), "{said}");
+    let printed = printed(&said);
+    let runs: Vec<&str> = said.lines().filter(|line| line.contains("hypervisor, for ")).collect();
+    let name = |line: &str| {
+        let (_, behind) = line.split_once("hypervisor, for ").unwrap();
+        behind.split(',').next().unwrap().to_owned()
+    };
+    assert!(runs[0].contains(", vCPU 0)") && runs.len() == STOPS, "{said}");
+    let last = (1..STOPS).find(|stop| name(runs[*stop]) != name(runs[0]));
+    let last = last.unwrap_or_else(|| panic!("no other one runs: {said}")) - 1;
+    let printed = &printed[4 * last..][..4];
+    let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
+    let first =
+        format!("partition {}, vCPU 0: ready, on no thread, pc {}", name(runs[0]), printed[0]);
+    assert!(said.contains(&first), "{first}: {said}");
+    let registers: Vec<(&str, u64)> = said
+        .split_whitespace()
+        .zip(said.split_whitespace().skip(1))
+        .filter(|(_, value)| value.starts_with("0x"))
+        .filter_map(|(name, value)| {
+            Some((name, u64::from_str_radix(value.strip_prefix("0x")?, 16).ok()?))
+        })
+        .collect();
+    for (register, value) in ["pc", "r1", "r31", "cr"].iter().zip(printed) {
+        assert!(registers.contains(&(register, number(value))), "{register} {value}: {said}");
+    }
+}
+
+/// What `stxv` stores is the judge: a little-endian kernel fills a vector and stores it.
+#[test]
+fn vectors_have_the_order_that_memory_has() {
+    let folder = Folder::new();
+    // It starts big-endian, whatever the file says: to the third word, and from there on little-endian, as guests/rt does.
+    let start = [0x0800_0048_u32, 0x4800_0024, 0xA600_407D, 0x0100_4A69, 0xA603_5B7D];
+    let start = [&start[..], &[0x0500_9F42, 0xA602_687D, 0x1000_6B39, 0xA603_7A7D, 0x2400_004C]];
+    // lis r3,0x1234; lis r4,0x5678; mfmsr r5; oris r5,r5,VEC|VSX; mtmsrd r5; mtvsrdd vs34,r3,r4; stxv vs34,0x7F0(0); b .
+    let code = [0x3C60_1234_u32, 0x3C80_5678, 0x7CA0_00A6, 0x64A5_0280];
+    let code = [&code[..], &[0x7CA0_0164, 0x7C43_2367, 0xF440_07FD, 0x4800_0000]];
+    let mut kernel = support::elf(&[0x2001_0000]);
+    kernel.truncate(kernel.len() - 32);
+    kernel.extend([start, code].concat().concat().iter().flat_map(|word| word.to_le_bytes()));
+    folder.write("kernel", kernel);
+    let script = [
+        "stepi 16",
+        "print/x $vr2.uint128",
+        "print/x $vs34.uint128",
+        "print/x *(unsigned long *)0x7f0",
+        "print/x *(unsigned long *)0x7f8",
+        "print $vscr + $vrsave",
+        "kill",
+    ];
+    let (_, _, said) = debugged(&folder, "--kernel kernel", &script);
+    let whole = "0x123400000000000056780000";
+    assert_eq!(printed(&said), [whole, whole, "0x56780000", "0x12340000", "0"], "{said}");
+}
+
+/// The payload goes into problem state by itself, and gdb has its symbols by one line.
+#[test]
+fn a_break_point_stops_a_program_of_a_partitions_kernel() {
+    let folder = Folder::new();
+    let pipe = format!("pipe monitor symbols | cat > {}/symbols.gdb", folder.path().display());
+    let source = format!("source {}/symbols.gdb", folder.path().display());
+    let storm = "[[partition]]\nname = \"storm\"\npayload = \"storm\"\nmemory = \"8128 KiB\"\nvcpus = 1\n\
+        arguments = \"tag=1 rounds=50 translation=on states=all\"\n";
+    folder.write("storm.toml", storm);
+    // Where guests/rt lets programs see its memory.
+    let places =
+        [0, 8, 16, 24].map(|way| format!("break *(0x40000000 + (long)&rt_detours + {way})"));
+    let mut script = vec![pipe.as_str(), source.as_str()];
+    script.extend(places.iter().map(String::as_str));
+    script.extend([
+        "continue",
+        "print ($msr & 0x4000) != 0",
+        "info threads",
+        "reverse-continue",
+        "kill",
+    ]);
+    let (_, _, said) = debugged(&folder, "storm.toml", &script);
+    assert_eq!(printed(&said), ["1"], "{said}");
+    assert!(said.contains(", vCPU 0, a program)"), "{said}");
 }

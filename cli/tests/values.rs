@@ -166,6 +166,24 @@ fn a_new_experiment_and_a_new_payload_run_where_they_are() {
     assert!(both.contains("our machine and QEMU agree"), "{both}");
 }
 
+/// In a folder below somebody's own workspace, which it does not belong to, and without settings for the host.
+#[test]
+fn a_new_payload_in_rust_builds_and_runs_where_it_is() {
+    let folder = Folder::new();
+    folder.write("Cargo.toml", "[workspace]\n");
+    printed(&run(&folder, "new payload mine --language rust"));
+    let mut make = Command::new("make");
+    make.arg("-C").arg(folder.path().join("mine")).env("RUSTFLAGS", "--wrong");
+    let made = make.output().unwrap();
+    assert!(made.status.success() && made.stderr.is_empty(), "{}", errors(&made));
+    let table = printed(&run(&folder, "run mine/mine.toml --values-only"));
+    assert!(table.contains("\nsprg0 "), "{table}");
+    let both = printed(&run(&folder, "compare mine/mine.toml"));
+    assert!(both.contains("our machine and QEMU agree"), "{both}");
+    let refused = "--language: an experiment has none; leave it out, or write `new payload`";
+    assert_refused(&folder, "new experiment other --language rust", refused);
+}
+
 #[test]
 fn without_the_python_package_one_line_says_how_to_get_it() {
     let folder = Folder::new();

@@ -342,6 +342,8 @@ impl<'a> History<'a> {
 mod tests {
     use simulator::{Boot, Description, Machine, Place, RunState};
 
+    use simulator::Whose;
+
     use super::{History, SNAPSHOTS_MAX, SPACING, Watch};
     use crate::machine_file::MachineFile;
 
@@ -389,12 +391,12 @@ mod tests {
         let entry = machine.state().threads[machine.state().description.boot_thread()].nia;
         machine.run(3, &mut simulator::NoObserver);
         let mut history = History::new(&mut machine, Vec::new());
-        history.stop_before(vec![Place { lpid: None, address: entry, stack: None }]);
+        history.stop_before(vec![Place { whose: Whose::Host, address: entry, stack: None }]);
         assert!(matches!(history.run(100).0, RunState::AtPlace { .. }));
         assert_eq!(history.now(), 4);
         history.stop_before(Vec::new());
         run_to(&mut history, SPACING + 101);
-        history.stop_before(vec![Place { lpid: None, address: entry, stack: None }]);
+        history.stop_before(vec![Place { whose: Whose::Host, address: entry, stack: None }]);
         // The places are at even steps, one of them at a snapshot.
         for step in [SPACING + 100, SPACING + 98] {
             assert!(history.run_back().is_some());

@@ -11,7 +11,7 @@
 //! An experiment's variant is run as often as its figures need by [`trial`], with [`checks`] of them; [`report`] has its
 //! figures ([`metric`]), [`events`] what its region met, [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`]
 //! puts the machine's figures beside published ones. A machine that somebody looks at step by step, also backwards, has a
-//! [`history`]. What goes wrong is a [`failure::Failure`].
+//! [`history`], and finds the hypervisor's [`vcpus`]. What goes wrong is a [`failure::Failure`].
 
 pub mod bundle;
 pub mod calibration;
@@ -50,4 +50,5 @@ pub mod timed;
 pub mod toml_file;
 pub mod trial;
 pub mod user_file;
+pub mod vcpus;
 pub mod workload;

@@ -34,7 +34,7 @@ pub mod state;
 pub mod trace;
 
 pub use description::Description;
-pub use machine::{Boot, Machine, Place, Report, RunState, SnapshotError};
+pub use machine::{Boot, Machine, Place, Report, RunState, SnapshotError, Whose};
 pub use oracle::Oracle;
 pub use platform::console::Input;
 pub use platform::kernel::BootError;

@@ -7,6 +7,7 @@ mod line;
 mod monitor;
 mod registers;
 mod target;
+mod vcpus;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use std::{io, thread};
 use gdbstub::stub::{DisconnectReason, GdbStub};
 use lab::history::History;
 use lab::system::Exit;
+use lab::vcpus::Layout;
 
 use crate::failure::Failure;
 use crate::output::say;
@@ -48,6 +50,8 @@ pub trait Surroundings {
     fn partitions(&self) -> usize;
     /// The programs whose files are known: whose each is, its path, and how far from where it is linked it lies.
     fn programs(&self) -> &[(String, String, u64)];
+    /// Where the hypervisor has its vCPUs, if one runs whose image is at hand.
+    fn layout(&self) -> Option<&Layout>;
 }
 
 /// Waits for gdb on this port of the host itself, and does what it asks for until it goes away or the machine ends. The

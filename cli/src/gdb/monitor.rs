@@ -1,11 +1,11 @@
 //! What gdb has no command for: `monitor memory` looks at real and guest real addresses, `monitor symbols` says how gdb gets
-//! to know the programs that run.
+//! to know the programs that run, and [`vcpus`] has the rest.
 
 use std::fmt::Write as _;
 
 use simulator::Machine;
 
-use super::Surroundings;
+use super::{Surroundings, vcpus};
 
 /// Bytes that are shown at most, if nobody says, and in a line.
 const MOST: usize = 4096;
@@ -15,6 +15,8 @@ const LINE: usize = 16;
 const HELP: &str = "\
 monitor memory real ADDRESS [BYTES]              memory by real address
 monitor memory guest PARTITION ADDRESS [BYTES]   a partition's memory by guest real address
+monitor vcpus                                    each vCPU: what it does, and where
+monitor registers PARTITION VCPU                 the registers of a vCPU that is on no hardware thread
 monitor symbols                                  the commands that tell gdb the symbols of what runs
 Memory by effective address, as the chosen thread sees it: gdb's own x and print.
 ";
@@ -25,6 +27,9 @@ pub(super) fn answer(machine: &Machine, surroundings: &dyn Surroundings, line: &
     let answered = match words[..] {
         [] | ["help"] => Ok(HELP.to_owned()),
         ["symbols"] => Ok(symbols(surroundings)),
+        ["vcpus"] => vcpus::list(machine, surroundings.layout(), surroundings),
+        ["registers", partition, vcpu] => lpid(surroundings, partition)
+            .and_then(|lpid| vcpus::registers(machine, surroundings.layout(), lpid, vcpu)),
         ["memory", "real", ref place @ ..] => {
             memory(place, |address, bytes| machine.look_at_real(address, bytes))
         }

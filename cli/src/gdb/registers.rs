@@ -50,17 +50,22 @@ impl Arch for Power64 {
 pub(super) struct Values {
     is_little_endian: bool,
     pc: u64,
-    values: Vec<(u64, usize)>,
+    values: Vec<(u128, usize)>,
 }
 
 impl Values {
     pub(super) fn of(thread: &Thread, is_little_endian: bool) -> Self {
-        let double = |value: u64| (value, 8);
+        let double = |value: u64| (u128::from(value), 8);
+        let single = |value: u64| (u128::from(value & 0xFFFF_FFFF), 4);
+        let quad = |[high, low]: [u64; 2]| (u128::from(high) << 64 | u128::from(low), 16);
         let mut values: Vec<_> = thread.gpr.map(double).to_vec();
-        values.extend([double(thread.nia), double(thread.msr()), (u64::from(thread.cr), 4)]);
-        values.extend([double(thread.lr), double(thread.ctr), (thread.xer & 0xFFFF_FFFF, 4)]);
+        values.extend([double(thread.nia), double(thread.msr()), single(thread.cr.into())]);
+        values.extend([double(thread.lr), double(thread.ctr), single(thread.xer)]);
         values.extend(thread.vsr[..32].iter().map(|register| double(register[0])));
-        values.push((thread.fpscr & 0xFFFF_FFFF, 4));
+        values.push(single(thread.fpscr));
+        values.extend(thread.vsr[32..].iter().map(|register| quad(*register)));
+        values.extend([single(thread.vscr.into()), single(thread.spr(Spr::Vrsave))]);
+        values.extend(thread.vsr[..32].iter().map(|register| double(register[1])));
         values.extend(SPECIAL.map(|spr| double(thread.spr(spr))));
         Self { is_little_endian, pc: thread.nia, values }
     }
@@ -89,10 +94,22 @@ impl Registers for Values {
     }
 }
 
-/// What gdb is told: names, sizes and order of the registers. The first two groups are gdb's own.
+/// gdb's group of the vectors.
+const ALTIVEC: &str = "org.gnu.gdb.power.altivec";
+/// What is in one of them, in any of these sizes.
+const VECTOR: &str = "<vector id=\"floats\" type=\"ieee_single\" count=\"4\"/>\
+    <vector id=\"words\" type=\"int32\" count=\"4\"/>\
+    <vector id=\"halfwords\" type=\"int16\" count=\"8\"/>\
+    <vector id=\"bytes\" type=\"int8\" count=\"16\"/>\
+    <union id=\"vec128\"><field name=\"uint128\" type=\"uint128\"/>\
+    <field name=\"v4_float\" type=\"floats\"/><field name=\"v4_int32\" type=\"words\"/>\
+    <field name=\"v8_int16\" type=\"halfwords\"/><field name=\"v16_int8\" type=\"bytes\"/></union>";
+
+/// What gdb is told: names, sizes and order of the registers. All groups but the last are gdb's own; it makes vs0 to vs63 of the floating-point
+/// registers, their other halves vs0h to vs31h, and the vectors.
 pub(super) fn description() -> String {
     let numbered =
-        |letter, kind| (0..32).map(move |number| (format!("{letter}{number}"), 64, kind));
+        |letter, bits, kind| (0..32).map(move |number| (format!("{letter}{number}"), bits, kind));
     let named = |(name, bits, kind): (&str, u32, &'static str)| (name.to_owned(), bits, kind);
     let core = [
         ("pc", 64, "code_ptr"),
@@ -102,20 +119,28 @@ pub(super) fn description() -> String {
         ("ctr", 64, "uint64"),
         ("xer", 32, "uint32"),
     ];
-    let core = numbered('r', "uint64").chain(core.map(named)).collect();
-    let floating = numbered('f', "ieee_double").chain([named(("fpscr", 32, "int"))]).collect();
+    let core = numbered("r", 64, "uint64").chain(core.map(named)).collect();
+    let floating = numbered("f", 64, "ieee_double").chain([named(("fpscr", 32, "int"))]).collect();
+    let vectors = numbered("vr", 128, "vec128");
+    let vectors = vectors.chain([("vscr", 32, "int"), ("vrsave", 32, "int")].map(named)).collect();
+    let halves = numbered("vs", 64, "uint64").map(|(name, bits, kind)| (name + "h", bits, kind));
     let special = SPECIAL.map(|spr| (spr.name().to_lowercase(), 64, "uint64")).to_vec();
     let mut xml = "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">\
         <architecture>powerpc:common64</architecture>"
         .to_owned();
-    let groups: [(&str, Vec<_>); 3] = [
+    let groups: [(&str, Vec<_>); 5] = [
         ("org.gnu.gdb.power.core", core),
         ("org.gnu.gdb.power.fpu", floating),
+        (ALTIVEC, vectors),
+        ("org.gnu.gdb.power.vsx", halves.collect()),
         ("powervisor.special", special),
     ];
     // A String takes all that is written.
     for (group, registers) in groups {
         let _ = write!(xml, "<feature name=\"{group}\">");
+        if group == ALTIVEC {
+            xml.push_str(VECTOR);
+        }
         for (name, bits, kind) in registers {
             let _ = write!(xml, "<reg name=\"{name}\" bitsize=\"{bits}\" type=\"{kind}\"/>");
         }

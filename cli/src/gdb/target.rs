@@ -30,13 +30,14 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use lab::history::{History, Watch};
 use lab::on_simulator::exit_of;
 use lab::system::Exit;
+use lab::vcpus::Vcpu;
 use simulator::state::thread::{Activity, Thread};
-use simulator::{Place, RunState};
+use simulator::{Place, RunState, Whose};
 
 use super::Surroundings;
 use super::line::Line;
-use super::monitor;
 use super::registers::{Power64, Values, description};
+use super::{monitor, vcpus};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::signals::INTERRUPTION;
@@ -102,16 +103,17 @@ impl<'a> Debugger<'a> {
         threads.get(thread(tid)).ok_or(TargetError::Errno(EPERM))
     }
 
-    /// Stops before each break point, whoever comes there but programs of a kernel, and behind an access to what is
-    /// watched.
+    /// The vCPU for a person.
+    fn called(&self, vcpu: &Vcpu) -> String {
+        let partition = self.surroundings.partition(vcpu.lpid).unwrap_or("?");
+        format!("{partition}, vCPU {}", vcpu.number)
+    }
+
+    /// Stops before each break point, whoever comes there, and behind an access to what is watched.
     fn set_places(&mut self) {
         self.history.watch(self.watches.clone());
-        let lpids = 1..=self.surroundings.partitions() as u32;
-        let owners: Vec<_> = [None].into_iter().chain(lpids.map(Some)).collect();
-        let places = self.breaks.iter().flat_map(|&address| {
-            owners.iter().map(move |&lpid| Place { lpid, address, stack: None })
-        });
-        self.history.stop_before(places.collect());
+        let place = |&address: &u64| Place { whose: Whose::Anyone, address, stack: None };
+        self.history.stop_before(self.breaks.iter().map(place).collect());
     }
 
     /// Runs on a little; what gdb has to be told of it.
@@ -311,15 +313,22 @@ impl MultiThreadBase for Debugger<'_> {
 
 impl ThreadExtraInfo for Debugger<'_> {
     fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, Failure> {
-        let threads = &self.history.machine().state().threads;
-        let Some(thread) = threads.get(thread(tid)) else { return Ok(0) };
+        let machine = self.history.machine();
+        let vcpu = vcpus::on_thread(machine, self.surroundings.layout(), thread(tid));
+        let Some(thread) = machine.state().threads.get(thread(tid)) else { return Ok(0) };
         let lpid = thread.spr(Spr::Lpidr) as u32;
         let owner = match self.surroundings.partition(lpid) {
             _ if thread.is_hypervisor() && self.surroundings.partitions() == 0 => {
                 "kernel".to_owned()
             }
-            _ if thread.is_hypervisor() => "hypervisor".to_owned(),
-            Some(name) => format!("partition {name}"),
+            _ if thread.is_hypervisor() => match &vcpu {
+                Some(vcpu) => format!("hypervisor, for {}", self.called(vcpu)),
+                None => "hypervisor".to_owned(),
+            },
+            Some(name) => match &vcpu {
+                Some(vcpu) => format!("partition {}", self.called(vcpu)),
+                None => format!("partition {name}"),
+            },
             None => format!("LPID {lpid}"),
         };
         let what = match thread.activity {

@@ -12,8 +12,11 @@
 //! What is used for the first time begins as zeros, but for counters that are frozen: nothing of another vCPU's is seen. A vCPU that was stopped and
 //! starts again has used nothing.
 
+use core::mem::offset_of;
+
 use arch::registers::hfscr::Facility;
 use arch::registers::monitor;
+use arch::vcpus::Register;
 
 /// A processor whose facilities are given and withheld.
 pub trait Facilities {
@@ -48,6 +51,13 @@ pub struct Demanded {
     /// MMCR0, MMCR1, MMCR2, MMCRA, PMC1 to PMC6, SIAR, SDAR and SIER.
     pub monitor: [u64; 13],
 }
+
+/// Where a debugger finds them in [`Demanded`].
+pub const DEMANDED: [Register; 3] = [
+    Register::new("facilities", offset_of!(Demanded, facilities)),
+    Register::several("vs", 64, 16, offset_of!(Demanded, vsr)),
+    Register::several("vscr", 1, 16, offset_of!(Demanded, vscr)),
+];
 
 impl Default for Demanded {
     fn default() -> Self {

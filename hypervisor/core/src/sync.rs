@@ -16,6 +16,10 @@ use atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 pub use spin::mutex::TicketMutex as Lock;
 
+/// Where in a lock its data begins, whose alignment is a word's: behind two counters. A test looks.
+#[cfg(not(loom))]
+pub const DATA: usize = size_of::<Lock<u64>>() - size_of::<u64>();
+
 /// The lock, as loom knows it: whoever waits may go on first.
 #[cfg(loom)]
 #[derive(Debug)]
@@ -141,5 +145,19 @@ impl First {
             Err(first) if first == who => Place::Again,
             Err(_) => Place::Later,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::ptr::from_ref;
+
+    use super::{DATA, Lock};
+
+    #[test]
+    fn the_data_of_a_lock_begin_where_a_debugger_looks() {
+        let lock = Lock::new([7_u64; 5]);
+        let data = from_ref(&*lock.lock()).addr();
+        assert_eq!(data - from_ref(&lock).addr(), DATA);
     }
 }

@@ -57,6 +57,9 @@ impl<H: Memory> core::fmt::Debug for System<'_, H> {
 }
 
 impl<'a, H: Memory> System<'a, H> {
+    /// Where a debugger finds the list of the partitions.
+    pub const PARTITIONS: usize = core::mem::offset_of!(Self, partitions);
+
     /// Takes over partitions whose vCPUs were added to `schedule` in their order, on hardware threads of
     /// these cores.
     #[must_use]

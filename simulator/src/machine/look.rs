@@ -42,6 +42,16 @@ impl Machine {
         self.look(address, bytes, |address| mmu::look(&thread, shared, address, Access::Load))
     }
 
+    /// The same from effective address `address` on, as the hypervisor would load it with relocation on, where it has memory of
+    /// its own (quadrant 3, which has no partition and no process).
+    #[must_use]
+    pub fn look_at_host(&self, address: u64, bytes: &mut [u8]) -> usize {
+        let State { threads, shared, .. } = &self.state;
+        let Some(mut thread) = threads.first().cloned() else { return 0 };
+        thread.set_msr(msr::SF | msr::HV | msr::DR);
+        self.look(address, bytes, |address| mmu::look(&thread, shared, address, Access::Load))
+    }
+
     /// The same from real address `address` on.
     #[must_use]
     pub fn look_at_real(&self, address: u64, bytes: &mut [u8]) -> usize {

@@ -16,7 +16,7 @@ pub mod state;
 mod step;
 mod timed;
 
-pub use places::Place;
+pub use places::{Place, Whose};
 pub use report::Report;
 pub use run::RunState;
 pub use snapshot::SnapshotError;

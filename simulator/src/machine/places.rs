@@ -1,7 +1,6 @@
 //! Places: addresses before which a run stops, so that somebody can look.
 //!
-//! A place is where a thread goes on: it is looked for before each block, and a block ends before one. Code of
-//! programs (MSR\[PR\]=1) has no places.
+//! A place is where a thread goes on: it is looked for before each block, and a block ends before one.
 
 use arch::registers::spr::Spr;
 
@@ -10,12 +9,35 @@ use crate::state::thread::Thread;
 /// The bits of an address that are the same with relocation on and off.
 const COMMON: u64 = !(0xF << 60);
 
+/// Whose code a place is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Whose {
+    /// Of what runs in hypervisor state, a bare kernel too, but not its programs (MSR\[PR\]=1).
+    Host,
+    /// Of this partition's kernel, not its programs.
+    Partition(u32),
+    /// Whoever comes there, programs too.
+    Anyone,
+}
+
+impl Whose {
+    /// Of what `thread` runs, if that is no program.
+    #[must_use]
+    pub fn of(thread: &Thread) -> Option<Self> {
+        match thread.is_problem() {
+            true => None,
+            false if thread.is_hypervisor() => Some(Self::Host),
+            false => Some(Self::Partition(thread.spr(Spr::Lpidr) as u32)),
+        }
+    }
+}
+
 /// Where a run stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// In this partition, or in hypervisor state.
-    pub lpid: Option<u32>,
-    /// The effective address; its first four bits do not matter.
+    /// Whose code it is in.
+    pub whose: Whose,
+    /// The effective address; its first four bits do not matter, but to a program.
     pub address: u64,
     /// Only where r1 is this.
     pub stack: Option<u64>,
@@ -24,9 +46,11 @@ pub struct Place {
 impl Place {
     /// How many bytes `thread` is before the address, if it is where that lies.
     fn distance(&self, thread: &Thread) -> Option<u64> {
-        let distance = (self.address & COMMON).checked_sub(thread.nia & COMMON)?;
-        let lpid = (!thread.is_hypervisor()).then(|| thread.spr(Spr::Lpidr) as u32);
-        (lpid == self.lpid && !thread.is_problem()).then_some(distance)
+        // A program always runs with relocation on.
+        let bits = if thread.is_problem() { u64::MAX } else { COMMON };
+        let distance = (self.address & bits).checked_sub(thread.nia & bits)?;
+        let is_theirs = self.whose == Whose::Anyone || Whose::of(thread) == Some(self.whose);
+        is_theirs.then_some(distance)
     }
 
     /// Whether `thread` goes on there.

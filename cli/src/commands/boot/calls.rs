@@ -5,8 +5,7 @@
 //! the caller sleeps.
 
 use arch::marker::{Mark, Region};
-use arch::registers::spr::Spr;
-use simulator::{Machine, Place};
+use simulator::{Machine, Place, Whose};
 
 /// What the region is.
 #[derive(Clone, Debug)]
@@ -99,7 +98,7 @@ impl Calls {
     pub(super) fn come(&mut self, machine: &mut Machine, thread: usize) {
         let at = &machine.state().threads[thread];
         let (stack, link, steps) = (at.gpr[1], at.lr, at.steps());
-        let lpid = (!at.is_hypervisor()).then(|| at.spr(Spr::Lpidr) as u32);
+        let whose = Whose::of(at);
         let is_here = |place: &Place| place.is_at(at);
         let returns = |open: &Open| open.back.as_ref().is_some_and(is_here);
         let is_entry = match &self.what {
@@ -114,7 +113,8 @@ impl Calls {
             self.leave(machine, thread, place);
         }
         if is_entry && !goes_on {
-            self.enter(machine, thread, Some(Place { lpid, address: link, stack: Some(stack) }));
+            let back = whose.map(|whose| Place { whose, address: link, stack: Some(stack) });
+            self.enter(machine, thread, back);
         }
     }
 
@@ -150,15 +150,15 @@ impl Calls {
 /// The places of a function's entries, from the addresses where it begins. `is_second` says whether callers may also
 /// enter behind the first two instructions of the one at an address.
 pub(super) fn entries(
-    lpid: Option<u32>,
+    whose: Whose,
     addresses: &[u64],
     is_second: impl Fn(u64) -> bool,
 ) -> Vec<Place> {
     let mut entries = Vec::new();
     for &address in addresses {
-        entries.push(Place { lpid, address, stack: None });
+        entries.push(Place { whose, address, stack: None });
         if is_second(address) {
-            entries.push(Place { lpid, address: address + LOCAL_ENTRY, stack: None });
+            entries.push(Place { whose, address: address + LOCAL_ENTRY, stack: None });
         }
     }
     entries

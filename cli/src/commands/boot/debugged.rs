@@ -4,6 +4,8 @@ use std::sync::mpsc::Receiver;
 
 use arch::registers::msr;
 use lab::history::History;
+use lab::images::Images;
+use lab::vcpus::Layout;
 use simulator::{Input, Machine};
 
 use crate::failure::Failure;
@@ -17,6 +19,8 @@ struct Around<'a> {
     typed: Option<&'a Receiver<Vec<u8>>>,
     /// The programs whose files are known.
     programs: Vec<(String, String, u64)>,
+    /// Where the hypervisor has its vCPUs.
+    layout: Option<Layout>,
 }
 
 impl gdb::Surroundings for Around<'_> {
@@ -40,6 +44,10 @@ impl gdb::Surroundings for Around<'_> {
     fn programs(&self) -> &[(String, String, u64)] {
         &self.programs
     }
+
+    fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()
+    }
 }
 
 /// Lets gdb run the machine. `log` is all that was typed and will be, `typed` is whoever types, if it is a person.
@@ -52,7 +60,9 @@ pub(super) fn debug(
     typed: Option<&Receiver<Vec<u8>>>,
     programs: Vec<(String, String, u64)>,
 ) -> Result<Parting, Failure> {
-    let mut around = Around { surroundings, typed, programs };
+    let image = surroundings.has_hypervisor.then(|| Images::find().and_then(|it| it.hypervisor()));
+    let layout = image.and_then(Result::ok).and_then(|image| Layout::of_image(&image));
+    let mut around = Around { surroundings, typed, programs, layout };
     gdb::serve(port, History::new(machine, log), is_little_endian, &mut around)
 }
 

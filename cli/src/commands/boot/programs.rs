@@ -8,7 +8,7 @@ use lab::ledger::symbols;
 use lab::toml_file::{TomlFile, suggest};
 use lab::user_file::Files;
 use lab::{partition_file, payload};
-use simulator::{Machine, Place};
+use simulator::{Machine, Place, Whose};
 
 use super::calls::entries;
 use crate::arguments::BootArguments;
@@ -110,18 +110,21 @@ pub(super) fn places(
     option: &str,
     wanted: &str,
 ) -> Result<Vec<Place>, Failure> {
-    let host = [(None, "hypervisor", &names.host)].into_iter();
+    let host = [(Whose::Host, "hypervisor", &names.host)].into_iter();
     let partitions = names.partitions.iter();
-    let programs: Vec<(Option<u32>, &str, &Program)> = host
-        .chain(partitions.map(|(lpid, (name, program))| (Some(*lpid), name.as_str(), program)))
+    let programs: Vec<(Whose, &str, &Program)> = host
+        .chain(
+            partitions
+                .map(|(lpid, (name, program))| (Whose::Partition(*lpid), name.as_str(), program)),
+        )
         .collect();
-    let of_program = |(lpid, _, program): &(Option<u32>, &str, &Program), function: &str| {
+    let of_program = |(whose, _, program): &(Whose, &str, &Program), function: &str| {
         let is_second = |address| {
             let word = program.word(address).map(|word| word.0);
             let in_memory = || machine.code_at(0, address | LINEAR).map(u32::from_le_bytes);
             word.or_else(in_memory).is_none_or(sets_up_contents)
         };
-        entries(*lpid, &program.addresses_of(function), is_second)
+        entries(*whose, &program.addresses_of(function), is_second)
     };
     if let Some((program, function)) = wanted.split_once(':')
         && let Some(program) = programs.iter().find(|(_, name, _)| *name == program)
@@ -159,7 +162,7 @@ fn sets_up_contents(word: u32) -> bool {
     matches!(word >> 16, 0x3C4C | 0x3C40)
 }
 
-fn unknown(option: &str, function: &str, programs: &[(Option<u32>, &str, &Program)]) -> Failure {
+fn unknown(option: &str, function: &str, programs: &[(Whose, &str, &Program)]) -> Failure {
     let functions = || programs.iter().flat_map(|(_, _, program)| program.functions());
     if functions().next().is_none() {
         let text = format!("no symbols are known to find `{function}` by; give them by --symbols");

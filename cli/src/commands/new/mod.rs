@@ -5,12 +5,14 @@ use std::path::Path;
 use lab::bundle::is_name;
 use lab::experiment::built_in;
 
-use crate::arguments::{NewArguments, Template};
+use crate::arguments::{Language, NewArguments, Template};
 use crate::failure::Failure;
 use crate::output::{full, print_text, write_file};
 
 /// What a file's text has instead of the name.
 const NAME: &str = "@NAME@";
+/// What it has instead of the file with the program.
+const MAIN: &str = "@MAIN@";
 /// The files of a payload, and of the experiment that measures it.
 const PAYLOAD: [(&str, &str); 6] = [
     ("start.S", include_str!("payload/start.S.txt")),
@@ -20,16 +22,34 @@ const PAYLOAD: [(&str, &str); 6] = [
     ("Makefile", include_str!("payload/Makefile")),
     ("@NAME@.toml", include_str!("payload/experiment.toml")),
 ];
+/// The same of one in Rust.
+const RUST: [(&str, &str); 8] = [
+    ("src/main.rs", include_str!("rust/main.rs.txt")),
+    ("src/powervisor.rs", include_str!("rust/powervisor.rs.txt")),
+    ("Cargo.toml", include_str!("rust/Cargo.toml.txt")),
+    (".cargo/config.toml", include_str!("rust/config.toml")),
+    (
+        "powerpc64le-powervisor.json",
+        include_str!("../../../../hypervisor/image/powerpc64le-powervisor.json"),
+    ),
+    ("payload.ld", include_str!("rust/payload.ld")),
+    ("Makefile", include_str!("rust/Makefile")),
+    ("@NAME@.toml", include_str!("payload/experiment.toml")),
+];
 /// The experiment that a new one begins as.
 const EXPERIMENT: &str = "null-hypercall";
 /// The variants of it that it keeps.
 const VARIANTS: usize = 2;
 
 pub(super) fn new(arguments: &NewArguments) -> Result<(), Failure> {
-    let NewArguments { what, name } = arguments;
+    let NewArguments { what, name, language } = arguments;
     if !is_name(name) {
         let text = "use up to 31 letters, digits and `,._+-`, beginning with a letter";
         return Err(Failure::input(name, format!("cannot name an experiment; {text}")));
+    }
+    if *what == Template::Experiment && language.is_some() {
+        let text = "an experiment has none; leave it out, or write `new payload`";
+        return Err(Failure::input("--language", text));
     }
     let folder = Path::new(name);
     // What is there already is somebody's.
@@ -48,12 +68,18 @@ pub(super) fn new(arguments: &NewArguments) -> Result<(), Failure> {
             ))
         }
         Template::Payload => {
-            for (file, text) in PAYLOAD {
+            let (files, main): (&[_], _) = match language.unwrap_or(Language::C) {
+                Language::C => (&PAYLOAD, "main.c"),
+                Language::Rust => (&RUST, "src/main.rs"),
+            };
+            for (file, text) in files {
                 let path = folder.join(file.replace(NAME, name));
-                write_file(&path, text.replace(NAME, name).as_bytes())?;
+                let parent = path.parent().unwrap_or(folder);
+                std::fs::create_dir_all(parent).map_err(|error| full(name, &error))?;
+                write_file(&path, text.replace(NAME, name).replace(MAIN, main).as_bytes())?;
             }
             print_text(&format!(
-                "{name}/: change main.c; build and run it by\n  make -C {name}\n  powervisor run {name}/{name}.toml\n"
+                "{name}/: change {main}; build and run it by\n  make -C {name}\n  powervisor run {name}/{name}.toml\n"
             ))
         }
     }

@@ -1,24 +1,27 @@
 //! What a vCPU does, and what it does next.
 
-/// What a vCPU does.
+use arch::vcpus::activity;
+
+/// What a vCPU does. A debugger reads it where it lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
 pub enum Activity {
     /// Nothing: it was not started, or stopped itself, or its partition is concluded or over.
-    Stopped,
+    Stopped = activity::STOPPED,
     /// It waits for a processor.
-    Ready,
+    Ready = activity::READY,
     /// It runs.
     Running {
         /// On this hardware thread.
         thread: usize,
-    },
+    } = activity::RUNNING,
     /// It sleeps until an interrupt or H_PROD comes.
     Ceded {
         /// When its decrementer expires, by the machine's time base.
         until: u64,
-    },
+    } = activity::CEDED,
     /// It sleeps until H_PROD comes.
-    AwaitsProd,
+    AwaitsProd = activity::AWAITS_PROD,
 }
 
 /// How a vCPU sleeps.

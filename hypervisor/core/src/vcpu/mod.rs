@@ -6,8 +6,10 @@ pub mod registers;
 pub mod vpa;
 
 use alloc::boxed::Box;
+use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
+use arch::vcpus::residence;
 
 use crate::devices::transfer::Transfer;
 use crate::facilities::Demanded;
@@ -19,21 +21,22 @@ use crate::vcpu::registers::Registers;
 use crate::vcpu::vpa::Vpa;
 use crate::vcpu_id::VcpuId;
 
-/// Where the registers of a vCPU are that does not run.
+/// Where the registers of a vCPU are that does not run. A debugger reads it where it lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
 enum Residence {
     /// All in its record.
-    Record,
+    Record = residence::RECORD,
     /// All in its record, and what stays in a processor until another vCPU enters is also there still.
     RecordAndProcessor {
         /// Of this hardware thread.
         thread: usize,
-    },
+    } = residence::RECORD_AND_PROCESSOR,
     /// With this hardware thread, which puts them into the record before it does anything but run the vCPU.
     Thread {
         /// Which.
         thread: usize,
-    },
+    } = residence::THREAD,
 }
 
 /// Registers with which a vCPU runs.
@@ -72,6 +75,14 @@ pub struct Vcpu<H: Windows> {
 }
 
 impl<H: Windows> Vcpu<H> {
+    /// Where a debugger finds its record, its registers on demand, what it does and where its registers are.
+    pub const PLACES: [usize; 4] = [
+        offset_of!(Self, registers),
+        offset_of!(Self, demanded),
+        offset_of!(Self, activity),
+        offset_of!(Self, residence),
+    ];
+
     /// A vCPU that was not started.
     #[must_use]
     pub fn new(id: VcpuId, registers: Registers) -> Self {

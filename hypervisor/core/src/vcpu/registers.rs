@@ -35,8 +35,11 @@
 //! | the hypervisor's own idleness too, before which it saves all | PSSCR |
 //! | time | IC, PURR, SPURR, VTB |
 
+use core::mem::offset_of;
+
 use arch::address::GuestRealAddress;
 use arch::registers::msr;
+use arch::vcpus::Register;
 
 /// The version of the layout and of the meaning of [`Registers`].
 pub const VERSION: u64 = 2;
@@ -165,6 +168,18 @@ macro_rules! supervisor {
             pub decrementer_expires: u64,
         }
 
+        /// Where a debugger finds them in [`Registers`].
+        const SUPERVISOR: &[Register] = &[
+            $(Register::new(
+                stringify!($field),
+                offset_of!(Registers, supervisor) + offset_of!(Supervisor, $field),
+            ),)*
+            Register::new(
+                "decrementer_expires",
+                offset_of!(Registers, supervisor) + offset_of!(Supervisor, decrementer_expires),
+            ),
+        ];
+
         impl Supervisor {
             /// All zero.
             pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0 };
@@ -182,6 +197,33 @@ pub struct Floating {
     /// Floating-point status and control.
     pub fpscr: u64,
 }
+
+const FLOATING: usize = offset_of!(Registers, floating);
+
+/// Where a debugger finds the others in [`Registers`].
+const OTHERS: [Register; 10] = [
+    Register::several("r", 32, 8, offset_of!(Registers, gpr)),
+    Register::new("pc", offset_of!(Registers, pc)),
+    Register::new("msr", offset_of!(Registers, msr)),
+    Register::new("cr", offset_of!(Registers, cr)),
+    Register::new("lr", offset_of!(Registers, lr)),
+    Register::new("ctr", offset_of!(Registers, ctr)),
+    Register::new("xer", offset_of!(Registers, xer)),
+    Register::new("cfar", offset_of!(Registers, cfar)),
+    Register::several("f", 32, 8, FLOATING + offset_of!(Floating, fpr)),
+    Register::new("fpscr", FLOATING + offset_of!(Floating, fpscr)),
+];
+
+/// All that a debugger finds.
+pub const ALL: [Register; OTHERS.len() + SUPERVISOR.len()] = {
+    let mut all = [OTHERS[0]; OTHERS.len() + SUPERVISOR.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OTHERS.len() { OTHERS[at] } else { SUPERVISOR[at - OTHERS.len()] };
+        at += 1;
+    }
+    all
+};
 
 /// Program priority "medium", field 11:13 of PPR.
 const PRIORITY_MEDIUM: u64 = 4 << 50;

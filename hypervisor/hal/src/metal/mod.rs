@@ -4,6 +4,7 @@
 //! share is behind locks; what only one of them uses at a time is a `Single`.
 
 mod boot;
+mod debugger;
 mod eager;
 mod exits;
 mod facilities;
@@ -33,6 +34,13 @@ use crate::registers::spr;
 
 /// What `hal::entry!` hands over.
 pub type Boot = hypervisor_core::run::Boot<'static>;
+
+/// What a debugger finds vCPUs by; the linker script keeps the section.
+// SAFETY: nothing else has the name, and the section is for such data.
+#[unsafe(link_section = ".debugger")]
+#[unsafe(export_name = "hal_vcpus")]
+#[used]
+static VCPUS: debugger::Vcpus = debugger::TABLE;
 
 core::arch::global_asm!(
     include_str!("boot.S"),
