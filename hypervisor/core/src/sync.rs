@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_data_of_a_lock_begin_where_a_debugger_looks() {
-        let lock = Lock::new([7_u64; 5]);
+        let lock: Lock<[u64; 5]> = Lock::new([7; 5]);
         let data = from_ref(&*lock.lock()).addr();
         assert_eq!(data - from_ref(&lock).addr(), DATA);
     }

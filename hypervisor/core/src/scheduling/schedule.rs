@@ -755,8 +755,8 @@ mod tests {
         let mut schedule = schedule(3);
         let ids = [100; 4].map(|weight| schedule.queue.add(weight));
         schedule.queue.set_threads(&[0, 1, 2], SLICE);
-        for thread in 0..3 {
-            schedule.enters(thread, ids[thread], true, 0);
+        for (thread, id) in ids.into_iter().take(3).enumerate() {
+            schedule.enters(thread, id, true, 0);
             schedule.runs_until(thread, FAR);
         }
         // They have had all of a thread, and are due three quarters.
