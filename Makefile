@@ -11,7 +11,7 @@ run:      ## measure a hypercall on our machine, then run the same image on QEMU
 	@cargo xtask run
 test:     ## run all checks and all tests, as continuous integration does
 	@cargo xtask test
-check:    ## check format, lints, which crate uses which, unsafe code, citations and joined files
+check:    ## check format, lints, who imports whom, unsafe code, tables against the code, citations and joined files
 	@cargo xtask check
 differential: ## run random instructions on the simulator and on QEMU, and compare
 	@cargo xtask differential

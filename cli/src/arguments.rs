@@ -16,7 +16,7 @@ use crate::failure::EXIT_STATUS_HELP;
 use crate::topology::Topology;
 use crate::until::{Part, Until};
 
-/// A hypervisor for POWER and the POWER9 machine it runs on.
+/// A hypervisor for POWER and the machine it runs on.
 #[derive(Parser, Debug)]
 #[command(name = "powervisor", version, after_help = EXIT_STATUS_HELP, after_long_help = LONG_HELP)]
 pub struct Arguments {
@@ -177,7 +177,7 @@ pub struct BootArguments {
     /// Give the machine this many chips, cores per chip and threads per core, such as 1x2x4.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
     pub topology: Option<Topology>,
-    /// Boot on this machine.
+    /// Boot on our machine, or on QEMU.
     #[arg(long, value_enum, default_value_t = On::Simulator)]
     pub on: On,
     /// Seed of the random choices of a run on our machine; the same seed makes the same run.
@@ -264,7 +264,7 @@ pub enum Traced {
 pub enum On {
     /// Ours.
     Simulator,
-    /// QEMU's powernv9 with skiboot.
+    /// QEMU's powernv9 or powernv8 with skiboot.
     Qemu,
 }
 

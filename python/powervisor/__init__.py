@@ -1,4 +1,4 @@
-"""Experiments on a hypervisor for POWER, and on the POWER9 machine that counts its cycles.
+"""Experiments on a hypervisor for POWER, and on the machine that counts its cycles.
 
 The package calls the ``powervisor`` command, which the same wheel carries with its images, machines and experiments:
 

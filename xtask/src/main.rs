@@ -64,8 +64,8 @@ enum Task {
     /// Run your build of kvm-unit-tests: each test as a guest of the hypervisor and on the bare machine, on our machine
     /// and on QEMU. Print how each ended.
     KvmUnitTests(kvm_unit_tests::Arguments),
-    /// Check format and lints, which crate uses which, where unsafe code is, whether every citation resolves, and whether
-    /// the joined files are as new as their parts.
+    /// Check format and lints, who imports whom, where unsafe code is, whether the documents' tables are those of the code,
+    /// whether every citation resolves, and whether the joined files are as new as their parts.
     Check,
     /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from calibration/power9,
     /// and docs/hypercalls.md from arch.

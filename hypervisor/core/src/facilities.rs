@@ -9,8 +9,8 @@
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
 //! | branch history, transactions, privileged doorbells | never | |
 //!
-//! What is used for the first time begins as zeros, but for counters that are frozen: nothing of another vCPU's is seen. A vCPU that was stopped and
-//! starts again has used nothing.
+//! A vCPU that uses a facility for the first time finds zeros and frozen counters: it sees nothing of another vCPU. One that was
+//! stopped and starts again has used nothing.
 
 use core::mem::offset_of;
 

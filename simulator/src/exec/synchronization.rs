@@ -21,7 +21,7 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
         Mnemonic::Isync | Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
         // Hints: what they touch need not be accessible.
         Mnemonic::Dcbt | Mnemonic::Dcbtst | Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
-        // POWER9 has no such streams.
+        // The processors have no such streams.
         Mnemonic::Dst | Mnemonic::Dstt | Mnemonic::Dstst | Mnemonic::Dststt => {
             |_, _, _| Ok(Flow::Next)
         }
