@@ -1,7 +1,7 @@
 //! A kernel booted to its shell on our machine and on QEMU, with the same typed into both.
 
 use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,10 +47,10 @@ pub(super) struct Trial<'a> {
 }
 
 /// What the shell said.
-struct Said {
-    answers: Vec<String>,
+pub(super) struct Said {
+    pub(super) answers: Vec<String>,
     remarks: Vec<String>,
-    took: Duration,
+    pub(super) took: Duration,
 }
 
 /// Boots each trial, and the first on QEMU too; fails unless all answer the same and come to their end. What they
@@ -90,9 +90,8 @@ fn compare(ours: &[String], theirs: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Boots on one of the machines, types the commands, and listens to the end.
+/// Boots on one of the machines.
 fn talk(workspace: &Workspace, fetched: &Fetched, trial: &Trial<'_>, on: &str) -> Result<Said> {
-    let started = Instant::now();
     let line = if trial.is_hashed { "console=hvc0 disable_radix" } else { "console=hvc0" };
     let mut command = workspace.powervisor(&["boot", "--on", on, "--append", line]);
     command.arg("--kernel").arg(&fetched.image).arg("--initrd").arg(&fetched.initramfs);
@@ -100,8 +99,14 @@ fn talk(workspace: &Workspace, fetched: &Fetched, trial: &Trial<'_>, on: &str) -
     if trial.is_timed {
         command.arg("--timing");
     }
+    converse(command, trial.commands)
+}
+
+/// Runs a boot, types the commands, and listens to the end.
+pub(super) fn converse(mut command: Command, commands: &[&str]) -> Result<Said> {
+    let started = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let console = listen(&mut child, trial.commands);
+    let console = listen(&mut child, commands);
     if console.is_err() {
         child.kill()?;
     }

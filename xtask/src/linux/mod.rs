@@ -5,6 +5,7 @@
 
 mod boot;
 mod cpio;
+mod guest;
 mod initramfs;
 mod packages;
 
@@ -75,6 +76,9 @@ pub(crate) struct Arguments {
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
+    /// Boot Debian 12's kernel as a guest of the hypervisor, with a file system on a virtual disk.
+    #[arg(long, conflicts_with_all = ["boot", "kernel"])]
+    guest: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
@@ -98,6 +102,12 @@ struct Fetched {
 
 /// Fetches kernel and shell, makes an initramfs of the shell, and boots them if asked to.
 pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if arguments.guest {
+        let packages = packages(workspace, Kernel::Bookworm)?;
+        build(workspace)?;
+        println!("{}", guest::boot(workspace, &packages)?);
+        return Ok(());
+    }
     let fetched = initramfs(workspace, packages(workspace, arguments.kernel)?)?;
     if !arguments.boot {
         println!("target/release/powervisor boot --kernel {} \\", fetched.image.display());
@@ -149,7 +159,13 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     let mut figures = Vec::new();
     for kernel in Kernel::ALL {
         let fetched = match packages(workspace, kernel) {
-            Ok(packages) => initramfs(workspace, packages)?,
+            Ok(packages) => {
+                if kernel == Kernel::Bookworm {
+                    build(workspace)?;
+                    figures.push(guest::boot(workspace, &packages)?);
+                }
+                initramfs(workspace, packages)?
+            }
             Err(error) => {
                 return Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}")));
             }
@@ -190,6 +206,6 @@ fn packages(workspace: &Workspace, kernel: Kernel) -> Result<Packages> {
 fn initramfs(workspace: &Workspace, packages: Packages) -> Result<Fetched> {
     let Packages { image, user } = packages;
     let initramfs = workspace.target.join("linux/initramfs");
-    initramfs::write(&user, &initramfs).context("making the initramfs")?;
+    initramfs::write(&user, &[], &initramfs).context("making the initramfs")?;
     Ok(Fetched { image, initramfs })
 }

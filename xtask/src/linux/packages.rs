@@ -17,6 +17,27 @@ const SYSTEM_SOURCES: [&str; 2] =
 /// Debian's keys, in the package debian-archive-keyring.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// Below the files of a kernel's package: the modules that are kept of it.
+pub(super) const MODULES: &str = "modules";
+/// What Debian 12's kernel needs for a file system on a virtual SCSI disk, in the order in which it takes them.
+pub(super) const DISK_MODULES: [&str; 15] = [
+    "crct10dif_common",
+    "crc-t10dif",
+    "crc64",
+    "crc64-rocksoft",
+    "t10-pi",
+    "sd_mod",
+    "crct10dif_generic",
+    "crc64_rocksoft_generic",
+    "crc32c_generic",
+    "jbd2",
+    "mbcache",
+    "crc16",
+    "ext4",
+    "scsi_transport_srp",
+    "ibmvscsi",
+];
+
 /// The package client for a suite.
 pub(super) struct Client {
     folder: PathBuf,
@@ -103,11 +124,28 @@ impl Client {
         }
         for modules in ["lib/modules", "usr/lib/modules"] {
             if files.join(modules).exists() {
+                keep_modules(&files.join(modules), &files.join(MODULES))?;
                 fs::remove_dir_all(files.join(modules))?;
             }
         }
         Ok(files)
     }
+}
+
+/// Copies the modules of [`DISK_MODULES`] from a tree of folders into one folder.
+fn keep_modules(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            keep_modules(&path, to)?;
+        } else if let Some(name) = path.file_name()
+            && DISK_MODULES.iter().any(|module| name.to_str() == Some(&format!("{module}.ko")))
+        {
+            fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Where the system gets its own packages from.
