@@ -1,13 +1,13 @@
 //! The oracle can fail: each register that a partition can see is broken, once just before the hypervisor
 //! enters a vCPU and once just behind the exit, and the oracle names the register each time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
-use arch::tag::tagged;
+use arch::tag::{self, tagged};
 use lab::on_simulator;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
@@ -29,13 +29,19 @@ struct Steps {
     start: Option<u64>,
     /// The step behind the exit and the step of the return.
     by_exit: BTreeMap<Exit, (u64, u64)>,
+    /// Owners of tagged values that a partition has left with so far: the oracle knows them.
+    known: BTreeSet<u8>,
 }
+
+/// Partitions of the storm.
+const PARTITIONS: usize = 3;
 
 impl Observer for Steps {
     const SEES_INSTRUCTIONS: bool = false;
 
     fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         if taken.is_exit() {
+            self.known.extend(thread.gpr.iter().filter_map(|value| tag::owner(*value)));
             let call = (taken.vector == Vector::SystemCall)
                 .then(|| Hypercall::from_number(thread.gpr[3]).map(Hypercall::name))
                 .flatten();
@@ -47,7 +53,9 @@ impl Observer for Steps {
         if mode.is_hypervisor() && thread.msr() & msr::HV == 0 {
             let step = thread.completed_now() + thread.interrupts;
             self.start.get_or_insert(step);
-            if let Some((exit, behind)) = self.exit.take() {
+            if let Some((exit, behind)) = self.exit.take()
+                && self.known.len() == PARTITIONS
+            {
                 self.by_exit.insert(exit, (behind, step));
             }
         }
