@@ -136,6 +136,9 @@ pub struct RunArguments {
     /// Write each variant's folded stacks, flame graph and trace into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "functional")]
     pub out: Option<PathBuf>,
+    /// Let the stacks and the flame graph of --out begin with who called, as far as calls and returns in timing mode tell.
+    #[arg(long, requires = "out")]
+    pub callers: bool,
 }
 
 /// How to print figures.
@@ -227,6 +230,10 @@ pub struct BootArguments {
     /// In timing mode, write folded stacks, a flame graph and the line of JSON of --statistics into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Let the stacks and the flame graphs of --out begin with who called, as far as calls and returns in timing mode tell.
+    /// The run takes longer, and memory for each way that leads to an instruction.
+    #[arg(long, requires = "out")]
+    pub callers: bool,
     /// Read the symbols of the kernel, or of a partition's program, from this file: ELF with a symbol table, a System.map,
     /// or /proc/kallsyms. You can give one for each partition.
     #[arg(long, value_name = "[PARTITION=]FILE")]

@@ -23,7 +23,7 @@ use crate::screen::Screen;
 /// First bytes of every saved machine.
 const MAGIC: [u8; 14] = *b"powervisor-sav";
 /// Changes when [`Surroundings`] or the file's layout do.
-const FORMAT: u16 = 3;
+const FORMAT: u16 = 4;
 /// The longest file that is read: a machine has less memory than that.
 const FILE_MAX: Size = Size(64 << 30);
 

@@ -121,6 +121,46 @@ fn a_bare_kernels_cycles_have_its_functions() {
 }
 
 #[test]
+fn stacks_have_who_called_if_asked_for() {
+    let folder = folder();
+    let report = json(&boot(&folder, &format!("{KERNEL_AND_MAP} --region walk --out plain")));
+    let said = boot(&folder, &format!("{KERNEL_AND_MAP} --out out --callers --region walk"));
+    assert_eq!(json(&said)["ledger"]["boot"], report["ledger"]["boot"], "to know changes nothing");
+    let stacks = |file: &str| {
+        let folded = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        let line = |line: &str| {
+            let (stack, cycles) = line.rsplit_once(' ').unwrap();
+            let stack = stack.split_once(";+").map_or(stack, |(functions, _)| functions);
+            (stack.to_owned(), cycles.parse::<u64>().unwrap())
+        };
+        let (mut stacks, cycles): (Vec<String>, Vec<u64>) = folded.lines().map(line).unzip();
+        stacks.dedup();
+        (stacks, cycles.into_iter().sum::<u64>())
+    };
+    let (of_boot, sum) = stacks("out/boot.folded");
+    let expected = [
+        "firmware;again;OPAL",
+        "kernel;again",
+        "kernel;again;walk",
+        "kernel;again;walk;walk",
+        "kernel;main",
+        "kernel;start",
+    ];
+    assert_eq!(of_boot, expected);
+    assert_eq!(sum, cycles(&report, "boot"));
+    let (of_region, sum) = stacks("out/walk.folded");
+    assert_eq!(of_region, expected[2..4]);
+    assert_eq!(sum, cycles(&json(&said), "walk"));
+    let graph = std::fs::read_to_string(folder.path().join("out/walk.svg")).unwrap();
+    assert!(graph.contains("<title>again ("), "{graph}");
+    // Who called is not known of a machine that was timed without.
+    boot(&folder, "--kernel kernel --timing --steps 30 --save saved");
+    let output = folder.command("boot --resume saved --out out --callers").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("--callers: the saved machine"), "{}", errors(&output));
+}
+
+#[test]
 fn a_region_is_a_functions_calls_from_entry_to_return() {
     let folder = folder();
     let said = boot(&folder, &format!("{KERNEL_AND_MAP} --explain --region walk --out out"));

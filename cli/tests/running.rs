@@ -135,7 +135,7 @@ fn the_counters_of_a_trace_only_grow() {
 fn a_ledger_is_explained_checked_exported_and_compared() {
     let folder = Folder::new();
     let experiment = short_experiment(&folder);
-    let line = format!("run {experiment} --explain --check-causes --out files");
+    let line = format!("run {experiment} --explain --check-causes --out files --callers");
     let output = folder.command(&line).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -154,6 +154,11 @@ fn a_ledger_is_explained_checked_exported_and_compared() {
         let path = folder.path().join("files").join(format!("null-hypercall-{file}"));
         assert!(fs::metadata(&path).unwrap().len() > 0, "{}", path.display());
     }
+    let path = folder.path().join("files/null-hypercall-immediate-translated.folded");
+    let stacks = fs::read_to_string(path).unwrap();
+    let called = ["run_thread;", "enter_guest;", "hypercall;"];
+    let has_callers = |stack: &&str| called.iter().all(|function| stack.contains(function));
+    assert!(stacks.lines().any(|stack| has_callers(&stack)), "{stacks}");
 
     let machine = fs::read_to_string(project("machines/power9.toml")).unwrap();
     let cheaper = machine.replace("and_return = { value = 209", "and_return = { value = 179");

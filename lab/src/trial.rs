@@ -46,6 +46,8 @@ pub struct Trial<'a> {
     limit: u64,
     progress: &'a dyn Progress,
     interruption: Interruption,
+    /// Whether the ledger says who called.
+    pub knows_callers: bool,
 }
 
 /// What a timed trial found.
@@ -103,7 +105,17 @@ impl<'a> Trial<'a> {
         };
         let system = experiment.system(variant, seed)?;
         let settings = Settings { quantum, ..Settings::default() };
-        Ok(Self { experiment, variant, system, names, settings, limit, progress, interruption })
+        Ok(Self {
+            experiment,
+            variant,
+            system,
+            names,
+            settings,
+            limit,
+            progress,
+            interruption,
+            knows_callers: false,
+        })
     }
 
     /// The failure of this variant's run that `text` tells of.
@@ -170,6 +182,7 @@ impl<'a> Trial<'a> {
         is_trace_wanted: bool,
     ) -> Result<(Timed, Met, Option<String>), Failure> {
         let task = self.task();
+        let settings = Settings { callers: self.knows_callers, ..self.settings };
         let region = self.variant.region.0;
         let mut events = RegionEvents::new(region);
         if !is_trace_wanted {
@@ -178,7 +191,7 @@ impl<'a> Trial<'a> {
                 events.sample(machine);
             };
             let slices = Slices { steps: SLICE, end_at_marks: true };
-            let timed = self.time_observed(self.settings, &mut events, slices, sample)?;
+            let timed = self.time_observed(settings, &mut events, slices, sample)?;
             return Ok((timed, events.met(), None));
         }
         let clock = self.experiment.machine.describe()?.clock();
@@ -191,7 +204,7 @@ impl<'a> Trial<'a> {
             events.sample(machine);
         };
         let slices = Slices { steps: STEPS_OF_A_SAMPLE, end_at_marks: true };
-        let timed = self.time_observed(self.settings, &mut observer, slices, sample)?;
+        let timed = self.time_observed(settings, &mut observer, slices, sample)?;
         let (spans, events) = observer;
         Ok((timed, events.met(), Some(spans.json())))
     }

@@ -143,7 +143,8 @@ fn measure(
 ) -> Result<(), Failure> {
     let Run { experiment, variant, set } = run;
     let RunArguments { seed, quantum, limit, .. } = *arguments;
-    let trial = Trial::new(experiment, variant, seed, quantum, limit, &Spinner, INTERRUPTION)?;
+    let mut trial = Trial::new(experiment, variant, seed, quantum, limit, &Spinner, INTERRUPTION)?;
+    trial.knows_callers = arguments.callers;
     let wrong = |text: String| trial.wrong(&text);
     if is_counted {
         let measured = Measured { counts: trial.count()?, ..Measured::default() };

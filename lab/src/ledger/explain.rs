@@ -52,7 +52,7 @@ pub fn by_owner(ledger: &Ledger) -> String {
 
 fn part(ledger: &Ledger, wanted: impl Fn(&Charge) -> bool) -> Ledger {
     let charges = ledger.charges.iter().filter(|charge| wanted(charge)).cloned().collect();
-    Ledger { elapsed_thread_cycles: ledger.elapsed_thread_cycles, charges }
+    Ledger { elapsed_thread_cycles: ledger.elapsed_thread_cycles, charges, called: Vec::new() }
 }
 
 /// What a line below a function sums by: offset, place and cause.

@@ -8,22 +8,37 @@ use inferno::flamegraph::color::{Color, PaletteMap};
 use inferno::flamegraph::{self, Options, TextTruncateDirection};
 
 use super::difference::Divided;
-use super::{Charge, Ledger};
+use super::{Called, Charge, Ledger};
 
-/// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it.
+/// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it. Where the ledger knows who
+/// called, the callers are behind the owner, the outermost first.
 #[must_use]
 pub fn folded(ledger: &Ledger) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
-    for charge in &ledger.charges {
-        // A semicolon separates frames.
-        let frames = [&charge.owner, &charge.function, &charge.place(), &charge.why()]
-            .map(|frame| frame.replace(';', ","));
-        *stacks.entry(frames.join(";")).or_default() += charge.cycles;
+    for (callers, charge) in lines(ledger) {
+        *stacks.entry(frames(callers, charge).join(";")).or_default() += charge.cycles;
     }
     stacks.into_iter().fold(String::new(), |mut text, (stack, cycles)| {
         let _ = writeln!(text, "{stack} {cycles}");
         text
     })
+}
+
+/// Every line of a ledger, with those who called it where that is known.
+fn lines(ledger: &Ledger) -> Box<dyn Iterator<Item = (&[String], &Charge)> + '_> {
+    if ledger.called.is_empty() {
+        Box::new(ledger.charges.iter().map(|charge| (&[][..], charge)))
+    } else {
+        Box::new(ledger.called.iter().map(|Called { callers, charge }| (&callers[..], charge)))
+    }
+}
+
+/// The frames of a line's stack.
+fn frames(callers: &[String], charge: &Charge) -> Vec<String> {
+    let owner = std::iter::once(charge.owner.clone());
+    let place = [charge.function.clone(), charge.place(), charge.why()];
+    // A semicolon separates frames.
+    owner.chain(callers.to_vec()).chain(place).map(|frame| frame.replace(';', ",")).collect()
 }
 
 /// A flame graph (SVG) of the folded stacks.
@@ -72,7 +87,7 @@ pub fn difference_graph(
         },
         ..charge
     });
-    let before = folded(&Ledger { charges: scaled.collect(), ..*before });
+    let before = folded(&Ledger { charges: scaled.collect(), called: Vec::new(), ..*before });
     let after = folded(after);
     let mut both = Vec::new();
     let (before, after) = (before.as_bytes(), after.as_bytes());
@@ -97,20 +112,20 @@ const COLOURS: [[u8; 3]; 8] = [
 
 /// The colour of each frame: that of the group of causes, such as `flush`, that has most of its cycles.
 fn colours(ledger: &Ledger) -> PaletteMap {
-    let mut frames: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut by_frame: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
-    for charge in &ledger.charges {
+    for (callers, charge) in lines(ledger) {
         let group = charge.cause.split('.').next().unwrap_or_default();
         *groups.entry(group).or_default() += charge.cycles;
-        for frame in [&charge.owner, &charge.function, &charge.place(), &charge.why()] {
-            let of_frame = frames.entry(frame.replace(';', ",")).or_default();
+        for frame in frames(callers, charge) {
+            let of_frame = by_frame.entry(frame).or_default();
             *of_frame.entry(group).or_default() += charge.cycles;
         }
     }
     let mut largest: Vec<(&str, u64)> = groups.into_iter().collect();
     largest.sort_by_key(|(_, cycles)| std::cmp::Reverse(*cycles));
     let mut map = PaletteMap::default();
-    for (frame, of_frame) in frames {
+    for (frame, of_frame) in by_frame {
         let most = of_frame.iter().max_by_key(|(_, cycles)| **cycles).map(|(group, _)| *group);
         let index = largest.iter().position(|(group, _)| Some(*group) == most).unwrap_or_default();
         let [r, g, b] = COLOURS[index.min(COLOURS.len() - 1)];

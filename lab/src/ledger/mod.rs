@@ -28,6 +28,18 @@ pub struct Ledger {
     pub elapsed_thread_cycles: u64,
     /// Largest first.
     pub charges: Vec<Charge>,
+    /// The same cycles by who called, if the run knows that. No part of the JSON.
+    #[serde(skip)]
+    pub called: Vec<Called>,
+}
+
+/// One line of those that were called from one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Called {
+    /// The functions that called, the outermost first. Those whose calls began before the run's timing are not known.
+    pub callers: Vec<String>,
+    /// The line.
+    pub charge: Charge,
 }
 
 /// One line.
@@ -55,9 +67,14 @@ impl Ledger {
     #[must_use]
     pub fn new(charges: &Charges, names: &Names) -> Self {
         let mut sums = BTreeMap::new();
+        let mut called_sums = BTreeMap::new();
+        let has_callers = !charges.callers.is_empty();
         for line in charges.lines() {
             let key = (line.owner, line.address, line.cause, line.is_refill);
             *sums.entry(key).or_insert(0) += line.cycles;
+            if has_callers {
+                *called_sums.entry((line.caller, key)).or_insert(0) += line.cycles;
+            }
         }
         let charge = |((owner, address, cause, indirect), cycles)| {
             let place = names.place(owner, address);
@@ -71,10 +88,18 @@ impl Ledger {
                 cycles,
             }
         };
+        let called = called_sums.into_iter().map(|((caller, key), cycles)| {
+            let calls = charges.callers.calls(caller);
+            let mut callers: Vec<String> =
+                calls.map(|(owner, address)| names.place(owner, address).function).collect();
+            callers.reverse();
+            Called { callers, charge: charge((key, cycles)) }
+        });
+        let called = called.collect();
         let mut charges: Vec<Charge> = sums.into_iter().map(charge).collect();
         charges.sort_by_key(|charge| std::cmp::Reverse(charge.cycles));
         let elapsed_thread_cycles = charges.iter().map(|charge| charge.cycles).sum();
-        Self { elapsed_thread_cycles, charges }
+        Self { elapsed_thread_cycles, charges, called }
     }
 
     /// Cycles by what `key` makes of a charge, largest first.
@@ -123,6 +148,6 @@ pub(crate) mod examples {
             })
             .collect();
         let elapsed_thread_cycles = charges.iter().map(|charge| charge.cycles).sum();
-        Ledger { elapsed_thread_cycles, charges }
+        Ledger { elapsed_thread_cycles, charges, called: Vec::new() }
     }
 }

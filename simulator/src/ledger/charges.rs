@@ -10,9 +10,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::callers::{Caller, Callers};
 use super::{Cause, Owner};
 
-/// Who and where: an owner's instruction. A small number, from [`Charges::account`].
+/// Who and where: an owner's instruction, and who called it. A small number, from [`Charges::account`].
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
@@ -25,6 +26,8 @@ pub struct Charge {
     pub owner: Owner,
     /// The effective address of the instruction.
     pub address: u64,
+    /// Who called.
+    pub caller: Caller,
     /// The hardware thread.
     pub thread: usize,
     /// Why.
@@ -39,8 +42,10 @@ pub struct Charge {
 /// All charges of a machine since timing began or was last [cleared](Charges::clear).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Charges {
-    /// Owner and address of each account.
-    accounts: Vec<(Owner, u64)>,
+    /// Owner, address and caller of each account.
+    accounts: Vec<(Owner, u64, Caller)>,
+    /// What the callers are.
+    pub callers: Callers,
     threads: Vec<ThreadCharges>,
     /// What somebody watches beside the whole. No part of the state.
     #[serde(skip)]
@@ -86,7 +91,7 @@ const END: u32 = u32::MAX;
 
 /// Finds accounts; made again from them.
 #[derive(Clone, Debug, Default)]
-struct Index(HashMap<(Owner, u64), Account>);
+struct Index(HashMap<(Owner, u64, Caller), Account>);
 
 impl PartialEq for Index {
     fn eq(&self, _: &Self) -> bool {
@@ -95,14 +100,17 @@ impl PartialEq for Index {
 }
 
 impl Charges {
-    /// The account of `owner`'s instruction at `address`.
-    pub fn account(&mut self, owner: Owner, address: u64) -> Account {
+    /// The account of `owner`'s instruction at `address`, in a function that `caller` called.
+    ///
+    /// # Panics
+    /// If there were 2^32 before.
+    pub fn account(&mut self, owner: Owner, address: u64, caller: Caller) -> Account {
         if self.index.0.len() != self.accounts.len() {
             let numbered = self.accounts.iter().zip(0..);
             self.index.0 = numbered.map(|(place, number)| (*place, Account(number))).collect();
         }
-        *self.index.0.entry((owner, address)).or_insert_with(|| {
-            self.accounts.push((owner, address));
+        *self.index.0.entry((owner, address, caller)).or_insert_with(|| {
+            self.accounts.push((owner, address, caller));
             Account(u32::try_from(self.accounts.len() - 1).expect("fewer than 2^32 instructions"))
         })
     }
@@ -142,8 +150,9 @@ impl Charges {
     /// What was charged while the region was open.
     #[must_use]
     pub fn of_region(&self) -> Self {
-        let (accounts, threads) = (self.accounts.clone(), self.region.threads.clone());
-        Self { accounts, threads, region: Region::default(), index: Index::default() }
+        let Self { accounts, callers, region, .. } = self.clone();
+        let (threads, region, index) = (region.threads, Region::default(), Index::default());
+        Self { accounts, threads, callers, region, index }
     }
 
     /// Cycles charged to thread `thread` in all.
@@ -162,15 +171,16 @@ impl Charges {
         sums
     }
 
-    /// Every line, by owner, address, thread and cause.
+    /// Every line, by owner, address, caller, thread and cause.
     pub fn lines(&self) -> impl Iterator<Item = Charge> + use<> {
         let mut charges = Vec::new();
         for (thread, of_thread) in self.threads.iter().enumerate() {
-            for (&(owner, address), &first) in self.accounts.iter().zip(&of_thread.first) {
+            for (&(owner, address, caller), &first) in self.accounts.iter().zip(&of_thread.first) {
                 let mut at = first;
                 while at != END {
                     let Line { cause, is_refill, next, cycles } = of_thread.lines[at as usize];
-                    charges.push(Charge { owner, address, thread, cause, is_refill, cycles });
+                    let whose = Charge { owner, address, caller, thread, cause, is_refill, cycles };
+                    charges.push(whose);
                     at = next;
                 }
             }
@@ -227,15 +237,15 @@ impl ThreadCharges {
 
 #[cfg(test)]
 mod tests {
-    use super::Charges;
+    use super::{Caller, Charges};
     use crate::ledger::{Cause, Owner};
 
     #[test]
     fn charges_add_up() {
         let mut charges = Charges::default();
-        let account = charges.account(Owner::Host, 0x100);
-        assert_eq!(account, charges.account(Owner::Host, 0x100));
-        assert_ne!(account, charges.account(Owner::Idle, 0x100));
+        let account = charges.account(Owner::Host, 0x100, Caller::default());
+        assert_eq!(account, charges.account(Owner::Host, 0x100, Caller::default()));
+        assert_ne!(account, charges.account(Owner::Idle, 0x100, Caller::default()));
         charges.charge(1, account, Cause::SprMsr, false, 20);
         charges.charge(1, account, Cause::SprMsr, false, 22);
         charges.charge(1, account, Cause::SprRead, false, 7);
@@ -251,7 +261,7 @@ mod tests {
     #[should_panic(expected = "charged 1 cycles, and 2 have passed")]
     fn a_cycle_that_nobody_is_charged_for_is_found() {
         let mut charges = Charges::default();
-        let account = charges.account(Owner::Host, 0);
+        let account = charges.account(Owner::Host, 0, Caller::default());
         charges.charge(0, account, Cause::SprMsr, false, 1);
         charges.check(0, 2);
     }

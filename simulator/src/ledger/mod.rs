@@ -5,6 +5,7 @@
 //! | [`time`] | a thread's own time, and how cycles and time base relate |
 //! | [`cause`] | why a cycle passed: the constraint that decided it |
 //! | [`owner`] | who it is charged to: a partition, the hypervisor serving an exit, firmware |
+//! | [`callers`] | who called, where that is asked for |
 //! | [`charges`] | the account: cycles by thread, owner, instruction and cause |
 //!
 //! In functional mode every completed instruction and every interrupt takes one cycle of its thread,
@@ -13,6 +14,7 @@
 //! mode. In timing mode every cycle of every hardware thread is charged once, and the sum of the charges
 //! is the elapsed time, always; there is no residual.
 
+pub mod callers;
 pub mod cause;
 pub mod charges;
 pub mod owner;

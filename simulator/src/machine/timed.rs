@@ -274,9 +274,10 @@ impl Machine {
         let timing = timing.as_mut().expect("timing mode has a model");
         let thread = &mut threads[index];
         let owner = timing.owner(thread);
+        let caller = timing.caller(thread, owner);
         let (parameters, free) = (timing.parameters(), timing.settings().free);
         let (blocks, address) = (&self.blocks, thread.nia.wrapping_sub(4 * *place as u64));
-        let timed = self.operations.get(blocks, number, owner, address, parameters, free);
+        let timed = self.operations.get(blocks, number, (owner, address, caller), parameters, free);
         let mut run = Run { thread, shared, timing, block: blocks.get(number), timed };
         run.execute(place, stretch, observer)
     }
@@ -362,9 +363,9 @@ impl Run<'_> {
     /// Completes instruction `index` of the block, which handed over by `flow`, or to an interrupt.
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
         let Self { thread, shared, timing, timed, .. } = self;
-        let owner = timed.owner();
-        let account =
-            *timed.accounts[index].get_or_insert_with(|| timing.account(owner, thread.cia));
+        let (owner, caller) = (timed.owner(), timed.caller());
+        let account = *timed.accounts[index]
+            .get_or_insert_with(|| timing.account(owner, thread.cia, caller));
         let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
         let executed = Executed {
             operation: &timed.operations[index],

@@ -1,11 +1,12 @@
 //! The operations of decoded blocks, made when a block first executes in timing mode.
 //!
-//! A block remembers the accounts of its instructions for the owner and the address that it was last
+//! A block remembers the accounts of its instructions for the owner, the address and the caller that it was last
 //! executed for.
 
 use super::operation::Operation;
 use super::parameters::Parameters;
 use crate::blocks::{Block, Blocks};
+use crate::ledger::callers::Caller;
 use crate::ledger::{Account, CauseSet, Owner};
 
 /// What the pipeline knows of a block.
@@ -17,6 +18,7 @@ pub struct TimedBlock {
     pub accounts: Box<[Option<Account>]>,
     owner: Owner,
     address: u64,
+    caller: Caller,
 }
 
 /// The operations of all blocks. Made again from them; no part of a machine's state.
@@ -27,14 +29,13 @@ pub struct TimedBlocks {
 }
 
 impl TimedBlocks {
-    /// The operations of block `number`, about to be executed by `owner` at `address`.
+    /// The operations of block `number`, about to be executed by `owner` at `address` in a function that `caller` called.
     #[inline]
     pub fn get(
         &mut self,
         blocks: &Blocks,
         number: u32,
-        owner: Owner,
-        address: u64,
+        (owner, address, caller): (Owner, u64, Caller),
         parameters: &Parameters,
         free: CauseSet,
     ) -> &mut TimedBlock {
@@ -47,10 +48,10 @@ impl TimedBlocks {
             self.blocks.resize(index + 1, None);
         }
         let block = self.blocks[index].get_or_insert_with(|| {
-            TimedBlock::new(blocks.get(number), owner, address, parameters, free)
+            TimedBlock::new(blocks.get(number), owner, address, caller, parameters, free)
         });
-        if (block.owner, block.address) != (owner, address) {
-            (block.owner, block.address) = (owner, address);
+        if (block.owner, block.address, block.caller) != (owner, address, caller) {
+            (block.owner, block.address, block.caller) = (owner, address, caller);
             block.accounts.fill(None);
         }
         block
@@ -58,6 +59,12 @@ impl TimedBlocks {
 }
 
 impl TimedBlock {
+    /// Who called the function that it lies in.
+    #[must_use]
+    pub fn caller(&self) -> Caller {
+        self.caller
+    }
+
     /// Who executes it.
     #[must_use]
     pub fn owner(&self) -> Owner {
@@ -68,6 +75,7 @@ impl TimedBlock {
         block: &Block,
         owner: Owner,
         address: u64,
+        caller: Caller,
         parameters: &Parameters,
         free: CauseSet,
     ) -> Self {
@@ -78,6 +86,7 @@ impl TimedBlock {
             accounts: vec![None; block.ops.len()].into(),
             owner,
             address,
+            caller,
         }
     }
 }

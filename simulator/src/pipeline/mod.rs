@@ -12,7 +12,7 @@
 //! | [`block`] | the operations of decoded blocks |
 //! | [`stages`] | one thread: fetch, dispatch, issue, completion |
 //! | `turns`, `waits` | whose turn it is; what passes for a thread that executes nothing |
-//! | [`chain`] | what the time is charged to |
+//! | [`chain`], `calls` | what the time is charged to; who called |
 //! | [`front_end`], [`predictor`] | fetch blocks, taken branches, prediction |
 //! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queues; what the threads of a core share |
 //! | [`fabric`] | what all cores share |
@@ -21,6 +21,7 @@
 //! | [`parameters`], `settings` | what it all costs; how a machine is timed |
 
 pub mod block;
+mod calls;
 pub mod chain;
 pub mod class;
 pub mod context;
@@ -53,10 +54,12 @@ use crate::cache::translation::{TranslationMisses, Translations};
 use crate::cache::{CacheMisses, Hierarchy};
 use crate::description::Description;
 use crate::description::timing::MODELLED;
+use crate::ledger::callers::Caller;
 use crate::ledger::{Account, Cause, Charges, Clock, Owner};
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
+use calls::Calls;
 use class::Class;
 use context::Context;
 use fabric::Fabric;
@@ -86,6 +89,8 @@ pub struct Timing {
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
+    /// The open calls, where the ledger knows who called.
+    calls: Option<Calls>,
     /// By thread and lower bits, the effective lines at which it met others, and where they lie.
     met: Box<[(u64, u64)]>,
     /// Whose turn it is.
@@ -131,6 +136,7 @@ impl Timing {
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
+            calls: settings.callers.then(Calls::default),
             met: vec![(u64::MAX, 0); threads.len() * LINES_MET].into(),
             turn: None,
             parameters,
@@ -178,9 +184,18 @@ impl Timing {
         sums
     }
 
-    /// The account of `owner`'s instruction at `address`.
-    pub fn account(&mut self, owner: Owner, address: u64) -> Account {
-        self.charges.account(owner, address)
+    /// The account of `owner`'s instruction at `address`, in a function that `caller` called.
+    pub fn account(&mut self, owner: Owner, address: u64, caller: Caller) -> Account {
+        self.charges.account(owner, address, caller)
+    }
+
+    /// Who called the function that `owner` is in on `thread`, where the ledger knows that.
+    #[inline]
+    pub fn caller(&mut self, thread: &Thread, owner: Owner) -> Caller {
+        let Some(calls) = &mut self.calls else { return Caller::default() };
+        let caller = calls.caller(thread, owner);
+        self.pipelines[thread.index].caller = caller;
+        caller
     }
 
     /// What `thread` did not find in caches, ERAT and TLB since timing began.
@@ -291,6 +306,9 @@ impl Timing {
         }
         for (core, invalidation) in executed.accesses.invalidations() {
             self.translations.invalidate(*core, invalidation);
+        }
+        if let Some(calls) = &mut self.calls {
+            calls.branched(&mut self.charges.callers, thread, executed);
         }
         cycle
     }

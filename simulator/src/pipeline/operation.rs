@@ -127,6 +127,14 @@ impl Operation {
     }
 }
 
+impl Operation {
+    /// Whether it is a branch that returns from a call.
+    #[must_use]
+    pub const fn returns(&self) -> bool {
+        matches!(self.branch, Some(Kind::Return { .. }))
+    }
+}
+
 /// `bcl 20,31,.+4`: how a program finds where it is. The link stack takes it for no call.
 const NEXT_ADDRESS: Word = Word(0x429F_0005);
 

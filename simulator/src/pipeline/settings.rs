@@ -14,6 +14,8 @@ pub struct Settings {
     pub free: CauseSet,
     /// How many cycles a thread may go ahead of the others, 1 to 100.
     pub quantum: u64,
+    /// Whether the ledger knows who called.
+    pub callers: bool,
 }
 
 /// Further ahead, cycles, a thread would not see what others do in time.
@@ -21,7 +23,7 @@ pub const LONGEST_QUANTUM: u64 = 100;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM }
+        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM, callers: false }
     }
 }
 

@@ -54,7 +54,8 @@ impl Timing {
 
     /// Lets `cycles` more pass for `thread`, and charges them with what has passed before to `owner`.
     fn wait(&mut self, thread: &mut Thread, owner: Owner, cause: Cause, cycles: u64) {
-        let account = self.charges.account(owner, thread.nia);
+        let caller = self.caller(thread, owner);
+        let account = self.charges.account(owner, thread.nia, caller);
         let pipeline = &mut self.pipelines[thread.index];
         let now = thread.time.cycles().max(pipeline.completed() + cycles);
         pipeline.wait(&mut self.charges, now, cause, account);
@@ -79,8 +80,9 @@ impl Timing {
             let cost = self.settings.free.cost(Cause::WaitMode, self.parameters.core.mode_change);
             for thread in members.iter() {
                 let owner = self.owners[thread.index];
-                let account = self.charges.account(owner, thread.nia);
-                self.pipelines[thread.index].change_mode(cost, account);
+                let pipeline = &mut self.pipelines[thread.index];
+                let account = self.charges.account(owner, thread.nia, pipeline.caller);
+                pipeline.change_mode(cost, account);
             }
         }
     }

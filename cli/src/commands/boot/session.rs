@@ -112,9 +112,15 @@ impl Session {
             }
             let modelled = machine.state().description.timing();
             modelled.map_err(|error| Failure::input("--timing", error))?;
-            machine.start_timing(Settings::default());
+            machine.start_timing(Settings { callers: arguments.callers, ..Settings::default() });
         }
         require_timing(&machine, arguments)?;
+        let knows_callers = machine.timing().is_some_and(|timing| timing.settings().callers);
+        if arguments.callers && !knows_callers {
+            let text = "the saved machine is in timing mode without them; leave it out, or save it with --timing, --out \
+                and --callers";
+            return Err(Failure::input("--callers", text));
+        }
         let names = programs::names(arguments, &surroundings, kernel, files)?;
         let until = match &arguments.until {
             Some(Until::Function(name)) => programs::places(&names, &machine, "--until", name)?,

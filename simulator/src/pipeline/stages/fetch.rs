@@ -47,7 +47,7 @@ impl Pipeline {
         if to.at() <= from.at() {
             return from;
         }
-        let account = context.charges.account(owner, context.thread.cia);
+        let account = context.charges.account(owner, context.thread.cia, self.caller);
         self.chain.step(from, to.at(), to.reason(), account)
     }
 

@@ -25,6 +25,7 @@ use super::parameters::Parameters;
 use super::predictor::History;
 use super::ready::Ready;
 use super::registers::{Registers, UNREAD, UNWRITTEN, Walk};
+use crate::ledger::callers::Caller;
 use crate::ledger::{Account, Cause, Charges, Owner};
 use crate::state::thread::accesses::Accesses;
 
@@ -79,6 +80,8 @@ pub struct Pipeline {
     /// The superslice and the part of the issue queue that are its own; `None` if it has all.
     superslice: Option<usize>,
     part: Option<usize>,
+    /// Who called the function that the thread is in, where the ledger knows that.
+    pub caller: Caller,
 }
 
 /// No line.
@@ -112,6 +115,7 @@ impl Pipeline {
             share_version: 0,
             superslice: None,
             part: None,
+            caller: Caller::default(),
         }
     }
 
