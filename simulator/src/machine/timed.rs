@@ -364,8 +364,8 @@ impl Run<'_> {
     fn complete(&mut self, index: usize, flow: Option<Flow>) {
         let Self { thread, shared, timing, timed, .. } = self;
         let (owner, caller) = (timed.owner(), timed.caller());
-        let account = *timed.accounts[index]
-            .get_or_insert_with(|| timing.account(owner, thread.cia, caller));
+        let account =
+            *timed.accounts[index].get_or_insert_with(|| timing.account(owner, thread.cia, caller));
         let taken_to = matches!(flow, Some(Flow::Branch | Flow::Return)).then_some(thread.nia);
         let executed = Executed {
             operation: &timed.operations[index],

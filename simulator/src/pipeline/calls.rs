@@ -59,7 +59,9 @@ impl Calls {
         thread: &Thread,
         branch: &Executed<'_>,
     ) {
-        let Executed { operation, address, taken_to: Some(to), owner, .. } = *branch else { return };
+        let Executed { operation, address, taken_to: Some(to), owner, .. } = *branch else {
+            return;
+        };
         let is_branch = operation.branch.is_some();
         if is_branch && !operation.is_call && !operation.returns() {
             return;

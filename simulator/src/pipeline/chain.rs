@@ -136,7 +136,8 @@ mod tests {
     #[test]
     fn a_wait_is_charged_to_the_steps_that_led_to_its_end() {
         let mut charges = Charges::default();
-        let [load, add, waits] = [0, 4, 8].map(|address| charges.account(Owner::Host, address, Caller::default()));
+        let [load, add, waits] =
+            [0, 4, 8].map(|address| charges.account(Owner::Host, address, Caller::default()));
         let mut chain = Chain::new(0, 8, 100);
         let begin = Ready::new(101, Cause::DispatchWidth);
         let loaded = chain.step(begin, 116, Cause::LoadL2, load);
@@ -156,7 +157,8 @@ mod tests {
     #[test]
     fn steps_that_are_forgotten_are_one() {
         let mut charges = Charges::default();
-        let [load, waits] = [0, 4].map(|address| charges.account(Owner::Host, address, Caller::default()));
+        let [load, waits] =
+            [0, 4].map(|address| charges.account(Owner::Host, address, Caller::default()));
         let mut chain = Chain::new(0, 1, 0);
         let mut ready = Ready::default();
         for at in 1..=10 {

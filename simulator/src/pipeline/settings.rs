@@ -23,7 +23,12 @@ pub const LONGEST_QUANTUM: u64 = 100;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bound: Bound::Value, free: CauseSet::default(), quantum: LONGEST_QUANTUM, callers: false }
+        Self {
+            bound: Bound::Value,
+            free: CauseSet::default(),
+            quantum: LONGEST_QUANTUM,
+            callers: false,
+        }
     }
 }
 
