@@ -206,6 +206,10 @@ pub struct BootArguments {
     /// Write the trace to this file instead of standard error.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<PathBuf>,
+    /// Begin the trace behind the first mark `tdi 0,r0,MARK`, or before the first instruction of a function, as --until
+    /// names them. The run is fast until then.
+    #[arg(long, value_name = "MARK|FUNCTION", requires = "trace")]
+    pub trace_from: Option<Until>,
     /// At the end, write to standard error what each partition did: a table, or the line of JSON that docs/json.md
     /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and prints its counts when all
     /// partitions have ended.

@@ -1,4 +1,5 @@
-//! `powervisor boot --explain`: the ledger over a kernel that is not ours, by its symbols, as text, JSON and files.
+//! `powervisor boot --explain`: the ledger over a kernel that is not ours, by its symbols, as text, JSON and files; and where
+//! a trace of it begins.
 //!
 //! Needs the images (`cargo xtask images`).
 
@@ -301,4 +302,32 @@ fn what_cannot_be_explained_is_said_in_one_line() {
         assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
         assert!(said.contains(expected) && said.lines().count() == 1, "{arguments}: {said}");
     }
+}
+
+#[test]
+fn a_trace_begins_where_it_is_asked_for() {
+    let folder = folder();
+    let traced = |options: &str| {
+        let line = "--kernel kernel --symbols map --trace instructions --trace-file trace";
+        let said = boot(&folder, format!("{line} {options}").trim());
+        (std::fs::read_to_string(folder.path().join("trace")).unwrap(), said)
+    };
+    let (whole, _) = traced("");
+    for (from, first) in [("0x4005", "7c9e4aa6"), ("walk", "7c0802a6")] {
+        let (part, said) = traced(&format!("--trace-from {from}"));
+        assert!(!said.contains("not reached"), "{said}");
+        assert!(part.lines().next().unwrap().contains(first), "{part}");
+        assert!(whole.len() > part.len() && whole.ends_with(&part), "{part}");
+    }
+    let (part, said) = traced("--trace-from walk --until 0x4005");
+    assert!(said.contains("at mark 0x4005 "), "{said}");
+    assert!(!part.is_empty() && whole.contains(&part), "{part}");
+    let (part, said) = traced("--trace-from 0x4100");
+    assert_eq!(part, "");
+    assert!(said.contains("; mark 0x4100 was not reached, and the trace is empty"), "{said}");
+    let (part, said) = traced("--trace-from 0x4100 --until walk");
+    assert_eq!(part, "");
+    assert!(said.contains("at walk "), "{said}");
+    let mut command = folder.command("boot --kernel kernel --trace-from 0x4005");
+    assert_eq!(command.output().unwrap().status.code(), Some(2), "there is no trace");
 }

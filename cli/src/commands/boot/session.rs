@@ -56,12 +56,50 @@ pub(super) struct Session {
     /// The first step that the ledger has, while it is not reached.
     begins_at: Option<u64>,
     region: Option<Calls>,
+    /// Where --trace-from begins the trace, until it does.
+    trace_from: Option<Stop>,
     /// Where --until stops.
-    until: Vec<Place>,
+    until: Option<Stop>,
     /// The text of --until-console.
     awaited: Option<Awaited>,
     /// A panic of a bare kernel, until the user knows of it.
     panic: Option<Awaited>,
+}
+
+/// Where the run stops: behind a mark, or at the first instruction of functions.
+struct Stop {
+    at: Until,
+    /// Where the functions begin.
+    places: Vec<Place>,
+}
+
+impl Stop {
+    /// The stop that `option` names, if it is there.
+    fn named(
+        option: &str,
+        at: Option<&Until>,
+        names: &Names,
+        machine: &Machine,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(at) = at else { return Ok(None) };
+        let places = match at {
+            Until::Function(name) => programs::places(names, machine, option, name)?,
+            Until::Mark(_) => Vec::new(),
+        };
+        Ok(Some(Self { at: at.clone(), places }))
+    }
+
+    /// Whether it is where `end` says that the machine stopped.
+    fn is_at(&self, end: &RunState, machine: &Machine) -> bool {
+        match *end {
+            RunState::AtMark { mark, .. } => self.at == Until::Mark(mark),
+            RunState::AtPlace { thread } => {
+                let at = &machine.state().threads[thread];
+                self.places.iter().any(|place| place.is_at(at))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Who types on the console.
@@ -122,10 +160,9 @@ impl Session {
             return Err(Failure::input("--callers", text));
         }
         let names = programs::names(arguments, &surroundings, kernel, files)?;
-        let until = match &arguments.until {
-            Some(Until::Function(name)) => programs::places(&names, &machine, "--until", name)?,
-            Some(Until::Mark(_)) | None => Vec::new(),
-        };
+        let stop = |option, at: &Option<Until>| Stop::named(option, at.as_ref(), &names, &machine);
+        let until = stop("--until", &arguments.until)?;
+        let trace_from = stop("--trace-from", &arguments.trace_from)?;
         let what = match &arguments.region {
             None => None,
             Some(Part::Marked(region)) => Some(What::Marked(*region)),
@@ -160,6 +197,7 @@ impl Session {
             names,
             begins_at: arguments.warm_up.map(|steps| now.saturating_add(steps)),
             region: what.map(Calls::new),
+            trace_from,
             until,
             awaited: arguments.until_console.as_deref().map(Awaited::new),
             panic: (!surroundings.has_hypervisor).then(|| Awaited::new(PANIC)),
@@ -229,27 +267,38 @@ impl Session {
         let clock = self.machine.state().shared.clock;
         let (path, partitions) =
             (arguments.trace_file.as_deref(), &self.surroundings.consoles.partitions);
-        let until = arguments.until.as_ref();
         match arguments.trace {
-            None => self.run_observed(&mut NoObserver, |_| Ok(()), until),
+            None => self.run_observed(&mut NoObserver, |_| Ok(())),
             Some(Traced::Exits) => {
-                let mut trace = Trace::<false>::new(path, clock, partitions)?;
-                self.run_observed(&mut trace, Trace::flush, until)
+                self.run_traced(Trace::<false>::new(path, clock, partitions)?, Trace::flush)
             }
             Some(Traced::Instructions) => {
-                let mut trace = Trace::<true>::new(path, clock, partitions)?;
-                self.run_observed(&mut trace, Trace::flush, until)
+                self.run_traced(Trace::<true>::new(path, clock, partitions)?, Trace::flush)
             }
         }
+    }
+
+    /// Runs to an end, observed from where the trace begins.
+    fn run_traced<O: Observer>(
+        &mut self,
+        mut observer: O,
+        flush: impl Fn(&mut O) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
+        if self.trace_from.is_some() {
+            let ending = self.run_observed(&mut NoObserver, |_| Ok(()))?;
+            if self.trace_from.is_some() {
+                return Ok(ending);
+            }
+        }
+        self.run_observed(&mut observer, flush)
     }
 
     fn run_observed<O: Observer>(
         &mut self,
         observer: &mut O,
         flush: impl Fn(&mut O) -> Result<(), Failure>,
-        wanted: Option<&Until>,
     ) -> Result<Ending, Failure> {
-        self.set_stops(wanted);
+        self.set_stops();
         let longest = if self.awaited.is_some() { CONSOLE_SLICE } else { SLICE };
         let mut slice = longest;
         loop {
@@ -260,7 +309,7 @@ impl Session {
             if self.begins_at.is_some_and(|begin| now >= begin) {
                 self.begins_at = None;
                 self.machine.clear_charges();
-                self.set_stops(wanted);
+                self.set_stops();
             }
             let until = self.type_in(now)?.min(self.limit).min(self.begins_at.unwrap_or(u64::MAX));
             let (started, simulated) = (Instant::now(), self.machine.simulated_seconds());
@@ -270,10 +319,8 @@ impl Session {
             self.surroundings.screen.show(&output)?;
             self.tell_of_the_end_of_input();
             self.tell_of_a_panic(&output);
-            if self.has_stopped(&end, wanted)
-                && let Some(wanted) = wanted
-            {
-                return Ok(Ending::At(wanted.clone()));
+            if let Some(at) = self.stopped(&end) {
+                return Ok(Ending::At(at));
             }
             if let Some(awaited) = &mut self.awaited
                 && awaited.comes(&output)
@@ -297,38 +344,43 @@ impl Session {
     }
 
     /// Lets the machine stop where somebody wants to look.
-    fn set_stops(&mut self, wanted: Option<&Until>) {
+    fn set_stops(&mut self) {
         let region = self.region.as_ref().filter(|_| self.begins_at.is_none());
         let mut marks = region.map(Calls::marks).unwrap_or_default();
-        if let Some(Until::Mark(mark)) = wanted {
-            marks.push(*mark);
+        let mut places = region.map(Calls::places).unwrap_or_default();
+        for stop in [&self.trace_from, &self.until].into_iter().flatten() {
+            marks.extend(match &stop.at {
+                Until::Mark(mark) => Some(*mark),
+                Until::Function(_) => None,
+            });
+            places.extend(&stop.places);
         }
-        let of_region = region.map(Calls::places).unwrap_or_default();
         self.machine.stop_at(marks);
-        self.machine.stop_before(self.until.iter().copied().chain(of_region).collect());
+        self.machine.stop_before(places);
     }
 
-    /// Lets the region know of where the machine stopped; whether it is what was `wanted`.
-    fn has_stopped(&mut self, end: &RunState, wanted: Option<&Until>) -> bool {
+    /// Lets the region know of where the machine stopped; what that is, if this run ends there: --until, or where the trace
+    /// begins, which is over then.
+    fn stopped(&mut self, end: &RunState) -> Option<Until> {
+        let is_at = |stop: &&mut Stop| stop.is_at(end, &self.machine);
+        let until = self.until.as_mut().filter(is_at).map(|stop| stop.at.clone());
+        let begin = self.trace_from.take_if(|stop| stop.is_at(end, &self.machine));
         let region = self.region.as_mut().filter(|_| self.begins_at.is_none());
         match *end {
             RunState::AtMark { thread, mark } => {
                 if let Some(region) = region {
                     region.pass(&mut self.machine, thread, mark);
                 }
-                wanted == Some(&Until::Mark(mark))
             }
             RunState::AtPlace { thread } => {
-                let at = &self.machine.state().threads[thread];
-                let is_wanted = self.until.iter().any(|place| place.is_at(at));
                 if let Some(region) = region {
                     region.come(&mut self.machine, thread);
                 }
-                self.set_stops(wanted);
-                is_wanted
+                self.set_stops();
             }
-            _ => false,
+            _ => {}
         }
+        until.or(begin.map(|stop| stop.at))
     }
 
     /// Says once that a bare kernel panicked: Linux then spins, and no run of it ends by itself.
@@ -439,6 +491,12 @@ impl Session {
         }
         if let (Ending::Over(_), Some(until)) = (ending, &arguments.until) {
             said = format!("{said}; {} was not reached", one_line(&until.to_string()));
+        }
+        if let Some(from) = &self.trace_from {
+            said = format!(
+                "{said}; {} was not reached, and the trace is empty",
+                one_line(&from.at.to_string())
+            );
         }
         if let (Ending::Over(_), Some(text)) = (ending, &arguments.until_console) {
             said = format!("{said}; the console did not show {text:?}");
