@@ -1,4 +1,5 @@
-//! Lists what the tree has in a file each: payloads, calibration rows and experiments. Who adds one adds its file, and no list.
+//! Lists what the tree has in a file each: payloads, calibration rows and experiments. Who adds one adds its
+//! file, and no list.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -40,8 +40,9 @@ pub const COMPATIBLE: &str = "powervisor,bundle-v1";
 pub const FILE_BYTES: &str = "powervisor,file-bytes";
 /// Root property: how many microseconds a vCPU runs when others wait, [`LEAST_SLICE`] at least. May be left out.
 pub const SLICE: &str = "powervisor,slice-us";
-/// Microseconds of the shortest slice. The hypervisor's longest work in one piece, a line for the console, takes 18, and in shorter
-/// slices no promise by the slice could be kept. Confidence: measured, `docs/containment.md`.
+/// Microseconds of the shortest slice. The hypervisor's longest work in one piece, a line for the console,
+/// takes 18, and in shorter slices no promise by the slice could be kept. Confidence: measured,
+/// `docs/containment.md`.
 pub const LEAST_SLICE: u32 = 20;
 /// Root property: the partition that the console is for: it gets the input, and what it writes goes out
 /// as it comes, see [`crate::console`]. Without it the first partition gets the input and all
@@ -53,8 +54,8 @@ pub const REGISTERS: &str = "powervisor,registers";
 pub const MITIGATIONS: &str = "powervisor,mitigations";
 /// Root property: the name of a [`MapPolicy`]. May be left out.
 pub const MAP: &str = "powervisor,map";
-/// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to with another
-/// policy.
+/// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to
+/// with another policy.
 pub const EAGER_WITHOUT: &str = "powervisor,eager-without";
 /// Partition property: memory in bytes.
 pub const MEMORY_BYTES: &str = "powervisor,memory-bytes";
@@ -76,14 +77,15 @@ pub const INITRD: &str = "powervisor,initrd";
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 /// 1: the partition has the processor's performance monitor.
 pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
-/// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left out: it has none.
+/// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left
+/// out: it has none.
 pub const GUEST_STOP: &str = "powervisor,guest-stop";
 /// Partition property: bytes of the window through which its devices see its memory. May be left out: it has none.
 pub const DMA_WINDOW: &str = "powervisor,dma-window-bytes";
 
-/// Partition property: its disks, three `u64` each: where the blocks begin in the file, a multiple of [`ALIGNMENT`], bytes, a
-/// multiple of a block's, and 1 if it may be written to, which changes the file in memory. May be left out: it has none. A partition
-/// with disks has a window.
+/// Partition property: its disks, three `u64` each: where the blocks begin in the file, a multiple of
+/// [`ALIGNMENT`], bytes, a multiple of a block's, and 1 if it may be written to, which changes the file in
+/// memory. May be left out: it has none. A partition with disks has a window.
 pub const DISKS: &str = "powervisor,disks";
 /// Doublewords of a disk.
 pub const DISK_DOUBLEWORDS: usize = 3;
@@ -98,11 +100,13 @@ pub enum RegisterPolicy {
     /// What no other vCPU needs stays in the processor; the hardware thread owns it until it does something else.
     #[default]
     Owned,
-    /// All of it goes into the vCPU's record in memory at once, so that another hardware thread can take the vCPU without
-    /// waiting. What is still in the processor, when the vCPU comes back to it, is not loaded again.
+    /// All of it goes into the vCPU's record in memory at once, so that another hardware thread can take the
+    /// vCPU without waiting. What is still in the processor, when the vCPU comes back to it, is not loaded
+    /// again.
     Released,
-    /// As [`RegisterPolicy::Released`], and everything is loaded again too. A vCPU that nobody waits for moves what KVM moved
-    /// before its optimisation, in that order and with those barriers: to measure it, and for nothing else.
+    /// As [`RegisterPolicy::Released`], and everything is loaded again too. A vCPU that nobody waits for moves
+    /// what KVM moved before its optimisation, in that order and with those barriers: to measure it, and for
+    /// nothing else.
     Eager {
         /// What of that it does not move.
         without: Excesses,

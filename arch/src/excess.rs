@@ -1,7 +1,8 @@
 //! What KVM moved at every exit of a radix guest on POWER9, and a patch of 2021 ended: the names by which
 //! [`RegisterPolicy::Eager`](crate::bundle::RegisterPolicy::Eager) leaves one or the other out.
 //!
-//! Source: `docs/facts/kvm-exit.md#registers-of-an-exit` has what was moved, `docs/facts/kvm-exit.md#exit-ladder` the patches.
+//! Source: `docs/facts/kvm-exit.md#registers-of-an-exit` has what was moved,
+//! `docs/facts/kvm-exit.md#exit-ladder` the patches.
 
 /// One thing that KVM did at every exit, and a patch ended. The numbers are those of the RFC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,8 +29,8 @@ pub enum Excess {
     Canary,
     /// RFC 33: registers are written for what is seldom there: doorbells, breakpoints and watchpoints; and IC.
     Seldom,
-    /// RFC 34 and 35: the registers of event-based branches and of transactions are switched though the guest does not use
-    /// them.
+    /// RFC 34 and 35: the registers of event-based branches and of transactions are switched though the guest
+    /// does not use them.
     EbbTm,
     /// RFC 36: VRSAVE is switched beside the switch of threads.
     Vrsave,
@@ -100,7 +101,8 @@ impl Excesses {
     /// None of them.
     pub const NONE: Self = Self(0);
 
-    /// As the bundle has them, a bit for each in the order of [`Excess::ALL`], the first one lowest. Not a set with other bits.
+    /// As the bundle has them, a bit for each in the order of [`Excess::ALL`], the first one lowest. Not a set
+    /// with other bits.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         if bits >> Excess::ALL.len() == 0 { Some(Self(bits)) } else { None }

@@ -1,7 +1,8 @@
-//! Features that a partition has if its description asks for them, each by a version, and how its device tree tells of them.
+//! Features that a partition has if its description asks for them, each by a version, and how its device tree
+//! tells of them.
 //!
-//! A feature belongs to the partition and not to the machine of the day: what a version promises holds wherever the partition
-//! runs, or it does not start there. `docs/guest-stop.md` says what a guest may rely on.
+//! A feature belongs to the partition and not to the machine of the day: what a version promises holds wherever
+//! the partition runs, or it does not start there. `docs/guest-stop.md` says what a guest may rely on.
 
 /// The node with a node for each feature that the partition has.
 pub const NODE: &str = "powervisor,features";

@@ -20,7 +20,8 @@ pub struct EntryForm {
     pub segment_size_in: usize,
     /// The segment size there: 0 for 256 MiB, 1 for 1 TiB.
     pub segment_size: Field,
-    /// Abbreviated virtual address in the first doubleword: the virtual address without its low 23 bits, as far as it is kept.
+    /// Abbreviated virtual address in the first doubleword: the virtual address without its low 23 bits, as far
+    /// as it is kept.
     pub abbreviated: u64,
     /// The page's real address in the second, with the code of its size in the low bits where the page is larger.
     pub address: u64,

@@ -191,7 +191,8 @@ pub mod page {
     pub const ICACHE_INVALIDATE: u64 = 1 << 23;
 }
 
-/// Translation control entries: what devices of a partition find at the addresses of a window (`docs/facts/papr.md#windows-for-devices`).
+/// Translation control entries: what devices of a partition find at the addresses of a window
+/// (`docs/facts/papr.md#windows-for-devices`).
 pub mod tce {
     /// A device may read the page.
     pub const READ: u64 = 1;

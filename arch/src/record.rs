@@ -1,9 +1,9 @@
 //! The record: what the hypervisor counted, told to the host when all partitions are over.
 //!
-//! It is one line of the console, [`START`], the version, a blank and one object of JSON, which the `Display` of [`Record`]
-//! writes. [`START`] begins with a [`CONTINUED`](crate::console::CONTINUED) that stands alone, and a partition's own are
-//! written twice, so that nothing a partition writes can be a record. A host that does not know the version shows the line as
-//! it is.
+//! It is one line of the console, [`START`], the version, a blank and one object of JSON, which the `Display`
+//! of [`Record`] writes. [`START`] begins with a [`CONTINUED`](crate::console::CONTINUED) that stands alone,
+//! and a partition's own are written twice, so that nothing a partition writes can be a record. A host that
+//! does not know the version shows the line as it is.
 
 use core::fmt;
 

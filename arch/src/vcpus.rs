@@ -1,10 +1,11 @@
-//! Where a debugger finds the vCPUs in the hypervisor's memory: a table in the image, which the compiler makes and no code of the
-//! hypervisor reads or writes.
+//! Where a debugger finds the vCPUs in the hypervisor's memory: a table in the image, which the compiler makes
+//! and no code of the hypervisor reads or writes.
 //!
-//! It lies at the symbol [`SYMBOL`], little-endian, in words of 64 bits: [`VERSION`], how many [`Register`]s a record has, how
-//! many the facilities on demand, [`Places::words`], and the registers. It has offsets and no addresses. What it leads through begins in
-//! the area of a hardware thread: areas lie at the symbol [`AREAS`] one behind the other, HSPRG0 has that of the thread, and it has the address
-//! of what all threads share once the thread has entered a guest.
+//! It lies at the symbol [`SYMBOL`], little-endian, in words of 64 bits: [`VERSION`], how many [`Register`]s a
+//! record has, how many the facilities on demand, [`Places::words`], and the registers. It has offsets and no
+//! addresses. What it leads through begins in the area of a hardware thread: areas lie at the symbol [`AREAS`]
+//! one behind the other, HSPRG0 has that of the thread, and it has the address of what all threads share once
+//! the thread has entered a guest.
 
 /// The symbol of the table.
 pub const SYMBOL: &str = "hal_vcpus";

@@ -21,7 +21,8 @@ pub mod entry {
     pub const FORMAT: Field = Field::new(8, 15);
     /// What became of an answer: [`DONE`] or [`ADAPTER_FAILED`].
     pub const STATUS: Field = Field::new(24, 31);
-    /// Bytes of the information unit, whose address in the window is the second doubleword; in an answer the tag is there.
+    /// Bytes of the information unit, whose address in the window is the second doubleword; in an answer the
+    /// tag is there.
     pub const LENGTH: Field = Field::new(48, 63);
 
     /// The partner initializes.

@@ -77,8 +77,8 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Write a folder with an experiment or a payload of your own, which builds and runs where it is.
     New(NewArguments),
-    /// Run experiments over a grid of values, seeds and variants, on all cores or on a cluster. The Python package does it,
-    /// which the wheel brings.
+    /// Run experiments over a grid of values, seeds and variants, on all cores or on a cluster. The Python
+    /// package does it, which the wheel brings.
     #[command(disable_help_flag = true)]
     Sweep(PackagedArguments),
     /// Write a page with the figures, ledgers, differences and sweeps of results. The Python package does it, which the
@@ -87,8 +87,8 @@ pub enum Command {
     Report(PackagedArguments),
     /// Print a machine's description or an experiment that comes with the command, to copy and change.
     Show(ShowArguments),
-    /// Print a script that lets your shell complete commands and options: `powervisor completions bash > FILE`, and have
-    /// the shell read FILE.
+    /// Print a script that lets your shell complete commands and options: `powervisor completions bash > FILE`,
+    /// and have the shell read FILE.
     Completions(CompletionsArguments),
     /// Print the manual: a page for each command, for `man`.
     Manual(ManualArguments),
@@ -108,7 +108,9 @@ pub struct RunArguments {
     /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
-    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several. With several values, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several values run in all combinations, 64 runs at most.
+    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several. With
+    /// several values, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several
+    /// values run in all combinations, 64 runs at most.
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub set: Vec<Setting>,
     /// Run at the values alone, and not with the guesses at their ends, which takes three times as long.
@@ -127,7 +129,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
     pub quantum: u64,
-    /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short, print beside each cause how many cycles the region saves without it. JSON always has the ledger.
+    /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short,
+    /// print beside each cause how many cycles the region saves without it. JSON always has the ledger.
     #[arg(long, conflicts_with = "functional")]
     pub explain: bool,
     /// Run again with each cause above 5 % made free, and print the ledger's figure beside the change of the run.
@@ -136,7 +139,8 @@ pub struct RunArguments {
     /// Write each variant's folded stacks, flame graph and trace into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "functional")]
     pub out: Option<PathBuf>,
-    /// Let the stacks and the flame graph of --out begin with who called, as far as calls and returns in timing mode tell.
+    /// Let the stacks and the flame graph of --out begin with who called, as far as calls and returns in timing
+    /// mode tell.
     #[arg(long, requires = "out")]
     pub callers: bool,
 }
@@ -189,9 +193,9 @@ pub struct BootArguments {
     /// Show the log of QEMU's firmware too.
     #[arg(long)]
     pub firmware_log: bool,
-    /// Connect the console to this partition: standard output shows what it writes and nothing else, all other lines go to
-    /// standard error, and it gets the input. Without this, and without `console` in the partition file, all lines go to
-    /// standard output and the first partition gets the input.
+    /// Connect the console to this partition: standard output shows what it writes and nothing else, all other
+    /// lines go to standard error, and it gets the input. Without this, and without `console` in the partition
+    /// file, all lines go to standard output and the first partition gets the input.
     #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
     pub console: Option<String>,
     /// Record what you type in this file, each piece with its simulated time, for --replay-input.
@@ -210,43 +214,45 @@ pub struct BootArguments {
     /// names them. The run is fast until then.
     #[arg(long, value_name = "MARK|FUNCTION", requires = "trace")]
     pub trace_from: Option<Until>,
-    /// At the end, write to standard error what each partition did: a table, or the line of JSON that docs/json.md
-    /// describes, which has the ledger of a run in timing mode too. The hypervisor counts, and prints its counts when all
-    /// partitions have ended.
+    /// At the end, write to standard error what each partition did: a table, or the line of JSON that
+    /// docs/json.md describes, which has the ledger of a run in timing mode too. The hypervisor counts, and
+    /// prints its counts when all partitions have ended.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
     pub statistics: Option<Format>,
-    /// Run in timing mode; at the end, write to standard error how many cycles passed, and who spent them and why. A machine
-    /// that was saved in timing mode continues in it; any other begins with empty caches.
+    /// Run in timing mode; at the end, write to standard error how many cycles passed, and who spent them and
+    /// why. A machine that was saved in timing mode continues in it; any other begins with empty caches.
     #[arg(long)]
     pub timing: bool,
     /// In timing mode, leave the first N steps out of the ledger, while caches and predictors fill.
     #[arg(long, value_name = "N")]
     pub warm_up: Option<u64>,
-    /// In timing mode, write to standard error who spent the cycles, in which function, at which instruction, and why: of
-    /// the whole run, or of the --region.
+    /// In timing mode, write to standard error who spent the cycles, in which function, at which instruction,
+    /// and why: of the whole run, or of the --region.
     #[arg(long)]
     pub explain: bool,
-    /// In timing mode, keep the ledger of a part of the run too: of a function's calls, from its entry to its return, or of
-    /// what lies between two marks; name the first mark, such as 0x4000. Write PARTITION:FUNCTION if two programs have the
-    /// function.
+    /// In timing mode, keep the ledger of a part of the run too: of a function's calls, from its entry to its
+    /// return, or of what lies between two marks; name the first mark, such as 0x4000. Write PARTITION:FUNCTION
+    /// if two programs have the function.
     #[arg(long, value_name = "FUNCTION|MARK")]
     pub region: Option<Part>,
     /// In timing mode, write folded stacks, a flame graph and the line of JSON of --statistics into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Let the stacks and the flame graphs of --out begin with who called, as far as calls and returns in timing mode tell.
-    /// The run takes longer, and memory for each way that leads to an instruction.
+    /// Let the stacks and the flame graphs of --out begin with who called, as far as calls and returns in
+    /// timing mode tell. The run takes longer, and memory for each way that leads to an instruction.
     #[arg(long, requires = "out")]
     pub callers: bool,
-    /// Read the symbols of the kernel, or of a partition's program, from this file: ELF with a symbol table, a System.map,
-    /// or /proc/kallsyms. You can give one for each partition.
+    /// Read the symbols of the kernel, or of a partition's program, from this file: ELF with a symbol table, a
+    /// System.map, or /proc/kallsyms. You can give one for each partition.
     #[arg(long, value_name = "[PARTITION=]FILE")]
     pub symbols: Vec<String>,
-    /// Stop after this many steps: instructions completed and interrupts taken. Use this for a guest that spins, or that polls for input after standard input, or the log, has ended: such a run does not end by itself, and one line says that a guest polls so.
+    /// Stop after this many steps: instructions completed and interrupts taken. Use this for a guest that
+    /// spins, or that polls for input after standard input, or the log, has ended: such a run does not end by
+    /// itself, and one line says that a guest polls so.
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// Stop after the first mark `tdi 0,r0,MARK`: 0x4000 and more for the begin of a region, 0x4800 and more for its end. Or
-    /// stop before the first instruction of a function, such as `panic` of Linux.
+    /// Stop after the first mark `tdi 0,r0,MARK`: 0x4000 and more for the begin of a region, 0x4800 and more
+    /// for its end. Or stop before the first instruction of a function, such as `panic` of Linux.
     #[arg(long, value_name = "MARK|FUNCTION")]
     pub until: Option<Until>,
     /// Stop when the console has shown this text, such as a prompt or 'Kernel panic', at most 65,536 steps later.
@@ -298,8 +304,8 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
-    /// Give both machines this many chips, cores per chip and threads per core; QEMU gets a core for each thread, at most
-    /// 8.
+    /// Give both machines this many chips, cores per chip and threads per core; QEMU gets a core for each
+    /// thread, at most 8.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
     pub topology: Option<Topology>,
 }
@@ -312,12 +318,12 @@ pub struct DiffArguments {
     /// Another one, of the same experiment, or with --variants of any.
     #[arg(required_unless_present = "variants")]
     pub after: Option<PathBuf>,
-    /// Compare these two variants, per call or what else the experiment's `per` says: of the one report, or the first one of
-    /// the first report with the second one of the second.
+    /// Compare these two variants, per call or what else the experiment's `per` says: of the one report, or the
+    /// first one of the first report with the second one of the second.
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     pub variants: Vec<String>,
-    /// Write a flame graph of the second into this file, an SVG: red is dearer than in the first, blue is cheaper. If the
-    /// reports have several variants, --variants chooses.
+    /// Write a flame graph of the second into this file, an SVG: red is dearer than in the first, blue is
+    /// cheaper. If the reports have several variants, --variants chooses.
     #[arg(long, value_name = "FILE")]
     pub flamegraph: Option<PathBuf>,
     /// Compare lines of the ledgers by this.
@@ -413,7 +419,8 @@ pub enum Template {
 /// Arguments of `show`.
 #[derive(Args, Debug)]
 pub struct ShowArguments {
-    /// A machine or an experiment by name, such as power9 or null-hypercall, or a file of one. Without it, the names of all.
+    /// A machine or an experiment by name, such as power9 or null-hypercall, or a file of one. Without it, the
+    /// names of all.
     pub what: Option<PathBuf>,
     /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
     #[arg(long, value_name = "KEY=VALUE", requires = "what")]

@@ -61,7 +61,8 @@ impl Failure {
             Self::Lab(failure::Failure::Interrupted | failure::Failure::InterruptedAfter(_)) => {
                 ExitCode::from(130)
             }
-            // As of a program that SIGPIPE ends, so that `set -o pipefail` tells a run that was cut from one that was not.
+            // As of a program that SIGPIPE ends, so that `set -o pipefail` tells a run that was cut from one
+            // that was not.
             Self::ClosedPipe => ExitCode::from(141),
         }
     }

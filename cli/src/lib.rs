@@ -1,8 +1,8 @@
 //! The `powervisor` command as a library, so that the system tests drive what a person drives.
 //!
-//! [`lab`] runs and measures; here is what a person meets: [`arguments`], what the terminal shows ([`output`], [`screen`],
-//! [`spinner`], [`trace`], [`gdb`]), and files that a boot keeps ([`saved`], [`input_log`]). The subcommands in [`commands`]
-//! only put these together.
+//! [`lab`] runs and measures; here is what a person meets: [`arguments`], what the terminal shows ([`output`],
+//! [`screen`], [`spinner`], [`trace`], [`gdb`]), and files that a boot keeps ([`saved`], [`input_log`]). The
+//! subcommands in [`commands`] only put these together.
 
 pub mod arguments;
 pub mod commands;

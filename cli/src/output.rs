@@ -1,6 +1,6 @@
-//! Standard output and input of the command. A reader that went away ends the command quietly, a full
-//! disk is a complaint. A standard output that is closed counts as /dev/null: Rust's library opens that in its place before `main`, and
-//! nothing tells it from the one that Python's `subprocess.DEVNULL` hands over.
+//! Standard output and input of the command. A reader that went away ends the command quietly, a full disk is a
+//! complaint. A standard output that is closed counts as /dev/null: Rust's library opens that in its place
+//! before `main`, and nothing tells it from the one that Python's `subprocess.DEVNULL` hands over.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};

@@ -13,8 +13,8 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 /// What such a signal sets, once [`watch`] was called.
 pub const INTERRUPTION: Interruption = Interruption::by(&REQUESTED);
 
-/// From now on a signal is only noted, and to write more than the limit on the size of files is an error like a full disk,
-/// and no signal. Fails if the host does not let us. To be called while there is one thread.
+/// From now on a signal is only noted, and to write more than the limit on the size of files is an error like a
+/// full disk, and no signal. Fails if the host does not let us. To be called while there is one thread.
 pub fn watch() -> Result<(), Failure> {
     let wrong = |error: &dyn Display| {
         Failure::input("signals", format_args!("cannot be caught: {error}; they must be available"))

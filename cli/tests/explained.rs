@@ -1,5 +1,5 @@
-//! `powervisor boot --explain`: the ledger over a kernel that is not ours, by its symbols, as text, JSON and files; and where
-//! a trace of it begins.
+//! `powervisor boot --explain`: the ledger over a kernel that is not ours, by its symbols, as text, JSON and
+//! files; and where a trace of it begins.
 //!
 //! Needs the images (`cargo xtask images`).
 

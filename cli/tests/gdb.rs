@@ -207,8 +207,8 @@ fn bytes_at(said: &str, address: u64) -> Option<Vec<&str>> {
     Some(line.split(' ').collect())
 }
 
-/// gdb's own reading in the state of the thread is the judge: a partition's memory at the guest real address of the `sc 1`
-/// that it made, and the hypervisor's at its vector.
+/// gdb's own reading in the state of the thread is the judge: a partition's memory at the guest real address of
+/// the `sc 1` that it made, and the hypervisor's at its vector.
 #[test]
 fn memory_is_read_by_guest_real_and_real_address() {
     let folder = Folder::new();
@@ -266,8 +266,9 @@ fn gdb_gets_to_know_the_symbols_of_what_runs() {
     assert!(named("/hello") && named("/hypervisor"), "{said}");
 }
 
-/// The hypervisor's decrementer interrupts a partition whose slice is over: gdb reads its registers then, from the processor. When the next
-/// partition is interrupted, the hypervisor's record of the first one has the same.
+/// The hypervisor's decrementer interrupts a partition whose slice is over: gdb reads its registers then, from
+/// the processor. When the next partition is interrupted, the hypervisor's record of the first one has the
+/// same.
 #[test]
 fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
     /// Slices that are looked at.
@@ -317,10 +318,12 @@ fn a_vcpu_on_no_thread_has_the_registers_with_which_it_was_interrupted() {
 #[test]
 fn vectors_have_the_order_that_memory_has() {
     let folder = Folder::new();
-    // It starts big-endian, whatever the file says: to the third word, and from there on little-endian, as guests/rt does.
+    // It starts big-endian, whatever the file says: to the third word, and from there on little-endian, as
+    // guests/rt does.
     let start = [0x0800_0048_u32, 0x4800_0024, 0xA600_407D, 0x0100_4A69, 0xA603_5B7D];
     let start = [&start[..], &[0x0500_9F42, 0xA602_687D, 0x1000_6B39, 0xA603_7A7D, 0x2400_004C]];
-    // lis r3,0x1234; lis r4,0x5678; mfmsr r5; oris r5,r5,VEC|VSX; mtmsrd r5; mtvsrdd vs34,r3,r4; stxv vs34,0x7F0(0); b .
+    // lis r3,0x1234; lis r4,0x5678; mfmsr r5; oris r5,r5,VEC|VSX; mtmsrd r5; mtvsrdd vs34,r3,r4; stxv
+    // vs34,0x7F0(0); b .
     let code = [0x3C60_1234_u32, 0x3C80_5678, 0x7CA0_00A6, 0x64A5_0280];
     let code = [&code[..], &[0x7CA0_0164, 0x7C43_2367, 0xF440_07FD, 0x4800_0000]];
     let mut kernel = support::elf(&[0x2001_0000]);

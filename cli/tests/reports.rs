@@ -28,7 +28,8 @@ fn two_threads(folder: &Folder) {
     folder.write("two.toml", two);
 }
 
-/// The keys of a value and of all within; those by variant are the variants' names, and those by value are the keys of machine files.
+/// The keys of a value and of all within; those by variant are the variants' names, and those by value are the
+/// keys of machine files.
 fn keys<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Object(map) => {

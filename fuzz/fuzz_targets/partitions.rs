@@ -166,8 +166,8 @@ impl Choices {
         let door = if self.byte() % 2 == 0 { Door::Real } else { Door::Virtual };
         let interrupted = Context { pc: self.argument(), msr: self.argument() & !(msr::HV) };
         let exit = match self.byte() % 5 {
-            0 => Exit::DataStorage { status: self.status(), address: self.argument() },
-            1 => Exit::InstructionStorage { status: self.status(), address: self.argument() },
+            0 => Exit::DataStorage { status: self.status(), asdr: self.argument() },
+            1 => Exit::InstructionStorage { status: self.status(), asdr: self.argument() },
             2 => Exit::EmulationAssistance { interrupted },
             3 => {
                 let facility = Facility::from_cause(self.byte() as u64 % 16);

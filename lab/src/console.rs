@@ -110,8 +110,8 @@ impl Said {
         Self { lines: lines(&text), record: reader.found }
     }
 
-    /// Fails if the hypervisor gave up, as it does on a processor that it does not know: it switches the machine off then,
-    /// as at any other end.
+    /// Fails if the hypervisor gave up, as it does on a processor that it does not know: it switches the
+    /// machine off then, as at any other end.
     pub fn check_hypervisor(&self) -> Result<(), String> {
         let is_last_word = |line: &&String| {
             let own = line.strip_prefix(HYPERVISOR).unwrap_or_default();

@@ -165,8 +165,8 @@ impl RegionEvents {
         }
     }
 
-    /// Counts the misses until now. To be called at each begin and end of the region: what lies before a begin, or behind
-    /// an end, is no part of it.
+    /// Counts the misses until now. To be called at each begin and end of the region: what lies before a begin,
+    /// or behind an end, is no part of it.
     pub fn sample(&mut self, machine: &Machine) {
         let were_open = mem::replace(&mut self.were_open, self.open.clone());
         for thread in 0..machine.state().threads.len() {

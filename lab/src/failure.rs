@@ -43,8 +43,8 @@ impl fmt::Display for Complaint {
 }
 
 impl Failure {
-    /// A complaint about `place`: `text` says what is wrong and, after its last semicolon, what would be right. Everything
-    /// that complains says it so, and this is the one place that takes it apart.
+    /// A complaint about `place`: `text` says what is wrong and, after its last semicolon, what would be right.
+    /// Everything that complains says it so, and this is the one place that takes it apart.
     pub fn input(place: impl Display, text: impl Display) -> Self {
         Self::complaint(place, None, &text.to_string())
     }

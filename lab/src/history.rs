@@ -1,7 +1,7 @@
 //! A machine that can be run back: snapshots on the way, and the same run again from one of them.
 //!
-//! The machine repeats itself exactly, so the state at an earlier step is a snapshot before it and a run up to it. What was
-//! typed is typed again at its step, and what the console showed is not shown twice.
+//! The machine repeats itself exactly, so the state at an earlier step is a snapshot before it and a run up to
+//! it. What was typed is typed again at its step, and what the console showed is not shown twice.
 
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
@@ -240,9 +240,9 @@ impl<'a> History<'a> {
         true
     }
 
-    /// Goes back to the last place before now, or to before the last access to what is watched, and says which thread is
-    /// there; `None` if there is none, and the past's beginning is reached. [`History::take_met`] says whether it was an
-    /// access.
+    /// Goes back to the last place before now, or to before the last access to what is watched, and says which
+    /// thread is there; `None` if there is none, and the past's beginning is reached. [`History::take_met`]
+    /// says whether it was an access.
     pub fn run_back(&mut self) -> Option<usize> {
         let mut end = self.now();
         for index in (0..self.snapshots.len()).rev() {

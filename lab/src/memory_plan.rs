@@ -1,7 +1,7 @@
 //! Whether partitions find room in the machine's memory, before it boots.
 //!
-//! The hypervisor looks for room itself (`hypervisor/core/src/partition/load/mod.rs`); this goes the same way on a machine whose
-//! firmware lies where ours does, so that what does not fit is said in the user's own words.
+//! The hypervisor looks for room itself (`hypervisor/core/src/partition/load/mod.rs`); this goes the same way
+//! on a machine whose firmware lies where ours does, so that what does not fit is said in the user's own words.
 
 use std::ops::Range;
 

@@ -30,7 +30,8 @@ pub enum Per {
 
 impl Per {
     /// Every word that needs no number.
-    pub const KNOWN: [&str; 5] = ["hypercall", "instruction", "partition", "switch", "event"];
+    pub const KNOWN: [&str; 6] =
+        ["hypercall", "instruction", "partition", "switch", "event", "sample"];
 
     /// Whether a region belongs to all partitions together: one may begin it, and another end it.
     #[must_use]

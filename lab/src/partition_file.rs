@@ -386,7 +386,8 @@ fn read_partition(
     })
 }
 
-/// Bytes of the window of a partition that has disks and asks for none: enough for the transfers that Linux has under way at a time.
+/// Bytes of the window of a partition that has disks and asks for none: enough for the transfers that Linux has
+/// under way at a time.
 const DMA_WINDOW_OF_DISKS: u32 = 64 << 20;
 
 /// The images of a partition's disks.

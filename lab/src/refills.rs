@@ -3,8 +3,8 @@
 
 use simulator::ledger::{Cause, Charges};
 
-/// Cycles, by what was not there. They are a part of the region's cycles, and count what was never there as well as what
-/// was lost to others.
+/// Cycles, by what was not there. They are a part of the region's cycles, and count what was never there as
+/// well as what was lost to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refills {
     /// Lines that the L1 caches did not have, of instructions and of data, with the wait for a memory channel.

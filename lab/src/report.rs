@@ -192,8 +192,8 @@ impl Report {
         self.steps = experiment.steps.as_ref().and_then(|steps| steps.saved(measured));
     }
 
-    /// Adds what each variant loses, if the experiment says against which, once all have their figures: before these. Without
-    /// the timing model there is no loss.
+    /// Adds what each variant loses, if the experiment says against which, once all have their figures: before
+    /// these. Without the timing model there is no loss.
     pub fn add_losses(&mut self, experiment: &Experiment) {
         let Some(baseline) = &experiment.loss_against else { return };
         let cycles_of = |rows: &[Row], variant: &str| {

@@ -1,8 +1,9 @@
-//! A value of a machine description that somebody sets for one run: `KEY=VALUE`. Several, as in `KEY=10,20`, are for a run
-//! each.
+//! A value of a machine description that somebody sets for one run: `KEY=VALUE`. Several, as in `KEY=10,20`,
+//! are for a run each.
 //!
-//! The key is the value's place in the description's file, `timing.special.scoreboard`, or as much of its end as only one
-//! value has: `scoreboard`. A value that was set is no guess any more: it has no ends, and its source says who set it.
+//! The key is the value's place in the description's file, `timing.special.scoreboard`, or as much of its end
+//! as only one value has: `scoreboard`. A value that was set is no guess any more: it has no ends, and its
+//! source says who set it.
 
 use std::collections::BTreeMap;
 use std::fmt;

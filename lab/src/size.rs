@@ -1,7 +1,7 @@
 //! Sizes of memory as people write them: `64 MiB`, `1 GiB`, or a number of bytes.
 //!
-//! No library's, because a size must be exact and mean one thing: `bytesize` and `parse-size` also take `64 MB`, which is
-//! another number, and fractions; the first prints a rounded number, and the second prints none.
+//! No library's, because a size must be exact and mean one thing: `bytesize` and `parse-size` also take `64
+//! MB`, which is another number, and fractions; the first prints a rounded number, and the second prints none.
 
 use std::fmt;
 use std::str::FromStr;

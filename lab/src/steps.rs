@@ -1,5 +1,6 @@
-//! The way from one variant of an experiment to another in steps, one cause each: what each step saves behind those before it,
-//! what it saves alone, and what two of them save together, beside what others published of the same steps.
+//! The way from one variant of an experiment to another in steps, one cause each: what each step saves behind
+//! those before it, what it saves alone, and what two of them save together, beside what others published of
+//! the same steps.
 //!
 //! [`crate::experiment`] makes the variants that this names, and [`crate::report`] has the result.
 
@@ -196,8 +197,8 @@ impl Steps {
     }
 }
 
-/// Why two steps together save another number of cycles than the sum: what each charge is more with none or both of them than
-/// with one and the other, by cause. The largest, first.
+/// Why two steps together save another number of cycles than the sum: what each charge is more with none or
+/// both of them than with one and the other, by cause. The largest, first.
 fn because(before: Measured<'_>, alone: [Measured<'_>; 2], together: Measured<'_>) -> Vec<Because> {
     // Saved together, less what each saves alone: alone, alone, less before, less together.
     let [one, other] = alone;

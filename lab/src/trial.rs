@@ -145,8 +145,8 @@ impl<'a> Trial<'a> {
         self.of_region(&counts)
     }
 
-    /// Runs with timing at the values, and at both ends of the guesses if they are wanted; the first with a trace if one
-    /// is.
+    /// Runs with timing at the values, and at both ends of the guesses if they are wanted; the first with a
+    /// trace if one is.
     ///
     /// # Errors
     /// [`Failure`] if a run does not end as the experiment expects.

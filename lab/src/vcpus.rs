@@ -1,7 +1,7 @@
 //! The vCPUs in the hypervisor's memory, as a debugger finds them: also those that no hardware thread runs.
 //!
-//! The hypervisor's image has a table of where they lie, [`arch::vcpus`]. It is believed only while the memory of the machine has the
-//! same table, and what it leads to is numbered as partitions are.
+//! The hypervisor's image has a table of where they lie, [`arch::vcpus`]. It is believed only while the memory
+//! of the machine has the same table, and what it leads to is numbered as partitions are.
 
 use std::ops::Range;
 
@@ -98,8 +98,8 @@ impl Layout {
         })
     }
 
-    /// All vCPUs; none before the first partition runs. Fails if the machine has another hypervisor, or if its memory is not as the
-    /// table says.
+    /// All vCPUs; none before the first partition runs. Fails if the machine has another hypervisor, or if its
+    /// memory is not as the table says.
     pub fn vcpus(&self, machine: &Machine) -> Result<Vec<Vcpu>, String> {
         let mut there = vec![0; self.bytes.len()];
         let read = machine.look_at_real(self.table & REAL, &mut there);
@@ -129,8 +129,8 @@ impl Layout {
         Ok(vcpus)
     }
 
-    /// The registers of a vCPU that does not run, by name, with the bytes of each. Fails with the hardware thread that has
-    /// a part of them.
+    /// The registers of a vCPU that does not run, by name, with the bytes of each. Fails with the hardware
+    /// thread that has a part of them.
     pub fn registers(
         &self,
         machine: &Machine,

@@ -97,7 +97,8 @@ fn limit(unit: &str) -> f64 {
     }
 }
 
-/// A value as a complaint names it: of one so large that its last digits are not what the file has, only those that are.
+/// A value as a complaint names it: of one so large that its last digits are not what the file has, only those
+/// that are.
 fn shown(value: f64) -> String {
     /// From here on not every integer is a value.
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;

@@ -55,7 +55,8 @@ fn table(space: Space, place: usize) -> Read {
 /// A segment of 1 TiB, in pages of 4 KiB.
 const SEGMENT: Space = Space::Virtual(Segment { lpid: 5, vsid: 7, log2: 40, base_log2: 12 });
 
-/// A walk of four levels, or the group that a hashed page table has the page in; in a partition each entry of the process is found by four more reads.
+/// A walk of four levels, or the group that a hashed page table has the page in; in a partition each entry of
+/// the process is found by four more reads.
 fn path(space: Space, input: u64, page_log2: u32) -> Path {
     if space.is_hashed() {
         let place = 0x4000_0000 + (input >> 12 << 7) as usize % (1 << 28);

@@ -45,8 +45,9 @@ pub const MODES: [(&str, &str); 32] = [
     ("prod-all", "stopped: it used up its time limit"),
 ];
 
-/// The example with another mode, this many random hypercalls where that makes any, and time that suits the machine. Modes
-/// that end otherwise have a hundred times that: on QEMU time is the host's, which others use too.
+/// The example with another mode, this many random hypercalls where that makes any, and time that suits the
+/// machine. Modes that end otherwise have a hundred times that: on QEMU time is the host's, which others use
+/// too.
 #[must_use]
 pub fn misbehaving(mode: &str, calls: u64, time_limit_us: u64) -> System {
     // More than a call takes on either machine.

@@ -1,5 +1,6 @@
-//! The storm of random exits in any state that a partition can be in: vectors, event-based branches and the performance monitor used at
-//! random, hypercalls and loops with any MSR that it can make, hypercalls of problem state among them.
+//! The storm of random exits in any state that a partition can be in: vectors, event-based branches and the
+//! performance monitor used at random, hypercalls and loops with any MSR that it can make, hypercalls of
+//! problem state among them.
 
 use lab::system::System;
 
@@ -9,8 +10,8 @@ use crate::containment::on_threads;
 /// Partitions' names, and their vCPUs where each hardware thread has several to choose from.
 pub const PARTITIONS: [(&str, u64); 3] = [("first", 9), ("second", 6), ("third", 1)];
 
-/// `rounds` of each vCPU on a machine of this topology. The first partition and the third have the performance monitor. `more` is
-/// further lines of the file.
+/// `rounds` of each vCPU on a machine of this topology. The first partition and the third have the performance
+/// monitor. `more` is further lines of the file.
 ///
 /// # Panics
 /// If there are no images.

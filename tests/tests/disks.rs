@@ -26,8 +26,8 @@ fn partition(name: &str, vcpus: u32, arguments: &str, disks: &str) -> String {
     )
 }
 
-/// vCPUs that outnumber the hardware threads move blocks in short slices, so that they are taken from the processor in the middle,
-/// and go on elsewhere.
+/// vCPUs that outnumber the hardware threads move blocks in short slices, so that they are taken from the
+/// processor in the middle, and go on elsewhere.
 #[test]
 fn every_byte_is_right_when_vcpus_are_preempted_and_move() {
     let disk = "{ size = \"1 MiB\", writable = true }";

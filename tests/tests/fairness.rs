@@ -94,7 +94,8 @@ fn who_is_due_a_whole_thread_is_not_interrupted_for_others() {
     }
 }
 
-/// So many nap that somebody waits whenever such a vCPU enters: it comes before all of them, and its slices have no end.
+/// So many nap that somebody waits whenever such a vCPU enters: it comes before all of them, and its slices
+/// have no end.
 #[test]
 fn who_is_due_a_whole_thread_is_not_interrupted_where_somebody_always_waits() {
     for slice_us in [20, 100] {

@@ -1,5 +1,5 @@
-//! `stop` in partitions: with the feature a vCPU waits in it without an exit, without it the hypervisor waits for it, and
-//! either goes on when something is there for it, at whatever moment that comes.
+//! `stop` in partitions: with the feature a vCPU waits in it without an exit, without it the hypervisor waits
+//! for it, and either goes on when something is there for it, at whatever moment that comes.
 //!
 //! No QEMU judges this: it refuses every `stop` of a guest.
 
@@ -44,8 +44,8 @@ fn a_stop_takes_an_exit_for_each_sleep_where_the_partition_has_it_not() {
         assert!(text.contains("[stops] idle: ipi, 20 samples, 0 spurious interrupts"), "{text}");
         assert!(text.contains("[emulated] idle: the partition has no guest-stop"), "{text}");
         assert!(text.contains("[emulated] idle: timer, 20 samples, 0 spurious"), "{text}");
-        // The first `stop` of the vCPU that executes it, which the facility begins with. The other partition has vCPUs that wait for
-        // the only hardware thread; then the hypervisor does it.
+        // The first `stop` of the vCPU that executes it, which the facility begins with. The other partition
+        // has vCPUs that wait for the only hardware thread; then the hypervisor does it.
         if topology == [1, 1, 1] {
             assert!((2..=1 + WAITS).contains(&refused["stops"]), "{refused:?}");
         } else {
@@ -97,7 +97,8 @@ fn no_wake_up_is_lost_whenever_it_comes() {
     }
 }
 
-/// What the hypervisor's own idleness leaves in PSSCR would lose a guest's state: the oracle sees each bit of it at the next entry.
+/// What the hypervisor's own idleness leaves in PSSCR would lose a guest's state: the oracle sees each bit of
+/// it at the next entry.
 #[test]
 fn the_oracle_sees_a_stop_that_would_lose_state() {
     let system = system_of(
@@ -127,7 +128,8 @@ fn the_oracle_sees_a_stop_that_would_lose_state() {
     }
 }
 
-/// All levels, above the one that there is too, and all bits, of which a guest does not reach those that would lose its state.
+/// All levels, above the one that there is too, and all bits, of which a guest does not reach those that would
+/// lose its state.
 #[test]
 fn whatever_a_guest_writes_to_psscr_its_stop_ends_and_loses_nothing() {
     let levels = (0..16).chain([0x3F0, 0x3FF, 0x30_0000, 0xF_0000, 0xF << 60, u64::MAX]);
@@ -139,8 +141,8 @@ fn whatever_a_guest_writes_to_psscr_its_stop_ends_and_loses_nothing() {
         );
         let (text, refused) = run(&system_of(&text));
         assert!(text.contains("idle: timer, 20 samples, 0 spurious"), "{psscr:#x}: {text}");
-        // The machine's switch `stop_above_psll_interrupts` sends levels above 0 to the hypervisor, which gives the facility at the
-        // first `stop` and executes it again.
+        // The machine's switch `stop_above_psll_interrupts` sends levels above 0 to the hypervisor, which gives
+        // the facility at the first `stop` and executes it again.
         let expected = if psscr & 0xF == 0 { 1 } else { 1 + WAITS };
         assert_eq!(refused["idle"], expected, "{psscr:#x}");
     }

@@ -8,7 +8,8 @@ use system_tests::{record, system_of};
 
 const LIMIT_US: u64 = 500;
 
-/// So many partitions of so many vCPUs that always run, in slices of `slice_us`: how many microseconds each was charged.
+/// So many partitions of so many vCPUs that always run, in slices of `slice_us`: how many microseconds each was
+/// charged.
 fn run(topology: [u32; 3], partitions: usize, vcpus: u64, slice_us: u64) -> Vec<u64> {
     let partition = |number| {
         format!(

@@ -1,5 +1,6 @@
-//! There is no map of a partition's memory: when a vCPU is entered, the hypervisor's own translations reach none of it. The
-//! oracle watches the systems of the tests, by each policy for maps, and finds what a policy leaves behind.
+//! There is no map of a partition's memory: when a vCPU is entered, the hypervisor's own translations reach
+//! none of it. The oracle watches the systems of the tests, by each policy for maps, and finds what a policy
+//! leaves behind.
 
 use arch::bundle::MapPolicy;
 use lab::system::System;

@@ -1,5 +1,5 @@
-//! What a partition finds in the L1 data cache when it is entered: with the mitigations that firmware asks for nothing that its
-//! hardware thread brought in before. A flush that is left out is caught.
+//! What a partition finds in the L1 data cache when it is entered: with the mitigations that firmware asks for
+//! nothing that its hardware thread brought in before. A flush that is left out is caught.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -100,8 +100,8 @@ fn each_flush_that_is_left_out_is_noticed() {
     }
 }
 
-/// Without an instruction for it the data cache is emptied by reading the hypervisor's code, before the guest's own registers are
-/// loaded: nothing of another partition is left.
+/// Without an instruction for it the data cache is emptied by reading the hypervisor's code, before the guest's
+/// own registers are loaded: nothing of another partition is left.
 #[test]
 fn without_a_trigger_nothing_of_another_partition_is_left() {
     let machine =

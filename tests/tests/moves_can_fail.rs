@@ -1,5 +1,6 @@
-//! Each register that moves as another vCPU enters has to: the instruction that saves it, or the one that loads it, is taken out of the
-//! hypervisor's image, everywhere, and the oracle sees that a partition goes on with what is not its own.
+//! Each register that moves as another vCPU enters has to: the instruction that saves it, or the one that loads
+//! it, is taken out of the hypervisor's image, everywhere, and the oracle sees that a partition goes on with
+//! what is not its own.
 
 use arch::processor::Processor;
 use lab::on_simulator;
@@ -40,8 +41,8 @@ const MOVED: [Moved; 20] = [
     ("VTB", 849, 849),
 ];
 
-/// Those that count: what another vCPU has counted meanwhile is less than the time that has passed, and the oracle knows no more of them. So
-/// only a lost save is seen.
+/// Those that count: what another vCPU has counted meanwhile is less than the time that has passed, and the
+/// oracle knows no more of them. So only a lost save is seen.
 const COUNT: [&str; 4] = ["IC", "PURR", "SPURR", "VTB"];
 
 const fn with_number(word: u32, number: u32) -> u32 {

@@ -112,7 +112,8 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
     assert!(costs.count(Change::Switch) > 100, "{:?}", costs.costs);
     // Few, where slices of many threads end together.
     assert!(costs.count(Change::Move) < 10, "{:?}", costs.costs);
-    // 3275 to 3313 with rustc 1.96, but 10,689 where all slices end together, and all threads wait for each other's locks.
+    // 3275 to 3313 with rustc 1.96, but 10,689 where all slices end together, and all threads wait for each
+    // other's locks.
     assert!(costs.least(Change::Switch) < 12_000, "{:?}", costs.costs);
 }
 

@@ -64,11 +64,11 @@ enum Task {
     /// Run your build of kvm-unit-tests: each test as a guest of the hypervisor and on the bare machine, on our machine
     /// and on QEMU. Print how each ended.
     KvmUnitTests(kvm_unit_tests::Arguments),
-    /// Check format and lints, who imports whom, where unsafe code is, whether the documents' tables are those of the code,
-    /// whether every citation resolves, and whether the joined files are as new as their parts.
+    /// Check format and lints, who imports whom, where unsafe code is, whether the documents' tables are those
+    /// of the code, whether every citation resolves, and whether the joined files are as new as their parts.
     Check,
-    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from calibration/power9,
-    /// and docs/hypercalls.md from arch.
+    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from
+    /// calibration/power9, and docs/hypercalls.md from arch.
     Join,
     /// Measure the figures of CLAIMS.md and of the README's quoted outputs again, and write those that changed.
     Claims(claims::Arguments),
@@ -79,20 +79,20 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Measure how fast our machine and QEMU run the same image, in millions of instructions per second, and what timing
-    /// mode and observers cost; then profile the simulator.
+    /// Measure how fast our machine and QEMU run the same image, in millions of instructions per second, and
+    /// what timing mode and observers cost; then profile the simulator.
     Bench(bench::Arguments),
     /// Mutants: change `arch` and the simulator in one place at a time, and run the tests, which must notice it.
     Mutants(mutants::Arguments),
-    /// Fuzz: let libFuzzer look for a partition that breaks the hypervisor on the fake machine; then run random partitions
-    /// on our machine, watched by its oracle.
+    /// Fuzz: let libFuzzer look for a partition that breaks the hypervisor on the fake machine; then run random
+    /// partitions on our machine, watched by its oracle.
     Fuzz(fuzz::Arguments),
     /// Loom: run hand-overs between hardware threads in all interleavings.
     Loom(loom::Arguments),
     /// Run the tests of the hypervisor's portable parts under AddressSanitizer, and under Miri if it is installed.
     Sanitize,
-    /// Run all tests with many more random cases and interleavings, sanitizers, some fuzzing and a sample of mutants, and
-    /// print a summary.
+    /// Run all tests with many more random cases and interleavings, sanitizers, some fuzzing and a sample of
+    /// mutants, and print a summary.
     Nightly(nightly::Arguments),
 }
 

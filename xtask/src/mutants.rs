@@ -1,7 +1,8 @@
 //! Mutation testing: are the tests able to fail?
 //!
-//! `cargo mutants` changes one thing at a time in `arch` and in the simulator, and the tests must notice. `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which
-//! changes are excused, with reasons. All mutants take a night and more, so a run takes one sample.
+//! `cargo mutants` changes one thing at a time in `arch` and in the simulator, and the tests must notice.
+//! `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which changes are excused, with
+//! reasons. All mutants take a night and more, so a run takes one sample.
 
 use std::fs;
 use std::str::FromStr;

@@ -219,9 +219,11 @@ flags! {
 }
 
 impl Word {
-    /// `bcctr 2,0,0`, which processors take as a request to empty the count cache (`docs/facts/speculation.md#count-cache-flush`).
+    /// `bcctr 2,0,0`, which processors take as a request to empty the count cache
+    /// (`docs/facts/speculation.md#count-cache-flush`).
     pub const TARGET_FLUSH: Self = Self(0x4C40_0420);
-    /// `eieio` with the hint that keeps loads from the data of earlier stores (`docs/facts/speculation.md#store-barrier`).
+    /// `eieio` with the hint that keeps loads from the data of earlier stores
+    /// (`docs/facts/speculation.md#store-barrier`).
     pub const STORE_BARRIER: Self = Self(0x7E00_06AC);
     /// `ori 31,31,0` (`docs/facts/speculation.md#speculation-barrier`).
     pub const SPECULATION_BARRIER: Self = Self(0x63FF_0000);

@@ -59,6 +59,9 @@ pub struct Facts {
     pub presents_by_registers: bool,
     /// Whom `msgsnd` can name.
     pub doorbell: DoorbellReach,
+    /// The first revision, by the low bits of the processor version register, that loses no wake-up of a
+    /// guest's `stop`; `None` if guests cannot have the instruction.
+    pub guest_stop_from: Option<u32>,
     /// Entries of a thread's segment lookaside buffer.
     pub slb_entries: usize,
     /// The kinds of `slbia` (IH) that it has, ascending.

@@ -49,6 +49,7 @@ pub(super) const FACTS: Facts = Facts {
     presents_by_registers: true,
     // `docs/facts/power8.md#doorbells`.
     doorbell: DoorbellReach::Core,
+    guest_stop_from: None,
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
     // `docs/facts/translation.md#slb-invalidation`.

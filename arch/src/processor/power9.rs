@@ -47,6 +47,8 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/opal-and-powernv.md#interrupt-presentation`.
     presents_by_registers: false,
     doorbell: DoorbellReach::Machine,
+    // `docs/facts/idle.md#stop-in-a-guest`.
+    guest_stop_from: Some(0x203),
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
     // `docs/facts/translation.md#slb-invalidation`.

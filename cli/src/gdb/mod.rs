@@ -1,7 +1,8 @@
 //! gdb looks at the machine, and runs it forwards and backwards: `boot --gdb PORT`.
 //!
-//! The `gdbstub` crate speaks the protocol, [`target`] answers its questions, [`monitor`] those that gdb has no command for, [`lab::history`] goes back. Looking changes
-//! nothing: a run with gdb has the steps and cycles of one without, and gdb can write neither registers nor memory.
+//! The `gdbstub` crate speaks the protocol, [`target`] answers its questions, [`monitor`] those that gdb has no
+//! command for, [`lab::history`] goes back. Looking changes nothing: a run with gdb has the steps and cycles of
+//! one without, and gdb can write neither registers nor memory.
 
 mod line;
 mod monitor;

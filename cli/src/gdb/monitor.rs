@@ -1,5 +1,5 @@
-//! What gdb has no command for: `monitor memory` looks at real and guest real addresses, `monitor symbols` says how gdb gets
-//! to know the programs that run, and [`vcpus`] has the rest.
+//! What gdb has no command for: `monitor memory` looks at real and guest real addresses, `monitor symbols` says
+//! how gdb gets to know the programs that run, and [`vcpus`] has the rest.
 
 use std::fmt::Write as _;
 

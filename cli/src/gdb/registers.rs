@@ -105,8 +105,8 @@ const VECTOR: &str = "<vector id=\"floats\" type=\"ieee_single\" count=\"4\"/>\
     <field name=\"v4_float\" type=\"floats\"/><field name=\"v4_int32\" type=\"words\"/>\
     <field name=\"v8_int16\" type=\"halfwords\"/><field name=\"v16_int8\" type=\"bytes\"/></union>";
 
-/// What gdb is told: names, sizes and order of the registers. All groups but the last are gdb's own; it makes vs0 to vs63 of the floating-point
-/// registers, their other halves vs0h to vs31h, and the vectors.
+/// What gdb is told: names, sizes and order of the registers. All groups but the last are gdb's own; it makes
+/// vs0 to vs63 of the floating-point registers, their other halves vs0h to vs31h, and the vectors.
 pub(super) fn description() -> String {
     let numbered =
         |letter, bits, kind| (0..32).map(move |number| (format!("{letter}{number}"), bits, kind));

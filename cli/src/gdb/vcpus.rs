@@ -1,4 +1,5 @@
-//! `monitor vcpus` and `monitor registers`: the vCPUs as the hypervisor has them, also those that no hardware thread runs.
+//! `monitor vcpus` and `monitor registers`: the vCPUs as the hypervisor has them, also those that no hardware
+//! thread runs.
 
 use std::fmt::Write as _;
 

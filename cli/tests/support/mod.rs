@@ -86,7 +86,8 @@ pub fn elf(addresses: &[u64]) -> Vec<u8> {
     file
 }
 
-/// The experiment of null hypercalls with its first two variants, in a file of the folder: all of them take long on several threads.
+/// The experiment of null hypercalls with its first two variants, in a file of the folder: all of them take
+/// long on several threads.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub fn short_experiment(folder: &Folder) -> String {
     let text = std::fs::read_to_string(project("experiments/null-hypercall.toml")).unwrap();

@@ -1,8 +1,9 @@
 //! confer: every vCPU registers an area, a dispatch trace log and an SLB shadow; then one confers the rest of
 //! its slices to another, and the time base shows who ran and for how long.
 //!
-//! The argument `slice=N` says how long a slice is, in microseconds; `rounds=N` how often to try until it was seen, 0 to leave it at
-//! the areas. It shows what it is for on one hardware thread alone: where each vCPU has its own, nobody waits.
+//! The argument `slice=N` says how long a slice is, in microseconds; `rounds=N` how often to try until it was
+//! seen, 0 to leave it at the areas. It shows what it is for on one hardware thread alone: where each vCPU has
+//! its own, nobody waits.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -1,5 +1,5 @@
-//! disk: talks to its virtual SCSI adapter as a driver does, moves random runs of blocks with all of its vCPUs, and checks
-//! every byte that it reads.
+//! disk: talks to its virtual SCSI adapter as a driver does, moves random runs of blocks with all of its vCPUs,
+//! and checks every byte that it reads.
 //!
 //! | argument | what it does |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! idle: vCPUs that wait in one state, and what it costs: themselves when they wake, and a sibling that works meanwhile.
+//! idle: vCPUs that wait in one state, and what it costs: themselves when they wake, and a sibling that works
+//! meanwhile.
 //!
 //! | `test=` | what happens |
 //! |---|---|
@@ -6,10 +7,11 @@
 //! | `ipi` | the last vCPU sleeps until the first sends it an interrupt; the others are idle |
 //! | `records` | the first vCPU works in region 1; the others are idle |
 //!
-//! `state=snooze`, `stop` or `cede` says how those wait that are idle; `samples=N`, at most 256, how often somebody wakes; `records=N`
-//! how much work there is; `seed=N` chooses when, `ticks=N` after the vCPU before woke or up to `chance=N` later. `psscr=N` is what the
-//! vCPUs write to PSSCR, if not what the device tree says. A sample is in ticks of the time base, from the event to the first line behind
-//! the wait, the interrupt's handler included; the host makes figures of all of them.
+//! `state=snooze`, `stop` or `cede` says how those wait that are idle; `samples=N`, at most 256, how often
+//! somebody wakes; `records=N` how much work there is; `seed=N` chooses when, `ticks=N` after the vCPU before
+//! woke or up to `chance=N` later. `psscr=N` is what the vCPUs write to PSSCR, if not what the device tree
+//! says. A sample is in ticks of the time base, from the event to the first line behind the wait, the
+//! interrupt's handler included; the host makes figures of all of them.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -188,7 +190,8 @@ mod payload {
         chance: u64,
     }
 
-    /// Calls `wake` so many times between marks, each with a time by chance; and before, for caches to be as they will be.
+    /// Calls `wake` so many times between marks, each with a time by chance; and before, for caches to be as
+    /// they will be.
     #[inline(always)]
     fn repeat(samples: u64, mut times: Times, mut wake: impl FnMut(u64)) {
         let mut repeat = |count| {

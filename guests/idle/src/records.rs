@@ -1,7 +1,8 @@
-//! The work of ebizzy, a benchmark of a web server's search: copy a chunk of memory into new memory, and search the copy.
+//! The work of ebizzy, a benchmark of a web server's search: copy a chunk of memory into new memory, and search
+//! the copy.
 //!
-//! ebizzy's own chunks have the size that its user gives, which the publication does not name: 4 KiB is our guess, so that
-//! only ratios of figures mean anything.
+//! ebizzy's own chunks have the size that its user gives, which the publication does not name: 4 KiB is our
+//! guess, so that only ratios of figures mean anything.
 
 use arch::marker::{Mark, Region};
 use rt::random::Numbers;

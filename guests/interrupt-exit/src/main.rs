@@ -1,5 +1,5 @@
-//! interrupt-exit: takes one interrupt after the other, each of which begins region 1 and ends it in its handler or behind
-//! it.
+//! interrupt-exit: takes one interrupt after the other, each of which begins region 1 and ends it in its
+//! handler or behind it.
 //!
 //! | `event=` | what begins the region |
 //! |---|---|

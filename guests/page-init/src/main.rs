@@ -1,7 +1,7 @@
 //! page-init: lets the hypervisor work on pages of its memory by H_PAGE_INIT, which has to map each.
 //!
-//! The first vCPU makes the calls between two marks. All others make the same calls, on pages of their own, from before it
-//! begins until it has ended.
+//! The first vCPU makes the calls between two marks. All others make the same calls, on pages of their own,
+//! from before it begins until it has ended.
 //!
 //! | argument | says | usual |
 //! |---|---|---|

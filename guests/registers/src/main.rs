@@ -1,8 +1,8 @@
 //! registers: fills all registers with values that no other partition has, and checks them after it was
 //! preempted, after hypercalls that return at once, and after ones by which it leaves the processor.
 //!
-//! The argument `seed=N` makes the values; with `vectors=1`, VSR32 to VSR63 are among the registers, for which HFSCR has
-//! to be enforced where several vCPUs run. What a register may hold afterwards is the policy of the
+//! The argument `seed=N` makes the values; with `vectors=1`, VSR32 to VSR63 are among the registers, for which
+//! HFSCR has to be enforced where several vCPUs run. What a register may hold afterwards is the policy of the
 //! hypervisor's record of a vCPU.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]

@@ -1,5 +1,6 @@
-//! A short way with any MSR that a kernel can make, with all registers filled: into problem state, into a big-endian program, with 32-bit
-//! addresses, with relocation half on, with facilities and interrupts on or off, traced.
+//! A short way with any MSR that a kernel can make, with all registers filled: into problem state, into a
+//! big-endian program, with 32-bit addresses, with relocation half on, with facilities and interrupts on or
+//! off, traced.
 //!
 //! The way ends with `sc`, whose handler has to be [`end`]; so it is the guest's own interrupt that brings it back.
 
@@ -38,8 +39,8 @@ pub const CHOICE: u64 = msr::SF
     | msr::RI
     | msr::LE;
 
-/// Fills all registers and goes there with `msr`: what they hold then. r1 must be a stack. With vectors, which must be allowed,
-/// doubleword 1 of VSR0 to VSR31 is filled with that of VSR32 to VSR63. With MSR\[PR\],
+/// Fills all registers and goes there with `msr`: what they hold then. r1 must be a stack. With vectors, which
+/// must be allowed, doubleword 1 of VSR0 to VSR31 is filled with that of VSR32 to VSR63. With MSR\[PR\],
 /// [`share_with_users`](crate::share_with_users) was called, and every interrupt that may come has a handler.
 #[must_use]
 pub fn take(fill: &Values, has_vectors: bool, way: Way, msr: u64) -> Values {
@@ -48,8 +49,8 @@ pub fn take(fill: &Values, has_vectors: bool, way: Way, msr: u64) -> Values {
     // SAFETY: the address of a constant.
     let to = unsafe { &raw const rt_detours[index] } as u64;
     let to = if msr & msr::PR == 0 { to } else { USERS_BASE + to };
-    // SAFETY: as for `registers::call`. What lies there touches no memory, and its end is an interrupt, which saves and restores what it uses
-    // below the r1 that it finds.
+    // SAFETY: as for `registers::call`. What lies there touches no memory, and its end is an interrupt, which
+    // saves and restores what it uses below the r1 that it finds.
     unsafe {
         if has_vectors {
             rt_registers_detour_with_vectors(fill, &mut store, to, msr);

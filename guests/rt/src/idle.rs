@@ -1,7 +1,8 @@
 //! How a vCPU waits for something to do: the states that an idle loop chooses among.
 //!
-//! `Snooze` is Linux's loop of that name (`drivers/cpuidle/cpuidle-pseries.c`), without its time-out, which it has only beside a
-//! deeper state. `Stop` is what RFC "Add support for stop instruction inside KVM guest" adds to it, and `Cede` is H_CEDE.
+//! `Snooze` is Linux's loop of that name (`drivers/cpuidle/cpuidle-pseries.c`), without its time-out, which it
+//! has only beside a deeper state. `Stop` is what RFC "Add support for stop instruction inside KVM guest" adds
+//! to it, and `Cede` is H_CEDE.
 
 use core::arch::asm;
 
@@ -38,8 +39,9 @@ impl State {
         }
     }
 
-    /// Waits until `is_needed`, which an interrupt's handler may make so. Interrupts are off before and behind it. Between its last
-    /// look and its sleep nothing is missed: an interrupt that waits ends `stop` and H_CEDE at once.
+    /// Waits until `is_needed`, which an interrupt's handler may make so. Interrupts are off before and behind
+    /// it. Between its last look and its sleep nothing is missed: an interrupt that waits ends `stop` and
+    /// H_CEDE at once.
     #[inline(always)]
     pub fn wait(self, is_needed: impl Fn() -> bool) {
         match self {

@@ -61,8 +61,8 @@ macro_rules! main {
     };
 }
 
-/// Lets every interrupt's handler begin with the priority of a vCPU that works, as Linux's do: one that polls at very low
-/// priority keeps that otherwise, until it is through.
+/// Lets every interrupt's handler begin with the priority of a vCPU that works, as Linux's do: one that polls
+/// at very low priority keeps that otherwise, until it is through.
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 #[macro_export]
 macro_rules! interrupts_at_medium_priority {

@@ -223,8 +223,8 @@ pub fn leave_traces(value: u64, reserved: &AtomicU64) {
     }
 }
 
-/// Leaves `value` in SPRG0 and SPRG3, which interrupts and the filling of registers use and do not restore; a priority, 2 to 4, in PPR, and the
-/// run latch.
+/// Leaves `value` in SPRG0 and SPRG3, which interrupts and the filling of registers use and do not restore; a
+/// priority, 2 to 4, in PPR, and the run latch.
 pub fn leave_kernel_traces(value: u64, priority: u64, latch: u64) {
     // SAFETY: the payload's own code keeps nothing there; a priority changes how fast it runs, and no more.
     unsafe {

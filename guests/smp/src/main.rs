@@ -1,4 +1,5 @@
-//! smp: starts all other vCPUs, lets them count and read the time together, passes an interrupt round, and lets them stop.
+//! smp: starts all other vCPUs, lets them count and read the time together, passes an interrupt round, and lets
+//! them stop.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -2,14 +2,14 @@
 //! name the partition, and checks afterwards what may have changed.
 //!
 //! Arguments: `tag=N` is the partition's name in the values, `rounds=N` the exits that each vCPU makes by
-//! itself, `seed=N`, below 65536, says which, `translation=on` makes them with translation on. What it makes: hypercalls that are none, known
-//! hypercalls, second-stage faults of loads and fetches, illegal instructions, uses of a facility that is
-//! withheld, waits for the decrementer with interrupts of other vCPUs on the way, and long enough loops for
-//! others to run meanwhile.
+//! itself, `seed=N`, below 65536, says which, `translation=on` makes them with translation on. What it makes:
+//! hypercalls that are none, known hypercalls, second-stage faults of loads and fetches, illegal instructions,
+//! uses of a facility that is withheld, waits for the decrementer with interrupts of other vCPUs on the way,
+//! and long enough loops for others to run meanwhile.
 //!
-//! With `states=all` it does all that in random states too: hypercalls and loops with any MSR that it can make, in problem state among
-//! them, with vectors and event-based branches used at random, and in `monitor=on` the performance monitor. QEMU moves none of
-//! these facilities with a vCPU (`docs/caveats/qemu.md`).
+//! With `states=all` it does all that in random states too: hypercalls and loops with any MSR that it can make,
+//! in problem state among them, with vectors and event-based branches used at random, and in `monitor=on` the
+//! performance monitor. QEMU moves none of these facilities with a vCPU (`docs/caveats/qemu.md`).
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -219,7 +219,8 @@ mod payload {
             (after, before.after_call(status.unwrap_or(H_FUNCTION) as u64))
         }
 
-        /// Makes the hypercall that r3 asks for, in any state; the status that it has to have in that state, whatever it asks for.
+        /// Makes the hypercall that r3 asks for, in any state; the status that it has to have in that state,
+        /// whatever it asks for.
         fn call(&mut self, before: &Values) -> (Values, Option<i64>) {
             let Some(msr) = self.state() else { return (registers::call(before), None) };
             let status = (msr & msr::PR != 0).then_some(H_PRIVILEGE);

@@ -1,10 +1,10 @@
-//! world-switch: hands the hardware thread to a partner again and again, with values of its own in its registers, and checks
-//! them each time that it gets the thread back.
+//! world-switch: hands the hardware thread to a partner again and again, with values of its own in its
+//! registers, and checks them each time that it gets the thread back.
 //!
-//! The partner is another partition with this payload, or the second vCPU of this one. One of the two begins region 1
-//! directly before it calls H_CONFER, the other ends it directly behind its own; so the region is the way from one to the
-//! other, and no more. Both wait for the same time before they begin; if they
-//! miss each other, the region begins more often than it ends.
+//! The partner is another partition with this payload, or the second vCPU of this one. One of the two begins
+//! region 1 directly before it calls H_CONFER, the other ends it directly behind its own; so the region is the
+//! way from one to the other, and no more. Both wait for the same time before they begin; if they miss each
+//! other, the region begins more often than it ends.
 //!
 //! | argument | is |
 //! |---|---|

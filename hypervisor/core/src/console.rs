@@ -1,9 +1,9 @@
 //! The console: lines of the hypervisor, and the output of partitions between them.
 //!
-//! A partition that has the machine for itself has the console for itself: what it writes goes out as
-//! it comes, but for the doubled [`CONTINUED`]. Partitions that share the machine are told apart by line, as [`arch::console`] says. A line
-//! is held back until it is whole, but not that of the partition that the console is for: somebody
-//! waits for its prompt.
+//! A partition that has the machine for itself has the console for itself: what it writes goes out as it comes,
+//! but for the doubled [`CONTINUED`]. Partitions that share the machine are told apart by line, as
+//! [`arch::console`] says. A line is held back until it is whole, but not that of the partition that the
+//! console is for: somebody waits for its prompt.
 
 use alloc::format;
 use alloc::string::String;

@@ -11,6 +11,7 @@ use crate::hal::{HalError, Memory, Platform};
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::Partition;
+use crate::partition::radix;
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,15 +29,16 @@ pub enum Exit {
     DataStorage {
         /// HDSISR.
         status: u64,
-        /// ASDR: the guest real address, to 4 KiB.
-        address: u64,
+        /// ASDR: what it says depends on the partition's kind of translation, see
+        /// [`radix`](crate::partition::radix).
+        asdr: u64,
     },
     /// The second stage did not translate a fetch, or an access to a table on its way.
     InstructionStorage {
         /// HSRR1, whose cause bits are those of HDSISR.
         status: u64,
         /// ASDR.
-        address: u64,
+        asdr: u64,
     },
     /// An instruction that is illegal for the guest; its image is in HEIR.
     EmulationAssistance {
@@ -79,9 +81,6 @@ pub enum Action {
     Departs(Departure),
 }
 
-/// The top four bits of an address are not part of it on the way through the second stage.
-const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
-
 /// Handles an exit of the partition's vCPU `vcpu`; in a partition that is concluded, none is.
 pub fn handle<H: Memory + Platform + Facilities>(
     partition: &mut Partition<H>,
@@ -95,8 +94,8 @@ pub fn handle<H: Memory + Platform + Facilities>(
         return Action::Departs(Departure::Changed);
     }
     let result = match exit {
-        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address }
-            if is_nowhere(partition, status, address) =>
+        Exit::DataStorage { status, asdr } | Exit::InstructionStorage { status, asdr }
+            if is_nowhere(partition, status, radix::guest_real(asdr)) =>
         {
             return Action::MachineCheck;
         }
@@ -106,13 +105,13 @@ pub fn handle<H: Memory + Platform + Facilities>(
             hal.begin_facility(facility);
             return Action::Resume;
         }
-        // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so that a loop
-        // of them is no storm of exits.
+        // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so
+        // that a loop of them is no storm of exits.
         Exit::FacilityUnavailable { facility: Some(Facility::Stop), interrupted } => {
             return Action::Pauses { next: behind(interrupted) };
         }
-        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
-            storage_exit(partition, vcpu, hal, status, GuestRealAddress(address & GUEST_REAL_MASK))
+        Exit::DataStorage { status, asdr } | Exit::InstructionStorage { status, asdr } => {
+            storage_exit(partition, vcpu, hal, status, radix::guest_real(asdr))
         }
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
@@ -141,8 +140,7 @@ pub fn handle<H: Memory + Platform + Facilities>(
 }
 
 /// Whether an access, and not a table on its way, is where the partition has no memory.
-fn is_nowhere<H: Memory>(partition: &Partition<H>, status: u64, address: u64) -> bool {
-    let address = GuestRealAddress(address & GUEST_REAL_MASK);
+fn is_nowhere<H: Memory>(partition: &Partition<H>, status: u64, address: GuestRealAddress) -> bool {
     status & storage::TABLE_WALK == 0 && partition.memory.real(address, 1).is_none()
 }
 
@@ -165,9 +163,9 @@ const fn behind(interrupted: Context) -> u64 {
 
 /// A machine check as a guest gets it: the handler's context, SRR1, and DSISR of one that an access to data did.
 ///
-/// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is no
-/// memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second stage refuses
-/// it before it leaves the processor.
+/// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is
+/// no memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second
+/// stage refuses it before it leaves the processor.
 #[must_use]
 pub const fn machine_check(interrupted: Context, is_fetch: bool, lpcr: u64) -> (Context, u64, u64) {
     let cause = if is_fetch { machine_check::FETCH_REAL_ADDRESS } else { machine_check::DATA };

@@ -9,8 +9,8 @@
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
 //! | branch history, transactions, privileged doorbells | never | |
 //!
-//! A vCPU that uses a facility for the first time finds zeros and frozen counters: it sees nothing of another vCPU. One that was
-//! stopped and starts again has used nothing.
+//! A vCPU that uses a facility for the first time finds zeros and frozen counters: it sees nothing of another
+//! vCPU. One that was stopped and starts again has used nothing.
 
 use core::mem::offset_of;
 
@@ -40,24 +40,109 @@ pub const ON_DEMAND: u64 = Facility::VecVsx.bit() | Facility::Ebb.bit();
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C, align(16))]
 pub struct Demanded {
-    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is a floating-point register, which is here and nowhere else then.
+    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is a floating-point register, which
+    /// is here and nowhere else then.
     pub vsr: [[u64; 2]; 64],
     /// VSCR, as a vector.
     pub vscr: [u64; 2],
     /// Bits of HFSCR.
     pub facilities: u64,
-    /// BESCR, EBBHR and EBBRR.
-    pub branches: [u64; 3],
-    /// MMCR0, MMCR1, MMCR2, MMCRA, PMC1 to PMC6, SIAR, SDAR and SIER.
-    pub monitor: [u64; 13],
+    /// Those of event-based branches.
+    pub branches: Branches,
+    /// Those of the performance monitor.
+    pub monitor: Monitor,
 }
 
-/// Where a debugger finds them in [`Demanded`].
-pub const DEMANDED: [Register; 3] = [
-    Register::new("facilities", offset_of!(Demanded, facilities)),
-    Register::several("vs", 64, 16, offset_of!(Demanded, vsr)),
-    Register::several("vscr", 1, 16, offset_of!(Demanded, vscr)),
-];
+/// The table of the special-purpose registers that a vCPU has from its first use of a facility on: calls the
+/// macro `$use` with a group for each facility, its structure, its field in [`Demanded`] and its name, and in
+/// it a row for each register: the field and the hal's name. They are read and written in this order.
+#[macro_export]
+macro_rules! each_demanded_register {
+    ($use:ident) => {
+        $use! {
+            /// Registers of event-based branches.
+            Branches branches Ebb {
+                /// Branch event status and control.
+                bescr: BESCR;
+                /// Where the handler is.
+                ebbhr: EBBHR;
+                /// Where it returns to.
+                ebbrr: EBBRR;
+            }
+            /// Registers of the performance monitor. MMCR0 is the last, since it lets the others count.
+            Monitor monitor Pm {
+                /// Which events the counters count.
+                mmcr1: MMCR1;
+                /// What freezes each counter.
+                mmcr2: MMCR2;
+                /// Sampling.
+                mmcra: MMCRA;
+                /// Counter 1.
+                pmc1: PMC1;
+                /// Counter 2.
+                pmc2: PMC2;
+                /// Counter 3.
+                pmc3: PMC3;
+                /// Counter 4.
+                pmc4: PMC4;
+                /// Counter 5.
+                pmc5: PMC5;
+                /// Counter 6.
+                pmc6: PMC6;
+                /// The address of the sampled instruction.
+                siar: SIAR;
+                /// The address of its data.
+                sdar: SDAR;
+                /// What is known of it.
+                sier: SIER;
+                /// What freezes all counters, and alerts.
+                mmcr0: MMCR0;
+            }
+        }
+    };
+}
+
+macro_rules! demanded {
+    ($($(#[$about:meta])* $group:ident $place:ident $facility:ident {
+        $($(#[$doc:meta])* $field:ident: $register:ident;)*
+    })*) => {
+        $(
+            $(#[$about])*
+            #[derive(Clone, PartialEq, Eq, Debug)]
+            #[repr(C)]
+            pub struct $group {
+                $($(#[$doc])* pub $field: u64,)*
+            }
+
+            impl $group {
+                /// All zero.
+                pub const ZERO: Self = Self { $($field: 0,)* };
+            }
+        )*
+
+        const ROWS: &[Register] = &[
+            Register::new("facilities", offset_of!(Demanded, facilities)),
+            Register::several("vs", 64, 16, offset_of!(Demanded, vsr)),
+            Register::several("vscr", 1, 16, offset_of!(Demanded, vscr)),
+            $($(Register::new(
+                stringify!($field),
+                offset_of!(Demanded, $place) + offset_of!($group, $field),
+            ),)*)*
+        ];
+    };
+}
+each_demanded_register!(demanded);
+
+/// Where a debugger finds the registers of facilities in [`Demanded`].
+pub const DEMANDED: [Register; ROWS.len()] = {
+    let mut all = [ROWS[0]; ROWS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = ROWS[at];
+        at += 1;
+    }
+    all
+};
 
 impl Default for Demanded {
     fn default() -> Self {
@@ -71,8 +156,8 @@ impl Demanded {
         vsr: [[0; 2]; 64],
         vscr: [0; 2],
         facilities: 0,
-        branches: [0; 3],
-        monitor: [monitor::FC, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        branches: Branches::ZERO,
+        monitor: Monitor { mmcr0: monitor::FC, ..Monitor::ZERO },
     };
 
     /// Whether the vCPU has used the facility.

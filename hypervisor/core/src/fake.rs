@@ -19,7 +19,7 @@ use arch::registers::lpcr;
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
-use crate::facilities::{Demanded, Facilities};
+use crate::facilities::{Branches, Demanded, Facilities};
 use crate::hal::{
     HalError, Maps, Page, Platform, Tables, ThreadError, Threads, Window, Windows, Work,
 };
@@ -361,7 +361,7 @@ impl Facilities for Fake {
         on.facilities |= facility.bit();
         match facility {
             Facility::VecVsx => (on.vsr, on.vscr) = ([[0; 2]; 64], [0; 2]),
-            Facility::Ebb => on.branches = [0; 3],
+            Facility::Ebb => on.branches = Branches::ZERO,
             Facility::Pm => on.monitor = Demanded::default().monitor,
             // Its register is one that every vCPU has.
             Facility::Stop => {}

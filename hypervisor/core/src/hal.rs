@@ -1,9 +1,10 @@
 //! What the hypervisor needs from the machine: the traits that `hal` implements and tests fake.
 //!
-//! The operations are whole ones (open a window, map a page, ring a doorbell), not registers. Who needs a window asks for
-//! [`Windows`], who needs a partition for [`Memory`], and who needs all of it for a [`Hal`]; how a guest is entered is [`crate::dispatch::Enter`]. Memory
-//! that is not the hypervisor's own is reached through a [`Window`] only, by copying: no reference
-//! to a partition's memory ever exists, since its vCPUs may change it at any time.
+//! The operations are whole ones (open a window, map a page, ring a doorbell), not registers. Who needs a
+//! window asks for [`Windows`], who needs a partition for [`Memory`], and who needs all of it for a [`Hal`];
+//! how a guest is entered is [`crate::dispatch::Enter`]. Memory that is not the hypervisor's own is reached
+//! through a [`Window`] only, by copying: no reference to a partition's memory ever exists, since its vCPUs may
+//! change it at any time.
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::MapPolicy;
@@ -100,16 +101,16 @@ pub enum Work {
     Other,
 }
 
-/// Windows that one piece of work opens, an exit's for instance. What they show ceases to be reachable when the work ends,
-/// if it is not before; so whoever opens several has one of these around them all.
+/// Windows that one piece of work opens, an exit's for instance. What they show ceases to be reachable when the
+/// work ends, if it is not before; so whoever opens several has one of these around them all.
 pub trait Maps {
     /// A window, which this hardware thread has to close.
     type Window<'a>: Window
     where
         Self: 'a;
 
-    /// Opens a window onto `bytes` of real memory, all in one [frame](crate::map_cache::Frame). Windows onto one frame are
-    /// maps of one slot.
+    /// Opens a window onto `bytes` of real memory, all in one [frame](crate::map_cache::Frame). Windows onto
+    /// one frame are maps of one slot.
     ///
     /// # Errors
     /// [`HalError::BadRange`], [`HalError::Reserved`] and [`HalError::OutOfWindows`].
@@ -128,8 +129,8 @@ pub trait Windows {
     /// Begins work that opens windows; while other such work goes on, it is a part of that.
     fn maps(&self) -> Self::Maps<'_>;
 
-    /// Opens windows as the policy says from here on, on all hardware threads. `memory` is all there is. None is open, and no
-    /// guest has run.
+    /// Opens windows as the policy says from here on, on all hardware threads. `memory` is all there is. None
+    /// is open, and no guest has run.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -143,8 +144,8 @@ pub trait Windows {
     /// that such windows never run out; the one before in it must have been closed.
     ///
     /// # Errors
-    /// [`HalError::BadRange`], [`HalError::Reserved`], [`HalError::OutOfTables`], and [`HalError::MapConflict`] where the place is not
-    /// free.
+    /// [`HalError::BadRange`], [`HalError::Reserved`], [`HalError::OutOfTables`], and [`HalError::MapConflict`]
+    /// where the place is not free.
     fn pin_window(
         &self,
         vcpu: VcpuId,
@@ -216,7 +217,8 @@ pub trait Threads {
     /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
     fn clear_doorbell(&self);
 
-    /// Whether this thread's doorbell was rung since it was cleared, as far as that is seen. One that was not seen is still rung.
+    /// Whether this thread's doorbell was rung since it was cleared, as far as that is seen. One that was not
+    /// seen is still rung.
     fn is_rung(&self) -> bool;
 
     /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.

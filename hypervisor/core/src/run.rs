@@ -18,9 +18,10 @@ use crate::dispatch::Enter;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
 use crate::memory::Range;
 use crate::partition::features::GuestStop;
-use crate::partition::guest_tree;
+use crate::partition::guest_tree::ProcessorNode;
 use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
+use crate::partition::radix;
 use crate::partition::{Partition, Terminal};
 use crate::report;
 use crate::scheduling::queue::{WEIGHT_DEFAULT, slice_within};
@@ -33,6 +34,8 @@ use crate::vcpu::Vcpu;
 pub struct Boot<'a> {
     /// Firmware's device tree.
     pub firmware: Firmware<'a>,
+    /// The processor.
+    pub processor: Processor,
     /// The processor version register.
     pub pvr: u32,
     /// The hypervisor's image and its heap.
@@ -45,9 +48,8 @@ where
     H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
     let console = Console::default();
-    let machine = Processor::from_pvr(boot.pvr).map_or("an unknown processor", Processor::name);
-    let version = env!("CARGO_PKG_VERSION");
-    console.line(&hal, format_args!("{version} on {machine}, radix translation"));
+    let (version, processor) = (env!("CARGO_PKG_VERSION"), boot.processor);
+    console.line(&hal, format_args!("{version} on {processor}, {}", radix::NAME));
     match run_partitions(&hal, &console, boot) {
         Ok(()) => console.line(&hal, format_args!("all partitions have ended")),
         Err(error) => console.line(&hal, format_args!("error: {error}")),
@@ -74,7 +76,7 @@ fn run_partitions<H>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), F
 where
     H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
-    let Boot { firmware, pvr, own } = boot;
+    let Boot { firmware, processor, pvr, own } = boot;
     // The only line that differs between machines that agree otherwise.
     console.line(
         hal,
@@ -85,9 +87,9 @@ where
             own[1].start,
         ),
     );
-    let processor =
+    let node =
         firmware.processor().map_err(|error| Failure::new("firmware's device tree", error))?;
-    let processor = guest_tree::processor_properties(&processor);
+    let processor = ProcessorNode::new(processor, &node);
     let file = firmware.initrd().ok_or_else(|| {
         Failure::new("firmware's device tree", FirmwareError::Missing("initrd with a bundle"))
     })?;

@@ -1,8 +1,8 @@
 //! What the hypervisor does: the only unsafe code and the only assembly.
 //!
-//! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable
-//! half, [`radix`] (writing translation trees) and [`host_space::windows`] (what no window shows), is ordinary Rust over an abstract memory and is tested on the host. The other half
-//! exists only when built for the machine:
+//! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable half,
+//! [`radix`] (writing translation trees) and [`host_space::windows`] (what no window shows), is ordinary Rust
+//! over an abstract memory and is tested on the host. The other half exists only when built for the machine:
 //!
 //! | file | concern |
 //! |---|---|

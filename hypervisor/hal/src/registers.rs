@@ -1,4 +1,4 @@
-//! Special-purpose registers, barriers and the segment lookaside buffer, as functions.
+//! Special-purpose registers and barriers, as functions.
 
 use core::arch::asm;
 
@@ -90,18 +90,6 @@ pub(crate) fn read<const NUMBER: u16>() -> u64 {
 pub(crate) unsafe fn write<const NUMBER: u16>(value: u64) {
     // SAFETY: the caller's promise.
     unsafe { asm!("mtspr {}, {}", const NUMBER, in(reg) value, options(nostack)) };
-}
-
-/// The entries of the segment lookaside buffer that a partition with radix translation can write: LPCR\[UPRT\]
-/// is 1 then (Linux's `book3s_hv_p9_entry.c`).
-const SEGMENTS: u64 = 4;
-
-/// Forgets what a partition may have left in the segment lookaside buffer, cached translations apart.
-pub(crate) fn clear_segments() {
-    for index in 0..SEGMENTS {
-        // SAFETY: with radix translation nothing looks into the buffer.
-        unsafe { asm!("slbmte {}, {}", in(reg) 0, in(reg) index, options(nostack)) };
-    }
 }
 
 /// Orders earlier stores to translation tables before what follows.

@@ -89,9 +89,10 @@ impl Variant {
     }
 }
 
-/// Runs the image's cases on `machine`, alone and in every set-up of which `published` needs one of `wanted`; each
-/// boot at the values and at both ends of the guesses, and where there are other threads at half the quantum; as many at
-/// once as the host has processors. If the ends are not wanted, only at the values, which are the ends then.
+/// Runs the image's cases on `machine`, alone and in every set-up of which `published` needs one of `wanted`;
+/// each boot at the values and at both ends of the guesses, and where there are other threads at half the
+/// quantum; as many at once as the host has processors. If the ends are not wanted, only at the values, which
+/// are the ends then.
 ///
 /// # Errors
 /// [`Failure`] if a run does not end as it should, or leaves a case out.

@@ -1,8 +1,8 @@
 //! The model's figures beside the published ones.
 //!
 //! [`rows`] reads what is published (`calibration/power9/`), [`cases`] finds the micro-benchmarks in their
-//! image, [`measure`] runs them, [`table`] puts both together with what was foreseen ([`predictions`]), and [`curves`] shows
-//! figures by what grows.
+//! image, [`measure`] runs them, [`table`] puts both together with what was foreseen ([`predictions`]), and
+//! [`curves`] shows figures by what grows.
 
 pub mod cases;
 pub mod curves;

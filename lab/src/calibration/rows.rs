@@ -263,9 +263,9 @@ impl Row {
         Some((cycles(&self.case)? - minus) / over * self.times)
     }
 
-    /// How far the model's effect is from the published one, as a fraction of it, at its nearer end: 0 within an
-    /// interval. The effect of a ratio is what it differs from 1 by; where that is nothing, the error is what the model's
-    /// differs by.
+    /// How far the model's effect is from the published one, as a fraction of it, at its nearer end: 0 within
+    /// an interval. The effect of a ratio is what it differs from 1 by; where that is nothing, the error is
+    /// what the model's differs by.
     #[must_use]
     pub fn error(&self, model: f64) -> f64 {
         let (low, high) = (self.published, self.published_high.unwrap_or(self.published));

@@ -51,8 +51,8 @@ struct Contents {
     /// Of every variant that names none of its own.
     region: Option<RegionTable>,
     per: Spanned<Per>,
-    /// How many of what `per` says are in the region of every variant that does not say it, where `per` is a word of the
-    /// experiment's own.
+    /// How many of what `per` says are in the region of every variant that does not say it, where `per` is a
+    /// word of the experiment's own.
     divisor: Option<Spanned<Number>>,
     /// Of every variant, where its own says nothing.
     #[serde(default)]
@@ -188,8 +188,8 @@ pub struct Published {
     pub source: String,
 }
 
-/// The partition that an experiment is about, as far as it is the same in all variants. Its partners have the same payload
-/// and as much memory.
+/// The partition that an experiment is about, as far as it is the same in all variants. Its partners have the
+/// same payload and as much memory.
 struct FirstPartition<'a> {
     memory_place: String,
     memory_bytes: u64,

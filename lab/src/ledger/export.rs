@@ -10,8 +10,8 @@ use inferno::flamegraph::{self, Options, TextTruncateDirection};
 use super::difference::Divided;
 use super::{Called, Charge, Ledger};
 
-/// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it. Where the ledger knows who
-/// called, the callers are behind the owner, the outermost first.
+/// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it. Where the ledger
+/// knows who called, the callers are behind the owner, the outermost first.
 #[must_use]
 pub fn folded(ledger: &Ledger) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
@@ -67,9 +67,9 @@ fn options(title: &str) -> Options<'static> {
     options
 }
 
-/// A flame graph (SVG) of `after`, with the causes that became dearer since `before` in red and those that became cheaper
-/// in blue; other frames, and what did not change, have no colour. Where the numbers of calls differ, `before` counts as if
-/// it had as many as `after`.
+/// A flame graph (SVG) of `after`, with the causes that became dearer since `before` in red and those that
+/// became cheaper in blue; other frames, and what did not change, have no colour. Where the numbers of calls
+/// differ, `before` counts as if it had as many as `after`.
 ///
 /// # Errors
 /// Whatever the graph's writer says; an empty ledger has no graph.

@@ -45,8 +45,8 @@ pub struct Called {
 /// One line.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub struct Charge {
-    /// Who: `partition NAME`, `hypervisor: INTERRUPT of NAME`, `hypervisor`, `firmware` or `idle`; of a kernel that runs
-    /// bare `kernel` and `programs`.
+    /// Who: `partition NAME`, `hypervisor: INTERRUPT of NAME`, `hypervisor`, `firmware` or `idle`; of a kernel
+    /// that runs bare `kernel` and `programs`.
     pub owner: String,
     /// The function, or where the address lies if no symbol tells.
     pub function: String,

@@ -1,6 +1,6 @@
-//! A trace of who ran when: a track per hardware thread, on it the partition or the exit that was served,
-//! and below the functions; and counters of what it missed in caches, ERAT and TLB and of the causes that its cycles were
-//! charged to, both from the region's begin.
+//! A trace of who ran when: a track per hardware thread, on it the partition or the exit that was served, and
+//! below the functions; and counters of what it missed in caches, ERAT and TLB and of the causes that its
+//! cycles were charged to, both from the region's begin.
 //!
 //! Every instruction comes by here, so names are numbers; [`super::trace_events`] writes them out.
 
@@ -77,8 +77,8 @@ impl Counts {
         Self { misses: [l1, l2, l3, erat, tlb], cycles: timing.by_cause(thread) }
     }
 
-    /// With what was counted from `before` to `now`. That may be less than nothing for a cause: what is yet to be charged
-    /// may be charged to another in the end.
+    /// With what was counted from `before` to `now`. That may be less than nothing for a cause: what is yet to
+    /// be charged may be charged to another in the end.
     fn and(mut self, before: &Self, now: &Self) -> Self {
         let add = |sum: &mut u64, before: u64, now: u64| {
             *sum = sum.wrapping_add(now.wrapping_sub(before));
@@ -241,8 +241,9 @@ impl<'a> Spans<'a> {
         (track.owner, track.function) = (owner, function);
     }
 
-    /// Shows what each thread has missed and was charged with in the region until now, where that is more than before. To be
-    /// called at each begin and end of the region too: what lies before a begin, or behind an end, is no part of it.
+    /// Shows what each thread has missed and was charged with in the region until now, where that is more than
+    /// before. To be called at each begin and end of the region too: what lies before a begin, or behind an
+    /// end, is no part of it.
     pub fn sample(&mut self, machine: &Machine) {
         let Some(timing) = machine.timing() else { return };
         let was_open = mem::replace(&mut self.was_open, self.is_open);

@@ -201,8 +201,8 @@ impl Exchange {
         self.turn(thread).unwrap_or(at)
     }
 
-    /// How often `thread`, which comes at cycle `at`, won `line` more often than another that wants it too, as far as that
-    /// counts. One that comes anew begins where the last of the others is.
+    /// How often `thread`, which comes at cycle `at`, won `line` more often than another that wants it too, as
+    /// far as that counts. One that comes anew begins where the last of the others is.
     fn lead(&mut self, thread: usize, line: u64, at: u64) -> u64 {
         let Rules { longest_lead, wanted, .. } = self.rules;
         let takes_part = |(asked, when): (u64, u64)| asked == line && when + wanted > at;

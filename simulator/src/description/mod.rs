@@ -27,8 +27,8 @@ pub struct Description {
     file: File,
 }
 
-/// The line, from 1, of the key that a complaint about a description begins with, if it does: `a.key` of the table `a`, `a[0].key` of the first
-/// table of several, or one of the topology's, which are named without it.
+/// The line, from 1, of the key that a complaint about a description begins with, if it does: `a.key` of the
+/// table `a`, `a[0].key` of the first table of several, or one of the topology's, which are named without it.
 #[must_use]
 pub fn line_of_key(text: &str, message: &str) -> Option<usize> {
     let key = message.split([' ', ':']).next()?;

@@ -1,8 +1,9 @@
 //! Doorbells between threads: Power ISA 3.0B Book III, Processor Control.
 //!
-//! `msgsnd` rings any thread of the machine by its PIR (on POWER8 one of the own core by its TIR), for the hypervisor; `msgsndp` rings a thread
-//! of the core by its TIR, for the operating system. A doorbell waits until the interrupt is taken or
-//! the receiver clears it. Everything is in order already, so `msgsync` has nothing to do.
+//! `msgsnd` rings any thread of the machine by its PIR (on POWER8 one of the own core by its TIR), for the
+//! hypervisor; `msgsndp` rings a thread of the core by its TIR, for the operating system. A doorbell waits
+//! until the interrupt is taken or the receiver clears it. Everything is in order already, so `msgsync` has
+//! nothing to do.
 
 use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};

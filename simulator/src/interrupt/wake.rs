@@ -1,9 +1,10 @@
 //! What ends a `stop` or a `wait`, when, and what the thread finds then.
 //!
 //! Of `stop`: with PSSCR\[EC\]=0 any interrupt that waits ends it, whatever MSR\[EE\] and LPCR\[PECE\] say; the
-//! thread goes on behind the `stop` and takes the interrupt there if it may. With EC=1 only what
-//! LPCR\[PECE\] names ends it, by a system reset that says why; with ESL=1 state is lost as `power_saving`
-//! has it. POWER8's instructions wait as with both. A system reset that somebody asked for ends any. Source: `docs/facts/idle.md#what-ends-it`.
+//! thread goes on behind the `stop` and takes the interrupt there if it may. With EC=1 only what LPCR\[PECE\]
+//! names ends it, by a system reset that says why; with ESL=1 state is lost as `power_saving` has it. POWER8's
+//! instructions wait as with both. A system reset that somebody asked for ends any. Source:
+//! `docs/facts/idle.md#what-ends-it`.
 //!
 //! A `wait` changes nothing but the time. An exception ends it; whether one whose interrupt is masked
 //! does is a switch. Platform notifications, which would too, are not modelled; nor is an event-based branch,
@@ -45,7 +46,8 @@ pub fn reason(thread: &Thread, shared: &Shared) -> u64 {
     next(thread, shared).expect("something ends the wait").1
 }
 
-/// Ends the wait of the sleeping `thread` for `reason`; it has reached the power-saving `level`. With a system reset, unless it simply goes on.
+/// Ends the wait of the sleeping `thread` for `reason`; it has reached the power-saving `level`. With a system
+/// reset, unless it simply goes on.
 pub fn wake(
     thread: &mut Thread,
     shared: &mut Shared,

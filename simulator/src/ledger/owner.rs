@@ -40,8 +40,8 @@ impl Owner {
         }
     }
 
-    /// The partition, or `None` for the hypervisor and firmware whomever they serve. A line that one side lost to another
-    /// is an indirect cost.
+    /// The partition, or `None` for the hypervisor and firmware whomever they serve. A line that one side lost
+    /// to another is an indirect cost.
     #[must_use]
     pub fn side(self) -> Side {
         match self {

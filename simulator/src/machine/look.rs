@@ -12,8 +12,8 @@ use crate::mmu::{self, Access};
 const PAGE: u64 = 4096;
 
 impl Machine {
-    /// The four bytes that thread `index` would fetch from effective address `address` in its state of now; `None` where
-    /// it has no translation or no memory answers.
+    /// The four bytes that thread `index` would fetch from effective address `address` in its state of now;
+    /// `None` where it has no translation or no memory answers.
     #[must_use]
     pub fn code_at(&self, index: usize, address: u64) -> Option<[u8; 4]> {
         let State { threads, shared, .. } = &self.state;
@@ -22,8 +22,8 @@ impl Machine {
         Some(shared.memory.read(shared.memory.locate(real)?))
     }
 
-    /// Reads memory from effective address `address` on as thread `index` would load it in its state of now. Says how many
-    /// bytes it read: those before the first that has no translation, or where no memory answers.
+    /// Reads memory from effective address `address` on as thread `index` would load it in its state of now.
+    /// Says how many bytes it read: those before the first that has no translation, or where no memory answers.
     #[must_use]
     pub fn look_at(&self, index: usize, address: u64, bytes: &mut [u8]) -> usize {
         let State { threads, shared, .. } = &self.state;
@@ -31,8 +31,8 @@ impl Machine {
         self.look(address, bytes, |address| mmu::look(thread, shared, address, Access::Load))
     }
 
-    /// The same from guest real address `address` of partition `lpid` on: as a thread of the partition would load it with
-    /// relocation off. No partition has memory before the hypervisor has set up its translation.
+    /// The same from guest real address `address` of partition `lpid` on: as a thread of the partition would
+    /// load it with relocation off. No partition has memory before the hypervisor has set up its translation.
     #[must_use]
     pub fn look_at_guest_real(&self, lpid: u32, address: u64, bytes: &mut [u8]) -> usize {
         let State { threads, shared, .. } = &self.state;
@@ -42,8 +42,8 @@ impl Machine {
         self.look(address, bytes, |address| mmu::look(&thread, shared, address, Access::Load))
     }
 
-    /// The same from effective address `address` on, as the hypervisor would load it with relocation on, where it has memory of
-    /// its own (quadrant 3, which has no partition and no process).
+    /// The same from effective address `address` on, as the hypervisor would load it with relocation on, where
+    /// it has memory of its own (quadrant 3, which has no partition and no process).
     #[must_use]
     pub fn look_at_host(&self, address: u64, bytes: &mut [u8]) -> usize {
         let State { threads, shared, .. } = &self.state;

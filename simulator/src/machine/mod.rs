@@ -81,8 +81,8 @@ impl Machine {
         self.stop_at = marks;
     }
 
-    /// Begins `region` with each interrupt of this vector that takes a thread out of a partition, as if the thread had passed
-    /// a mark there; it is no part of the machine's state.
+    /// Begins `region` with each interrupt of this vector that takes a thread out of a partition, as if the
+    /// thread had passed a mark there; it is no part of the machine's state.
     pub fn begin_at(&mut self, vector: Vector, region: Region) {
         self.begin_at = Some((vector, region));
     }

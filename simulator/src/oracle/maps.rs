@@ -1,10 +1,11 @@
-//! An oracle of the hypervisor's maps: when a partition is entered, the hypervisor's own translations, in its tables and in
-//! the TLBs of all cores, reach no page of a partition without an open map.
+//! An oracle of the hypervisor's maps: when a partition is entered, the hypervisor's own translations, in its
+//! tables and in the TLBs of all cores, reach no page of a partition without an open map.
 //!
-//! What is open, it does not ask the hypervisor. On a thread that a partition runs on, no work of the hypervisor is under way.
-//! So a PID that only such a thread uses, with LPIDR 0, must find nothing, and neither may PID 0, which quadrant 3
-//! implies; but the frame of a virtual processor area stays mapped for as long as a partition has registered it. What a
-//! partition's pages are, its own second stage says. That a page is not reachable is not yet that it is not speculable: the machine has no wrong path.
+//! What is open, it does not ask the hypervisor. On a thread that a partition runs on, no work of the
+//! hypervisor is under way. So a PID that only such a thread uses, with LPIDR 0, must find nothing, and neither
+//! may PID 0, which quadrant 3 implies; but the frame of a virtual processor area stays mapped for as long as a
+//! partition has registered it. What a partition's pages are, its own second stage says. That a page is not
+//! reachable is not yet that it is not speculable: the machine has no wrong path.
 //!
 //! It is an observer: it never changes the machine. It reads all tables at each entry it looks at, so it is for tests.
 

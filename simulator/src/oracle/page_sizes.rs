@@ -1,13 +1,13 @@
-//! An oracle of hashed translation: at no instant does an address have pages of two actual sizes under one base size, in
-//! the table and in the TLBs together, whether or not anybody touches the address.
+//! An oracle of hashed translation: at no instant does an address have pages of two actual sizes under one base
+//! size, in the table and in the TLBs together, whether or not anybody touches the address.
 //!
 //! Hardware answers such a state with a machine check where it meets it, and with anything where it does not. Software
 //! that takes an entry out, invalidates its page everywhere and only then writes the next is never named.
 //! Entries of another *base* size are legal: Linux leaves them behind. Source:
 //! `docs/facts/hashed-translation.md#entry-form`.
 //!
-//! It is an observer: it never changes the machine. It learns a partition's table when a thread of it first accesses memory,
-//! or returns into it, reads the table once, and looks at each store into it from then on.
+//! It is an observer: it never changes the machine. It learns a partition's table when a thread of it first
+//! accesses memory, or returns into it, reads the table once, and looks at each store into it from then on.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! An oracle about the L1 data cache, in timing mode: what is in it when a partition is entered.
 //!
-//! A partition may learn by speculation what lies in the L1 data cache, and nothing else. So it is to find nothing there that its
-//! hardware thread brought in before, in another partition or in the hypervisor.
+//! A partition may learn by speculation what lies in the L1 data cache, and nothing else. So it is to find
+//! nothing there that its hardware thread brought in before, in another partition or in the hypervisor.
 
 use arch::registers::msr;
 use arch::registers::spr::Spr;

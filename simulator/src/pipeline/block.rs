@@ -29,7 +29,8 @@ pub struct TimedBlocks {
 }
 
 impl TimedBlocks {
-    /// The operations of block `number`, about to be executed by `owner` at `address` in a function that `caller` called.
+    /// The operations of block `number`, about to be executed by `owner` at `address` in a function that
+    /// `caller` called.
     #[inline]
     pub fn get(
         &mut self,

@@ -1,10 +1,11 @@
 //! The calls of each hardware thread that have not returned yet, for a ledger that knows who called.
 //!
-//! A taken branch that leaves a return address calls, and a `bclr` returns. A return comes to the address behind its call with
-//! the stack pointer (GPR 1, as the ABI has it) of the call; one that does not, as after a switch of tasks, shows that the
-//! calls are not known, and all are forgotten. What left without a return is forgotten too: with the next call, return or
-//! `rfid` the stack pointer is above what it was at the call, and a kernel that goes on to a program has no open calls. So a
-//! caller may be missing, but none is wrong in code that keeps to the ABI.
+//! A taken branch that leaves a return address calls, and a `bclr` returns. A return comes to the address
+//! behind its call with the stack pointer (GPR 1, as the ABI has it) of the call; one that does not, as after a
+//! switch of tasks, shows that the calls are not known, and all are forgotten. What left without a return is
+//! forgotten too: with the next call, return or `rfid` the stack pointer is above what it was at the call, and
+//! a kernel that goes on to a program has no open calls. So a caller may be missing, but none is wrong in code
+//! that keeps to the ABI.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! The core as time sees it: how long instructions take, and why.
 //!
-//! `exec` says what an instruction does and knows no time. In timing mode each instruction that was
-//! executed is passed on to here, with what it accessed and where it went, and [`stages`] finds the
-//! cycle at which it completes: one pass, in program order, in the way of zsim's out-of-order core. The
-//! time is charged to owners, instructions and causes in [`Charges`]. Nothing in here changes what the machine computes, but through the
-//! time that the time base and the decrementers show.
+//! `exec` says what an instruction does and knows no time. In timing mode each instruction that was executed is
+//! passed on to here, with what it accessed and where it went, and [`stages`] finds the cycle at which it
+//! completes: one pass, in program order, in the way of zsim's out-of-order core. The time is charged to
+//! owners, instructions and causes in [`Charges`]. Nothing in here changes what the machine computes, but
+//! through the time that the time base and the decrementers show.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -204,8 +204,8 @@ impl Timing {
         (self.memory.misses(thread), self.translations.misses(thread))
     }
 
-    /// What the L1 data cache of `thread`'s core has that the thread brought in, but partition `lpid` did not: its lines, by
-    /// their places in memory.
+    /// What the L1 data cache of `thread`'s core has that the thread brought in, but partition `lpid` did not:
+    /// its lines, by their places in memory.
     pub fn residue(&self, thread: usize, lpid: u32) -> impl Iterator<Item = (u64, Bringer)> {
         self.memory.residue(thread, lpid)
     }

@@ -2,8 +2,8 @@
 //!
 //! Direction: a local table by address, a global one by address and history, and a selector between them;
 //! POWER9 has four longer TAGE tables besides, and a selector of the local one, which are left out. Indirect
-//! targets: the last target by address; of two such branches in a block of 32 bytes the second is never predicted. Returns: a ring of addresses. Tables belong to a core, history and stack to a
-//! thread.
+//! targets: the last target by address; of two such branches in a block of 32 bytes the second is never
+//! predicted. Returns: a ring of addresses. Tables belong to a core, history and stack to a thread.
 
 use serde::{Deserialize, Serialize};
 

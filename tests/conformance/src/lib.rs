@@ -23,8 +23,8 @@ pub struct Verdict {
     pub console: String,
     /// The report, if it stopped instead of switching off.
     pub report: Option<String>,
-    /// Where pages of two sizes were at one address of the hashed page table and the TLBs; `None` from QEMU, which nobody
-    /// watches.
+    /// Where pages of two sizes were at one address of the hashed page table and the TLBs; `None` from QEMU,
+    /// which nobody watches.
     pub two_sizes: Option<Vec<String>>,
 }
 

@@ -17,8 +17,8 @@ struct Arguments {
     /// Compare only this instruction, by its base mnemonic, such as add, lwarx, fmadd. Without this, compare all.
     #[arg(long, value_name = "M")]
     mnemonic: Option<String>,
-    /// Run this many cases for each instruction. With fewer than the default a known disagreement may not occur, which is
-    /// no failure then.
+    /// Run this many cases for each instruction. With fewer than the default a known disagreement may not
+    /// occur, which is no failure then.
     #[arg(long, value_name = "N", default_value_t = USUAL_CASES as u64, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     cases: u64,
     /// Seed of the random cases; the same seed makes the same cases.

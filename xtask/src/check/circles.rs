@@ -1,7 +1,7 @@
 //! Files that import each other in a circle.
 //!
-//! A file imports downwards. Parent and child may know each other; any other circle, one that goes through a parent's child
-//! too, is a complaint that names the files on it.
+//! A file imports downwards. Parent and child may know each other; any other circle, one that goes through a
+//! parent's child too, is a complaint that names the files on it.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -69,8 +69,9 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the file that a text names is there: from the root, or from one of the folders that the text is in.
 ///
-/// A name without a folder of ours is looked at in documents only, outside of their examples, and may be the end of a path;
-/// in capitals it stands for any file. A document of that name is explained among the sources, or ours.
+/// A name without a folder of ours is looked at in documents only, outside of their examples, and may be the
+/// end of a path; in capitals it stands for any file. A document of that name is explained among the sources,
+/// or ours.
 fn find(tree: &Tree, citing: &Path, name: &str, is_example: bool) -> Result<(), String> {
     let (path, anchor) = split(name);
     let path = Path::new(path);

@@ -1,8 +1,8 @@
-//! The floors of a crate: the table in ARCHITECTURE.md lists them from the top, and a module imports from the floors below
-//! its own only.
+//! The floors of a crate: the table in ARCHITECTURE.md lists them from the top, and a module imports from the
+//! floors below its own only.
 //!
-//! The table names rooms, the crate's own modules, and such parts of a room as lie on another floor than the rest of it. Rooms of
-//! one floor do not know each other. Parent and child may know each other here too.
+//! The table names rooms, the crate's own modules, and such parts of a room as lie on another floor than the
+//! rest of it. Rooms of one floor do not know each other. Parent and child may know each other here too.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Who may use whom: the table of crates in ARCHITECTURE.md, compared with the real graph in both directions.
 //!
-//! The hypervisor and the machine meet only in `arch`: a mistake that both share would hide itself. A row of the table is
-//! for one crate, for several, or, with `*`, for all in a folder that have no row of their own.
+//! The hypervisor and the machine meet only in `arch`: a mistake that both share would hide itself. A row of
+//! the table is for one crate, for several, or, with `*`, for all in a folder that have no row of their own.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ const FUZZ: &str = "fuzz";
 /// A crate: its folder, and the folders of those that it uses.
 type Crate = (String, Vec<String>);
 
-/// A complaint for each use that the table does not allow, for each crate that it does not know, and for each thing that it
-/// says and that is not so.
+/// A complaint for each use that the table does not allow, for each crate that it does not know, and for each
+/// thing that it says and that is not so.
 ///
 /// # Errors
 /// If the manifest of the fuzz targets is no TOML.

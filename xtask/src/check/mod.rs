@@ -7,6 +7,7 @@ mod folders;
 mod guests;
 mod keys;
 mod layers;
+mod lines;
 mod modules;
 mod registers;
 mod sources;
@@ -29,6 +30,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     complaints.extend(sources::check(&tree));
     complaints.extend(registers::check(&tree));
     complaints.extend(keys::check(&tree));
+    complaints.extend(lines::check(&tree));
     complaints.extend(circles::check(&tree)?);
     complaints.extend(floors::check(&tree)?);
     complaints.extend(test_code::check(&tree)?);

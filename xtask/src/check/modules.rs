@@ -74,8 +74,8 @@ fn module_of(inside: &Path) -> Module {
     module
 }
 
-/// What the files of a crate declare, and the paths that they name. What begins with another name than `crate`, `self` and
-/// `super` may be a child of where it stands, or imported there.
+/// What the files of a crate declare, and the paths that they name. What begins with another name than `crate`,
+/// `self` and `super` may be a child of where it stands, or imported there.
 #[derive(Default)]
 struct Names {
     /// Where the visitor is: a file, or a module in one.

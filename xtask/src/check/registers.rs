@@ -1,6 +1,7 @@
 //! Whether the tables of registers in words agree with the table that the hypervisor moves them by.
 //!
-//! The words are at the head of the file that has the table: which register an exit or a switch changes, and what takes which away.
+//! The words are at the head of the file that has the table: which register an exit or a switch changes, and
+//! what takes which away.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,14 +1,16 @@
 //! What of a file is compiled for tests only, and where it stands: `cfg(test)` says so, and not a name.
 //!
-//! Unit tests are modules at the end of the file that they test, each a file (`mod tests;`) or not (`mod tests { ... }`).
+//! Unit tests are the module `tests` at the end of the file that they test, a file (`mod tests;`) or not
+//! (`mod tests { ... }`). Modules that help tests have other names, and are not private.
 
 use anyhow::{Context, Result};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, ImplItem, Item, Meta, Token};
+use syn::{Attribute, ImplItem, Item, ItemMod, Meta, Token, Visibility};
 
 use super::text::{Tree, has_extension};
 
-/// A complaint for each file of ours in which anything comes after a module of tests.
+/// A complaint for each file of ours in which anything comes after a module of tests, and for each such module that
+/// has another name.
 pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
     let mut complaints = Vec::new();
     for (path, text) in tree.texts.iter().filter(|(path, _)| has_extension(path, "rs")) {
@@ -16,6 +18,15 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
         let is_test = |item: &&Item| is_module_of_tests(item);
         if file.items.iter().skip_while(|item| !is_test(item)).any(|item| !is_test(&item)) {
             complaints.push(format!("{}: tests are last in a file", path.display()));
+        }
+        for item in file.items.iter().filter(is_test) {
+            if let Item::Mod(ItemMod { vis: Visibility::Inherited, ident, attrs, .. }) = item
+                && ident != "tests"
+                && attrs.iter().any(is_cfg_test)
+            {
+                let text = "tests are in a module called `tests`, or in one of its own";
+                complaints.push(format!("{}: mod {ident}: {text}", path.display()));
+            }
         }
     }
     Ok(complaints)
@@ -31,6 +42,12 @@ pub(super) fn is_for_tests(attributes: &[Attribute]) -> bool {
         attribute.path().is_ident("cfg")
             && attribute.parse_args::<Meta>().is_ok_and(|condition| implies_test(&condition))
     })
+}
+
+/// Whether it says `cfg(test)` and no more: models for Loom are no unit tests.
+fn is_cfg_test(attribute: &Attribute) -> bool {
+    let is_test = |condition: Meta| matches!(condition, Meta::Path(path) if path.is_ident("test"));
+    attribute.path().is_ident("cfg") && attribute.parse_args::<Meta>().is_ok_and(is_test)
 }
 
 fn implies_test(condition: &Meta) -> bool {
@@ -91,10 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_after_the_tests() {
+    fn nothing_comes_after_the_tests_which_have_one_name() {
         for (text, complaints) in [
             ("mod a; fn f() {} #[cfg(test)] mod tests;", 0),
-            ("#[cfg(test)] mod sparse; #[cfg(test)] mod tests {}", 0),
+            ("#[cfg(test)] pub(crate) mod sparse; #[cfg(test)] mod tests {}", 0),
+            ("#[cfg(test)] mod tests {} #[cfg(test)] mod more_tests;", 1),
+            ("#[cfg(all(loom, test))] mod models; #[cfg(test)] mod tests {}", 0),
             ("#[cfg(test)] const A: u8 = 1; fn f() {}", 0),
             ("#[cfg(test)] mod tests; pub use a::B;", 1),
             ("#[cfg(test)] mod tests {} #[cfg(test)] const A: u8 = 1;", 1),

@@ -76,7 +76,8 @@ pub(super) fn headings(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The rows of the tables below the heading `title`, up to the next heading, without their heads: the text of each cell.
+/// The rows of the tables below the heading `title`, up to the next heading, without their heads: the text of
+/// each cell.
 pub(super) fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<&'a str>> {
     let is_title = |line: &&str| line.trim_start_matches('#').trim() == title;
     let section = text.lines().skip_while(|line| !is_title(line)).skip(1);

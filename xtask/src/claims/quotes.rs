@@ -1,6 +1,7 @@
 //! Outputs that a document quotes, in blocks whose commands are `powervisor run`, `powervisor diff` and `sed`.
 //!
-//! A quoted line is the next line of the output that is the same but for its figures; `...` stands for lines that are left out.
+//! A quoted line is the next line of the output that is the same but for its figures; `...` stands for lines
+//! that are left out.
 
 use std::collections::VecDeque;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A kernel as a guest of the hypervisor, with a file system on a virtual SCSI disk: its own driver judges the adapter, and the host's
-//! tools judge what it wrote.
+//! A kernel as a guest of the hypervisor, with a file system on a virtual SCSI disk: its own driver judges the
+//! adapter, and the host's tools judge what it wrote.
 
 use std::fs;
 use std::path::Path;

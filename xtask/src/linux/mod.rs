@@ -82,8 +82,8 @@ pub(crate) struct Arguments {
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
-    /// Boot with this many chips, cores per chip and threads per core, such as 1x2x4; without this boot with one, eight and
-    /// 32 threads in turn.
+    /// Boot with this many chips, cores per chip and threads per core, such as 1x2x4; without this boot with
+    /// one, eight and 32 threads in turn.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
     topology: Option<String>,
 }

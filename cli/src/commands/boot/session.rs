@@ -359,8 +359,8 @@ impl Session {
         self.machine.stop_before(places);
     }
 
-    /// Lets the region know of where the machine stopped; what that is, if this run ends there: --until, or where the trace
-    /// begins, which is over then.
+    /// Lets the region know of where the machine stopped; what that is, if this run ends there: --until, or
+    /// where the trace begins, which is over then.
     fn stopped(&mut self, end: &RunState) -> Option<Until> {
         let is_at = |stop: &&mut Stop| stop.is_at(end, &self.machine);
         let until = self.until.as_mut().filter(is_at).map(|stop| stop.at.clone());

@@ -46,7 +46,8 @@ pub struct Mitigations {
 }
 
 impl Mitigations {
-    /// What `policy` makes of what `firmware` asks for. Firmware that says nothing gets all that does not need to be asked for.
+    /// What `policy` makes of what `firmware` asks for. Firmware that says nothing gets all that does not need
+    /// to be asked for.
     #[must_use]
     pub fn new(policy: MitigationPolicy, firmware: &Firmware<'_>) -> Self {
         let is = |state, feature| firmware.has_feature(state, feature);

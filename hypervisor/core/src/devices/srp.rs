@@ -28,7 +28,8 @@ pub struct Descriptor {
 /// Descriptors that a unit itself can have, at most.
 const LOCAL_MAX: usize = (UNIT_BYTES_MAX - command::REST - DESCRIPTOR_BYTES - 4) / DESCRIPTOR_BYTES;
 
-/// Where a command's data lies: the descriptors that are in the unit, and then those of a table in the partition's memory.
+/// Where a command's data lies: the descriptors that are in the unit, and then those of a table in the
+/// partition's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Descriptors {
     local: [Descriptor; LOCAL_MAX],
@@ -121,8 +122,8 @@ impl Command {
     }
 }
 
-/// The place of the disk that a logical unit is: a target of the first bus with unit 0, in the format that names all three, or
-/// the first target's in the simplest one.
+/// The place of the disk that a logical unit is: a target of the first bus with unit 0, in the format that
+/// names all three, or the first target's in the simplest one.
 #[must_use]
 pub const fn target(lun: u64) -> Option<usize> {
     let word = (lun >> 48) as usize;

@@ -1,7 +1,8 @@
 //! A window through which a partition's devices see its memory: a translation control entry for each of its pages.
 //!
-//! The table is the hypervisor's, made with the partition and never larger: no hypercall asks for memory. What an entry may name
-//! is checked as it is put there ([`Window::check`]); a partition's memory does not change afterwards.
+//! The table is the hypervisor's, made with the partition and never larger: no hypercall asks for memory. What
+//! an entry may name is checked as it is put there ([`Window::check`]); a partition's memory does not change
+//! afterwards.
 
 use alloc::vec::Vec;
 

@@ -1,7 +1,7 @@
 //! Data on its way between a disk and the partition.
 //!
-//! It moves in pieces, so that nobody waits for long: the vCPU that sent the command does them before it goes on, in its
-//! slices.
+//! It moves in pieces, so that nobody waits for long: the vCPU that sent the command does them before it goes
+//! on, in its slices.
 
 use crate::devices::disk::Disk;
 use crate::devices::dma::Dma;

@@ -64,8 +64,9 @@ impl<H: Enter> Running<'_, H> {
         partition.statistics.preempted += u64::from(*departure == Departure::Preempted);
     }
 
-    /// Accounts for the stay of the vCPU, which has left, and decides what it does next and, where that follows from how it
-    /// left, who runs next here; `None` if it goes on here at once. All of it with the schedule locked once.
+    /// Accounts for the stay of the vCPU, which has left, and decides what it does next and, where that follows
+    /// from how it left, who runs next here; `None` if it goes on here at once. All of it with the schedule
+    /// locked once.
     pub(super) fn left(
         &mut self,
         partition: &mut Partition<H>,
@@ -74,7 +75,8 @@ impl<H: Enter> Running<'_, H> {
         let mut locked = self.system.schedule.lock();
         let schedule = &mut *locked;
         self.account(partition, schedule, &departure);
-        // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided pays for its way.
+        // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided
+        // pays for its way.
         let is_concluded = partition.life.may_run().is_none();
         let out_of_time = if partition.end.is_none() && partition.time_limit.is_some() {
             // The way in may take as long again, as others of the partition want its lock too.
@@ -169,7 +171,8 @@ impl<H: Enter> Running<'_, H> {
         Some(Left::GoesOn(chosen))
     }
 
-    /// The vCPU gives the thread back, and what it was lent; if its partition's end was decided at the time `end`, it pays until then.
+    /// The vCPU gives the thread back, and what it was lent; if its partition's end was decided at the time
+    /// `end`, it pays until then.
     fn vacates(&mut self, schedule: &mut Schedule, end: Option<u64>) {
         schedule.vacates(self.thread, self.id, end);
         self.slice.lend(schedule, 0);
@@ -185,7 +188,8 @@ impl<H: Enter> Running<'_, H> {
         waits.then_some(Sleep::Ceded { until })
     }
 
-    /// Whether the vCPU, which can run, runs next here too; with a new slice if it has used its own, or gave it to nobody.
+    /// Whether the vCPU, which can run, runs next here too; with a new slice if it has used its own, or gave it
+    /// to nobody.
     fn goes_on_here(&mut self, schedule: &mut Schedule, has_time: bool) -> bool {
         let queue = &mut schedule.queue;
         let has_conferred_time = has_time && self.slice.payer != self.id;

@@ -72,8 +72,9 @@ impl<H: Enter> Running<'_, H> {
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
-        // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on when all have used it,
-        // with their ways in and out. Below a quarter of a slice they divide that: it is less than a slice that they use too much.
+        // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on
+        // when all have used it, with their ways in and out. Below a quarter of a slice they divide that: it is
+        // less than a slice that they use too much.
         let together = partition.vcpus.len().min(schedule.threads()) as u64;
         let least = self.system.policy.slice / 4;
         let part = |left: u64| match together {

@@ -114,12 +114,13 @@ pub struct Running<'a, H: Hal> {
 /// A machine that runs guests.
 pub trait Enter: Hal {
     /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::private_hypercall`],
-    /// [`Running::hypercall`] and [`Running::exit`] are called for its exits. [`Running::entered`] says when it was entered, from
-    /// before its first instruction on, and [`Running::left`] when it had left. No lock may be held.
+    /// [`Running::hypercall`] and [`Running::exit`] are called for its exits. [`Running::entered`] says when it
+    /// was entered, from before its first instruction on, and [`Running::left`] when it had left. No lock may
+    /// be held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure;
 
-    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base meanwhile, or when the
-    /// vCPU left.
+    /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base
+    /// meanwhile, or when the vCPU left.
     fn save_registers(
         &self,
         into: &mut Registers,
@@ -131,8 +132,8 @@ pub trait Enter: Hal {
     /// nobody's.
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
 
-    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here before its optimisation, but
-    /// for `without`. [`Enter::load_eagerly`] with the same has to follow.
+    /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here
+    /// before its optimisation, but for `without`. [`Enter::load_eagerly`] with the same has to follow.
     fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64;
 
     /// Copies all of that back, for a guest that has to leave at the time `until`.

@@ -1,7 +1,8 @@
 //! Calls of a vCPU that concern nobody else: what answers them has no partition locked.
 //!
-//! The vCPU does not leave. Whoever concludes its partition meanwhile, or changes something that concerns it, has rung the
-//! doorbell of its hardware thread, and that is not cleared here: the vCPU leaves as soon as it is back in its own code.
+//! The vCPU does not leave. Whoever concludes its partition meanwhile, or changes something that concerns it,
+//! has rung the doorbell of its hardware thread, and that is not cleared here: the vCPU leaves as soon as it is
+//! back in its own code.
 
 use arch::bundle::RegisterPolicy;
 use arch::papr::Hypercall;
@@ -24,6 +25,8 @@ pub enum Private {
     Offered,
     /// It is answered, with H_SUCCESS, and the vCPU leaves before it returns from it.
     Departs,
+    /// Nothing has happened, and [`Running::give_up`] answers it.
+    GivesUp,
     /// Nothing has happened, and [`Running::initialize_page`] answers it, if the page is the partition's already.
     OfPage,
     /// Nothing has happened, and [`Running::hypercall`] answers it.
@@ -38,22 +41,21 @@ impl<H: Enter> Running<'_, H> {
                 self.system.hal.set_sprg0(argument);
                 Private::Answered
             }
-            Hypercall::Confer if is_all_others(argument) => self.give_up(),
+            Hypercall::Confer if is_all_others(argument) => Private::GivesUp,
             Hypercall::PageInit => Private::OfPage,
             _ => Private::Shared,
         }
     }
 
-    /// Answers H_PAGE_INIT with these arguments without the partition's lock: whether it is answered, with H_SUCCESS. Else
-    /// nothing has happened, and [`Running::hypercall`] answers it.
+    /// Answers H_PAGE_INIT with these arguments without the partition's lock: whether it is answered, with
+    /// H_SUCCESS. Else nothing has happened, and [`Running::hypercall`] answers it.
     pub fn initialize_page(&self, flags: u64, to: u64, from: u64) -> bool {
         let given = self.system.given(self.place.0);
         initialize_owned(given, self.system.hal, flags, to, from)
     }
 
-    /// Not inlined, so that a call that nobody knows does not pay for the registers that this needs.
-    #[inline(never)]
-    fn give_up(&mut self) -> Private {
+    /// Answers H_CONFER to all others: the vCPU gives up the processor.
+    pub fn give_up(&mut self) -> Private {
         if !self.is_alone() {
             return self.departs();
         }
@@ -77,8 +79,8 @@ impl<H: Enter> Running<'_, H> {
         Private::Departs
     }
 
-    /// Whether the vCPU, whose record has all that is not in a special-purpose register, goes on behind its hypercall, after
-    /// the rest is in the record too: any other hardware thread could take it there.
+    /// Whether the vCPU, whose record has all that is not in a special-purpose register, goes on behind its
+    /// hypercall, after the rest is in the record too: any other hardware thread could take it there.
     pub fn is_taken_back(&mut self) -> bool {
         let System { hal, .. } = self.system;
         let eager = match self.system.policy.registers {
@@ -101,15 +103,16 @@ impl<H: Enter> Running<'_, H> {
         goes_on
     }
 
-    /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time. If its partition may not run
-    /// for ever, the vCPU has to leave when it has used its part, whether it goes on or not.
+    /// Whether nobody waited for the processor when the vCPU got it, and nobody gave it the time. If its
+    /// partition may not run for ever, the vCPU has to leave when it has used its part, whether it goes on or
+    /// not.
     fn is_alone(&self) -> bool {
         self.runs_on && self.slice.payer == self.id
     }
 
-    /// Gives up the processor `now`: what the vCPU used is accounted, and the dispatcher chooses among those that are ready,
-    /// this one among them. Whether it chooses this one, which goes on then; otherwise nothing has happened, and
-    /// the vCPU has to leave for it.
+    /// Gives up the processor `now`: what the vCPU used is accounted, and the dispatcher chooses among those
+    /// that are ready, this one among them. Whether it chooses this one, which goes on then; otherwise nothing
+    /// has happened, and the vCPU has to leave for it.
     fn goes_on(&mut self, now: u64) -> bool {
         let stay = Stay {
             vcpu: self.id,

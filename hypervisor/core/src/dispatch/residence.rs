@@ -1,14 +1,15 @@
 //! Whose registers are in the processor of a hardware thread, between two vCPUs.
 //!
-//! A vCPU that leaves the processor is in the run queue at once, but its registers need not be in its record: if the thread
-//! runs it again next, nothing of them has to move. So the thread keeps them, and puts them into the record before it does
-//! anything else: before it runs another vCPU, and before it waits. A thread that takes a vCPU whose registers
-//! another one keeps waits for that, without a lock; the other one is between two vCPUs then, so it comes to it soon, and it has
-//! to do so before it waits for anybody itself.
+//! A vCPU that leaves the processor is in the run queue at once, but its registers need not be in its record:
+//! if the thread runs it again next, nothing of them has to move. So the thread keeps them, and puts them into
+//! the record before it does anything else: before it runs another vCPU, and before it waits. A thread that
+//! takes a vCPU whose registers another one keeps waits for that, without a lock; the other one is between two
+//! vCPUs then, so it comes to it soon, and it has to do so before it waits for anybody itself.
 //!
-//! A vCPU that goes on elsewhere may have begun invalidations here that other threads have not done yet. Its `tlbsync`, there,
-//! would not wait for them; so the thread that keeps it completes them before it lets go. Where there is no other thread,
-//! there is nothing to complete, and nothing of a vCPU that goes on here at once.
+//! A vCPU that goes on elsewhere may have begun invalidations here that other threads have not done yet. Its
+//! `tlbsync`, there, would not wait for them; so the thread that keeps it completes them before it lets go.
+//! Where there is no other thread, there is nothing to complete, and nothing of a vCPU that goes on here at
+//! once.
 
 use alloc::boxed::Box;
 
@@ -23,8 +24,8 @@ use super::Enter;
 /// What a hardware thread has of the vCPU that it ran last.
 #[derive(Debug, Default)]
 pub(crate) struct Resident {
-    /// Of which vCPU: its partition, and which of that one's it is. `None` if the processor has nobody's registers that are
-    /// worth anything.
+    /// Of which vCPU: its partition, and which of that one's it is. `None` if the processor has nobody's
+    /// registers that are worth anything.
     place: Option<(usize, usize)>,
     /// Its registers, but for what is in the processor, if its record does not have them.
     pub(super) kept: Option<Box<Registers>>,
@@ -69,8 +70,8 @@ impl Resident {
         self.forget();
     }
 
-    /// The vCPU at `place` leaves `thread` and may run anywhere; if it `makes_way`, another one comes here next. The time base, if
-    /// its registers were moved into its record.
+    /// The vCPU at `place` leaves `thread` and may run anywhere; if it `makes_way`, another one comes here
+    /// next. The time base, if its registers were moved into its record.
     pub(super) fn stays<H: Enter>(
         &mut self,
         system: &System<'_, H>,
@@ -95,7 +96,8 @@ impl Resident {
     }
 }
 
-/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then; the time base meanwhile.
+/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then; the time base
+/// meanwhile.
 pub(super) fn save<H: Enter>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,

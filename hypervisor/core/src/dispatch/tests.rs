@@ -115,8 +115,8 @@ fn partitions_take_turns_until_each_is_over_and_nobody_can_stop_the_others() {
     assert!((limit..limit + SLICE).contains(&ended[0].statistics.ran), "{:?}", ended[0].statistics);
 }
 
-/// Runs three vCPUs of two partitions on one thread, 20 entries of each, and does `check` at every one: with the number of
-/// the vCPU and of the entry.
+/// Runs three vCPUs of two partitions on one thread, 20 entries of each, and does `check` at every one: with
+/// the number of the vCPU and of the entry.
 fn at_each_entry(mut check: impl FnMut(&Fake, &mut Guest<'_, Fake>, usize, u64) + 'static) {
     let hal = Fake::new(8 << 20);
     let entries = Rc::new(RefCell::new(vec![0u64; 3]));

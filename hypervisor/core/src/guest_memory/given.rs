@@ -1,7 +1,7 @@
 //! What of a partition's memory is its own already: zeroed, and never taken back.
 //!
-//! It only grows, so that whoever finds a piece in it needs no lock to use the piece. A vCPU's calls that concern pages of
-//! its partition, and nobody else, are answered by this alone.
+//! It only grows, so that whoever finds a piece in it needs no lock to use the piece. A vCPU's calls that
+//! concern pages of its partition, and nobody else, are answered by this alone.
 
 use alloc::vec::Vec;
 

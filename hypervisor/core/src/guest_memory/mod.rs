@@ -4,9 +4,10 @@
 //! aligned 2 MiB lie wholly in the partition's memory, 64 KiB in the rest. Guest real and real addresses are congruent
 //! modulo 2 MiB, since [`crate::partition::load`] aligns.
 //!
-//! To zero is the work that takes long, so it is done in pieces of [`GuestMemory::piece_bytes`] at most. An exit does one:
-//! the vCPU goes on, by way of its slice's end if that has come, faults again and does the next, until the page is
-//! whole and is mapped. What the hypervisor itself writes for a partition needs the 64 KiB that it is in.
+//! To zero is the work that takes long, so it is done in pieces of [`GuestMemory::piece_bytes`] at most. An
+//! exit does one: the vCPU goes on, by way of its slice's end if that has come, faults again and does the next,
+//! until the page is whole and is mapped. What the hypervisor itself writes for a partition needs the 64 KiB
+//! that it is in.
 //!
 //! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
 //! are congruent modulo 1 GiB.
@@ -184,8 +185,8 @@ impl<H: Memory + Platform> GuestMemory<H> {
         result
     }
 
-    /// Does a piece of what it takes to map the page of `address`, and maps it with the last one; once it is mapped, this
-    /// is a mistake. Whether pages that were mapped before became one.
+    /// Does a piece of what it takes to map the page of `address`, and maps it with the last one; once it is
+    /// mapped, this is a mistake. Whether pages that were mapped before became one.
     ///
     /// # Errors
     /// That it is not possible.
@@ -239,8 +240,8 @@ impl<H: Memory + Platform> GuestMemory<H> {
         Ok(())
     }
 
-    /// Does a piece of what it takes to make all memory zero that a partition may have touched, from `unit` on: where the
-    /// next one begins.
+    /// Does a piece of what it takes to make all memory zero that a partition may have touched, from `unit` on:
+    /// where the next one begins.
     ///
     /// # Errors
     /// That it is not possible.

@@ -73,8 +73,8 @@ impl Presentation {
         (self.cppr as u32) << 24 | source
     }
 
-    /// XIRR; the processor's priority becomes that of the interrupt. The adapter's request is over with it, and whether it was
-    /// that is the other answer.
+    /// XIRR; the processor's priority becomes that of the interrupt. The adapter's request is over with it, and
+    /// whether it was that is the other answer.
     pub const fn accept(&mut self) -> (u32, bool) {
         let xirr = self.poll();
         if self.is_pending() {

@@ -1,6 +1,7 @@
 //! The interrupt source of a partition's adapter: which vCPU it interrupts, and with which priority.
 //!
-//! Each request counts once (an edge): it waits here until the vCPU accepts it, and requests that come meanwhile are one.
+//! Each request counts once (an edge): it waits here until the vCPU accepts it, and requests that come
+//! meanwhile are one.
 
 use crate::interrupts::presentation::NONE;
 

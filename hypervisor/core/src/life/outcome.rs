@@ -104,8 +104,8 @@ pub enum Departure {
     AwaitsProd,
     /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.
     Conferred(Option<VcpuId>),
-    /// It gives the rest of its slice to that of all others of its partition which has waited longest, or lets whoever is next
-    /// run first.
+    /// It gives the rest of its slice to that of all others of its partition which has waited longest, or lets
+    /// whoever is next run first.
     ConferredToAll,
     /// It stopped itself.
     Stopped,

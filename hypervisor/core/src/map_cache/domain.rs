@@ -1,9 +1,10 @@
-//! Xen's map cache of a domain, as it is since 2013: a pool of slots that all vCPUs share, behind a lock. To measure it, and for
-//! nothing else.
+//! Xen's map cache of a domain, as it is since 2013: a pool of slots that all vCPUs share, behind a lock. To
+//! measure it, and for nothing else.
 //!
-//! A hash of each vCPU finds what it released last; all else takes the lock. A slot that is released is garbage: its entry is
-//! invalid, and its translation may still be cached. When no slot is left that was never used since, all garbage becomes free at
-//! once, behind a flush of everything; every other vCPU flushes before its next miss, which the epoch tells it.
+//! A hash of each vCPU finds what it released last; all else takes the lock. A slot that is released is
+//! garbage: its entry is invalid, and its translation may still be cached. When no slot is left that was never
+//! used since, all garbage becomes free at once, behind a flush of everything; every other vCPU flushes before
+//! its next miss, which the epoch tells it.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -32,8 +32,8 @@ use arch::bundle::MapPolicy;
 pub const SLOTS: usize = 32;
 /// Buckets of the hash, so many idle slots there are at most.
 pub const BUCKETS: usize = 8;
-/// Frames that are mapped at a time, at most: as many as a walk of a nested radix tree of four levels touches, which is
-/// the deepest that a hypervisor can nest. Today two are.
+/// Frames that are mapped at a time, at most. Two are today, where a copy comes from and where it goes to; a walk
+/// through the tables of a guest would map one of each level beside them.
 pub const DEPTH: usize = 16;
 
 const _: () = assert!(BUCKETS.is_power_of_two(), "the hash is a mask");

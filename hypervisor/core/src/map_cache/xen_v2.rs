@@ -1,10 +1,10 @@
-//! Xen's map cache for each vCPU as it was posted in February 2020 and never merged: to measure it, and to show what it leaves
-//! behind, and for nothing else.
+//! Xen's map cache for each vCPU as it was posted in February 2020 and never merged: to measure it, and to show
+//! what it leaves behind, and for nothing else.
 //!
-//! A bucket is compared by its *frame*, not by its slot. So a slot whose bucket names the same frame in another slot counts as
-//! hashed when it is released, and is lost. A released slot keeps its entry and its translation until another frame takes it:
-//! any slot may keep a frame reachable for good. What the map side does is a reconstruction from the posted unmap side and from
-//! its review.
+//! A bucket is compared by its *frame*, not by its slot. So a slot whose bucket names the same frame in another
+//! slot counts as hashed when it is released, and is lost. A released slot keeps its entry and its translation
+//! until another frame takes it: any slot may keep a frame reachable for good. What the map side does is a
+//! reconstruction from the posted unmap side and from its review.
 
 use super::{
     BUCKETS, FRAME_LOG2, Frame, MapError, Opened, ReleaseError, SLOTS, Slot, SlotSet, Table,

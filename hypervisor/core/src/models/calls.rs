@@ -60,9 +60,13 @@ pub(super) fn call(
     arguments: [u64; 3],
 ) -> Option<Departure> {
     let [first, second, third] = arguments;
-    match running.private_hypercall(call, first) {
+    let answer = match running.private_hypercall(call, first) {
+        Private::GivesUp => running.give_up(),
+        other => other,
+    };
+    match answer {
         Private::OfPage if running.initialize_page(first, second, third) => return None,
-        Private::OfPage | Private::Shared => {}
+        Private::GivesUp | Private::OfPage | Private::Shared => {}
         Private::Answered => return None,
         Private::Departs => return running.departure.take(),
         Private::Offered => unreachable!("the hardware thread keeps the registers"),
@@ -105,7 +109,7 @@ fn storage_exit(
     status: u64,
     address: u64,
 ) -> Option<Departure> {
-    match running.exit(Door::Virtual, Exit::DataStorage { status, address }) {
+    match running.exit(Door::Virtual, Exit::DataStorage { status, asdr: address }) {
         Action::Departs(departure) => Some(departure),
         _ => None,
     }

@@ -1,5 +1,6 @@
-//! Transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that take more than one hold of a
-//! lock, beside others of two hardware threads. [`super::pairs`] has all calls beside all conclusions.
+//! Transitions in the life of a partition and its vCPUs (the tables of [`crate::life`]) that take more than one
+//! hold of a lock, beside others of two hardware threads. [`super::pairs`] has all calls beside all
+//! conclusions.
 
 use arch::papr::Hypercall;
 use arch::registers::lpcr;
@@ -222,8 +223,8 @@ fn of_two_that_start_a_vcpu_one_does() {
     });
 }
 
-/// A hardware thread has taken the first vCPU from the queue when another one lets the partition start anew, which makes
-/// that vCPU ready again.
+/// A hardware thread has taken the first vCPU from the queue when another one lets the partition start anew,
+/// which makes that vCPU ready again.
 #[test]
 fn a_vcpu_that_was_taken_when_its_partition_started_anew_runs_and_is_not_ready() {
     const THREE: Model = Model { switches: Some(3), ..Model::of(2, &[2]) };

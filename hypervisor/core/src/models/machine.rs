@@ -53,8 +53,8 @@ struct Doorbell {
 pub(super) struct Machine {
     pub(super) fake: Fake,
     doorbells: Vec<Doorbell>,
-    /// By hardware thread, the one register that stays in its processor until another vCPU enters: how often the vCPU whose it is was
-    /// entered, as its record says too.
+    /// By hardware thread, the one register that stays in its processor until another vCPU enters: how often
+    /// the vCPU whose it is was entered, as its record says too.
     processors: Vec<std::sync::Mutex<u64>>,
     program: Program,
 }

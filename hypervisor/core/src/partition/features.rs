@@ -11,8 +11,6 @@ use crate::boot::firmware::{Firmware, IdleState};
 
 /// The bits of PVR that say which revision a part is; the others differ between parts of one revision.
 const REVISION: u32 = 0xFFF;
-/// The first revision of POWER9 that loses no wake-up of a guest's `stop`: `docs/facts/idle.md#stop-in-a-guest`.
-const WAKES_ALWAYS: u32 = 0x203;
 
 /// The feature `guest-stop`: HFSCR lets a vCPU execute `stop`, with PSSCR\[ESL, EC, PSLL\]=0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,8 +57,9 @@ impl<'a> GuestStop<'a> {
         if version != guest_stop::VERSION {
             return Err(FeatureError::Version(version));
         }
-        let is_power9 = Processor::from_pvr(pvr) == Some(Processor::Power9);
-        if !is_power9 || pvr & REVISION < WAKES_ALWAYS {
+        let first =
+            Processor::from_pvr(pvr).and_then(|processor| processor.facts().guest_stop_from);
+        if first.is_none_or(|first| pvr & REVISION < first) {
             return Err(FeatureError::Processor(pvr));
         }
         let is_lite = |state: &IdleState<'_>| {

@@ -1,7 +1,8 @@
 //! What a partition finds in r3: the device tree of a PAPR machine, and behind it the RTAS entry.
 //!
-//! Source: `docs/facts/papr.md#device-tree-of-a-partition`. Processor properties are copied from firmware's tree,
-//! so that the guest sees the machine's own frequencies and cache geometry. What HFSCR never grants (transactions, the performance monitor where the partition file does not ask for it) is not described.
+//! Source: `docs/facts/papr.md#device-tree-of-a-partition`. Processor properties are copied from firmware's
+//! tree, so that the guest sees the machine's own frequencies and cache geometry. What HFSCR never grants
+//! (transactions, the performance monitor where the partition file does not ask for it) is not described.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,6 +10,7 @@ use alloc::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::features::{self, guest_stop};
 use arch::papr::{HYPERCALL_WORD, Hypercall, rtas, tce};
+use arch::processor::Processor;
 use arch::registers::psscr;
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
@@ -17,6 +19,7 @@ use crate::boot::flat_tree::FlatTree;
 use crate::devices::adapter::UNIT;
 use crate::interrupts::presentation::ADAPTER;
 use crate::partition::features::GuestStop;
+use crate::partition::radix;
 
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
@@ -44,11 +47,12 @@ const PROCESSOR_PROPERTIES: &[&str] = &[
     "timebase-frequency",
 ];
 
-/// `ibm,architecture-vec-5`: byte 24 radix translation, byte 26 the guest issues `tlbie`.
-const fn architecture_vector_5() -> [u8; 27] {
+/// `ibm,architecture-vec-5`.
+fn architecture_vector_5() -> [u8; 27] {
     let mut vector = [0; 27];
-    vector[24] = 0x40;
-    vector[26] = 0x40;
+    for (byte, bits) in radix::ARCHITECTURE_VECTOR_5 {
+        vector[byte] = bits;
+    }
     vector
 }
 
@@ -85,7 +89,8 @@ const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
     features[2] = 0x80 | 0x40 | 0x10 | 0x02; // MMU, floating point, run latch, no-execute
     features[2 + 1] = 0x20; // cache-inhibited large pages
     features[2 + 5] = 0x80; // little-endian
-    features[2 + 40] = 0x80; // radix translation
+    let (byte, bits) = radix::FEATURE;
+    features[2 + byte] = bits;
     features
 }
 const FEATURE_BYTES: usize = 66;
@@ -108,14 +113,23 @@ pub struct Content<'a> {
     /// Its vCPUs may execute `stop`.
     pub guest_stop: Option<GuestStop<'a>>,
     /// What it has of firmware's node of a processor.
-    pub processor: &'a [(&'static str, Vec<u8>)],
+    pub processor: &'a ProcessorNode,
 }
 
 /// What partitions have of firmware's node of a processor.
-#[must_use]
-pub fn processor_properties(processor: &FdtNode<'_>) -> Vec<(&'static str, Vec<u8>)> {
-    let find = |name: &&'static str| Some((*name, processor.property(name)?.value().to_vec()));
-    PROCESSOR_PROPERTIES.iter().filter_map(find).collect()
+#[derive(Debug)]
+pub struct ProcessorNode {
+    processor: Processor,
+    properties: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl ProcessorNode {
+    /// Of `processor`, of which firmware has this node.
+    #[must_use]
+    pub fn new(processor: Processor, node: &FdtNode<'_>) -> Self {
+        let find = |name: &&'static str| Some((*name, node.property(name)?.value().to_vec()));
+        Self { processor, properties: PROCESSOR_PROPERTIES.iter().filter_map(find).collect() }
+    }
 }
 
 /// Bytes of a tree with one vCPU and no arguments, roughly, and of each vCPU.
@@ -251,11 +265,12 @@ fn chosen(tree: &mut FlatTree, content: &Content<'_>) {
 }
 
 fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
+    let ProcessorNode { processor, properties } = content.processor;
     tree.begin("cpus");
     tree.add("#address-cells", &1u32);
     tree.add("#size-cells", &0u32);
     for number in 0..content.vcpus {
-        tree.begin(&format!("PowerPC,POWER9@{number:x}"));
+        tree.begin(&format!("PowerPC,{processor}@{number:x}"));
         tree.add("device_type", "cpu");
         tree.add("ibm,pa-features", &processor_features()[..]);
         tree.add("ibm,ppc-interrupt-gserver#s", &[number, 0]);
@@ -266,7 +281,7 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
         tree.add("ibm,vmx", &VECTORS_AND_VSX);
         tree.add("reg", &number);
         tree.add("status", "okay");
-        for (name, value) in content.processor {
+        for (name, value) in properties {
             tree.add(name, value.as_slice());
         }
         tree.end();

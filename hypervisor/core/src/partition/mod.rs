@@ -4,6 +4,7 @@ pub mod features;
 pub mod guest_tree;
 pub mod load;
 pub mod payload;
+pub mod radix;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,19 +25,13 @@ use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
 
-/// LPCR bits that every partition runs with: radix, the large decrementer, the hypervisor's own
+/// LPCR bits that every partition runs with: the large decrementer, the hypervisor's own
 /// decrementer, no external interrupts of the hypervisor while it runs itself, and the host's prefetch
 /// depth. Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`.
-const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4)
-    | lpcr::UPRT
-    | lpcr::HR
-    | lpcr::LD
-    | lpcr::HEIC
-    | lpcr::HVICE
-    | lpcr::HDICE;
+const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4) | lpcr::LD | lpcr::HEIC | lpcr::HVICE | lpcr::HDICE;
 
 /// LPCR of a partition that starts.
-const LPCR_AT_START: u64 = LPCR_ALWAYS | lpcr::GTSE;
+const LPCR_AT_START: u64 = LPCR_ALWAYS | radix::LPCR | radix::LPCR_AT_START;
 
 /// A partition.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use crate::boot::bundle::{Description, Segment};
 use crate::guest_memory::SMALL_LOG2;
 use crate::life::outcome::LoadError;
 use crate::partition::features::GuestStop;
-use crate::partition::guest_tree;
+use crate::partition::guest_tree::{self, ProcessorNode};
 
 /// What a partition is loaded from: a file's segments, and its device tree.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Payload {
     pub fn new(
         description: &Description,
         file: RealAddress,
-        processor: &[(&'static str, Vec<u8>)],
+        processor: &ProcessorNode,
         guest_stop: Option<GuestStop<'_>>,
     ) -> Result<Self, LoadError> {
         let content = guest_tree::Content {

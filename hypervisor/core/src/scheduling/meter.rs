@@ -11,9 +11,10 @@
 //! | the thread waits for work | nobody: it is idle |
 //! | the rest: the start, the end, a wait that ended for nothing | the hypervisor itself |
 //!
-//! So whoever makes others leave and come back pays for that as well, and who is always ready loses nothing by it
-//! but the moment. A partition ends once, so what its end takes, which is charged to nobody, cannot be had again; a time limit
-//! would otherwise depend on how many vCPUs wait for each other then. [`crate::scheduling::schedule::Schedule`] charges; this is the account of one thread.
+//! So whoever makes others leave and come back pays for that as well, and who is always ready loses nothing by
+//! it but the moment. A partition ends once, so what its end takes, which is charged to nobody, cannot be had
+//! again; a time limit would otherwise depend on how many vCPUs wait for each other then.
+//! [`crate::scheduling::schedule::Schedule`] charges; this is the account of one thread.
 
 use crate::vcpu_id::VcpuId;
 

@@ -3,18 +3,18 @@
 //!
 //! There is one queue for all threads, behind one lock. What makes a lost wake-up impossible:
 //!
-//! - A thread clears its doorbell, then looks here, then waits or enters a guest; whoever changes
-//!   something changes it here or in the partition first and rings then. So a doorbell that was cleared
-//!   was rung for something that is seen, and any other ends the wait or the guest's stay; between two vCPUs one that is not
+//! - A thread clears its doorbell, then looks here, then waits or enters a guest; whoever changes something
+//!   changes it here or in the partition first and rings then. So a doorbell that was cleared was rung for
+//!   something that is seen, and any other ends the wait or the guest's stay; between two vCPUs one that is not
 //!   seen to be rung is not cleared.
 //! - A thread is idle only while the queue is empty; who makes a vCPU ready takes one idle thread off
 //!   the list and rings it.
 //! - A thread runs a vCPU without an end only while the queue is empty when it enters; who makes a vCPU ready
 //!   and finds no idle thread rings all of these. Of these only one that runs a vCPU which is due a whole thread is
 //!   not rung: others wait for the other threads then.
-//! - Each thread that waits or runs is back in time for the first timer that it knows, unless another one is, or
-//!   is in the hypervisor and decides after it; who sets a timer decides what to do next after that. So somebody comes for
-//!   every timer, and interrupts no more than one vCPU for it.
+//! - Each thread that waits or runs is back in time for the first timer that it knows, unless another one is,
+//!   or is in the hypervisor and decides after it; who sets a timer decides what to do next after that. So
+//!   somebody comes for every timer, and interrupts no more than one vCPU for it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,8 +32,8 @@ use crate::vcpu_id::VcpuId;
 /// Farther than any time that a slice ends, and near enough for the decrementers.
 pub const FAR: u64 = 1 << 54;
 
-/// What entering a guest and leaving it at once takes: a quarter of a microsecond of a 512 MHz time base. Less than that of its
-/// limit is no time for a partition to run.
+/// What entering a guest and leaving it at once takes: a quarter of a microsecond of a 512 MHz time base. Less
+/// than that of its limit is no time for a partition to run.
 const TRIP_TICKS: u64 = 128;
 
 /// What a hardware thread does next.
@@ -181,8 +181,8 @@ impl Schedule {
         Some(limit.saturating_sub(owed.fold(charged, u64::saturating_add)))
     }
 
-    /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its vCPUs, which can
-    /// `enter` their guests then, are back.
+    /// When a partition uses up its time limit, or `since` if it did before. `None` if that is later than its
+    /// vCPUs, which can `enter` their guests then, are back.
     #[must_use]
     pub fn out_of_time<H: Memory>(
         &self,
@@ -234,8 +234,9 @@ impl Schedule {
         self.set_runs_on(thread, runs_on);
     }
 
-    /// Whether `id`, which `thread` enters `now` while others wait, needs no end: it would come before all of them two slices later
-    /// still, and another thread looks here again within one, which calls it back when one slice later it would not.
+    /// Whether `id`, which `thread` enters `now` while others wait, needs no end: it would come before all of
+    /// them two slices later still, and another thread looks here again within one, which calls it back when
+    /// one slice later it would not.
     pub fn goes_before_others(&mut self, thread: usize, id: VcpuId, now: u64) -> bool {
         let soon = now.saturating_add(self.queue.slice());
         let looks =
@@ -253,14 +254,15 @@ impl Schedule {
         self.threads[thread].may_pause = may_pause;
     }
 
-    /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's sake, that one pays from
-    /// now on, until `id` enters again.
+    /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's
+    /// sake, that one pays from now on, until `id` enters again.
     pub fn leaves(&mut self, thread: usize, id: VcpuId) {
         let Thread { vcpu, meter, .. } = &mut self.threads[thread];
         vcpu.take_if(|_| meter.debtor().vcpu().is_some_and(|debtor| debtor != id));
     }
 
-    /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the last that it pays for.
+    /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the
+    /// last that it pays for.
     pub fn vacates(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
         self.threads[thread].vcpu = None;
         if let Some(end) = end {
@@ -275,9 +277,9 @@ impl Schedule {
         self.threads[thread].meter.owes(Debtor::End);
     }
 
-    /// The end of a partition was decided `now`: its vCPUs owe nothing from now on. Those that run pay when they leave, up to now.
-    /// A thread that ran one of them last may wait for the partition's lock before it runs another one's, which does not pay for
-    /// that.
+    /// The end of a partition was decided `now`: its vCPUs owe nothing from now on. Those that run pay when
+    /// they leave, up to now. A thread that ran one of them last may wait for the partition's lock before it
+    /// runs another one's, which does not pay for that.
     #[inline(never)]
     pub fn forgive<H: Memory>(&mut self, partition: &Partition<H>, now: u64) {
         for index in 0..self.threads.len() {
@@ -355,8 +357,9 @@ impl Schedule {
         self.queue.see_uncharged(threads.wrapping_mul(now).saturating_sub(until));
     }
 
-    /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs there next:
-    /// whether that is the vCPU itself, as nobody else is ready and no timer is due. If not, nothing has happened.
+    /// Accounts for the stay of a vCPU that nobody waited for and that gives up `thread`, and chooses who runs
+    /// there next: whether that is the vCPU itself, as nobody else is ready and no timer is due. If not,
+    /// nothing has happened.
     pub fn goes_on_alone(&mut self, thread: usize, stay: Stay) -> bool {
         let is_alone = self.threads[thread].runs_on
             && self.queue.is_empty()
@@ -490,9 +493,10 @@ impl Schedule {
         false
     }
 
-    /// Calls back the threads that run on, as somebody waits `now`: `caller`, which pays for it if it is named. But for those whose
-    /// vCPU comes before all that wait, as long as any thread looks here again within a slice, and for those that entered when
-    /// nobody waited and whose vCPU is due a whole thread. One that may pause is called in any case.
+    /// Calls back the threads that run on, as somebody waits `now`: `caller`, which pays for it if it is named.
+    /// But for those whose vCPU comes before all that wait, as long as any thread looks here again within a
+    /// slice, and for those that entered when nobody waited and whose vCPU is due a whole thread. One that may
+    /// pause is called in any case.
     pub fn call_back(&mut self, caller: Option<VcpuId>, now: u64, ring: impl Fn(usize)) {
         if self.at_hand == 0 {
             return;

@@ -53,8 +53,8 @@ pub struct Claimed {
 pub struct Vcpu<H: Windows> {
     /// Its number in the machine.
     pub id: VcpuId,
-    /// What it will go on with. While it runs, whoever runs it has them, and while it does not, the hardware thread that
-    /// ran it last may keep them ([`Vcpu::leave_with`]).
+    /// What it will go on with. While it runs, whoever runs it has them, and while it does not, the hardware
+    /// thread that ran it last may keep them ([`Vcpu::leave_with`]).
     pub registers: Option<Box<Registers>>,
     residence: Residence,
     /// What it has used beyond what every vCPU has.
@@ -127,8 +127,8 @@ impl<H: Windows> Vcpu<H> {
         self.registers.take()
     }
 
-    /// It runs on `thread`, with the registers that thread has kept, `kept`, or with its record, unless it is not ready any
-    /// more. With nothing, and `kept` as it was, while another thread keeps the registers.
+    /// It runs on `thread`, with the registers that thread has kept, `kept`, or with its record, unless it is
+    /// not ready any more. With nothing, and `kept` as it was, while another thread keeps the registers.
     pub fn claim(
         &mut self,
         thread: usize,

@@ -1,9 +1,10 @@
 //! The complete guest-visible state of a vCPU while it does not run: one versioned record, plain data,
 //! and the layout that the assembly stores into.
 //!
-//! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the
-//! vCPU leaves the processor and comes back: preemption, H_CEDE, a wait. What moves then, and not before another vCPU enters, is the
-//! table [`each_supervisor_register`] and [`Floating`]; LPIDR moves with another partition, and LPCR if it differs.
+//! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the vCPU
+//! leaves the processor and comes back: preemption, H_CEDE, a wait. What moves then, and not before another
+//! vCPU enters, is the table [`each_supervisor_register`] and [`Floating`]; LPIDR moves with another partition,
+//! and LPCR if it differs.
 //!
 //! | register | hypercall | other exit | switch |
 //! |---|---|---|---|
@@ -24,9 +25,9 @@
 //! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
 //! | TM, privileged doorbells | HFSCR withholds them |||
 //!
-//! Of the table, which `cargo xtask check` compares with these words: what takes a value away that stays in the processor when its
-//! vCPU has left. The value is written back as another vCPU enters, if the processor has another one, and always where time
-//! takes it away.
+//! Of the table, which `cargo xtask check` compares with these words: what takes a value away that stays in the
+//! processor when its vCPU has left. The value is written back as another vCPU enters, if the processor has
+//! another one, and always where time takes it away.
 //!
 //! | lost to | registers |
 //! |---|---|
@@ -72,7 +73,8 @@ pub struct Registers {
     pub floating: Floating,
 }
 
-/// What takes the value of a register of [`each_supervisor_register`] away while it stays in the processor and its vCPU has left.
+/// What takes the value of a register of [`each_supervisor_register`] away while it stays in the processor and
+/// its vCPU has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lost {
     /// Another vCPU that enters.
@@ -86,18 +88,20 @@ pub enum Lost {
 }
 
 impl Lost {
-    /// Whether the register is written as another vCPU enters though the processor had the same value when the one before left.
+    /// Whether the register is written as another vCPU enters though the processor had the same value when the
+    /// one before left.
     #[must_use]
     pub const fn is_always_written(self) -> bool {
         matches!(self, Self::ToTime)
     }
 }
 
-/// The table of the registers that stay in the processor until another vCPU enters: calls the macro `$use` with a row for
-/// each. A row has the field of [`Supervisor`], the hal's names of the register to read and to write, and what it is [`Lost`] to.
+/// The table of the registers that stay in the processor until another vCPU enters: calls the macro `$use` with
+/// a row for each. A row has the field of [`Supervisor`], the hal's names of the register to read and to write,
+/// and what it is [`Lost`] to.
 ///
-/// The reads are made in this order, one after the other, and the writes behind all reads: a read that comes behind a write waits
-/// for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23).
+/// The reads are made in this order, one after the other, and the writes behind all reads: a read that comes
+/// behind a write waits for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23).
 #[macro_export]
 macro_rules! each_supervisor_register {
     ($use:ident) => {
@@ -192,7 +196,8 @@ each_supervisor_register!(supervisor);
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct Floating {
-    /// FPR0 to FPR31, of a vCPU that has no vectors: [`Demanded::vsr`](crate::facilities::Demanded::vsr) has them otherwise.
+    /// FPR0 to FPR31, of a vCPU that has no vectors: [`Demanded::vsr`](crate::facilities::Demanded::vsr) has
+    /// them otherwise.
     pub fpr: [u64; 32],
     /// Floating-point status and control.
     pub fpscr: u64,

@@ -2,8 +2,9 @@
 //! log and SLB shadow.
 //!
 //! The virtual processor area stays mapped for as long as it is registered, since it is written at every
-//! dispatch: one page for each vCPU, [`Partition::pinned_pages`](crate::partition::Partition::pinned_pages). The guest may write anything into it at any time.
-//! The SLB shadow is only remembered: with radix translation there is nothing in it.
+//! dispatch: one page for each vCPU, [`Partition::pinned_pages`](crate::partition::Partition::pinned_pages).
+//! The guest may write anything into it at any time. The SLB shadow is only remembered: with radix translation
+//! there is nothing in it.
 //!
 //! Source: `docs/facts/papr.md#h_register_vpa`; layout of the area and of a log entry as in Linux's `lppaca.h`.
 

@@ -29,8 +29,8 @@ struct PartitionTable {
     entries: [[u64; 2]; LPIDS],
 }
 
-/// LPID 0's process table: PID 0 for quadrant 3, and a PID for each hardware thread, so that a guest's PIDR finds nothing in
-/// it but the slots of one thread.
+/// LPID 0's process table: PID 0 for quadrant 3, and a PID for each hardware thread, so that a guest's PIDR
+/// finds nothing in it but the slots of one thread.
 #[repr(C, align(0x1000))]
 struct ProcessTable {
     entries: [[u64; 2]; PIDS],

@@ -43,7 +43,8 @@ struct Allocator {
 static ALLOCATOR: Allocator =
     Allocator { heap: Lock::new(Heap::empty()), real: Single::new(RealAddress(0)) };
 
-// SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every allocation fails.
+// SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every
+// allocation fails.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.heap.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)

@@ -1,17 +1,17 @@
 //! The windows of a hardware thread that come and go: its map cache, and where the cache's slots are.
 //!
-//! Slots whose frames are to be unreachable once they are released lie in quadrant 0. Each thread has a tree of its own for
-//! them, with one table, that only its own PID finds, and one page is flushed by one `tlbiel`. With another PID in PIDR, a
-//! guest's for instance, the thread itself does not find the slots, and neither does any other. It changes to its PID with
-//! the first window of an exit and back with the end of it. LPIDR is 0 meanwhile, since `tlbiel` takes the LPID from there;
-//! quadrant 3, where the hypervisor is, implies both.
+//! Slots whose frames are to be unreachable once they are released lie in quadrant 0. Each thread has a tree of
+//! its own for them, with one table, that only its own PID finds, and one page is flushed by one `tlbiel`. With
+//! another PID in PIDR, a guest's for instance, the thread itself does not find the slots, and neither does any
+//! other. It changes to its PID with the first window of an exit and back with the end of it. LPIDR is 0
+//! meanwhile, since `tlbiel` takes the LPID from there; quadrant 3, where the hypervisor is, implies both.
 //!
-//! A lazy cache has its slots in quadrant 3, where no register has to change for a frame that is mapped already. A page
-//! cannot be flushed alone there, so that a flush is one of all translations of the hypervisor's own in the core, for many
-//! slots at a time.
+//! A lazy cache has its slots in quadrant 3, where no register has to change for a frame that is mapped
+//! already. A page cannot be flushed alone there, so that a flush is one of all translations of the
+//! hypervisor's own in the core, for many slots at a time.
 //!
-//! The tables are made once. `docs/decisions/0011-a-map-cache-for-each-thread.md` says why it is so. Nobody opens a window in the handler of a machine check or a system
-//! reset: those end the hypervisor.
+//! The tables are made once. `docs/decisions/0011-a-map-cache-for-each-thread.md` says why it is so. Nobody
+//! opens a window in the handler of a machine check or a system reset: those end the hypervisor.
 
 use alloc::boxed::Box;
 

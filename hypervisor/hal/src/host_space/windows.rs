@@ -1,9 +1,9 @@
 //! The hypervisor's own tree, the windows in it that stay open, and what no window shows.
 //!
-//! A window that stays open has a place of its own in quadrant 3. It seldom ends, and its place may be used again at once,
-//! so that the hardware has to forget its translation then. The architecture leaves undefined what invalidating a single
-//! page outside of quadrant 0 does; all translations of the hypervisor's own are invalidated instead. Windows that
-//! come and go are in `region`.
+//! A window that stays open has a place of its own in quadrant 3. It seldom ends, and its place may be used
+//! again at once, so that the hardware has to forget its translation then. The architecture leaves undefined
+//! what invalidating a single page outside of quadrant 0 does; all translations of the hypervisor's own are
+//! invalidated instead. Windows that come and go are in `region`.
 
 use arch::address::RealAddress;
 use arch::radix::{Leaf, rights};

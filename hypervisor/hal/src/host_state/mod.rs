@@ -12,7 +12,7 @@ use arch::registers::msr;
 /// The processor that the hypervisor runs on.
 pub(crate) const PROCESSOR: Processor = Processor::Power9;
 
-/// MSR of the hypervisor once translation is on. It has no floating point of its own: FP is on so that a vCPU's can be moved without another
-/// write of MSR, where the hypervisor has written it anyway.
+/// MSR of the hypervisor once translation is on. It has no floating point of its own: FP is on so that a vCPU's
+/// can be moved without another write of MSR, where the hypervisor has written it anyway.
 pub(crate) const HOST_MSR: u64 =
     msr::SF | msr::HV | msr::FP | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;

@@ -1,11 +1,15 @@
-//! Makes hardware threads forget cached translations. The sequences are the processor's own.
+//! Makes hardware threads forget translations. The sequences are the processor's own, and those of a kind of
+//! translation.
 
 mod power9;
+mod radix;
 
 pub(crate) use power9::{
     await_invalidations, invalidate, invalidate_host_in_core, invalidate_in_core,
     invalidate_page_in_core,
 };
+
+pub(crate) use radix::clear_segments;
 
 /// What a broadcast invalidation covers.
 #[derive(Clone, Copy)]

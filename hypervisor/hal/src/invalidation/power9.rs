@@ -60,8 +60,8 @@ pub(crate) fn invalidate_page_in_core(address: u64, pid: u32) {
     take_back::<PAGE>(address | AP_64K, u64::from(pid) << 32);
 }
 
-/// Makes this core forget the translations of the hypervisor's own, but for what quadrant 0 shows to other PIDs. LPIDR is 0
-/// meanwhile. `ptesync` comes before this and behind it.
+/// Makes this core forget the translations of the hypervisor's own, but for what quadrant 0 shows to other
+/// PIDs. LPIDR is 0 meanwhile. `ptesync` comes before this and behind it.
 pub(crate) fn invalidate_host_in_core() {
     const TLB: u32 = invalidation(TLBIEL, RIC_TLB, PROCESS_SCOPED);
     (0..CLASSES).for_each(|class| take_back::<TLB>(IS_PID + class * NEXT_CLASS, 0));

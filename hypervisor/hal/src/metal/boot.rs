@@ -13,6 +13,7 @@ use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
 use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::{check_version, set_up_thread, translation_on};
 use crate::invalidation::{Scope, invalidate};
@@ -58,7 +59,8 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     MapRegion::populate(0).expect("the heap has room for the tables of a thread");
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
     let reserved = Reserved::new([image, heap, tree]);
-    hal_hypervisor_main(Machine::new(reserved), Boot { firmware, pvr, own: [image, heap] })
+    let boot = Boot { firmware, processor: PROCESSOR, pvr, own: [image, heap] };
+    hal_hypervisor_main(Machine::new(reserved), boot)
 }
 
 const EMPTY: Range = Range::new(0, 0);

@@ -1,6 +1,7 @@
 //! What a debugger goes by that looks into the hypervisor's memory: [`arch::vcpus`].
 //!
-//! The compiler makes the table, which lies behind all else in the image. So nobody has to write it, and nothing that runs changes by it.
+//! The compiler makes the table, which lies behind all else in the image. So nobody has to write it, and
+//! nothing that runs changes by it.
 
 use alloc::vec::Vec;
 use core::mem::{ManuallyDrop, offset_of, transmute};
@@ -18,8 +19,8 @@ use crate::host_state::per_cpu::PerCpu;
 
 /// Where a list has its address and its length. The language leaves that open; so the compiler is asked.
 const LIST: [u64; 2] = {
-    // SAFETY: a list has three words. Any of these is an address that bytes can have, and as much room as there can be; nobody
-    // looks for what would be there, and it is not dropped.
+    // SAFETY: a list has three words. Any of these is an address that bytes can have, and as much room as there
+    // can be; nobody looks for what would be there, and it is not dropped.
     let list: ManuallyDrop<Vec<u8>> = unsafe { transmute([1_usize, 2, 3]) };
     // SAFETY: a `ManuallyDrop` is what is in it.
     let list: &Vec<u8> = unsafe { &*(&raw const list).cast() };

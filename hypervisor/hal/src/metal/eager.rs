@@ -1,10 +1,12 @@
-//! What KVM moved at each entry and exit of a radix guest before its optimisation, moved here for a vCPU that goes on: what that
-//! costs on the same machine. `docs/facts/kvm-exit.md#registers-of-an-exit` has the list. What a patch ended can be left
-//! out, by its [`Excess`]. The order is KVM's, as in `exit_ladder.S` of the micro-benchmarks.
+//! What KVM moved at each entry and exit of a radix guest before its optimisation, moved here for a vCPU that
+//! goes on: what that costs on the same machine. `docs/facts/kvm-exit.md#registers-of-an-exit` has the list.
+//! What a patch ended can be left out, by its [`Excess`]. The order is KVM's, as in `exit_ladder.S` of the
+//! micro-benchmarks.
 //!
 //! TEXASR, TFHAR and TFIAR are moved though no guest has transactions: they hold zero. Not moved: PCR and
-//! TBU40, which KVM wrote for a partition with an older processor or another time base only; and XIVE's context,
-//! which this hypervisor does not use. The registers of KVM's host hold what they held, or zero, as nobody has other values.
+//! TBU40, which KVM wrote for a partition with an older processor or another time base only; and XIVE's
+//! context, which this hypervisor does not use. The registers of KVM's host hold what they held, or zero, as
+//! nobody has other values.
 
 use core::arch::asm;
 
@@ -14,13 +16,14 @@ use hypervisor_core::facilities::{self as given, Demanded};
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
 
-use super::facilities::{load_branches, load_monitor, read_monitor};
+use super::facilities::{load_branches, load_monitor, read_branches, read_monitor};
 use super::residents::DECREMENTER_MAX;
 use crate::host_state::HOST_LPCR;
 use crate::host_state::HOST_MSR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 use crate::invalidation::await_invalidations;
-use crate::registers::{clear_segments, isync, ptesync, read, spr, write};
+use crate::invalidation::clear_segments;
+use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 unsafe extern "C" {
@@ -201,8 +204,7 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         supervisor.pspb = read::<{ spr::PSPB }>();
         supervisor.ppr = read::<{ spr::PPR }>();
         if moves(Excess::EbbTm) {
-            aside.branches =
-                [read::<{ spr::BESCR }>(), read::<{ spr::EBBHR }>(), read::<{ spr::EBBRR }>()];
+            aside.branches = read_branches();
             read::<{ spr::TFHAR }>();
             read::<{ spr::TFIAR }>();
             read::<{ spr::TEXASR }>();

@@ -59,18 +59,31 @@ extern "C" fn hal_hypercall(
     let Some(call) = Hypercall::from_number(number) else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
-    // SAFETY: this is the hypercall's handler, and the vCPU is given up before `known` asks for it.
+    // SAFETY: this is the hypercall's handler, and the vCPU is given up before another function asks for it.
     match unsafe { running() }.private_hypercall(call, a1) {
         Private::Answered => Answered { status: H_SUCCESS, what: What::NoOutputs },
         Private::Departs => Answered { status: H_SUCCESS, what: What::Departs },
         Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },
+        Private::GivesUp => give_up(),
         Private::OfPage => of_page(call, a1, a2, a3, a4, a5, a6, a7),
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
 }
 
-/// A vCPU gives up the processor, and its record has all that is not in a special-purpose register: 0 if it goes on, and 1
-/// if it leaves.
+/// Not inlined, as the two below: the handler calls nothing but in its last place, so an unknown number needs no stack.
+#[inline(never)]
+extern "C" fn give_up() -> Answered {
+    // SAFETY: this is the hypercall's handler.
+    let what = match unsafe { running() }.give_up() {
+        Private::Departs => What::Departs,
+        Private::Offered => What::Offer,
+        Private::Answered | Private::GivesUp | Private::OfPage | Private::Shared => What::NoOutputs,
+    };
+    Answered { status: H_SUCCESS, what }
+}
+
+/// A vCPU gives up the processor, and its record has all that is not in a special-purpose register: 0 if it
+/// goes on, and 1 if it leaves.
 #[unsafe(no_mangle)]
 extern "C" fn hal_offer() -> u64 {
     // SAFETY: this is the hypercall's handler.
@@ -140,13 +153,12 @@ extern "C" fn hal_exit(code: u64) -> u64 {
     let offset = code & !(REAL_DOOR | HSRR);
     let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
     let exit = match vector {
-        Vector::HypervisorDataStorage => Exit::DataStorage {
-            status: read::<{ spr::HDSISR }>(),
-            address: read::<{ spr::ASDR }>(),
-        },
+        Vector::HypervisorDataStorage => {
+            Exit::DataStorage { status: read::<{ spr::HDSISR }>(), asdr: read::<{ spr::ASDR }>() }
+        }
         Vector::HypervisorInstructionStorage => Exit::InstructionStorage {
             status: read::<{ spr::HSRR1 }>(),
-            address: read::<{ spr::ASDR }>(),
+            asdr: read::<{ spr::ASDR }>(),
         },
         Vector::HypervisorEmulationAssistance => {
             Exit::EmulationAssistance { interrupted: interrupted() }

@@ -4,7 +4,8 @@
 
 use arch::registers::hfscr::Facility;
 use arch::registers::{monitor, psscr};
-use hypervisor_core::facilities::{ALWAYS, Demanded};
+use hypervisor_core::each_demanded_register;
+use hypervisor_core::facilities::{ALWAYS, Branches, Demanded, Monitor};
 use hypervisor_core::vcpu::registers::Floating;
 
 use crate::host_state::per_cpu::per_cpu;
@@ -77,8 +78,7 @@ pub(super) fn save(floating: &mut Floating, into: Option<&mut Demanded>) {
         }
     }
     if into.has(Facility::Ebb) {
-        into.branches =
-            [read::<{ spr::BESCR }>(), read::<{ spr::EBBHR }>(), read::<{ spr::EBBRR }>()];
+        into.branches = read_branches();
     }
     if into.has(Facility::Pm) {
         into.monitor = read_monitor();
@@ -112,55 +112,59 @@ pub(super) fn load(floating: &Floating, from: Option<&Demanded>) {
     }
 }
 
-/// # Safety
-/// Only for a guest.
-pub(super) unsafe fn load_branches(&[bescr, ebbhr, ebbrr]: &[u64; 3]) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        write::<{ spr::BESCR }>(bescr);
-        write::<{ spr::EBBHR }>(ebbhr);
-        write::<{ spr::EBBRR }>(ebbrr);
-    }
+macro_rules! demanded {
+    ($($(#[$about:meta])* $group:ident $place:ident $facility:ident {
+        $($(#[$doc:meta])* $field:ident: $register:ident;)*
+    })*) => {
+        $(
+            impl Moves for $group {
+                #[inline(always)]
+                fn read() -> Self {
+                    Self { $($field: read::<{ spr::$register }>(),)* }
+                }
+
+                #[inline(always)]
+                unsafe fn write(&self) {
+                    // SAFETY: the caller's promise.
+                    unsafe { $(write::<{ spr::$register }>(self.$field);)* }
+                }
+            }
+        )*
+    };
+}
+each_demanded_register!(demanded);
+
+/// Registers of a facility that move together.
+trait Moves {
+    /// What the processor has.
+    fn read() -> Self;
+
+    /// # Safety
+    /// Only for a guest.
+    unsafe fn write(&self);
+}
+
+pub(super) fn read_branches() -> Branches {
+    Branches::read()
 }
 
 /// # Safety
 /// Only for a guest.
-pub(super) unsafe fn load_monitor(values: &[u64; 13]) {
-    let [mmcr0, mmcr1, mmcr2, mmcra, pmc1, pmc2, pmc3, pmc4, pmc5, pmc6, siar, sdar, sier] =
-        *values;
+pub(super) unsafe fn load_branches(branches: &Branches) {
+    // SAFETY: the caller's promise.
+    unsafe { branches.write() };
+}
+
+pub(super) fn read_monitor() -> Monitor {
+    Monitor::read()
+}
+
+/// # Safety
+/// Only for a guest.
+pub(super) unsafe fn load_monitor(values: &Monitor) {
     // SAFETY: the caller's promise. Nothing counts before all is there.
     unsafe {
         write::<{ spr::MMCR0 }>(monitor::FC);
-        write::<{ spr::MMCR1 }>(mmcr1);
-        write::<{ spr::MMCR2 }>(mmcr2);
-        write::<{ spr::MMCRA }>(mmcra);
-        write::<{ spr::PMC1 }>(pmc1);
-        write::<{ spr::PMC2 }>(pmc2);
-        write::<{ spr::PMC3 }>(pmc3);
-        write::<{ spr::PMC4 }>(pmc4);
-        write::<{ spr::PMC5 }>(pmc5);
-        write::<{ spr::PMC6 }>(pmc6);
-        write::<{ spr::SIAR }>(siar);
-        write::<{ spr::SDAR }>(sdar);
-        write::<{ spr::SIER }>(sier);
-        write::<{ spr::MMCR0 }>(mmcr0);
+        values.write();
     }
-}
-
-pub(super) fn read_monitor() -> [u64; 13] {
-    [
-        read::<{ spr::MMCR0 }>(),
-        read::<{ spr::MMCR1 }>(),
-        read::<{ spr::MMCR2 }>(),
-        read::<{ spr::MMCRA }>(),
-        read::<{ spr::PMC1 }>(),
-        read::<{ spr::PMC2 }>(),
-        read::<{ spr::PMC3 }>(),
-        read::<{ spr::PMC4 }>(),
-        read::<{ spr::PMC5 }>(),
-        read::<{ spr::PMC6 }>(),
-        read::<{ spr::SIAR }>(),
-        read::<{ spr::SDAR }>(),
-        read::<{ spr::SIER }>(),
-    ]
 }

@@ -1,7 +1,7 @@
 //! What of a vCPU stays in the processor until another one enters: how it gets there and back.
 //!
-//! Nothing here is needed by the hypervisor itself: its own translation has PID 0 implied, its pages are privileged and so not
-//! subject to AMR and IAMR, MSR\[EE\] is off, and it uses no floating point.
+//! Nothing here is needed by the hypervisor itself: its own translation has PID 0 implied, its pages are
+//! privileged and so not subject to AMR and IAMR, MSR\[EE\] is off, and it uses no floating point.
 
 use arch::registers::psscr;
 use hypervisor_core::each_supervisor_register;
@@ -11,12 +11,14 @@ use hypervisor_core::vcpu::registers::{Lost, Registers, Supervisor};
 
 use super::facilities;
 use crate::host_space::region;
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
-use crate::registers::{clear_segments, isync, ptesync, read, spr, write};
+use crate::invalidation::clear_segments;
+use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
-/// The largest positive value of a decrementer of 56 bits.
-pub(super) const DECREMENTER_MAX: u64 = (1 << 55) - 1;
+/// The largest positive value of a hypervisor decrementer.
+pub(super) const DECREMENTER_MAX: u64 = (1 << (PROCESSOR.facts().decrementer_bits - 1)) - 1;
 
 /// What is known of the registers in a processor between two guests.
 struct Saved {
@@ -26,7 +28,8 @@ struct Saved {
     decrementer: Decrementer,
 }
 
-/// Where the decrementer of the vCPU is whose registers are in the processor. When it expires is in the partition's time base.
+/// Where the decrementer of the vCPU is whose registers are in the processor. When it expires is in the
+/// partition's time base.
 #[derive(Clone, Copy)]
 enum Decrementer {
     /// In DEC.
@@ -132,14 +135,14 @@ pub(super) unsafe fn set_control(lpcr: u64) {
     }
 }
 
-/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`, and `timebase_offset` later in its
-/// own time base.
+/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`, and
+/// `timebase_offset` later in its own time base.
 ///
 /// # Safety
 /// Only before that guest is entered.
 pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64) {
-    // SAFETY: the caller's promise. The decrementers come after LPCR, which says how wide they are. Nothing that is called here asks
-    // for `saved`.
+    // SAFETY: the caller's promise. The decrementers come after LPCR, which says how wide they are. Nothing
+    // that is called here asks for `saved`.
     unsafe {
         set_control(lpcr);
         let saved = saved();

@@ -103,8 +103,8 @@ pub struct Tree {
     root: RealAddress,
 }
 
-/// The table of the last level that translates 2 MiB of a tree in pages of 64 KiB, whose entries are written one by one.
-/// The tree keeps it.
+/// The table of the last level that translates 2 MiB of a tree in pages of 64 KiB, whose entries are written
+/// one by one. The tree keeps it.
 #[derive(Debug)]
 pub struct LastTable(Slot);
 
@@ -121,8 +121,8 @@ impl LastTable {
         }
     }
 
-    /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates cached translations between two
-    /// valid entries, and orders the store before the first access.
+    /// Replaces an entry: what its page shows, or that it shows nothing. The caller invalidates cached
+    /// translations between two valid entries, and orders the store before the first access.
     pub fn write(&self, memory: &mut impl TableMemory, entry: usize, leaf: Option<Leaf>) {
         assert!(entry < Self::ENTRIES, "an entry of the table");
         let entry_value = leaf.map_or(Entry::Invalid, Entry::Leaf);
@@ -220,9 +220,9 @@ impl Tree {
         Some(leaf)
     }
 
-    /// Takes the table out that translates the gibibyte at `address`, where it holds pages of 2 MiB and no tables
-    /// itself. The caller invalidates cached translations before it uses the table's memory, which is its own now, or maps
-    /// something there.
+    /// Takes the table out that translates the gibibyte at `address`, where it holds pages of 2 MiB and no
+    /// tables itself. The caller invalidates cached translations before it uses the table's memory, which is
+    /// its own now, or maps something there.
     pub fn take_table(&mut self, memory: &mut impl TableMemory, address: u64) -> Option<Table> {
         let read = |slot: &Slot| Entry::from_doubleword(memory.read(slot));
         let directory = |slot: &Slot| match read(slot) {

@@ -180,8 +180,8 @@ impl Hierarchy {
         self.exchange.is_overwritten(thread, line)
     }
 
-    /// When the turn of `thread` comes at a line that wanders, which it comes to at cycle `at` for what `wish` says. Who
-    /// only reads and has a copy does not have to ask for it.
+    /// When the turn of `thread` comes at a line that wanders, which it comes to at cycle `at` for what `wish`
+    /// says. Who only reads and has a copy does not have to ask for it.
     #[must_use]
     pub fn request(&mut self, thread: usize, line: u64, wish: Wish, at: u64) -> u64 {
         let core = self.core_of[thread];
@@ -204,8 +204,8 @@ impl Hierarchy {
         &mut self.exchange
     }
 
-    /// Takes everything out of the data cache of `thread`'s core, because `side` asks for it. Stores went through to the L2,
-    /// so there is nothing to write back.
+    /// Takes everything out of the data cache of `thread`'s core, because `side` asks for it. Stores went
+    /// through to the L2, so there is nothing to write back.
     pub fn empty_data(&mut self, thread: usize, side: Side) {
         self.cores[self.core_of[thread]].data.displace_all(side);
     }
@@ -257,4 +257,4 @@ impl Core {
 }
 
 #[cfg(test)]
-mod invariants;
+mod tests;

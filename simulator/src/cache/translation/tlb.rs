@@ -1,8 +1,8 @@
 //! The TLB of a core, which holds fewer translations by radix trees than by hashed page tables.
 //!
-//! Half of the classes hold both kinds. Those of the other half hold hashed translations, or what walks of radix trees remember,
-//! which `radix` keeps. What becomes of them in a core that makes both was not found: a parameter says whether hashed
-//! translations lose them for good with the first one by radix trees.
+//! Half of the classes hold both kinds. Those of the other half hold hashed translations, or what walks of
+//! radix trees remember, which `radix` keeps. What becomes of them in a core that makes both was not found: a
+//! parameter says whether hashed translations lose them for good with the first one by radix trees.
 
 use serde::{Deserialize, Serialize};
 

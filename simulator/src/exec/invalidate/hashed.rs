@@ -44,7 +44,8 @@ pub(super) fn decode(
         };
         return Ok(Some(Invalidation { extent, ..everything }));
     }
-    // There is no walk cache. Process-scoped are the process table and segment tables' entries; of these there are none.
+    // There is no walk cache. Process-scoped are the process table and segment tables' entries; of these there
+    // are none.
     let translations = everything.translations && !is_process;
     let kept = Invalidation { translations, directories: false, ..everything };
     Ok((kept.translations || kept.tables).then_some(kept))

@@ -1,4 +1,5 @@
-//! `doze`, `nap`, `sleep` and `rvwinkle`: Power ISA 2.07 Book III, Power-Saving Mode; `docs/facts/power8.md#power-saving`.
+//! `doze`, `nap`, `sleep` and `rvwinkle`: Power ISA 2.07 Book III, Power-Saving Mode;
+//! `docs/facts/power8.md#power-saving`.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -1,4 +1,5 @@
-//! Signs, exponents and significands of double and single format: Power ISA 3.0B Book I 7.6. Bits go as they are; FPSCR is not touched.
+//! Signs, exponents and significands of double and single format: Power ISA 3.0B Book I 7.6. Bits go as they
+//! are; FPSCR is not touched.
 
 use arch::instruction::{Mnemonic, Word};
 

@@ -96,7 +96,8 @@ fn abbreviated(segment: Segment, offset: u64) -> u64 {
 
 /// What the entry at `place` of a table that begins at `first` says, if it is valid and means a page.
 ///
-/// The bits of the address that an entry leaves out are those that its group's number shows: a table has at least 2048 groups.
+/// The bits of the address that an entry leaves out are those that its group's number shows: a table has at
+/// least 2048 groups.
 pub(crate) fn page_at(
     memory: &Memory,
     form: EntryForm,

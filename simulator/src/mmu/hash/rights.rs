@@ -1,4 +1,5 @@
-//! What an entry of the hashed page table permits: the segment's key and pp, the page class key, no-execute and guarded.
+//! What an entry of the hashed page table permits: the segment's key and pp, the page class key, no-execute and
+//! guarded.
 //!
 //! Source: `docs/facts/hashed-translation.md#protection`.
 

@@ -1,7 +1,8 @@
 //! `/cpus`: a node for each core, and the caches behind it.
 //!
-//! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them for
-//! POWER9, where two cores share L2 and L3, which those of POWER8 have for themselves; sizes from `docs/facts/power9-memory.md#caches`.
+//! Source: `docs/facts/opal-and-powernv.md#firmwares-tree`; caches as skiboot's `hdata/cpu-common.c` has them
+//! for POWER9, where two cores share L2 and L3, which those of POWER8 have for themselves; sizes from
+//! `docs/facts/power9-memory.md#caches`.
 
 use arch::hash::{LARGE_PAGES, PageSize, base_code};
 use arch::processor::RadixPage;

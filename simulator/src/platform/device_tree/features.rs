@@ -1,10 +1,10 @@
 //! `/cpus/ibm,powerpc-cpu-features`: what the processor can do, one node for each feature.
 //!
-//! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER8 DD2 and POWER9 DD2.3. What is here is
-//! what the machine models. The processors have these besides, and an operating system that is told of them would
-//! use them: `branch-history-rolling-buffer` and `event-based-branch`; of POWER8 `performance-monitor-power8`,
-//! `transactional-memory`, `coprocessor-icswx`, `wait` and `subcore`; of POWER9 `event-based-branch-v3`,
-//! `performance-monitor-power9`, `copy-paste`, `tm-suspend-hypervisor-assist`.
+//! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER8 DD2 and POWER9 DD2.3. What
+//! is here is what the machine models. The processors have these besides, and an operating system that is told
+//! of them would use them: `branch-history-rolling-buffer` and `event-based-branch`; of POWER8
+//! `performance-monitor-power8`, `transactional-memory`, `coprocessor-icswx`, `wait` and `subcore`; of POWER9
+//! `event-based-branch-v3`, `performance-monitor-power9`, `copy-paste`, `tm-suspend-hypervisor-assist`.
 
 use arch::processor::{Processor, Processors};
 

@@ -10,8 +10,9 @@ pub(super) static OWN: PerProcessor = PerProcessor {
     power: power::stop_node,
     l1_data_bytes: 32 << 10,
     l3: (10 << 20, 20),
-    // MMU, FPU, SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No vectors and no
-    // transactional memory. (Positions: Linux's table; `docs/facts/opal-and-powernv.md#what-linux-needs`.)
+    // MMU, FPU, SLB, run latch, DABR, no-execute; little-endian; large decrementer; radix translation. No
+    // vectors and no transactional memory. (Positions: Linux's table;
+    // `docs/facts/opal-and-powernv.md#what-linux-needs`.)
     options: (&[(0, 0xF6), (5, 0x80), (24, 0x80), (40, 0x80)], 66),
 };
 

@@ -209,8 +209,8 @@ impl Thread {
         self.msr
     }
 
-    /// Writes what the processor keeps of the MSR. The caller ends the run of instructions, so that nothing decoded under the
-    /// old state goes on.
+    /// Writes what the processor keeps of the MSR. The caller ends the run of instructions, so that nothing
+    /// decoded under the old state goes on.
     pub fn set_msr(&mut self, value: u64) {
         self.msr = value & self.msr_kept;
     }

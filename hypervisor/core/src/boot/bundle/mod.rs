@@ -472,7 +472,8 @@ fn disks(node: &FdtNode<'_>, file_bytes: u64) -> Result<Vec<DiskDescription>, Pa
     disks.collect()
 }
 
-/// Whether what a disk that may be written to has in the file is nothing else's: no other disk's, no segment's, not the manifest's.
+/// Whether what a disk that may be written to has in the file is nothing else's: no other disk's, no segment's,
+/// not the manifest's.
 fn has_its_own(partitions: &[Description], manifest_bytes: u64, place: (usize, usize)) -> bool {
     let disk = partitions[place.0].disks[place.1];
     // In 64 KiB, which are reached as one.

@@ -98,7 +98,8 @@ impl Setup {
         })
     }
 
-    /// Sends a command and moves its data: in how many pieces, the SCSI status with the sense data, and flags with residuals.
+    /// Sends a command and moves its data: in how many pieces, the SCSI status with the sense data, and flags
+    /// with residuals.
     fn command(&mut self, unit: &[u8]) -> (usize, Option<Sense>, [u32; 3]) {
         let mut pieces = 0;
         if let Sent::Moves(mut transfer) = self.send(unit) {

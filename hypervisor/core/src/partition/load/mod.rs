@@ -61,11 +61,12 @@ pub fn find_memory(memory: &[Range], taken: &[Range], bytes: u64) -> Result<Rang
 /// Bytes that are copied through the hypervisor's own memory at a time.
 const CHUNK_BYTES: usize = 0x1000;
 
-/// Bytes that a piece copies at most, from a boundary of as many to the next. To copy takes ten times as long as to zero.
+/// Bytes that a piece copies at most, from a boundary of as many to the next. To copy takes ten times as long
+/// as to zero.
 const COPY_BYTES: u64 = 0x4000;
 
-/// Does a piece of the work: at most [`GuestMemory::piece_bytes`] are zeroed, or 64 KiB zeroed and [`COPY_BYTES`] of them copied. How far it is
-/// then, unless that was the last one.
+/// Does a piece of the work: at most [`GuestMemory::piece_bytes`] are zeroed, or 64 KiB zeroed and
+/// [`COPY_BYTES`] of them copied. How far it is then, unless that was the last one.
 ///
 /// # Errors
 /// Why the partition cannot start.

@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::interrupt::{Vector, program, storage};
+use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 use dtoolkit::fdt::Fdt;
@@ -24,7 +25,7 @@ use crate::interrupts::handler::Context;
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::memory::Range;
 use crate::partition::Partition;
-use crate::partition::guest_tree::processor_properties;
+use crate::partition::guest_tree::ProcessorNode;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
@@ -218,7 +219,7 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     };
     let data = machine();
     let firmware = Firmware::new(&data, RealAddress(0)).unwrap();
-    let processor = processor_properties(&firmware.processor().unwrap());
+    let processor = ProcessorNode::new(Processor::Power9, &firmware.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
     partition.payload = Payload::new(&about, RealAddress(0x1_0000), &processor, None).unwrap();
     let vcpu = load(&mut partition, &hal).unwrap();
@@ -318,14 +319,14 @@ fn the_tree_does_not_go_over_the_payload() {
     };
     let data = machine();
     let processor = Firmware::new(&data, RealAddress(0)).unwrap();
-    let processor = processor_properties(&processor.processor().unwrap());
+    let processor = ProcessorNode::new(Processor::Power9, &processor.processor().unwrap());
     let about = description(memory.bytes, vec![segment]);
     let payload = Payload::new(&about, RealAddress(0), &processor, None);
     assert_eq!(payload.err(), Some(LoadError::NoRoomForTree));
 }
 
 fn data_exit(status: u64, address: u64) -> Exit {
-    Exit::DataStorage { status, address }
+    Exit::DataStorage { status, asdr: address }
 }
 
 #[test]
@@ -341,7 +342,7 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
         assert_eq!(hal.memory.borrow()[next], 0xA5, "one piece at a time");
     }
     assert!(partition.memory.is_mapped(GuestRealAddress(0)));
-    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 2 * MIB };
+    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, asdr: 2 * MIB };
     assert_eq!(handle(&mut partition, 0, &hal, Door::Virtual, fetch), Action::Resume);
     // Compared as a whole: under Miri, a loop over bytes takes minutes.
     assert!(hal.memory.borrow()[2 << 20..4 << 20] == *vec![0; 2 << 20]);
@@ -410,7 +411,7 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
 fn an_access_beyond_memory_is_the_guests_machine_check() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
-    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, address: 3 * MIB };
+    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, asdr: 3 * MIB };
     for exit in [data_exit(storage::NO_TRANSLATION, 3 * MIB), fetch] {
         assert_eq!(handle(&mut partition, 0, &hal, Door::Real, exit), Action::MachineCheck);
     }

@@ -1,34 +1,36 @@
 //! Who runs next: pure bookkeeping.
 //!
-//! Each vCPU has a virtual time: the ticks that it was charged over its weight. So has the machine, the *clock*: the ticks
-//! that passed on all hardware threads over the weight of all. One whose virtual time is not ahead of the clock is *due*. Each
-//! asks for one slice at a time, which is as long for all, and has until its *deadline* for it: its virtual time and a
-//! slice over its weight, its *period*. Of those that are due the one with the earliest deadline runs, for a slice at most. If
-//! nobody is due, the clock jumps to the first of those that wait.
+//! Each vCPU has a virtual time: the ticks that it was charged over its weight. So has the machine, the
+//! *clock*: the ticks that passed on all hardware threads over the weight of all. One whose virtual time is not
+//! ahead of the clock is *due*. Each asks for one slice at a time, which is as long for all, and has until its
+//! *deadline* for it: its virtual time and a slice over its weight, its *period*. Of those that are due the one
+//! with the earliest deadline runs, for a slice at most. If nobody is due, the clock jumps to the first of
+//! those that wait.
 //!
 //! So on one hardware thread no vCPU that can run is ever more than a slice ahead of its share, nor a slice behind:
 //!
 //! - *Ahead*: it begins when it is due, and runs for a slice at most.
-//! - *Behind*: take one that begins its slice after its deadline *d*, and before that the last moment at which somebody
-//!   with a later deadline was chosen, or the clock jumped. Of those that were ready and due then, none had a deadline until
-//!   *d*, or it would have been chosen. The others were ahead of the clock, which was at *c*. So by slices with deadlines
-//!   until *d* nobody was given more than its weight times *d - c* from then on, and all together no more than passes until the
-//!   clock is at *d*. Besides there is only what was chosen at that moment, a slice at most. So the slice
-//!   is over when all were charged a slice since the clock was at *d*, and it began when the clock was at *d*: a period past the
-//!   vCPU's virtual time.
+//! - *Behind*: take one that begins its slice after its deadline *d*, and before that the last moment at which
+//!   somebody with a later deadline was chosen, or the clock jumped. Of those that were ready and due then,
+//!   none had a deadline until *d*, or it would have been chosen. The others were ahead of the clock, which was
+//!   at *c*. So by slices with deadlines until *d* nobody was given more than its weight times *d - c* from
+//!   then on, and all together no more than passes until the clock is at *d*. Besides there is only what was
+//!   chosen at that moment, a slice at most. So the slice is over when all were charged a slice since the clock
+//!   was at *d*, and it began when the clock was at *d*: a period past the vCPU's virtual time.
 //!
-//! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of `docs/containment.md`, which
-//! also says what becomes of this on several threads.
+//! A slice of one, at the begin of an interval, and one of the other, at its end, are the two of
+//! `docs/containment.md`, which also says what becomes of this on several threads.
 //!
-//! Five rules keep it so. What somebody gives away counts as run until it is returned: otherwise one could give a slice
-//! away on each thread at once. One that wakes has no claim to the time that it slept, and is due but for what it owes. One
-//! that nobody waited for is ahead by no more than a period: what it used, nobody lacked. A jump of the clock takes along those
-//! that run, as it is no time that they could have had. And one that runs all the time and is behind nevertheless, as it has the
-//! weight for more than a thread, is never behind by more periods than there are threads and one: it could give away at once
-//! what it has saved up.
+//! Five rules keep it so. What somebody gives away counts as run until it is returned: otherwise one could give
+//! a slice away on each thread at once. One that wakes has no claim to the time that it slept, and is due but
+//! for what it owes. One that nobody waited for is ahead by no more than a period: what it used, nobody lacked.
+//! A jump of the clock takes along those that run, as it is no time that they could have had. And one that runs
+//! all the time and is behind nevertheless, as it has the weight for more than a thread, is never behind by
+//! more periods than there are threads and one: it could give away at once what it has saved up.
 //!
-//! On several threads nobody's weight is for more than two of them, as a vCPU can run on one only. The others run for what they were not charged yet. A choice counts that too, the *lead* of the clock. Otherwise
-//! the first thread whose slice ends would find its own vCPUs ahead, and take one that waits for another thread.
+//! On several threads nobody's weight is for more than two of them, as a vCPU can run on one only. The others
+//! run for what they were not charged yet. A choice counts that too, the *lead* of the clock. Otherwise the
+//! first thread whose slice ends would find its own vCPUs ahead, and take one that waits for another thread.
 //!
 //! A hardware thread prefers vCPUs that it ran last, then those that its core ran last, to the earliest deadline, as
 //! long as theirs are less than a period of the heaviest later, the *span*. So a vCPU moves only where
@@ -51,8 +53,9 @@ use virtual_time::Rate;
 /// The weight of a vCPU whose partition does not say.
 pub const WEIGHT_DEFAULT: u32 = 100;
 
-/// The slice with which nobody falls behind by more than two of `promised`: a sixteenth shorter. On several threads the queue keeps no
-/// exact bound: of 120,000 random contests one was 2.03 of its slices behind, and 2.09 in finer steps.
+/// The slice with which nobody falls behind by more than two of `promised`: a sixteenth shorter. On several
+/// threads the queue keeps no exact bound: of 120,000 random contests one was 2.03 of its slices behind, and
+/// 2.09 in finer steps.
 #[must_use]
 pub const fn slice_within(promised: u64) -> u64 {
     promised - promised / 16
@@ -157,8 +160,8 @@ impl RunQueue {
         ready.into_iter().for_each(|id| self.insert(id));
     }
 
-    /// Nobody has the weight for more than two threads of so many: who has more counts as if it had the weight for two, where
-    /// those that have the weight for one run on one each, and the others share the rest.
+    /// Nobody has the weight for more than two threads of so many: who has more counts as if it had the weight
+    /// for two, where those that have the weight for one run on one each, and the others share the rest.
     ///
     /// If it counted as just one, it would be a little ahead of the clock after a slice now and then, and not due.
     fn limit_weights(&mut self, threads: usize) {
@@ -307,8 +310,8 @@ impl RunQueue {
         self.lead = self.rate.length(ticks);
     }
 
-    /// So many ticks have passed on a hardware thread that no vCPU is charged for: it was idle, for instance. The clock goes on,
-    /// as who ran meanwhile on another thread did not take them from anybody.
+    /// So many ticks have passed on a hardware thread that no vCPU is charged for: it was idle, for instance.
+    /// The clock goes on, as who ran meanwhile on another thread did not take them from anybody.
     pub fn pass(&mut self, ticks: u64) {
         self.passed = self.passed.saturating_add(ticks);
     }
@@ -328,8 +331,8 @@ impl RunQueue {
         }
     }
 
-    /// The earliest deadline of those that are due. If nobody is, the clock jumps to the first of those that wait, or to one
-    /// with this virtual time.
+    /// The earliest deadline of those that are due. If nobody is, the clock jumps to the first of those that
+    /// wait, or to one with this virtual time.
     fn first_due(&mut self, other: u64) -> Place {
         let first = self.first_in(0..self.due.len());
         let next = other.min(self.early.first.0);
@@ -400,7 +403,8 @@ impl RunQueue {
         virtual_time <= self.latest() && mine < self.own(thread) && self.is_near(mine.0, first.0)
     }
 
-    /// The deadline of `id`, which was taken and has run for `ticks` that it was not charged for, if it comes before all that wait.
+    /// The deadline of `id`, which was taken and has run for `ticks` that it was not charged for, if it comes
+    /// before all that wait.
     pub fn first_deadline(&mut self, id: VcpuId, ticks: u64) -> Option<u64> {
         self.look_at_clock();
         self.seat_due();
@@ -460,8 +464,8 @@ impl RunQueue {
         self.advance(id, ticks);
     }
 
-    /// Whether so many ticks surely leave `id` less than a slice ahead of the clock: they do of where the clock was looked at last,
-    /// and it only goes on. This is the way of every exit of a vCPU that runs alone.
+    /// Whether so many ticks surely leave `id` less than a slice ahead of the clock: they do of where the clock
+    /// was looked at last, and it only goes on. This is the way of every exit of a vCPU that runs alone.
     fn stays_near(&self, id: VcpuId, ticks: u64) -> bool {
         let Member { virtual_time, period, jumped, rate, .. } = self.members[id.0 as usize];
         jumped == self.jumped
@@ -518,8 +522,8 @@ impl RunQueue {
         self.members[id.0 as usize].seat.is_some()
     }
 
-    /// Whether `id` has the weight for a hardware thread, or more: where all others share the other threads, they get what
-    /// they are due.
+    /// Whether `id` has the weight for a hardware thread, or more: where all others share the other threads,
+    /// they get what they are due.
     #[must_use]
     pub fn is_due_a_thread(&self, id: VcpuId) -> bool {
         self.members[id.0 as usize].is_due_a_thread
@@ -534,6 +538,3 @@ impl RunQueue {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod bound_tests;

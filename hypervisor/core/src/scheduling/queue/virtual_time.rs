@@ -2,8 +2,8 @@
 
 use super::WEIGHT_DEFAULT;
 
-/// How far ticks move a virtual time that runs slower the greater a weight is. What is less than one of its ticks is kept:
-/// short stays add up.
+/// How far ticks move a virtual time that runs slower the greater a weight is. What is less than one of its
+/// ticks is kept: short stays add up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rate {
     pub(super) weight: u64,

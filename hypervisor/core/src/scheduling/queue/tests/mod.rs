@@ -1,4 +1,6 @@
-//! Fairness and bookkeeping of the run queue, and the order of timers.
+//! Fairness and bookkeeping of the run queue, and the order of timers; [`bound`] is the bound that is promised.
+
+mod bound;
 
 use std::collections::BTreeSet;
 use std::vec;
@@ -95,7 +97,8 @@ fn what_is_given_away_counts_as_run_until_it_is_returned() {
     assert_eq!(queue.next(0), Some(giver));
 }
 
-/// The one that waits for the other thread is the first that the clock reaches, as what that thread runs was not charged yet.
+/// The one that waits for the other thread is the first that the clock reaches, as what that thread runs was
+/// not charged yet.
 #[test]
 fn a_thread_keeps_to_its_own_while_another_is_in_the_midst_of_a_slice() {
     let mut queue = RunQueue::default();

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert, prop_oneof, proptest};
 
-use super::{RunQueue, slice_within};
+use super::super::{RunQueue, slice_within};
 use crate::vcpu_id::VcpuId;
 
 /// What is promised: 100 us of a 512 MHz time base.
@@ -305,8 +305,8 @@ fn many_light_ones_keep_a_heavy_one_waiting_for_no_longer_than_few() {
     assert!(worst[0] <= BOUND, "{worst:?}");
 }
 
-/// It runs alone most of the time, on one of two threads, and has no more than it is due then: nobody lacks what the other thread
-/// could run.
+/// It runs alone most of the time, on one of two threads, and has no more than it is due then: nobody lacks
+/// what the other thread could run.
 #[test]
 fn one_that_is_due_nearly_a_thread_does_not_wait_whenever_others_wake() {
     for weights in [[100, 55, 55], [10_000, 5001, 5001]] {

@@ -1,0 +1,30 @@
+//! What a partition with radix translation runs with, and what its device tree says of that.
+//!
+//! Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`, `docs/facts/papr.md#device-tree-of-a-partition`.
+
+use arch::address::GuestRealAddress;
+use arch::registers::lpcr;
+
+/// How the hypervisor calls it.
+pub const NAME: &str = "radix translation";
+
+/// Its part of LPCR.
+pub(super) const LPCR: u64 = lpcr::UPRT | lpcr::HR;
+
+/// What is set in LPCR as it starts: the guest issues `tlbie` itself.
+pub(super) const LPCR_AT_START: u64 = lpcr::GTSE;
+
+/// Bytes of `ibm,architecture-vec-5`: radix translation, and that the guest issues `tlbie`.
+pub(super) const ARCHITECTURE_VECTOR_5: [(usize, u8); 2] = [(24, 0x40), (26, 0x40)];
+
+/// A byte of `ibm,pa-features`, and its bit.
+pub(super) const FEATURE: (usize, u8) = (40, 0x80);
+
+/// The top four bits of an address are not part of it on the way through the second stage.
+const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+
+/// What ASDR has of an access that the second stage did not translate: its guest real address, to 4 KiB.
+#[must_use]
+pub const fn guest_real(asdr: u64) -> GuestRealAddress {
+    GuestRealAddress(asdr & GUEST_REAL_MASK)
+}
