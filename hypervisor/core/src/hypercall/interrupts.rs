@@ -27,6 +27,7 @@ pub(super) fn end<H: Memory>(guest: &mut Guest<'_, H>, xirr: u64) -> Answer {
     answer(guest, false, Answer::Status(H_SUCCESS))
 }
 
+#[inline(never)]
 pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) -> Answer {
     let Some(target) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
@@ -47,8 +48,8 @@ fn interrupt<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
     sleeps && !guest.start(index)
 }
 
-/// Presents the interrupt of the partition's adapter to the vCPU that it is for, and to no other: whether that one is in need of a
-/// processor.
+/// Presents the interrupt of the partition's adapter to the vCPU that it is for, and to no other: whether that
+/// one is in need of a processor.
 pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     let Some(adapter) = &guest.partition.adapter else { return false };
     let source = adapter.source;
@@ -59,6 +60,7 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     interrupt(guest, source.server as usize)
 }
 
+#[inline(never)]
 pub(super) fn poll<H: Memory>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     match guest.partition.vcpu_mut(server) {
         None => Answer::Status(H_PARAMETER),

@@ -7,6 +7,7 @@ use arch::registers::lpcr;
 use crate::hal::Memory;
 use crate::partition::Partition;
 
+#[inline(never)]
 pub(super) fn set<H: Memory>(
     partition: &mut Partition<H>,
     flags: u64,

@@ -12,6 +12,7 @@ use crate::partition::Partition;
 /// The largest table is 2^(12 + 24) bytes.
 const SIZE_MAX: u64 = 24;
 
+#[inline(never)]
 pub(super) fn register<H: Memory>(
     partition: &mut Partition<H>,
     hal: &H,

@@ -14,6 +14,7 @@ pub(super) const fn cede() -> Answer {
     Answer::Departs(H_SUCCESS, [0; 3], Departure::Ceded)
 }
 
+#[inline(never)]
 pub(super) fn prod<H: Hal>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
     let Some(vcpu) = guest.partition.vcpu_mut(server) else {
         return Answer::Status(H_PARAMETER);
@@ -39,6 +40,7 @@ pub(crate) const fn is_all_others(server: u64) -> bool {
 /// needs no help; one that shares no area with the hypervisor has no such count. Where nobody can use the
 /// slice, the caller lets whoever is next run first. The caller pays for what it gives, which is never longer than
 /// what it had left.
+#[inline(never)]
 pub(super) fn confer<H: Memory>(guest: &mut Guest<'_, H>, server: u64, count: u64) -> Answer {
     if is_all_others(server) {
         return Answer::Departs(H_SUCCESS, [0; 3], Departure::ConferredToAll);

@@ -37,6 +37,7 @@ const fn status(status: i32) -> Called {
     Called::Results([status as u32, 0, 0, 0, 0, 0, 0, 0])
 }
 
+#[inline(never)]
 pub(super) fn call<H: Hal>(guest: &mut Guest<'_, H>, buffer: u64) -> Answer {
     let buffer = GuestRealAddress(buffer);
     // What is read and written lies in one frame, if not in two.

@@ -36,6 +36,7 @@ pub(super) fn put<H: Memory>(
 }
 
 /// Entries from a list in the partition's memory: all of them, or none.
+#[inline(never)]
 pub(super) fn put_list<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,

@@ -15,6 +15,7 @@ fn is_ours(terminal: u64) -> bool {
     terminal == 0 || terminal == u64::from(TERMINAL)
 }
 
+#[inline(never)]
 pub(super) fn put<H: Memory + Platform>(
     partition: &mut Partition<H>,
     hal: &H,
@@ -30,6 +31,7 @@ pub(super) fn put<H: Memory + Platform>(
     Answer::Status(H_SUCCESS)
 }
 
+#[inline(never)]
 pub(super) fn get<H: Memory + Platform>(
     partition: &Partition<H>,
     hal: &H,

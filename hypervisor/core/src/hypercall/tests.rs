@@ -686,7 +686,8 @@ fn randomness_is_the_machines_or_none() {
 /// A read-only disk behind the partition's memory.
 const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: false };
 
-/// A partition whose adapter has a queue at 0 of its window, of which each page is the page of the memory at the same address.
+/// A partition whose adapter has a queue at 0 of its window, of which each page is the page of the memory at
+/// the same address.
 fn with_adapter() -> Setup {
     let mut setup = Setup::new();
     let mut window = Window::new(0x4_0000, MEMORY.bytes).unwrap();

@@ -17,6 +17,7 @@ const LINE: u64 = 128;
 /// Bytes of the smallest SLB shadow.
 const SHADOW_BYTES: u64 = 8;
 
+#[inline(never)]
 pub(super) fn register<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     flags: u64,
