@@ -11,7 +11,7 @@ use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
-use crate::devices::adapter::Adapter;
+use crate::devices::adapter::{self, Adapter};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::dispatch::Enter;
@@ -141,6 +141,7 @@ where
                 is_writable: disk.is_writable,
             });
             partition.adapter = Some(Adapter::new(disks.collect()));
+            partition.sources.add(adapter::SOURCE);
         }
         let guest_stop = description.guest_stop;
         let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));

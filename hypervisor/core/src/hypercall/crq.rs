@@ -22,12 +22,11 @@ pub(super) fn call<H: Hal>(
     call: Hypercall,
     [unit, first, second]: [u64; 3],
 ) -> Answer {
-    let Some((adapter, mut dma)) = parts(guest.partition, guest.hal) else {
+    let Some((adapter, mut dma)) =
+        parts(guest.partition, guest.hal).filter(|_| unit == UNIT.into())
+    else {
         return Answer::Status(H_PARAMETER);
     };
-    if unit != u64::from(UNIT) {
-        return Answer::Status(H_PARAMETER);
-    }
     let status = match (call, first) {
         (Hypercall::RegCrq, address) => {
             let is_in_window = dma.window.has_pages(address, second >> QUEUE_LOG2);

@@ -3,16 +3,21 @@
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
+use crate::devices::adapter::{self, Adapter};
 use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::{NONE, Presentation};
 use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
+use crate::partition::Partition;
 
 pub(super) fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
-    let (xirr, is_adapters) = own(guest).accept();
-    if is_adapters && let Some(adapter) = guest.partition.adapter.as_mut() {
-        adapter.source.accepted();
+    let (xirr, number) = own(guest).accept();
+    if let Some(source) = number.and_then(|number| guest.partition.sources.get_mut(number)) {
+        source.accepted();
+        // Another device may have asked for the same vCPU.
+        let request = guest.partition.sources.request_for(guest.vcpu);
+        own(guest).set_device(request);
     }
     answer(guest, false, Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]))
 }
@@ -48,16 +53,25 @@ fn interrupt<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
     sleeps && !guest.start(index)
 }
 
-/// Presents the interrupt of the partition's adapter to the vCPU that it is for, and to no other: whether that
-/// one is in need of a processor.
+/// Presents the interrupts of the partition's devices to the vCPUs that they are for, and to no other: whether one of
+/// these is in need of a processor.
 pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
-    let Some(adapter) = &guest.partition.adapter else { return false };
-    let source = adapter.source;
-    for (index, vcpu) in guest.partition.vcpus.iter_mut().enumerate() {
-        let is_its = index == source.server as usize;
-        vcpu.presentation.set_adapter(if is_its { source.requests() } else { NONE });
+    let Partition { adapter, sources, .. } = &mut *guest.partition;
+    if sources.is_empty() {
+        return false;
     }
-    interrupt(guest, source.server as usize)
+    if adapter.as_mut().is_some_and(Adapter::takes_request)
+        && let Some(source) = sources.get_mut(adapter::SOURCE)
+    {
+        source.request();
+    }
+    let mut is_in_need = false;
+    for index in 0..guest.partition.vcpus.len() {
+        let request = guest.partition.sources.request_for(index);
+        guest.partition.vcpus[index].presentation.set_device(request);
+        is_in_need |= request.priority != NONE && interrupt(guest, index);
+    }
+    is_in_need
 }
 
 #[inline(never)]

@@ -10,11 +10,9 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 use super::interrupts::present;
 use super::{Answer, refused};
 use crate::calendar::DateTime;
-use crate::devices::adapter::Adapter;
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Memory, Platform};
 use crate::hypercall::Guest;
-use crate::interrupts::presentation::ADAPTER;
 use crate::life::activity::Activity;
 use crate::life::outcome::{Departure, Outcome};
 use crate::vcpu::registers::Registers;
@@ -127,40 +125,43 @@ fn carry_out<H: Hal>(
             guest.console.guest(guest.hal, guest.partition, &[*character as u8]);
             status(SUCCESS)
         }
-        (rtas::SET_XIVE, [ADAPTER, server, priority], 1) => set_source(guest, *server, *priority),
-        (rtas::GET_XIVE, [ADAPTER], 3) => match &guest.partition.adapter {
+        (rtas::SET_XIVE, &[number, server, priority], 1) => {
+            set_source(guest, number, server, priority)
+        }
+        (rtas::GET_XIVE, [number], 3) => match guest.partition.sources.get(*number) {
             None => status(PARAMETER),
-            Some(Adapter { source, .. }) => {
+            Some(source) => {
                 let (server, priority) = (source.server, u32::from(source.priority));
                 Called::Results([SUCCESS as u32, server, priority, 0, 0, 0, 0, 0])
             }
         },
-        (rtas::INT_OFF | rtas::INT_ON, [ADAPTER], 1) => match &mut guest.partition.adapter {
-            None => status(PARAMETER),
-            Some(adapter) => {
-                adapter.source.switch(token == rtas::INT_ON);
-                presented(guest)
+        (rtas::INT_OFF | rtas::INT_ON, [number], 1) => {
+            match guest.partition.sources.get_mut(*number) {
+                None => status(PARAMETER),
+                Some(source) => {
+                    source.switch(token == rtas::INT_ON);
+                    presented(guest)
+                }
             }
-        },
-        // Any other number is of no interrupt source.
+        }
         _ if results > 0 => status(PARAMETER),
         _ => Called::Results([0; 8]),
     }
 }
 
-/// `ibm,set-xive`: which vCPU the adapter interrupts, and with which priority.
-fn set_source<H: Hal>(guest: &mut Guest<'_, H>, server: u32, priority: u32) -> Called {
+/// `ibm,set-xive`: which vCPU a source interrupts, and with which priority.
+fn set_source<H: Hal>(guest: &mut Guest<'_, H>, number: u32, server: u32, priority: u32) -> Called {
     let vcpus = guest.partition.vcpus.len();
-    match (&mut guest.partition.adapter, u8::try_from(priority)) {
-        (Some(adapter), Ok(priority)) if (server as usize) < vcpus => {
-            (adapter.source.server, adapter.source.priority) = (server, priority);
+    match (guest.partition.sources.get_mut(number), u8::try_from(priority)) {
+        (Some(source), Ok(priority)) if (server as usize) < vcpus => {
+            (source.server, source.priority) = (server, priority);
             presented(guest)
         }
         _ => status(PARAMETER),
     }
 }
 
-/// Done, and the adapter's interrupt is presented as it is now.
+/// Done, and the devices' interrupts are presented as they are now.
 fn presented<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
     // This vCPU may have been told otherwise about its own interrupt.
     present(guest);

@@ -20,12 +20,11 @@ use proptest::test_runner::TestRunner;
 use super::{Answer, answer, initialize_owned};
 use crate::calendar::DateTime;
 use crate::console::Console;
-use crate::devices::adapter::{Adapter, UNIT};
+use crate::devices::adapter::{Adapter, SOURCE, UNIT};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::fake::Fake;
 use crate::hypercall::Guest;
-use crate::interrupts::presentation::ADAPTER;
 use crate::life::Pending;
 use crate::life::activity::{Activity, Sleep};
 use crate::life::outcome::{Departure, Outcome};
@@ -696,6 +695,7 @@ fn with_adapter() -> Setup {
     }
     setup.partition.window = Some(window);
     setup.partition.adapter = Some(Adapter::new(vec![BEYOND]));
+    setup.partition.sources.add(SOURCE);
     setup.expect(Hypercall::RegCrq, [u64::from(UNIT), 0, 0x1000, 0], H_SUCCESS);
     setup
 }
@@ -721,18 +721,20 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
 }
 
+/// Calls RTAS with these words in a buffer; the status.
+fn rtas_call(setup: &mut Setup, words: &[u32]) -> i32 {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(0x9000), &bytes).unwrap();
+    let _ = setup.call(Hypercall::Rtas, [0x9000, 0, 0, 0]);
+    let mut result = [0; 4];
+    let place = GuestRealAddress(0x9000 + 4 * (3 + u64::from(words[1])));
+    setup.partition.memory.read(&setup.hal, place, &mut result).unwrap();
+    i32::from_be_bytes(result)
+}
+
 #[test]
 fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
     let mut setup = with_adapter();
-    let rtas = |setup: &mut Setup, words: &[u32]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        setup.partition.memory.write(&setup.hal, GuestRealAddress(0x9000), &bytes).unwrap();
-        let _ = setup.call(Hypercall::Rtas, [0x9000, 0, 0, 0]);
-        let mut result = [0; 4];
-        let place = GuestRealAddress(0x9000 + 4 * (3 + u64::from(words[1])));
-        setup.partition.memory.read(&setup.hal, place, &mut result).unwrap();
-        i32::from_be_bytes(result)
-    };
     setup.partition.vcpus[2].presentation.set_cppr(0xFF);
     let until = 1 << 40;
     setup.put_to_sleep(2, Sleep::Ceded { until });
@@ -741,28 +743,54 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
         |setup: &Setup| setup.partition.vcpus[2].activity() == Activity::Ceded { until };
     setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
     assert!(is_asleep(&setup), "nobody has said whom it interrupts");
-    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER + 1, 2, 5]), rtas::PARAMETER);
-    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 3, 5]), rtas::PARAMETER);
-    assert_eq!(rtas(&mut setup, &[rtas::INT_OFF, 1, 1, ADAPTER]), rtas::SUCCESS);
-    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 2, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 1, 2, 5]), rtas::PARAMETER);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 3, 5]), rtas::PARAMETER);
+    assert_eq!(rtas_call(&mut setup, &[rtas::INT_OFF, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 2, 5]), rtas::SUCCESS);
     assert!(is_asleep(&setup), "it is off");
-    assert_eq!(rtas(&mut setup, &[rtas::INT_ON, 1, 1, ADAPTER]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
     assert_eq!(setup.partition.vcpus[2].activity(), Activity::Ready);
     assert!(setup.partition.vcpus[2].presentation.is_pending());
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
     // It is moved to another one, which accepts it once.
     setup.partition.vcpus[0].presentation.set_cppr(0xFF);
-    assert_eq!(rtas(&mut setup, &[rtas::SET_XIVE, 3, 1, ADAPTER, 0, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[2].presentation.is_pending());
     setup.is_mediated = true;
     let accepts = |setup: &mut Setup| match setup.call(Hypercall::Xirr, [0; 4]) {
         Answer::Outputs(H_SUCCESS, [xirr, ..]) | Answer::Departs(H_SUCCESS, [xirr, ..], _) => xirr,
         other => panic!("{other:?}"),
     };
-    assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(ADAPTER));
+    assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(SOURCE));
     assert_eq!(accepts(&mut setup), 0x0500_0000, "accepted already");
-    assert_eq!(rtas(&mut setup, &[rtas::INT_ON, 1, 1, ADAPTER]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
+}
+
+/// Two devices want one vCPU: it accepts the more favoured first, and the other when that one is over.
+#[test]
+fn a_second_source_waits_for_its_turn() {
+    const SECOND: u32 = SOURCE + 1;
+    let mut setup = with_adapter();
+    setup.partition.sources.add(SECOND);
+    setup.partition.vcpus[0].presentation.set_cppr(0xFF);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SECOND, 0, 3]), rtas::SUCCESS);
+    setup.expect(Hypercall::VioSignal, [u64::from(UNIT), 1, 0, 0], H_SUCCESS);
+    setup.partition.sources.get_mut(SECOND).unwrap().request();
+    setup.is_mediated = true;
+    let _ = setup.call(Hypercall::SendCrq, BEGIN);
+    let mut accepts = |expected: u64| {
+        let answer = setup.call(Hypercall::Xirr, [0; 4]);
+        let (Answer::Outputs(_, [xirr, ..]) | Answer::Departs(_, [xirr, ..], _)) = answer else {
+            panic!("{answer:?}")
+        };
+        assert_eq!(xirr, expected);
+        let _ = setup.call(Hypercall::Eoi, [0xFF00_0000, 0, 0, 0]);
+        setup.partition.vcpus[0].presentation.is_pending()
+    };
+    assert!(accepts(0xFF00_0000 | u64::from(SECOND)), "the adapter's waits");
+    assert!(!accepts(0xFF00_0000 | u64::from(SOURCE)));
 }
 
 #[test]

@@ -1,15 +1,32 @@
-//! The interrupt presentation of one vCPU (XICS): its priority, the request of other vCPUs, and that of the partition's
-//! adapter.
+//! The interrupt presentation of one vCPU (XICS): its priority, the request of other vCPUs, and the most
+//! favoured one of the partition's devices.
 //!
 //! Priorities are numbers of which the lower is the more favoured. An interrupt is pending exactly while a request, the
-//! vCPUs' (MFRR) or the adapter's, is more favoured than the current processor priority, CPPR.
+//! vCPUs' (MFRR) or a device's, is more favoured than the current processor priority, CPPR.
 
 /// The number of the interrupt between processors, in the lower 24 bits of XIRR.
 pub const IPI: u32 = 2;
-/// The number of the interrupt of the partition's adapter, there too.
-pub const ADAPTER: u32 = 0x1000;
 /// The least favoured priority: no request.
 pub const NONE: u8 = 0xFF;
+
+/// What a device asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// How favoured; [`NONE`] is no request.
+    pub priority: u8,
+    /// The number of the device's source, for the lower 24 bits of XIRR.
+    pub number: u32,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl Request {
+    const NOTHING: Self = Self { priority: NONE, number: 0 };
+}
 
 /// What one vCPU is presented with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,14 +35,14 @@ pub struct Presentation {
     cppr: u8,
     /// Most favoured request of other processors.
     mfrr: u8,
-    /// Priority of the request of the partition's adapter.
-    adapter: u8,
+    /// The most favoured request of a device.
+    device: Request,
 }
 
 impl Default for Presentation {
     /// As after reset: no request, and none would be taken.
     fn default() -> Self {
-        Self { cppr: 0, mfrr: NONE, adapter: NONE }
+        Self { cppr: 0, mfrr: NONE, device: Request::NOTHING }
     }
 }
 
@@ -38,12 +55,12 @@ impl Presentation {
 
     /// Priority of the most favoured request.
     const fn favoured(&self) -> u8 {
-        if self.adapter < self.mfrr { self.adapter } else { self.mfrr }
+        if self.device.priority < self.mfrr { self.device.priority } else { self.mfrr }
     }
 
-    /// Sets the priority of the adapter's request.
-    pub const fn set_adapter(&mut self, priority: u8) {
-        self.adapter = priority;
+    /// Sets the most favoured request of a device.
+    pub const fn set_device(&mut self, request: Request) {
+        self.device = request;
     }
 
     /// The request of other processors.
@@ -67,24 +84,25 @@ impl Presentation {
     pub const fn poll(&self) -> u32 {
         let source = match self.is_pending() {
             false => 0,
-            true if self.adapter < self.mfrr => ADAPTER,
+            true if self.device.priority < self.mfrr => self.device.number,
             true => IPI,
         };
         (self.cppr as u32) << 24 | source
     }
 
-    /// XIRR; the processor's priority becomes that of the interrupt. The adapter's request is over with it, and
-    /// whether it was that is the other answer.
-    pub const fn accept(&mut self) -> (u32, bool) {
+    /// XIRR; the processor's priority becomes that of the interrupt. A device's request is over with it; if it
+    /// was one, the number of its source is the other answer.
+    pub const fn accept(&mut self) -> (u32, Option<u32>) {
         let xirr = self.poll();
+        let is_devices = self.is_pending() && self.device.priority < self.mfrr;
         if self.is_pending() {
             self.cppr = self.favoured();
         }
-        let is_adapters = xirr & 0xFF_FFFF == ADAPTER;
-        if is_adapters {
-            self.adapter = NONE;
+        let number = if is_devices { Some(self.device.number) } else { None };
+        if is_devices {
+            self.device = Request::NOTHING;
         }
-        (xirr, is_adapters)
+        (xirr, number)
     }
 
     /// End of interrupt: the priority before it, from its XIRR, comes back.
@@ -95,7 +113,7 @@ impl Presentation {
 
 #[cfg(test)]
 mod tests {
-    use super::{ADAPTER, IPI, NONE, Presentation};
+    use super::{IPI, NONE, Presentation, Request};
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     #[test]
@@ -105,26 +123,27 @@ mod tests {
         assert!(!presentation.is_pending(), "after reset nothing is taken");
         presentation.set_cppr(5);
         assert_eq!(presentation.poll(), 5 << 24 | IPI);
-        assert_eq!(presentation.accept(), (5 << 24 | IPI, false));
+        assert_eq!(presentation.accept(), (5 << 24 | IPI, None));
         assert!(!presentation.is_pending(), "it is in service");
         presentation.end(5 << 24 | IPI);
         assert!(presentation.is_pending(), "nobody took the request back");
         presentation.set_mfrr(NONE);
-        assert_eq!(presentation.accept(), (5 << 24, false));
+        assert_eq!(presentation.accept(), (5 << 24, None));
     }
 
     #[test]
-    fn the_more_favoured_request_comes_first_and_the_adapters_once() {
+    fn the_more_favoured_request_comes_first_and_a_devices_once() {
+        const NUMBER: u32 = 0x1001;
         let mut presentation = Presentation::default();
         presentation.set_cppr(0xFF);
         presentation.set_mfrr(4);
-        presentation.set_adapter(5);
-        assert_eq!(presentation.accept(), (0xFF << 24 | IPI, false));
-        assert!(!presentation.is_pending(), "the adapter's is less favoured");
+        presentation.set_device(Request { priority: 5, number: NUMBER });
+        assert_eq!(presentation.accept(), (0xFF << 24 | IPI, None));
+        assert!(!presentation.is_pending(), "the device's is less favoured");
         presentation.set_mfrr(NONE);
         presentation.end(0xFF << 24 | IPI);
-        assert_eq!(presentation.accept(), (0xFF << 24 | ADAPTER, true));
-        presentation.end(0xFF << 24 | ADAPTER);
+        assert_eq!(presentation.accept(), (0xFF << 24 | NUMBER, Some(NUMBER)));
+        presentation.end(0xFF << 24 | NUMBER);
         assert!(!presentation.is_pending());
     }
 

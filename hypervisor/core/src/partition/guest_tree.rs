@@ -16,8 +16,7 @@ use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
 use crate::boot::flat_tree::FlatTree;
-use crate::devices::adapter::UNIT;
-use crate::interrupts::presentation::ADAPTER;
+use crate::devices::adapter::{SOURCE, UNIT};
 use crate::partition::features::GuestStop;
 use crate::partition::radix;
 
@@ -231,7 +230,7 @@ fn adapter(tree: &mut FlatTree, window_bytes: u32) {
     tree.add("ibm,#dma-size-cells", &2u32);
     tree.add("ibm,my-dma-window", &[tce::WINDOW as u32, 0, 0, 0, window_bytes]);
     // An edge.
-    tree.add("interrupts", &[ADAPTER, 0]);
+    tree.add("interrupts", &[SOURCE, 0]);
     tree.add("reg", &UNIT);
     tree.end();
 }

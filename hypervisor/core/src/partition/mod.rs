@@ -18,6 +18,7 @@ use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{HalError, Memory};
 use crate::interrupts::presentation::Presentation;
+use crate::interrupts::source::Sources;
 use crate::life::Life;
 use crate::memory::Range;
 use crate::partition::payload::Payload;
@@ -71,6 +72,8 @@ pub struct Partition<H: Memory> {
     pub window: Option<Window>,
     /// Its virtual SCSI adapter, if it has disks; it has a window then.
     pub adapter: Option<Adapter>,
+    /// The interrupt sources of its devices.
+    pub sources: Sources,
     /// What it did so far.
     pub statistics: Statistics,
     /// Where it is in its life.
@@ -113,6 +116,7 @@ impl<H: Memory> Partition<H> {
             is_heard: false,
             window: None,
             adapter: None,
+            sources: Sources::default(),
             statistics: Statistics::default(),
             life: Life::new(),
             end: None,
@@ -154,6 +158,7 @@ impl<H: Memory> Partition<H> {
         if let Some(adapter) = &mut self.adapter {
             adapter.reset();
         }
+        self.sources.reset();
         for vcpu in &mut self.vcpus {
             vcpu.is_prodded = false;
             vcpu.presentation = Presentation::default();

@@ -18,10 +18,12 @@ use crate::devices::srp::{
 use crate::devices::transfer::Transfer;
 use crate::guest_memory::AccessError;
 use crate::hal::{Memory, Platform};
-use crate::interrupts::source::Source;
 
 /// The unit address of the adapter, as the partition's tree says.
 pub const UNIT: u32 = 0x3000_0000;
+
+/// The number of its interrupt source, there too.
+pub const SOURCE: u32 = 0x1000;
 
 /// Where the adapter answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,8 +41,8 @@ pub struct Adapter {
     conversation: u64,
     /// An answer interrupts.
     signals: bool,
-    /// Its interrupt.
-    pub source: Source,
+    /// It has answered, and the interrupt for that was not asked for yet.
+    has_request: bool,
     /// Its disks, by target.
     pub disks: Vec<Disk>,
 }
@@ -107,13 +109,18 @@ impl Adapter {
     /// One with these disks, that nobody talks to yet.
     #[must_use]
     pub fn new(disks: Vec<Disk>) -> Self {
-        Self { queue: None, conversation: 0, signals: false, source: Source::default(), disks }
+        Self { queue: None, conversation: 0, signals: false, has_request: false, disks }
+    }
+
+    /// Whether it wants to interrupt, since this was asked last.
+    pub const fn takes_request(&mut self) -> bool {
+        core::mem::replace(&mut self.has_request, false)
     }
 
     /// Nobody talks to it any more, and it interrupts nobody. The disks stay as they are.
     pub fn reset(&mut self) {
         self.free();
-        self.source = Source::default();
+        self.has_request = false;
     }
 
     /// Answers go into this queue from now on.
@@ -368,7 +375,7 @@ impl Adapter {
             Err(error) => return Err(error),
         }
         if self.signals {
-            self.source.request();
+            self.has_request = true;
         }
         Ok(())
     }
