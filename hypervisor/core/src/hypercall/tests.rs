@@ -722,7 +722,7 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
 }
 
 /// Calls RTAS with these words in a buffer; the status.
-fn rtas_call(setup: &mut Setup, words: &[u32]) -> i32 {
+fn rtas_status(setup: &mut Setup, words: &[u32]) -> i32 {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     setup.partition.memory.write(&setup.hal, GuestRealAddress(0x9000), &bytes).unwrap();
     let _ = setup.call(Hypercall::Rtas, [0x9000, 0, 0, 0]);
@@ -743,18 +743,18 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
         |setup: &Setup| setup.partition.vcpus[2].activity() == Activity::Ceded { until };
     setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
     assert!(is_asleep(&setup), "nobody has said whom it interrupts");
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 1, 2, 5]), rtas::PARAMETER);
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 3, 5]), rtas::PARAMETER);
-    assert_eq!(rtas_call(&mut setup, &[rtas::INT_OFF, 1, 1, SOURCE]), rtas::SUCCESS);
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 2, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 1, 2, 5]), rtas::PARAMETER);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 3, 5]), rtas::PARAMETER);
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_OFF, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 2, 5]), rtas::SUCCESS);
     assert!(is_asleep(&setup), "it is off");
-    assert_eq!(rtas_call(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
     assert_eq!(setup.partition.vcpus[2].activity(), Activity::Ready);
     assert!(setup.partition.vcpus[2].presentation.is_pending());
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
     // It is moved to another one, which accepts it once.
     setup.partition.vcpus[0].presentation.set_cppr(0xFF);
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[2].presentation.is_pending());
     setup.is_mediated = true;
     let accepts = |setup: &mut Setup| match setup.call(Hypercall::Xirr, [0; 4]) {
@@ -763,7 +763,7 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
     };
     assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(SOURCE));
     assert_eq!(accepts(&mut setup), 0x0500_0000, "accepted already");
-    assert_eq!(rtas_call(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
 }
 
@@ -774,8 +774,8 @@ fn a_second_source_waits_for_its_turn() {
     let mut setup = with_adapter();
     setup.partition.sources.add(SECOND);
     setup.partition.vcpus[0].presentation.set_cppr(0xFF);
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
-    assert_eq!(rtas_call(&mut setup, &[rtas::SET_XIVE, 3, 1, SECOND, 0, 3]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SECOND, 0, 3]), rtas::SUCCESS);
     setup.expect(Hypercall::VioSignal, [u64::from(UNIT), 1, 0, 0], H_SUCCESS);
     setup.partition.sources.get_mut(SECOND).unwrap().request();
     setup.is_mediated = true;
