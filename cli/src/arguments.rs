@@ -26,10 +26,10 @@ pub struct Arguments {
 }
 
 const LONG_HELP: &str = "\
-Examples:
-  powervisor run experiments/null-hypercall.toml
+Examples; those with a file of examples/ are for a clone's folder:
+  powervisor run null-hypercall
       prints what a hypercall costs, a line per variant
-  powervisor run experiments/null-hypercall.toml --format json | jq '.rows[].value'
+  powervisor run null-hypercall --format json | jq '.rows[].value'
       the same as JSON, for programs
   powervisor boot examples/hello.toml
       boots a partition on the hypervisor, on our machine
@@ -243,7 +243,8 @@ pub struct BootArguments {
     #[arg(long, requires = "out")]
     pub callers: bool,
     /// Read the symbols of the kernel, or of a partition's program, from this file: ELF with a symbol table, a
-    /// System.map, or /proc/kallsyms. You can give one for each partition.
+    /// System.map, or /proc/kallsyms. You can give one for each partition; an ELF file that a partition starts with
+    /// brings its own.
     #[arg(long, value_name = "[PARTITION=]FILE")]
     pub symbols: Vec<String>,
     /// Stop after this many steps: instructions completed and interrupts taken. Use this for a guest that

@@ -305,6 +305,15 @@ fn what_cannot_be_explained_is_said_in_one_line() {
 }
 
 #[test]
+fn a_payload_brings_its_symbols() {
+    let folder = Folder::new();
+    let payload = project("target/images/hello");
+    let line = format!("--payload {payload} --timing --region payload:rt_main");
+    let said = boot(&folder, &line);
+    assert!(said.contains("region payload:rt_main: entered 1 times"), "{said}");
+}
+
+#[test]
 fn a_trace_begins_where_it_is_asked_for() {
     let folder = folder();
     let traced = |options: &str| {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -10,8 +11,27 @@ from typing import NoReturn
 from powervisor.command import PowerVisorError
 
 
+class _UnwritableError(Exception):
+    """Standard output takes nothing."""
+
+    def __init__(self, why: OSError) -> None:
+        super().__init__()
+        self.why = why
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        raise _UnwritableError(error) from None
+
+
 class _Parser(argparse.ArgumentParser):
     """Complains in one line, as the command does."""
+
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - it is for standard output alone
+        _print(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         _complain(f"{message}; --help lists what there is")
@@ -42,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--workers", metavar="N", type=_positive, help="run on so many cores of this machine [all]")
     sweep.set_defaults(does=_sweep)
     report = commands.add_parser("report", help="write a page with figures, ledgers, differences and sweeps")
-    report.add_argument("results", metavar="RESULTS", nargs="+", type=Path, help="JSON of run or calibrate, folders of sweeps")
+    report.add_argument(
+        "results", metavar="RESULTS", nargs="+", type=Path, help="JSON of run, calibrate or boot --timing, or folders of sweeps"
+    )
     report.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="the page to write, such as report.html"
     )
@@ -56,7 +78,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     plan = Plan.read(arguments.sweep)
     folder = arguments.out or Path(f"{plan.name}.results")
     table = sweep(plan, folder, scheduler=arguments.scheduler, workers=arguments.workers)
-    sys.stdout.write(f"{folder}: {table['key'].nunique()} runs, {len(table)} figures\n")
+    _print(f"{folder}: {table['key'].nunique()} runs, {len(table)} figures\n")
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -67,14 +89,22 @@ def _report(arguments: argparse.Namespace) -> None:
 
 def main() -> int:
     """Do what the arguments ask for, and return the exit status."""
-    arguments = _parser().parse_args()
     try:
+        arguments = _parser().parse_args()
         arguments.does(arguments)
     except PowerVisorError as error:
         _complain(str(error))
         return error.status
     except KeyboardInterrupt:
         return 130
+    except _UnwritableError as error:
+        # So that the end of the program does not try again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error.why, BrokenPipeError):
+            # What the shell says of a program that writes where nobody reads.
+            return 141
+        _complain(f"standard output cannot be written: {error.why.strerror}")
+        return 2
     return 0
 
 

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -51,9 +52,17 @@ def command() -> Path:
     return Path(found)
 
 
+def _hears_interrupts() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def call(arguments: Sequence[str]) -> str:
     """Call the command with these arguments and return what it prints; raise PowerVisorError if it fails."""
-    done = subprocess.run([str(command()), *arguments], capture_output=True, text=True, check=False)
+    # A worker of a sweep does not hear Ctrl-C, and what it calls does.
+    hears = None if signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else _hears_interrupts
+    done = subprocess.run([str(command()), *arguments], capture_output=True, text=True, check=False, preexec_fn=hears)
+    if done.returncode < 0:
+        raise PowerVisorError(f"the command was killed by {signal.Signals(-done.returncode).name}", 1)
     if done.returncode != 0:
         message = done.stderr.strip().removeprefix("powervisor: ")
         raise PowerVisorError(message or f"the command ended with {done.returncode}", done.returncode)

@@ -135,7 +135,7 @@ def test_a_page_whose_script_fails_is_noticed(page_file: Path, browser: Browser,
         ("{", "not a report; it must be"),
         ("[]", "not a report; it must be"),
         (json.dumps({"schema": 2}), "a report of form 2; this package reads form 1"),
-        (json.dumps({"schema": 1}), "it has no figures; it must be"),
+        (json.dumps({"schema": 1}), "neither figures nor a ledger; it must be"),
         (json.dumps({"schema": 1, "experiment": "e", "rows": [], "ledger": {}}), "neither figures nor a ledger"),
         (None, "cannot be read: No such file or directory; it must be"),
     ],
@@ -147,3 +147,37 @@ def test_what_is_no_result_is_refused_in_one_line(text: str | None, expected: st
     assert done.returncode == 2
     assert re.fullmatch(rf"powervisor: results\.json: .*{re.escape(expected)}.*\n", done.stderr)
     assert not Path("page.html").exists()
+
+
+def test_what_a_boot_says_is_a_page_too(call: Call) -> None:
+    call("new", "payload", "mine")
+    make = shutil.which("make")
+    assert make
+    subprocess.run([make, "-C", "mine"], check=True, capture_output=True)
+    done = call("boot", "--payload", "mine/mine.elf", "--timing", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    done = call("report", "out/boot.json", "-o", "page.html")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("more", ["seeds = [1, 2]", 'guesses = "ends"', "[grid]\nlwsync = [14, 15]"])
+def test_a_sweep_without_a_curve_has_bars(call: Call, more: str) -> None:
+    Path("plain.toml").write_text(f"{GRID}{more}")
+    sweep("plain.toml", "plain", workers=1)
+    done = call("report", "plain", "-o", "page.html")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_page_is_not_written_over_its_results(call: Call) -> None:
+    powervisor.measure("null-hypercall", variants=["full-real"], guesses=False).save("run.json")
+    before = Path("run.json").read_bytes()
+    done = call("report", "run.json", "-o", "run.json")
+    assert done.returncode == 2
+    assert "name another one" in done.stderr
+    assert Path("run.json").read_bytes() == before
+    damaged = json.loads(before)
+    damaged["rows"][0]["value"] = "much"
+    Path("damaged.json").write_text(json.dumps(damaged))
+    done = call("report", "damaged.json", "-o", "page.html")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "damaged.json: its figures are damaged" in done.stderr

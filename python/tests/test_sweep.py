@@ -6,7 +6,9 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,3 +188,65 @@ def test_what_is_no_sweep_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "results.parquet").write_text("no")
     with pytest.raises(PowerVisorError, match="it must be what a sweep wrote"):
         results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('[grid]\nscoreboard = [0]\n"timing.special.scoreboard" = [5]', "`timing.special.scoreboard` is there twice"),
+        ("name = '../grid'", "it must be a name, without a folder"),
+        ("seeds = [18446744073709551616]", "below 2^64"),
+        ("variants = { null = ['a'] }", "the experiments are `null-hypercall`"),
+    ],
+)
+def test_what_would_lose_runs_is_refused(text: str, complaint: str) -> None:
+    # A table is behind the keys.
+    Path("bad.toml").write_text(f'experiments = ["null-hypercall"]\n{text}')
+    with pytest.raises(PowerVisorError, match=re.escape(complaint)):
+        Plan.read("bad.toml")
+
+
+def test_a_damaged_result_is_run_again(plan: Plan, whole: Path) -> None:
+    shutil.copytree(whole, "damaged")
+    damaged = Path(f"damaged/runs/{plan.runs[2].key}.parquet")
+    good = damaged.read_bytes()
+    for bad in (b"", good[:100]):
+        damaged.write_bytes(bad)
+        sweep(plan, "damaged", workers=1)
+        assert damaged.read_bytes() == good
+
+
+def test_a_folder_of_somebody_else_is_left_alone(plan: Plan) -> None:
+    Path("theirs").mkdir()
+    Path("theirs/results.parquet").write_text("theirs")
+    with pytest.raises(PowerVisorError, match="no sweep wrote it"):
+        sweep(plan, "theirs")
+    assert Path("theirs/results.parquet").read_text() == "theirs"
+
+
+def test_a_script_without_a_guard_is_told_so() -> None:
+    Path("grid.toml").write_text(GRID)
+    Path("script.py").write_text('from powervisor import sweep\nprint(len(sweep.sweep("grid.toml", "out", workers=1)))\n')
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "a script that calls `sweep` must do so under" in done.stderr
+
+
+@pytest.mark.parametrize("after", [0.5, 2.0, 4.0])
+def test_control_c_at_a_terminal_says_little(after: float) -> None:
+    Path("grid.toml").write_text("seeds = [1, 2, 3, 4, 5, 6, 7, 8]" + GRID)
+    command = [sys.executable, "-m", "powervisor", "sweep", "grid.toml", "--workers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as child:
+        time.sleep(after)
+        # As a terminal does: to all of its processes.
+        os.killpg(child.pid, signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    assert child.returncode in {0, 130, -signal.SIGINT}
+    assert "Traceback" not in errors or child.returncode == -signal.SIGINT, errors
+
+
+def test_an_output_that_takes_nothing_is_said() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "powervisor", "sweep", "--help"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)

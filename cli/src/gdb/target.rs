@@ -142,7 +142,7 @@ impl<'a> Debugger<'a> {
         };
         say(format_args!("the machine ended: {how}"));
         say("gdb can look at it and go back; `continue` once more ends the run");
-        Ok(Some(Stop::ReplayLog { tid: None, pos: ReplayLogPosition::End }))
+        Ok(Some(Stop::ReplayLog { tid: Some(tid(0)), pos: ReplayLogPosition::End }))
     }
 
     /// The stop at an access to what is watched, if there was one.
@@ -180,7 +180,7 @@ impl<'a> Debugger<'a> {
                 self.over = None;
                 let at = self.history.run_back();
                 let stop = self.accessed().or(at.map(|thread| Stop::SwBreak(tid(thread))));
-                Ok(Some(stop.unwrap_or(begin(None))))
+                Ok(Some(stop.unwrap_or(begin(Some(tid(0))))))
             }
         }
     }

@@ -26,6 +26,14 @@ pub fn text(name: &str) -> Option<&'static str> {
 /// # Errors
 /// [`Failure`] if there is neither.
 pub fn file(name: &Path, files: &Files) -> Result<TomlFile, Failure> {
+    let stem = name.file_stem().and_then(|stem| stem.to_str());
+    if let Some(known) = stem.filter(|stem| text(stem).is_some())
+        && name.extension().is_some()
+        && !name.exists()
+    {
+        let text = format!("there is no such file; `{known}` alone names the one that comes along");
+        return Err(Failure::input(name.display(), text));
+    }
     let word = name.to_str().filter(|_| name.extension().is_none() && !name.exists());
     let Some(word) = word.filter(|word| !word.contains('/')) else {
         return TomlFile::read(name, files);
@@ -60,5 +68,8 @@ mod tests {
     fn a_name_that_is_none_is_refused_with_the_nearest() {
         let failure = file(Path::new("null-hypercal"), &Files::default()).unwrap_err();
         assert!(failure.to_string().contains("did you mean `null-hypercall`?"), "{failure}");
+        let elsewhere = Path::new("elsewhere/null-hypercall.toml");
+        let failure = file(elsewhere, &Files::default()).unwrap_err();
+        assert!(failure.to_string().contains("`null-hypercall` alone names the one"), "{failure}");
     }
 }

@@ -18,7 +18,7 @@ def plots(report: Report, name: str) -> Iterator[Plot]:
     """Plot the figures of one report."""
     if report.contents.get("rows"):
         yield Plot(f"{name}: figures", _NOTE, _by_metric(report))
-    if report.contents.get("steps"):
+    if isinstance(report.contents.get("steps"), dict):
         yield _steps(report, name)
 
 

@@ -25,14 +25,23 @@ def plots(table: pd.DataFrame, name: str) -> Iterator[Plot]:
     guesses = set(table["guess"].dropna())
     axes = [column for column in table.columns if column not in FIXED and column not in guesses]
     table = table.fillna({"variant": ""})
+    is_drawn = bool(guesses)
     for axis in axes:
         choices = {
             f"{experiment}, {metric}": _curve(lines, axis, [other for other in axes if other != axis])
             for (experiment, metric), lines in table.groupby(["experiment", "metric"], sort=False)
             if lines["value"].min() < lines["value"].max()
         }
+        is_drawn |= bool(choices)
         if choices:
             yield Plot(f"{name}: by {axis}", "A line for each variant, and for each point of the rest of the grid.", choices)
+    if not is_drawn:
+        # What no value of the grid moves, or where there is none.
+        choices = {
+            f"{experiment}, {metric}": _bars(lines)
+            for (experiment, metric), lines in table.groupby(["experiment", "metric"], sort=False)
+        }
+        yield Plot(f"{name}: figures", "A bar for each run, with a whisker from one end of the guesses to the other.", choices)
     if guesses:
         moves = sensitivity(table)
         choices = {
@@ -44,6 +53,38 @@ def plots(table: pd.DataFrame, name: str) -> Iterator[Plot]:
         )
         if choices:
             yield Plot(f"{name}: which guess matters", note, choices)
+
+
+def _bars(table: pd.DataFrame) -> go.Figure:
+    has_seeds = table["seed"].min() < table["seed"].max()
+    axes = [column for column in table.columns if column not in FIXED]
+    words = [
+        ", ".join(
+            [str(line["variant"]) or "all"]
+            + ([f"seed {line['seed']}"] if has_seeds else [])
+            + [f"{axis.rsplit('.', 1)[-1]} {line[axis]:g}" for axis in axes]
+        )
+        for _, line in table.iterrows()
+    ]
+    unit = table["unit"].iloc[0]
+    figure = go.Figure(
+        go.Bar(
+            orientation="h",
+            y=words,
+            x=table["value"],
+            marker_color=colour(0),
+            error_x={
+                "symmetric": False,
+                "array": table["high"] - table["value"],
+                "arrayminus": table["value"] - table["low"],
+                "color": colour(1),
+            },
+            hovertemplate=f"%{{y}}: %{{x:.2f}} {unit}<extra></extra>",
+        )
+    )
+    figure.update_layout(bars(len(table)))
+    figure.update_xaxes(title=unit)
+    return figure
 
 
 def _curve(table: pd.DataFrame, axis: str, others: list[str]) -> go.Figure:

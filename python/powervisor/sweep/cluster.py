@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
+import signal
 import sys
 from contextlib import ExitStack
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +44,8 @@ def sweep(
     ``scheduler`` has this address. ``watch`` gets the cluster's client when all runs are handed in. A worker that dies loses
     the run that it was at, which another one runs again. Raise PowerVisorError when all other runs are done if some failed.
     """
+    if multiprocessing.parent_process() is not None:
+        raise PowerVisorError('a worker of a sweep began a sweep; call it under `if __name__ == "__main__":`', 1)
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     with Store(Path(folder)) as store:
         missing = [run for run in plan.runs if not store.has(run.key)]
@@ -66,6 +72,8 @@ def _run_all(  # noqa: PLR0913, PLR0917 - what sweep was given
     """Run these, store what each finds as it comes, and return those that failed, each with why."""
     # What a dead worker makes the library log is no news: its run is run again.
     dask.config.set({"logging.distributed": "critical"})
+    for library in ("tornado", "asyncio"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     # Nor is a machine that has much else to do a dead one.
     dask.config.set({f"distributed.comm.timeouts.{what}": f"{SILENCE}s" for what in ("connect", "tcp")})
     dask.config.set({"distributed.scheduler.worker-ttl": f"{SILENCE}s"})
@@ -100,9 +108,23 @@ def _client(stack: ExitStack, scheduler: str | None, workers: int) -> Any:  # no
     from distributed import Client, LocalCluster
 
     if scheduler is None:
-        cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL"
-        )
+        # Ctrl-C at a terminal reaches all processes: this one sees to the others, which do not hear it.
+        # Whatever starts the tracker lets them in again, so it is started first.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                silence_logs="CRITICAL",
+            )
+        except RuntimeError as error:
+            why = 'a script that calls `sweep` must do so under `if __name__ == "__main__":`, since each worker reads it again'
+            raise PowerVisorError(f"the workers of the sweep did not start ({error}); {why}", 1) from None
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return stack.enter_context(Client(stack.enter_context(cluster)))
     try:
         client = stack.enter_context(Client(scheduler, timeout=PATIENCE))

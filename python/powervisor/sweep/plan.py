@@ -130,13 +130,16 @@ class _Reader:
             raise self.wrong("the key `experiments` is missing; add a line `experiments = [...]`")
 
     def name(self) -> str:
-        return str(self.table.get("name", Path(self.place).stem))
+        name = str(self.table.get("name", Path(self.place).stem))
+        if not name or Path(name).name != name or name in {".", ".."}:
+            raise self.wrong(f"`name` is {name!r}; it must be a name, without a folder")
+        return name
 
     def seeds(self) -> list[int]:
         seeds = self.table.get("seeds", [1])
         for seed in seeds:
-            if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-                raise self.wrong(f"the seed {seed!r} is none; it must be a whole number, 0 or more")
+            if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+                raise self.wrong(f"the seed {seed!r} is none; it must be a whole number, 0 or more, below 2^64")
         return list(seeds)
 
     def resolved(self, name: str) -> str:
@@ -163,13 +166,14 @@ class _Reader:
             found.append((path, hash_of(path), list(wanted)))
         unused = sorted(set(chosen) - set(self.table["experiments"]))
         if unused:
-            raise self.wrong(f"variants are of `{unused[0]}`; that is none of the experiments")
+            words = ", ".join(f"`{name}`" for name in map(str, self.table["experiments"]))
+            raise self.wrong(f"variants are of `{unused[0]}`; the experiments are {words}, and `variants` has the same words")
         return found
 
     def grid(self, machine: str, parameters: list[dict[str, Any]]) -> list[dict[str, float]]:
         """List the points of the grid, by whole keys; each value is checked alone."""
         whole = [parameter["key"] for parameter in parameters]
-        axes = []
+        axes: list[list[tuple[str, float]]] = []
         for key, values in _flat(self.table.get("grid", {})):
             if not isinstance(values, list) or not values:
                 raise self.wrong(f"`grid.{key}` is {values!r}; it must be a list of numbers")
@@ -181,7 +185,10 @@ class _Reader:
                 except PowerVisorError as error:
                     raise self.wrong(f"grid: {str(error).removeprefix('--set: ')}") from None
             matches = [name for name in whole if name == key or name.endswith("." + key)]
-            axes.append([(matches[0] if matches else key, value) for value in values])
+            full = matches[0] if matches else key
+            if any(axis[0][0] == full for axis in axes):
+                raise self.wrong(f"grid: `{full}` is there twice; give all of its values in one list")
+            axes.append([(full, value) for value in values])
         return [dict(point) for point in itertools.product(*axes)]
 
     def moves(self, parameters: list[dict[str, Any]]) -> list[tuple[str | None, str | None, dict[str, float]]]:

@@ -42,6 +42,12 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         """Make the folder, or take the one that is there."""
+        if (
+            folder.exists()
+            and not (folder / "runs").is_dir()
+            and (not folder.is_dir() or any(path.name != "lock" for path in folder.iterdir()))
+        ):
+            raise PowerVisorError(f"{folder}: it is there, and no sweep wrote it; name another --out")
         self.folder = folder
         self.runs = folder / "runs"
         try:
@@ -70,8 +76,11 @@ class Store:
         return self.runs / f"{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Whether the run with this key is there. Its file is whole, or it is not there."""
-        return self.path(key).is_file()
+        """Whether the run with this key is there. One whose file is damaged is not, and runs again."""
+        try:
+            return bool(pq.read_table(self.path(key)).schema.equals(SCHEMA))
+        except (OSError, pa.ArrowException):
+            return False
 
     def write(self, key: str, rows: list[Row]) -> None:
         """Keep what the run with this key found."""
@@ -112,9 +121,8 @@ class Store:
 
     def _full(self, error: OSError) -> PowerVisorError:
         why = os.strerror(error.errno) if error.errno else str(error)
-        return PowerVisorError(
-            f"{self.folder}: cannot be written: {why}; what was found before is kept, and the next sweep goes on"
-        )
+        kept = "; what was found before is kept, and the next sweep goes on" if self.runs.is_dir() else ""
+        return PowerVisorError(f"{self.folder}: cannot be written: {why}{kept}")
 
 
 def results(folder: str | Path) -> pd.DataFrame:

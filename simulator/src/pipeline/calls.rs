@@ -13,6 +13,7 @@ use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
+use super::predictor::Kind;
 use super::stages::Executed;
 use crate::ledger::callers::{Caller, Callers};
 use crate::ledger::{Owner, Side};
@@ -64,7 +65,11 @@ impl Calls {
             return;
         };
         let is_branch = operation.branch.is_some();
-        if is_branch && !operation.is_call && !operation.returns() {
+        let behind = thread.effective(address.wrapping_add(4)).0;
+        // To the next instruction: how a program finds where it is.
+        let is_call = operation.is_call && to != behind;
+        let is_indirect = matches!(operation.branch, Some(Kind::Indirect { .. }));
+        if is_branch && !is_call && !operation.returns() && !is_indirect {
             return;
         }
         let side = owner.side();
@@ -77,7 +82,8 @@ impl Calls {
         while open.last().is_some_and(|call| call.stack_pointer < stack_pointer) {
             open.pop();
         }
-        if operation.is_call {
+        let is_it = |call: &Call| (call.returns_to, call.stack_pointer) == (to, stack_pointer);
+        if is_call {
             let depth = open.len();
             if depth == MOST {
                 open.clear();
@@ -85,13 +91,14 @@ impl Calls {
             let outer = open.last().map_or_else(Caller::default, |call| call.caller);
             let caller =
                 if depth < DEEPEST { callers.calling(outer, owner, address) } else { outer };
-            let returns_to = thread.effective(address.wrapping_add(4)).0;
-            open.push(Call { returns_to, stack_pointer, caller });
-        } else if is_branch {
-            let is_it = |call: &Call| (call.returns_to, call.stack_pointer) == (to, stack_pointer);
+            open.push(Call { returns_to: behind, stack_pointer, caller });
+        } else if is_indirect {
+            // A tail call, or a return by CTR or TAR.
+            open.pop_if(|call| is_it(call));
+        } else if is_branch && operation.returns() {
             let returned = open.iter().rposition(is_it).unwrap_or_default();
             open.truncate(returned);
-        } else if thread.is_problem() {
+        } else if !is_branch && thread.is_problem() {
             open.clear();
         }
     }

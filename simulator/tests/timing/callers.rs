@@ -9,8 +9,9 @@ use crate::support::Program;
 /// Where firmware has the kernel.
 const KERNEL: u64 = 0x2000_0000;
 
-/// Calls one that jumps out of its call, one that returns, and one that goes on as another task.
-const PROGRAM: [u32; 20] = [
+/// Calls one that jumps out of its call, one that returns, one that goes on as another task, and one that
+/// returns by CTR; and asks for its own address in the two ways that there are.
+const PROGRAM: [u32; 27] = [
     0x3C20_2001, // 0: lis r1,0x2001
     0x4800_0015, // 1: bl 6
     0x3821_0040, // 2: addi r1,r1,64
@@ -31,6 +32,13 @@ const PROGRAM: [u32; 20] = [
     0x4E80_0020, // 17: blr
     0x6000_0000, // 18: nop
     0x3BA0_0001, // 19: li r29,1
+    0x4800_000D, // 20: bl 23
+    0x6000_0000, // 21: nop
+    0x4800_0010, // 22: b 26
+    0x7CC8_02A6, // 23: mflr r6
+    0x7CC9_03A6, // 24: mtctr r6
+    0x4E80_0420, // 25: bctr
+    0x4800_0005, // 26: bl 27
 ];
 
 fn timed(callers: bool) -> Machine {
@@ -63,8 +71,14 @@ fn a_caller_is_right_or_not_known() {
     assert_eq!(callers_of(0), [[0; 0]]);
     assert_eq!(callers_of(8), [[3]], "what jumped out of its call is no caller");
     assert_eq!(callers_of(17), [[10]], "to ask for an address is no call");
-    let behind: Vec<_> = (19..40).flat_map(callers_of).collect();
-    assert!(!behind.is_empty() && behind.iter().all(Vec::is_empty), "nobody called another task");
+    let behind = |numbers: std::ops::Range<u64>| numbers.flat_map(callers_of).collect::<Vec<_>>();
+    let has_none = |found: Vec<Vec<u64>>| found.iter().all(Vec::is_empty);
+    assert!(has_none(behind(18..23)), "nobody called another task");
+    assert_eq!(callers_of(25), [[20]]);
+    assert!(
+        !behind(26..60).is_empty() && has_none(behind(26..60)),
+        "to ask for an address is no call"
+    );
 }
 
 #[test]

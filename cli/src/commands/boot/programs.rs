@@ -32,13 +32,33 @@ pub(super) fn names(
             .and_then(|images| images.hypervisor())
             .map_or_else(|_| Program::default(), |image| Program::of_elf(&image)),
     };
+    let own = if asks_for_names(arguments) { self::files(arguments, !is_bare) } else { Vec::new() };
+    let program = |name: &String| {
+        // Of one that is not where it was linked the symbols are elsewhere too.
+        let is_its = |(who, _, moved): &&(String, String, u64)| {
+            *moved == 0 && who.strip_prefix("partition ") == Some(name)
+        };
+        let bytes = own.iter().find(is_its).and_then(|(_, path, _)| std::fs::read(path).ok());
+        bytes.map_or_else(Program::default, |bytes| Program::of_elf(&bytes))
+    };
     let partitions = (1..).zip(&surroundings.consoles.partitions);
-    let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), Program::default())));
+    let partitions = partitions.map(|(lpid, name)| (lpid, (name.clone(), program(name))));
     let mut names = Names { host, is_bare, partitions: partitions.collect() };
     for text in &arguments.symbols {
         add(&mut names, text, files)?;
     }
     Ok(names)
+}
+
+/// Whether somebody will ask for the functions of programs.
+fn asks_for_names(arguments: &BootArguments) -> bool {
+    let asks = [
+        arguments.timing,
+        arguments.region.is_some(),
+        arguments.until.is_some(),
+        arguments.trace_from.is_some(),
+    ];
+    asks.contains(&true)
 }
 
 /// The files of the programs that a boot starts: whose each is, its path, and how far from where it is linked it lies.
