@@ -22,7 +22,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let description = machine.describe()?;
     machine.require_timing()?;
     let image = Images::find()?.guest(CALIBRATION)?;
-    let published = rows::power9();
+    let published = rows::of(description.processor());
     let wanted = published.cases(arguments.curves);
     let ends = !arguments.values_only;
     let figures =

@@ -57,7 +57,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::Predictions;
-    use crate::calibration::rows::{Role, power9};
+    use crate::calibration::rows::{Role, of};
+    use arch::processor::Processor;
 
     /// The joined file, which grows alone, as the command has it.
     #[derive(serde::Deserialize)]
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_prediction_is_listed_and_every_listed_row_is_there() {
-        let published = power9();
+        let published = of(Processor::Power9);
         let list = Predictions::of(&published);
         for row in &published.rows {
             assert!(row.role == Role::Fitted || list.has(&row.name), "{} is not listed", row.name);

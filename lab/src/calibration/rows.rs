@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use arch::processor::Processor;
 use serde::{Deserialize, Serialize};
 
 /// How near the model is to come.
@@ -219,15 +220,19 @@ impl Published {
 /// Path and text of each file of `calibration/power9/`. `build.rs` finds them.
 const POWER9: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/power9.rs"));
 
-/// The rows that come with the command.
+/// The rows of a processor that come with the command: none of one that has no model of its timing.
 ///
 /// # Panics
 /// If a file, which is part of the command, is wrong; a test sees to that.
 #[must_use]
-pub fn power9() -> Published {
+pub fn of(processor: Processor) -> Published {
+    let files = match processor {
+        Processor::Power8 => &[],
+        Processor::Power9 => POWER9,
+    };
     let mut all = Published::default();
     let mut names = BTreeSet::new();
-    for (path, text) in POWER9 {
+    for (path, text) in files {
         let file: Published =
             toml::from_str(text).unwrap_or_else(|error| panic!("{path}: {error}"));
         for row in &file.rows {
@@ -285,7 +290,8 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Group, Listed, Role, Row, power9};
+    use super::{Group, Listed, Role, Row, of};
+    use arch::processor::Processor;
 
     /// A published interval that is wider, as a factor, is no row: hardly anything misses it.
     const WIDEST: f64 = 3.0;
@@ -310,7 +316,7 @@ mod tests {
 
     #[test]
     fn the_rows_in_the_tree_are_right() {
-        for row in power9().rows {
+        for row in of(Processor::Power9).rows {
             assert!(row.published > 0.0 && row.times > 0.0, "{}", row.name);
             let is_row = |high: f64| row.published < high && high <= WIDEST * row.published;
             assert!(row.published_high.is_none_or(is_row), "{} could hardly fail", row.name);
