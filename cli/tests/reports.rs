@@ -62,7 +62,7 @@ fn the_json_carries_every_check_under_documented_keys() {
         assert_eq!(of_variant["divisor"], 10_000);
         let ledger = report["ledger"][variant]["charges"].as_array().unwrap();
         let causes = of_variant["causes_made_free"].as_array().unwrap();
-        assert!(causes.len() > 2, "{variant}");
+        assert!(causes.len() > 1, "{variant}");
         for checked in causes {
             let charges = ledger.iter().filter(|charge| charge["cause"] == checked["cause"]);
             let sum: u64 = charges.map(|charge| charge["cycles"].as_u64().unwrap()).sum();

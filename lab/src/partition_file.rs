@@ -362,7 +362,7 @@ fn read_partition(
     let vcpus = positive(file, Some(&table.vcpus), VCPUS_MAX)?;
     let dma_window = dma_window(file, table.dma_window.as_ref())?;
     let disks = disks(file, &table.disks, files)?;
-    let dma_window = dma_window.or(if disks.is_empty() { None } else { Some(DMA_WINDOW_OF_DISKS) });
+    let dma_window = window_for(dma_window, &disks);
     let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
     if arguments.contains('\0') {
         let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
@@ -389,6 +389,18 @@ fn read_partition(
 /// Bytes of the window of a partition that has disks and asks for none: enough for the transfers that Linux has
 /// under way at a time.
 const DMA_WINDOW_OF_DISKS: u32 = 64 << 20;
+
+/// The window of a partition with these disks, if it says none.
+pub fn window_for(window: Option<u32>, disks: &[Disk]) -> Option<u32> {
+    window.or_else(|| (!disks.is_empty()).then_some(DMA_WINDOW_OF_DISKS))
+}
+
+/// A disk that begins blank, and that the partition may write to.
+pub fn blank_disk(file: &TomlFile, size: &Spanned<Size>) -> Result<Disk, Failure> {
+    let table =
+        DiskTable { image: None, size: Some(size.clone()), writable: true, write_back: None };
+    disk(file, &Spanned::new(size.span(), table), &Files::default())
+}
 
 /// The images of a partition's disks.
 fn disks(

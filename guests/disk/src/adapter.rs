@@ -1,6 +1,6 @@
 //! The payload's side of the virtual SCSI adapter: its queue, commands, and where their data lies.
 
-use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
 
 use arch::papr::{Hypercall, status, tce};
@@ -42,15 +42,18 @@ pub(crate) fn shared(offset: u64) -> &'static AtomicU64 {
     &SHARED.0[offset as usize / 8]
 }
 
+/// Whoever sends what was stored orders it before.
 fn store(offset: u64, bytes: &[u8]) {
     for (index, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        shared(offset + 8 * index as u64).store(u64::from_ne_bytes(*word), SeqCst);
+        shared(offset + 8 * index as u64).store(u64::from_ne_bytes(*word), Relaxed);
     }
 }
 
 /// Doublewords of the shared memory as bytes.
 pub(crate) fn load<const WORDS: usize>(offset: u64) -> [[u8; 8]; WORDS] {
-    core::array::from_fn(|index| shared(offset + 8 * index as u64).load(SeqCst).to_ne_bytes())
+    let words = core::array::from_fn(|index| shared(offset + 8 * index as u64).load(Relaxed));
+    fence(Acquire);
+    words.map(u64::to_ne_bytes)
 }
 
 /// Which way data goes.

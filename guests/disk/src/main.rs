@@ -9,6 +9,9 @@
 //! | `interrupts=on` | it lets the adapter interrupt, and counts that |
 //! | `bad=on` | it sends what is wrong too, and checks that it is refused |
 //! | `pattern=N` | at first the disk holds the pattern with this number, and zeros without it |
+//! | `measure=BYTES` | instead of all that: each vCPU makes `rounds` requests of so many bytes, in one piece each, in region 1 |
+//! | `write=on` | they write |
+//! | `order=sequential` | one behind the other, and not at random places |
 //!
 //! A disk that is read-only is read only.
 
@@ -25,6 +28,7 @@ mod payload {
     use core::sync::atomic::Ordering::SeqCst;
 
     use arch::interrupt::Vector;
+    use arch::marker::{Mark, Region};
     use arch::papr::{Hypercall, rtas};
     use arch::scsi::operation;
     use rt::random::Numbers;
@@ -36,6 +40,15 @@ mod payload {
     use crate::wrong;
 
     rt::main!(disk);
+
+    /// The region that is measured, and requests of each vCPU before it.
+    const REGION: Region = Region::new(1).expect("a region number");
+    const WARM_UP: u64 = 20;
+    /// vCPUs that are ready for the region, and that have left it.
+    static ARRIVED: AtomicU64 = AtomicU64::new(0);
+    static DONE: AtomicU64 = AtomicU64::new(0);
+    static GOES: AtomicU64 = AtomicU64::new(0);
+    static IS_SEQUENTIAL: AtomicU64 = AtomicU64::new(0);
 
     /// Blocks for which there is a note of what was written to them last.
     const BLOCKS_MAX: u64 = 1 << 16;
@@ -94,6 +107,21 @@ mod payload {
         ] {
             place.store(value, SeqCst);
         }
+        if let Some(bytes) = partition.argument("measure") {
+            let bytes: u64 = bytes.parse().expect("bytes of a request");
+            assert!(bytes.is_multiple_of(BLOCK_BYTES) && (1..=BUFFER_BYTES).contains(&bytes));
+            AT_A_TIME.store(bytes / BLOCK_BYTES, SeqCst);
+            IS_WRITABLE.store(u64::from(on("write")), SeqCst);
+            IS_SEQUENTIAL
+                .store(u64::from(partition.argument("order") == Some("sequential")), SeqCst);
+            for number in 1..vcpus {
+                assert_eq!(rt::start_vcpu(number, measure), 0, "start-cpu");
+            }
+            measure(0);
+            let requests = u64::from(vcpus) * ROUNDS.load(SeqCst);
+            rt::println!("disk: {requests} requests of {bytes} bytes, {vcpus} vCPUs");
+            return;
+        }
         for number in 1..vcpus {
             assert_eq!(rt::start_vcpu(number, work), 0, "start-cpu");
         }
@@ -136,6 +164,46 @@ mod payload {
         ask(&[operation::MODE_SENSE_6, 0, 0x3F, 0, 64, 0], 64);
         let [[_, _, flags, ..]] = load(buffer(0));
         ((capacity >> 32) + 1, flags & 0x80 == 0)
+    }
+
+    /// What a vCPU does that is measured: requests in its part of the disk, one after the other. The first one
+    /// marks the region, from when all are ready to when all have done.
+    fn measure(number: u32) {
+        let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
+        let (count, rounds) = (AT_A_TIME.load(SeqCst), ROUNDS.load(SeqCst));
+        let (begin, end) = (vcpu * blocks / vcpus, (vcpu + 1) * blocks / vcpus);
+        assert!(count <= end - begin, "a larger disk");
+        let direction = if IS_WRITABLE.load(SeqCst) == 0 { Direction::In } else { Direction::Out };
+        let is_sequential = IS_SEQUENTIAL.load(SeqCst) != 0;
+        let mut random = Numbers::new(SEED.load(SeqCst) + vcpu);
+        let mut request = |round: u64| {
+            let places = (end - begin) / count;
+            let place = if is_sequential { round % places } else { random.below(places) };
+            let cdb = moves(direction, begin + place * count, count);
+            let pieces = [(buffer(vcpu), count * BLOCK_BYTES)];
+            let answer = command(vcpu, TARGET, &cdb, direction, &pieces);
+            assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
+        };
+        (0..WARM_UP).for_each(&mut request);
+        ARRIVED.fetch_add(1, SeqCst);
+        if number == 0 {
+            while ARRIVED.load(SeqCst) < vcpus {
+                core::hint::spin_loop();
+            }
+            rt::mark!(Mark::Begin(REGION));
+            GOES.store(1, SeqCst);
+        }
+        while GOES.load(SeqCst) == 0 {
+            core::hint::spin_loop();
+        }
+        (WARM_UP..WARM_UP + rounds).for_each(&mut request);
+        DONE.fetch_add(1, SeqCst);
+        if number == 0 {
+            while DONE.load(SeqCst) < vcpus {
+                core::hint::spin_loop();
+            }
+            rt::mark!(Mark::End(REGION));
+        }
     }
 
     /// What a vCPU does: it has a part of the disk, and moves runs of blocks there.

@@ -23,7 +23,8 @@ use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
 use crate::partition_file::{
-    FeaturesTable, PolicyTable, dma_window, positive, read_machine, read_payload, slice,
+    FeaturesTable, PolicyTable, blank_disk, dma_window, positive, read_machine, read_payload,
+    slice, window_for,
 };
 use crate::payload::Payload;
 use crate::size::Size;
@@ -109,6 +110,8 @@ struct VariantTable {
     slice_us: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
     dma_window: Option<Spanned<Size>>,
+    /// Of the partition that the experiment is named after: a blank disk, which it may write to.
+    disk: Option<Spanned<Size>>,
     /// Of the partition that the experiment is named after.
     #[serde(default)]
     features: FeaturesTable,
@@ -208,9 +211,11 @@ impl FirstPartition<'_> {
         let name = variant.name.get_ref();
         let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
         let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
-        let dma_window = dma_window(file, variant.dma_window.as_ref())?;
+        let disks: Vec<_> =
+            variant.disk.iter().map(|size| blank_disk(file, size)).collect::<Result<_, _>>()?;
+        let dma_window = window_for(dma_window(file, variant.dma_window.as_ref())?, &disks);
         let guest_stop = variant.features.guest_stop(file)?;
-        let mut partitions = vec![Partition { vcpus, guest_stop, dma_window, ..first }];
+        let mut partitions = vec![Partition { vcpus, guest_stop, dma_window, disks, ..first }];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());

@@ -63,6 +63,7 @@ impl StepsTable {
                 vcpus: None,
                 slice_us: None,
                 dma_window: None,
+                disk: None,
                 features: FeaturesTable::default(),
                 region: None,
                 expect: self.expect.clone(),
