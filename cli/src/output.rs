@@ -3,7 +3,9 @@
 //! before `main`, and nothing tells it from the one that Python's `subprocess.DEVNULL` hands over.
 
 use std::fmt::Display;
+use std::fs::Permissions;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
@@ -11,7 +13,7 @@ use std::thread;
 
 use lab::images::Images;
 use lab::user_file::{Files, is_same_file};
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::Failure;
 use crate::visible::visible;
@@ -100,7 +102,9 @@ fn place_for(path: &Path) -> Result<NamedTempFile, Failure> {
     let wrong = |error: io::Error| full(&place, &error);
     // Asked first, since it complains without the path of a file that the user knows nothing of.
     std::fs::metadata(folder).map_err(wrong)?;
-    NamedTempFile::new_in(folder).map_err(wrong)
+    // As any new file: the library's own would be for nobody else to read.
+    let mode = Permissions::from_mode(0o666);
+    Builder::new().permissions(mode).tempfile_in(folder).map_err(wrong)
 }
 
 /// Writes a file that is there whole or not at all; or to a device or a pipe, which nothing can be put in place of.

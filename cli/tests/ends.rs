@@ -79,6 +79,9 @@ fn a_limit_on_the_size_of_files_is_a_complaint_and_leaves_no_half_file() {
         (format!("boot {hello} --timing --steps 300000 --out ."), "./boot.folded"),
         (format!("bundle {hello} --output bundle"), "bundle"),
         (format!("boot {hello} --trace instructions --trace-file trace"), "trace"),
+        ("new payload mine".to_owned(), "mine/powervisor.h"),
+        ("new payload mine --language rust".to_owned(), "mine/src/powervisor.rs"),
+        ("new experiment mine".to_owned(), "mine/mine.toml"),
     ] {
         let folder = Folder::new();
         let mut command = Command::new("bash");

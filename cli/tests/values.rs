@@ -136,13 +136,15 @@ fn a_file_of_the_other_kind_is_refused_with_the_command_that_takes_it() {
 #[test]
 fn a_run_that_takes_too_long_is_given_up_with_its_registers() {
     let folder = Folder::new();
-    for mode in ["--values-only", "--functional"] {
-        let line = format!("run null-hypercall --variant full-real --limit 1000000 {mode}");
+    // The last one is before the machine has done what one slice has.
+    let all = [("--values-only", 1_000_000), ("--functional", 1_000_000), ("--values-only", 4)];
+    for (mode, limit) in all {
+        let line = format!("run null-hypercall --variant full-real --limit {limit} {mode}");
         let output = run(&folder, &line);
         let errors = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{errors}");
         assert!(
-            errors.contains("not over after 1000000 steps; --limit lets it run longer"),
+            errors.contains(&format!("not over after {limit} steps; --limit lets it run longer")),
             "{errors}"
         );
         assert!(errors.contains("    r0  0x") && errors.contains(" LR 0x"), "{errors}");
@@ -153,6 +155,11 @@ fn a_run_that_takes_too_long_is_given_up_with_its_registers() {
 fn a_new_experiment_and_a_new_payload_run_where_they_are() {
     let folder = Folder::new();
     printed(&run(&folder, "new experiment question"));
+    let mode =
+        std::fs::metadata(folder.path().join("question/question.toml")).unwrap().permissions();
+    std::fs::write(folder.path().join("any"), "").unwrap();
+    let of_any_file = std::fs::metadata(folder.path().join("any")).unwrap().permissions();
+    assert_eq!(mode, of_any_file);
     let table = printed(&run(&folder, "run question/question.toml --values-only"));
     assert!(table.starts_with("question: ") && table.contains("\nimmediate-real "), "{table}");
     printed(&run(&folder, "new payload mine"));
@@ -180,6 +187,12 @@ fn a_new_payload_in_rust_builds_and_runs_where_it_is() {
     assert!(table.contains("\nsprg0 "), "{table}");
     let both = printed(&run(&folder, "compare mine/mine.toml"));
     assert!(both.contains("our machine and QEMU agree"), "{both}");
+    for name in ["a.b", "a+b", "a,b"] {
+        let refused =
+            "cannot name a Rust package; use letters, digits, `_` and `-`, beginning with a letter";
+        let new = format!("new payload {name} --language rust");
+        assert_refused(&folder, &new, &format!("{name}: {refused}"));
+    }
     let refused = "--language: an experiment has none; leave it out, or write `new payload`";
     assert_refused(&folder, "new experiment other --language rust", refused);
 }

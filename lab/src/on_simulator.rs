@@ -31,18 +31,21 @@ pub fn run<O: Observer>(
     observer: &mut O,
     mut between: impl FnMut(&mut Machine) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
-    run_in_slices(machine, observer, SLICE, |machine, _| between(machine))
+    run_in_slices(machine, observer, SLICE, u64::MAX, |machine, _| between(machine))
 }
 
-/// The same with slices of so many steps; `between` sees the observer too.
+/// The same with slices of so many steps; `between` sees the observer too, and must fail at step `limit`, beyond which
+/// no slice goes.
 pub fn run_in_slices<O: Observer>(
     machine: &mut Machine,
     observer: &mut O,
     steps: u64,
+    limit: u64,
     mut between: impl FnMut(&mut Machine, &mut O) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     loop {
-        let exit = exit_of(machine.run(steps, observer));
+        let left = limit.saturating_sub(machine.state().steps());
+        let exit = exit_of(machine.run(steps.min(left), observer));
         between(machine, observer)?;
         if let Some(exit) = exit {
             return Ok(exit);

@@ -134,12 +134,19 @@ impl<'a> Trial<'a> {
         let task = self.task();
         let mut machine = on_simulator::start(&self.system)?;
         self.begin_at_event(&mut machine);
-        let exit = on_simulator::run(&mut machine, &mut counts, |machine| {
+        let mut between = |machine: &mut Machine, _: &mut RegionCounts| {
             task.reached(machine);
             console.extend(machine.take_console_output());
             self.check_limit(machine)?;
             self.interruption.check()
-        })?;
+        };
+        let exit = on_simulator::run_in_slices(
+            &mut machine,
+            &mut counts,
+            SLICE,
+            self.limit,
+            &mut between,
+        )?;
         drop(task);
         self.check_end(console, exit)?;
         self.of_region(&counts)
@@ -236,6 +243,7 @@ impl<'a> Trial<'a> {
             &mut machine,
             &mut observer,
             slices.steps,
+            self.limit,
             |machine, observer| {
                 console.extend(machine.take_console_output());
                 between(machine, observer.1);

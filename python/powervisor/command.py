@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,5 +80,9 @@ def call_for_json(arguments: Sequence[str]) -> dict[str, Any]:
 
 def settings_as_arguments(settings: Mapping[str, float] | None) -> list[str]:
     """Write values of a machine's description as the command takes them."""
-    pairs = (settings or {}).items()
-    return [word for key, value in pairs for word in ("--set", f"{key}={value:.15g}")]
+    words: list[str] = []
+    for key, value in (settings or {}).items():
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise PowerVisorError(f"set: `{key}` is {value!r}; it must be a number")
+        words += ["--set", f"{key}={float(value):.15g}"]
+    return words

@@ -105,6 +105,10 @@ def measure(  # noqa: PLR0913 - the options of `powervisor run`
     with ExitStack() as files:
         lend = lambda value: files.enter_context(value.file())  # noqa: E731
         named = lend(experiment) if isinstance(experiment, Experiment) else experiment
+        if isinstance(variants, str):
+            raise PowerVisorError(f"variants is {variants!r}; it must be a list of names")
+        if str(named).startswith("-"):
+            raise PowerVisorError(f"{named}: no experiment has such a name; an option of the command is an argument here")
         arguments = ["run", str(named), "--seed", str(seed), *settings_as_arguments(set)]
         if machine is not None:
             arguments += ["--machine", str(lend(machine) if isinstance(machine, Machine) else machine)]
@@ -143,6 +147,8 @@ def diff(
 
     Sum by ``cause``, by owner, ``function`` and cause, or by ``instruction`` too; leave out what did not change.
     """
+    if by not in BY:
+        raise PowerVisorError(f"by is {by!r}; it must be one of {', '.join(BY)}")
     names = [report.contents["experiment"] for report in (before, after)]
     if names[0] != names[1]:
         raise PowerVisorError(f"reports of {names[0]} and of {names[1]}; compare two of one experiment")

@@ -102,6 +102,8 @@ def test_an_experiment_is_a_value_that_can_be_changed_and_saved(tmp_path: Path) 
         ({"variants": ["immediate"]}, "no variant is called `immediate`"),
         ({"machine": "power10"}, "no machine is called `power10`"),
         ({"machine": "power8"}, "POWER8"),
+        ({"set": {"scoreboard": "x"}}, "set: `scoreboard` is 'x'; it must be a number"),
+        ({"variants": "immediate-real"}, "variants is 'immediate-real'; it must be a list of names"),
     ],
 )
 def test_what_is_not_as_needed_is_said_in_one_line(options: dict[str, object], expected: str) -> None:
@@ -109,6 +111,13 @@ def test_what_is_not_as_needed_is_said_in_one_line(options: dict[str, object], e
         powervisor.run("null-hypercall", **options)
     assert "\n" not in str(raised.value)
     assert raised.value.status == 2
+
+
+def test_what_no_report_or_experiment_is_called_is_said(report: Report) -> None:
+    with pytest.raises(PowerVisorError, match="--help: no experiment has such a name"):
+        powervisor.run("--help")
+    with pytest.raises(PowerVisorError, match="by is 'x'; it must be one of cause, function, instruction"):
+        powervisor.diff(report, report, "x")  # type: ignore[arg-type]
 
 
 def test_a_call_takes_less_than_a_fifth_of_a_second_more_than_the_command() -> None:

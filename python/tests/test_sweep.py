@@ -144,6 +144,7 @@ def test_a_scheduler_that_is_not_there_is_said_in_one_line(plan: Plan, monkeypat
     monkeypatch.setattr(cluster, "PATIENCE", 1)
     with pytest.raises(PowerVisorError, match=r"tcp://127\.0\.0\.1:9 does not answer"):
         sweep(plan, "out", scheduler="tcp://127.0.0.1:9")
+    assert not Path("out").exists()
 
 
 def test_a_cluster_of_others_gives_the_same_results(plan: Plan, whole: Path) -> None:
@@ -167,6 +168,20 @@ def test_two_sweeps_do_not_fill_one_folder(plan: Plan) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(PowerVisorError, match="another sweep writes into it"):
             sweep(plan, "out")
+
+
+def test_another_sweep_does_not_take_a_folder_and_a_changed_one_says_what_it_leaves_out(
+    plan: Plan, whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(whole, "out")
+    with pytest.raises(PowerVisorError, match="it has the runs of the sweep `grid`, not of `other`"):
+        sweep(Plan("other", plan.text, plan.runs), "out")
+    assert Path("out/results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
+    sweep(plan, "out")
+    assert not capsys.readouterr().err
+    table = sweep(Plan(plan.name, plan.text, plan.runs[:6]), "out")
+    assert set(table["key"]) == {run.key for run in plan.runs[:6]}
+    assert "2 runs are of an earlier form of this sweep" in capsys.readouterr().err
 
 
 def test_a_full_disk_ends_a_sweep_in_one_line_and_keeps_what_was_found(
@@ -197,11 +212,13 @@ def test_what_is_no_sweep_is_not_read(tmp_path: Path) -> None:
         ("name = '../grid'", "it must be a name, without a folder"),
         ("seeds = [18446744073709551616]", "below 2^64"),
         ("variants = { null = ['a'] }", "the experiments are `null-hypercall`"),
+        ("", "`null-hypercall` and `mine/null-hypercall.toml` are both called null-hypercall"),
     ],
 )
 def test_what_would_lose_runs_is_refused(text: str, complaint: str) -> None:
     # A table is behind the keys.
-    Path("bad.toml").write_text(f'experiments = ["null-hypercall"]\n{text}')
+    experiments = '"null-hypercall"' if text else '"null-hypercall", "mine/null-hypercall.toml"'
+    Path("bad.toml").write_text(f"experiments = [{experiments}]\n{text}")
     with pytest.raises(PowerVisorError, match=re.escape(complaint)):
         Plan.read("bad.toml")
 

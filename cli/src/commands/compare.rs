@@ -1,5 +1,6 @@
 //! `powervisor compare`: the same on our machine and on QEMU.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use lab::comparison::{Transcript, difference};
@@ -21,7 +22,8 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let mut disagreements = Vec::new();
     let mut compared = 0;
     for file in &arguments.files {
-        for (name, mut system) in systems(file, SEED, &files)? {
+        let all = systems(file, SEED, &files);
+        for (name, mut system) in not_interrupted(all, file.display(), compared, &disagreements)? {
             let name = one_line(&name);
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
@@ -29,13 +31,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             let both = on_qemu::transcript(&system, timeout, INTERRUPTION).and_then(|qemu| {
                 Ok((qemu, on_simulator::transcript(&system, timeout, INTERRUPTION)?))
             });
-            let (qemu, ours) = match both {
-                Err(lab::failure::Failure::Interrupted) => {
-                    disagreements.into_iter().for_each(say);
-                    return Err(interrupted_in(&name, compared));
-                }
-                both => both?,
-            };
+            let (qemu, ours) = not_interrupted(both, &name, compared, &disagreements)?;
             compared += 1;
             match difference(&ours, &qemu) {
                 None => print_text(&agreement(&name, &ours))?,
@@ -47,9 +43,21 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     if disagreements.is_empty() { Ok(()) } else { Err(Failure::run(disagreements.join("\n"))) }
 }
 
-fn interrupted_in(name: &str, compared: usize) -> Failure {
-    let text = format!("{compared} comparisons, in that of {name}");
-    lab::failure::Failure::InterruptedAfter(text).into()
+/// What a step of the comparison of `name` gave; an interruption in it says how far all came and what they found.
+fn not_interrupted<T>(
+    result: Result<T, lab::failure::Failure>,
+    name: impl Display,
+    compared: usize,
+    disagreements: &[String],
+) -> Result<T, Failure> {
+    result.map_err(|error| match error {
+        lab::failure::Failure::Interrupted => {
+            disagreements.iter().for_each(say);
+            let text = format!("{compared} comparisons, in that of {name}");
+            lab::failure::Failure::InterruptedAfter(text).into()
+        }
+        error => error.into(),
+    })
 }
 
 fn agreement(name: &str, ours: &Transcript) -> String {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
+from tqdm import tqdm
 
 from powervisor.command import PowerVisorError
 from powervisor.sweep.fingerprint import fingerprint
@@ -47,8 +48,8 @@ def sweep(
     if multiprocessing.parent_process() is not None:
         raise PowerVisorError('a worker of a sweep began a sweep; call it under `if __name__ == "__main__":`', 1)
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
-    with Store(Path(folder)) as store:
-        missing = [run for run in plan.runs if not store.has(run.key)]
+    with Store(Path(folder), plan.name) as store:
+        missing = [run for run in tqdm(plan.runs, "look", delay=2, leave=False) if not store.has(run.key)]
         try:
             failed = _run_all(plan.name, missing, store, scheduler, workers, watch) if missing else []
         finally:
@@ -78,7 +79,6 @@ def _run_all(  # noqa: PLR0913, PLR0917 - what sweep was given
     dask.config.set({f"distributed.comm.timeouts.{what}": f"{SILENCE}s" for what in ("connect", "tcp")})
     dask.config.set({"distributed.scheduler.worker-ttl": f"{SILENCE}s"})
     from distributed import as_completed
-    from tqdm import tqdm
 
     with ExitStack() as stack:
         client = _client(stack, scheduler, min(workers or dask.system.CPU_COUNT, len(runs)))

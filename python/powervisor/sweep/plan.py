@@ -13,6 +13,7 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
+from tqdm import tqdm
 
 from powervisor.command import PowerVisorError, call_for_json, settings_as_arguments
 from powervisor.sweep.fingerprint import fingerprint, hash_of
@@ -105,7 +106,9 @@ class _Reader:
         moves = self.moves(base["parameters"]) if guesses == "each" else [(None, None, {})]
         common = {"command": fingerprint(), "machine": base["config_hash"], "ends": guesses == "ends"}
         runs = []
-        for (experiment, text_hash, variants), point, (guess, end, moved) in itertools.product(self.experiments(), grid, moves):
+        points = list(itertools.product(self.experiments(), grid, moves))
+        # One of many points takes a while to plan.
+        for (experiment, text_hash, variants), point, (guess, end, moved) in tqdm(points, "plan", delay=2, leave=False):
             seeds = [1] if experiment == CALIBRATE else self.seeds()
             for variant, seed in itertools.product(variants, seeds):
                 settings = point | moved
@@ -150,7 +153,14 @@ class _Reader:
         """List each experiment with a hash of its file and payload, and its variants."""
         chosen = self.table.get("variants", {})
         found: list[tuple[str, str, list[str | None]]] = []
-        for name in map(str, self.table["experiments"]):
+        names = [str(name) for name in self.table["experiments"]]
+        # The name is what the results have of an experiment.
+        stems = [Path(name).stem for name in names]
+        for index, stem in enumerate(stems):
+            if stem in stems[:index]:
+                one, other = names[stems.index(stem)], names[index]
+                raise self.wrong(f"`{one}` and `{other}` are both called {stem}; give one of them another name")
+        for name in names:
             if name == CALIBRATE:
                 found.append((name, name, [None]))
                 continue

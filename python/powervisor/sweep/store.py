@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -35,13 +36,15 @@ SCHEMA = pa.schema(
 )
 #: The file with the figures of all runs.
 ALL = "results.parquet"
+#: The file with the sweep's name: an edited sweep goes on in its folder, another one does not begin there.
+NAME = "name"
 
 
 class Store:
     """The folder of one sweep, which one process at a time may fill."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make the folder, or take the one that is there."""
+    def __init__(self, folder: Path, name: str) -> None:
+        """Make the folder, or take the one that is there and has runs of the sweep with this name."""
         if (
             folder.exists()
             and not (folder / "runs").is_dir()
@@ -50,6 +53,11 @@ class Store:
             raise PowerVisorError(f"{folder}: it is there, and no sweep wrote it; name another --out")
         self.folder = folder
         self.runs = folder / "runs"
+        self.name = name
+        self.is_new = not folder.exists()
+        theirs = folder / NAME
+        if theirs.is_file() and (other := theirs.read_text(encoding="utf-8").strip()) != name:
+            raise PowerVisorError(f"{folder}: it has the runs of the sweep `{other}`, not of `{name}`; name another --out")
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             self.lock = (folder / "lock").open("w")
@@ -68,7 +76,11 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let others in."""
+        """Let others in; leave nothing of a sweep that found nothing."""
+        if self.is_new and not any(self.runs.iterdir()):
+            (self.folder / "lock").unlink(missing_ok=True)
+            self.runs.rmdir()
+            self.folder.rmdir()
         self.lock.close()
 
     def path(self, key: str) -> Path:
@@ -87,7 +99,16 @@ class Store:
         self._write(self.path(key), pa.Table.from_pylist(rows, SCHEMA))
 
     def write_all(self, plan: Plan) -> None:
-        """Write the figures of all runs of the plan that are there into one file, in the plan's order."""
+        """Write the figures of all runs of the plan that are there into one file, in the plan's order.
+
+        Say so of runs that are not in it: those of the sweep before its file was changed.
+        """
+        others = {path.stem for path in self.runs.glob("*.parquet")} - {run.key for run in plan.runs}
+        if others:
+            sys.stderr.write(
+                f"powervisor: {self.folder}: {len(others)} runs are of an earlier form of this sweep, or of another command;"
+                f" they stay in {self.runs.name}, and {ALL} leaves them out\n"
+            )
         tables = []
         for run in plan.runs:
             if not self.has(run.key):
@@ -108,6 +129,10 @@ class Store:
             tables.append(table)
         if tables:
             self._write(self.folder / ALL, pa.concat_tables(tables))
+            try:
+                (self.folder / NAME).write_text(f"{self.name}\n", encoding="utf-8")
+            except OSError as error:
+                raise self._full(error) from None
 
     def _write(self, path: Path, table: pa.Table) -> None:
         """Write a file that is there whole or not at all."""

@@ -51,6 +51,11 @@ pub(super) fn new(arguments: &NewArguments) -> Result<(), Failure> {
         let text = "an experiment has none; leave it out, or write `new payload`";
         return Err(Failure::input("--language", text));
     }
+    if *language == Some(Language::Rust) && name.contains([',', '.', '+']) {
+        let text =
+            "cannot name a Rust package; use letters, digits, `_` and `-`, beginning with a letter";
+        return Err(Failure::input(name, text));
+    }
     let folder = Path::new(name);
     // What is there already is somebody's.
     std::fs::create_dir(folder).map_err(|error| match error.kind() {
@@ -59,30 +64,40 @@ pub(super) fn new(arguments: &NewArguments) -> Result<(), Failure> {
         }
         _ => full(name, &error),
     })?;
-    match what {
-        Template::Experiment => {
-            let text = experiment(name);
-            write_file(&folder.join(format!("{name}.toml")), text.as_bytes())?;
-            print_text(&format!(
-                "{name}/{name}.toml: change it, and run it by\n  powervisor run {name}/{name}.toml\n"
-            ))
-        }
-        Template::Payload => {
-            let (files, main): (&[_], _) = match language.unwrap_or(Language::C) {
-                Language::C => (&PAYLOAD, "main.c"),
-                Language::Rust => (&RUST, "src/main.rs"),
-            };
-            for (file, text) in files {
-                let path = folder.join(file.replace(NAME, name));
-                let parent = path.parent().unwrap_or(folder);
-                std::fs::create_dir_all(parent).map_err(|error| full(name, &error))?;
-                write_file(&path, text.replace(NAME, name).replace(MAIN, main).as_bytes())?;
-            }
-            print_text(&format!(
-                "{name}/: change {main}; build and run it by\n  make -C {name}\n  powervisor run {name}/{name}.toml\n"
-            ))
-        }
+    let written = match what {
+        Template::Experiment => write_experiment(name),
+        Template::Payload => write_payload(name, language.unwrap_or(Language::C)),
+    };
+    let next = written.inspect_err(|_| {
+        // Half of it helps nobody, and would be in the way of the next try.
+        let _ = std::fs::remove_dir_all(folder);
+    })?;
+    print_text(&next)
+}
+
+/// Writes an experiment's file into its folder; says what to do next.
+fn write_experiment(name: &str) -> Result<String, Failure> {
+    let path = format!("{name}/{name}.toml");
+    write_file(Path::new(&path), experiment(name).as_bytes())?;
+    Ok(format!("{path}: change it, and run it by\n  powervisor run {path}\n"))
+}
+
+/// Writes a payload's files into its folder; says what to do next.
+fn write_payload(name: &str, language: Language) -> Result<String, Failure> {
+    let folder = Path::new(name);
+    let (files, main): (&[_], _) = match language {
+        Language::C => (&PAYLOAD, "main.c"),
+        Language::Rust => (&RUST, "src/main.rs"),
+    };
+    for (file, text) in files {
+        let path = folder.join(file.replace(NAME, name));
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| full(name, &error))?;
+        write_file(&path, text.replace(NAME, name).replace(MAIN, main).as_bytes())?;
     }
+    Ok(format!(
+        "{name}/: change {main}; build and run it by\n  make -C {name}\n  powervisor run {name}/{name}.toml\n"
+    ))
 }
 
 /// The experiment that comes with the command, with this name and its first variants.
