@@ -15,6 +15,12 @@ pub const fn tagged(owner: u8, random: u64) -> u64 {
     MAGIC.set(OWNER.set(random, owner as u64), IS_TAGGED)
 }
 
+/// One of `owner`, with the lower 39 bits of `random`, whose sums with less than 2^39 are the owner's too.
+#[must_use]
+pub const fn tagged_first(owner: u8, random: u64) -> u64 {
+    tagged(owner, random & ((1 << 39) - 1))
+}
+
 /// Whose value it is, if it is a tagged one.
 #[must_use]
 pub const fn owner(value: u64) -> Option<u8> {
@@ -26,13 +32,16 @@ pub const fn owner(value: u64) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{owner, tagged};
+    use super::{owner, tagged, tagged_first};
 
     #[test]
     fn a_tagged_value_names_its_owner_and_no_other_value_does() {
         for number in [1, 2, 254] {
             for random in [0, u64::MAX, 0x0123_4567_89AB_CDEF] {
                 assert_eq!(owner(tagged(number, random)), Some(number));
+                let first = tagged_first(number, random);
+                assert_eq!(owner(first), Some(number));
+                assert_eq!(owner(first + (1 << 39) - 1), Some(number));
             }
         }
         for value in

@@ -27,7 +27,7 @@ pub fn allow() {
     }
 }
 
-/// Fills VSR32 to VSR63 with values made of this one. Vectors must be allowed.
+/// Fills VSR32 to VSR63 with values made of this one: sums with less than 2^21. Vectors must be allowed.
 pub fn fill(value: u64) {
     // SAFETY: the payload's own code keeps nothing in these registers.
     unsafe { rt_vectors_fill(value) };

@@ -21,7 +21,7 @@ mod payload {
     use arch::papr::status::{H_FUNCTION, H_PRIVILEGE};
     use arch::papr::{Hypercall, page};
     use arch::registers::msr;
-    use arch::tag::tagged;
+    use arch::tag::{tagged, tagged_first};
     use rt::detour::{self, Way};
     use rt::random::Numbers;
     use rt::registers::{
@@ -263,7 +263,7 @@ mod payload {
             registers::leave_kernel_traces(self.value(), 2 + which % 3, which >> 8 & 1);
             self.has_vectors = which & 0x10 != 0;
             if self.has_vectors {
-                let value = self.value();
+                let value = tagged_first(self.tag, self.numbers.next());
                 rt::vectors::fill(value);
                 uses.vectors = Some(value);
             }
