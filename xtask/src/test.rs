@@ -14,7 +14,7 @@ pub(crate) const NIGHTLY_CASES: &str = "20000";
 /// Rounds of each vCPU in the storm of random exits in a nightly run; about nine exits each.
 const NIGHTLY_STORM_ROUNDS: &str = "200000";
 /// Rounds of each vCPU in the storm in any state in a nightly run: more than a million exits on each of two topologies.
-const NIGHTLY_STATES_ROUNDS: &str = "45000";
+const NIGHTLY_STATES_ROUNDS: &str = "46000";
 /// Random hypercalls of a misbehaving partition in a nightly run: 10,000 for each call, and as many numbers
 /// that are none.
 const NIGHTLY_RANDOM_CALLS: &str = "170000";
