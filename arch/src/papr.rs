@@ -63,7 +63,7 @@ hypercalls! {
     Prod = 0xE8 "H_PROD";
     /// `(unit, queue, bytes)`: the queue that the unit's partner answers into, by its address in the window.
     RegCrq = 0xFC "H_REG_CRQ";
-    /// `(unit)`: the unit's partner answers no more.
+    /// `(unit)`: the unit's partner answers no more. H_BUSY while a message to it is under way.
     FreeCrq = 0x100 "H_FREE_CRQ";
     /// `(unit, mode)`: 1 if the unit interrupts when its partner has answered, 0 if not.
     VioSignal = 0x104 "H_VIO_SIGNAL";

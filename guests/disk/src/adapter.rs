@@ -1,7 +1,7 @@
 //! The payload's side of the virtual SCSI adapter: its queue, commands, and where their data lies.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+use core::sync::atomic::{AtomicU64, AtomicUsize, fence};
 
 use arch::papr::{Hypercall, status, tce};
 use arch::scsi::{CHECK_CONDITION, GOOD, Sense};
@@ -33,9 +33,8 @@ const QUEUE_BYTES: u64 = 0x1000;
 struct Shared([AtomicU64; SHARED_BYTES as usize / 8]);
 
 static SHARED: Shared = Shared([const { AtomicU64::new(0) }; SHARED_BYTES as usize / 8]);
-/// The queue's next entry, and whether somebody takes it.
+/// The queue's next entry.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
-static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The word of the shared memory at so many bytes.
 pub(crate) fn shared(offset: u64) -> &'static AtomicU64 {
@@ -114,20 +113,27 @@ pub(crate) fn signal(on: bool) {
     expect(Hypercall::VioSignal, [UNIT, u64::from(on), 0, 0], status::H_SUCCESS);
 }
 
-/// Takes the next entry of the queue.
+/// Looks at an entry of the queue, before it is certain that no answer comes there.
+const PATIENCE: u32 = 10_000_000;
+
+/// Takes the next entry of the queue. Each vCPU takes one when it has sent one: as many answers are there, or are just
+/// being written by another vCPU's call.
 ///
 /// # Panics
-/// There is none: each vCPU takes one when it has sent one, and the answer is there as soon as the call returns.
+/// There is none.
 pub(crate) fn take() -> [u64; 2] {
-    while TAKEN.swap(true, SeqCst) {
+    let place = (NEXT.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES;
+    for _ in 0..PATIENCE {
+        let [head] = load(place).map(u64::from_be_bytes);
+        if entry::VALID.get(head) != 0 {
+            // Behind the head, which says that it is there.
+            let [rest] = load(place + 8).map(u64::from_be_bytes);
+            shared(place).store(0, SeqCst);
+            return [head, rest];
+        }
         core::hint::spin_loop();
     }
-    let place = (NEXT.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES;
-    let [head, rest] = load(place).map(u64::from_be_bytes);
-    assert_ne!(entry::VALID.get(head), 0, "an answer is there");
-    shared(place).store(0, SeqCst);
-    TAKEN.store(false, SeqCst);
-    [head, rest]
+    panic!("an answer is there");
 }
 
 /// Sends a vCPU's information unit: what was answered.

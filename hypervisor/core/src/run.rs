@@ -1,6 +1,7 @@
 //! The whole of it: from firmware's device tree to power-off.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -11,6 +12,7 @@ use crate::boot::bundle::Description;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
+use crate::devices::Devices;
 use crate::devices::adapter::{self, Adapter};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
@@ -133,15 +135,18 @@ where
         }
         if let Some(bytes) = description.dma_window {
             let window = Window::new(u64::from(bytes), *memory_bytes);
-            partition.window = Some(window.map_err(|error| failed(&error))?);
-        }
-        if !description.disks.is_empty() {
             let disks = description.disks.iter().map(|disk| Disk {
                 range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
                 is_writable: disk.is_writable,
             });
-            partition.adapter = Some(Adapter::new(disks.collect()));
-            partition.sources.add(adapter::SOURCE);
+            let has_disks = !description.disks.is_empty();
+            let adapter =
+                has_disks.then(|| Adapter::new(disks.collect(), description.vcpus as usize));
+            if has_disks {
+                partition.sources.add(adapter::SOURCE);
+            }
+            let window = window.map_err(|error| failed(&error))?;
+            partition.devices = Some(Arc::new(Devices { window, adapter }));
         }
         let guest_stop = description.guest_stop;
         let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));
@@ -169,8 +174,8 @@ where
     }
     console.set_shared(partitions.len() > 1 || bundle.console.is_some());
     for partition in &partitions {
-        let window = partition.window.as_ref().map_or_else(String::new, |window| {
-            alloc::format!(", its device window's table {} bytes", window.table_bytes())
+        let window = partition.devices.as_ref().map_or_else(String::new, |devices| {
+            alloc::format!(", its device window's table {} bytes", devices.window.table_bytes())
         });
         console.line(
             hal,

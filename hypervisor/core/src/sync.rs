@@ -67,6 +67,11 @@ macro_rules! const_without_loom {
 }
 pub(crate) use const_without_loom;
 
+/// What is alone in its cache line of 128 bytes: whoever writes it takes nothing else away from the others.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct Alone<T>(pub T);
+
 /// A set of bits that only grows.
 #[derive(Debug)]
 pub struct GrowingWord(AtomicU64);
@@ -89,6 +94,31 @@ impl GrowingWord {
     /// Adds bits.
     pub fn add(&self, bits: u64) {
         self.0.fetch_or(bits, Ordering::Release);
+    }
+}
+
+/// A word that several threads read and write. Nothing is handed over by it.
+#[derive(Debug)]
+pub struct Word(AtomicU64);
+
+impl Word {
+    const_without_loom! {
+        /// 0.
+        #[must_use]
+        pub fn zero() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// What is there.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Puts something else there.
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
     }
 }
 

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
+use crate::devices::Devices;
 use crate::guest_memory::given::Given;
 use crate::hal::{Hal, Memory};
 use crate::life::activity::Activity;
@@ -46,6 +47,8 @@ pub struct System<'a, H: Memory> {
     places: Vec<(usize, usize)>,
     /// By partition: what of its memory it has.
     given: Vec<Arc<Given>>,
+    /// By partition: its devices.
+    devices: Vec<Option<Arc<Devices>>>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
 }
@@ -78,10 +81,11 @@ impl<'a, H: Memory> System<'a, H> {
         let places = partitions.iter().enumerate().flat_map(place).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
         let given = partitions.iter().map(|partition| partition.memory.given()).collect();
+        let devices = partitions.iter().map(|partition| partition.devices.clone()).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, given, cores }
+        Self { hal, console, policy, schedule, partitions, places, given, devices, cores }
     }
 
     /// The partitions, by their number in the bundle.
@@ -93,6 +97,11 @@ impl<'a, H: Memory> System<'a, H> {
     /// What a partition has of its memory, without its lock.
     pub(crate) fn given(&self, partition: usize) -> &Given {
         &self.given[partition]
+    }
+
+    /// A partition's devices, without its lock.
+    pub(crate) fn devices(&self, partition: usize) -> Option<&Devices> {
+        self.devices[partition].as_deref()
     }
 
     /// The partitions again, when all is over.

@@ -1,26 +1,25 @@
-//! A device's accesses to its partition's memory, through the window.
+//! A device's accesses to its partition's memory, through the window. Nobody has locked the partition.
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::tce::PAGE_LOG2;
 
-use crate::devices::tce::Window;
-use crate::guest_memory::{AccessError, GuestMemory};
-use crate::hal::{Memory, Platform};
+use crate::devices::tce;
+use crate::guest_memory::AccessError;
+use crate::guest_memory::unlocked::Unlocked;
+use crate::hal::{Maps as _, Window as _, Windows};
 
 const PAGE_BYTES: u64 = 1 << PAGE_LOG2;
 
 /// What a device reaches.
 #[derive(Debug)]
-pub struct Dma<'a, H: Memory> {
-    /// The machine.
-    pub hal: &'a H,
+pub struct Dma<'a, H> {
     /// The partition's memory.
-    pub memory: &'a mut GuestMemory<H>,
+    pub memory: Unlocked<'a, H>,
     /// What the device sees of it.
-    pub window: &'a Window,
+    pub window: &'a tce::Window,
 }
 
-impl<H: Memory + Platform> Dma<'_, H> {
+impl<H: Windows> Dma<'_, H> {
     /// Bytes from an address of the window to the end of its page.
     #[must_use]
     pub const fn room(address: u64) -> u64 {
@@ -32,26 +31,25 @@ impl<H: Memory + Platform> Dma<'_, H> {
     /// # Errors
     /// [`AccessError::Outside`] with the window's address where the entry does not give the right.
     pub fn place(
-        &mut self,
+        &self,
         address: u64,
         bytes: u64,
         writes: bool,
     ) -> Result<RealAddress, AccessError> {
-        let guest = self.window.translate(address, writes);
-        let guest = guest.ok_or(AccessError::Outside(GuestRealAddress(address)))?;
-        self.memory.filled(self.hal, guest, bytes)
+        self.memory.place(self.guest(address, writes)?, bytes)
     }
 
     /// Copies out of the partition's memory.
     ///
     /// # Errors
     /// As [`Dma::place`].
-    pub fn read(&mut self, address: u64, into: &mut [u8]) -> Result<(), AccessError> {
-        let mut done = 0;
-        while done < into.len() {
-            let (guest, bytes) = self.piece(address, done, into.len(), false)?;
-            self.memory.read(self.hal, guest, &mut into[done..done + bytes])?;
-            done += bytes;
+    pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), AccessError> {
+        let maps = self.memory.hal.maps();
+        for (from, to, address) in pieces(address, into.len()) {
+            let bytes = (to - from) as u64;
+            let real = self.place(address, bytes, false)?;
+            let window = maps.open(real, bytes).map_err(AccessError::Hypervisor)?;
+            window.read(0, &mut into[from..to]);
         }
         Ok(())
     }
@@ -60,27 +58,31 @@ impl<H: Memory + Platform> Dma<'_, H> {
     ///
     /// # Errors
     /// As [`Dma::place`].
-    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), AccessError> {
-        let mut done = 0;
-        while done < bytes.len() {
-            let (guest, length) = self.piece(address, done, bytes.len(), true)?;
-            self.memory.write(self.hal, guest, &bytes[done..done + length])?;
-            done += length;
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), AccessError> {
+        let maps = self.memory.hal.maps();
+        for (from, to, address) in pieces(address, bytes.len()) {
+            let length = (to - from) as u64;
+            let real = self.place(address, length, true)?;
+            let mut window = maps.open(real, length).map_err(AccessError::Hypervisor)?;
+            window.write(0, &bytes[from..to]);
         }
         Ok(())
     }
 
-    /// Behind the first `done` of `all` bytes: where the next ones are that lie in one page, and how many.
-    fn piece(
-        &self,
-        address: u64,
-        done: usize,
-        all: usize,
-        writes: bool,
-    ) -> Result<(GuestRealAddress, usize), AccessError> {
-        let address = address.wrapping_add(done as u64);
+    fn guest(&self, address: u64, writes: bool) -> Result<GuestRealAddress, AccessError> {
         let guest = self.window.translate(address, writes);
-        let guest = guest.ok_or(AccessError::Outside(GuestRealAddress(address)))?;
-        Ok((guest, (all - done).min(Self::room(address) as usize)))
+        guest.ok_or(AccessError::Outside(GuestRealAddress(address)))
     }
+}
+
+/// The pieces of `bytes` bytes at `address` of the window that lie in one page each: which bytes, and where.
+fn pieces(address: u64, bytes: usize) -> impl Iterator<Item = (usize, usize, u64)> {
+    let mut from = 0;
+    core::iter::from_fn(move || {
+        let address = address.wrapping_add(from as u64);
+        let to = bytes.min(from + (PAGE_BYTES - (address & (PAGE_BYTES - 1))) as usize);
+        let piece = (from, to, address);
+        from = to;
+        (piece.0 < piece.1).then_some(piece)
+    })
 }

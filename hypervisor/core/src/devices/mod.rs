@@ -15,3 +15,25 @@ pub mod dma;
 pub mod srp;
 pub mod tce;
 pub mod transfer;
+
+use adapter::Adapter;
+use tce::Window;
+
+/// A partition's devices, for whoever has not locked the partition.
+#[derive(Debug)]
+pub struct Devices {
+    /// What they see of its memory.
+    pub window: Window,
+    /// The virtual SCSI adapter, if it has disks.
+    pub adapter: Option<Adapter>,
+}
+
+impl Devices {
+    /// The partition starts anew. All of its vCPUs are stopped.
+    pub fn reset(&self) {
+        self.window.clear();
+        if let Some(adapter) = &self.adapter {
+            adapter.reset();
+        }
+    }
+}

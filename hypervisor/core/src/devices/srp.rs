@@ -8,7 +8,7 @@ use arch::vscsi::srp::{self, DESCRIPTOR_BYTES, command, login, response};
 
 use crate::devices::dma::Dma;
 use crate::guest_memory::AccessError;
-use crate::hal::{Memory, Platform};
+use crate::hal::Windows;
 
 /// A unit as it was read, once, from the partition's memory.
 pub type Unit = [u8; UNIT_BYTES_MAX];
@@ -25,14 +25,12 @@ pub struct Descriptor {
     pub bytes: u64,
 }
 
-/// Descriptors that a unit itself can have, at most.
-const LOCAL_MAX: usize = (UNIT_BYTES_MAX - command::REST - DESCRIPTOR_BYTES - 4) / DESCRIPTOR_BYTES;
-
-/// Where a command's data lies: the descriptors that are in the unit, and then those of a table in the
+/// Where a command's data lies: the descriptors that are in its unit, and then those of a table in the
 /// partition's memory.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptors {
-    local: [Descriptor; LOCAL_MAX],
+    /// Where those are that the unit has itself, all of which fit into it.
+    local_at: usize,
     local_count: usize,
     table: Descriptor,
     next: usize,
@@ -41,18 +39,28 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
+    /// None.
+    pub const NONE: Self = Self {
+        local_at: 0,
+        local_count: 0,
+        table: Descriptor { address: 0, bytes: 0 },
+        next: 0,
+        bytes: 0,
+    };
+
     /// The next one, read once.
     ///
     /// # Errors
     /// The table is not where it should be.
-    pub fn next<H: Memory + Platform>(
+    pub fn next<H: Windows>(
         &mut self,
-        dma: &mut Dma<'_, H>,
+        dma: &Dma<'_, H>,
+        unit: &Unit,
     ) -> Result<Option<Descriptor>, AccessError> {
         let index = self.next;
         self.next += 1;
         if index < self.local_count {
-            return Ok(Some(self.local[index]));
+            return Ok(descriptor_at(unit, self.local_at + index * DESCRIPTOR_BYTES));
         }
         let offset = (index * DESCRIPTOR_BYTES) as u64;
         if offset + DESCRIPTOR_BYTES as u64 > self.table.bytes {
@@ -65,26 +73,27 @@ impl Descriptors {
 
     /// Those of `format` at `at` of a unit, which has `count` of a list in itself, and where they end.
     fn parse(unit: &Unit, at: usize, format: u8, count: u8) -> Option<(Self, usize)> {
-        let mut all = Self::default();
+        let mut all = Self::NONE;
         let end = match format {
             srp::NO_DATA => at,
             srp::DIRECT => {
-                all.local[0] = descriptor(unit.get(at..at + DESCRIPTOR_BYTES)?);
-                (all.local_count, all.bytes) = (1, all.local[0].bytes);
+                let only = descriptor_at(unit, at)?;
+                (all.local_at, all.local_count, all.bytes) = (at, 1, only.bytes);
                 at + DESCRIPTOR_BYTES
             }
             srp::INDIRECT => {
-                all.table = descriptor(unit.get(at..at + DESCRIPTOR_BYTES)?);
+                all.table = descriptor_at(unit, at)?;
                 let list = at + DESCRIPTOR_BYTES + 4;
                 all.bytes = u64::from(word(unit.get(list - 4..list)?));
                 // No more than the table is said to have.
                 let in_table = all.table.bytes / DESCRIPTOR_BYTES as u64;
-                all.local_count = usize::from(count).min(usize::try_from(in_table).ok()?);
-                for (index, place) in all.local.get_mut(..all.local_count)?.iter_mut().enumerate() {
-                    let at = list + index * DESCRIPTOR_BYTES;
-                    *place = descriptor(unit.get(at..at + DESCRIPTOR_BYTES)?);
+                let count = usize::from(count);
+                (all.local_at, all.local_count) =
+                    (list, count.min(usize::try_from(in_table).ok()?));
+                if list + all.local_count * DESCRIPTOR_BYTES > unit.len() {
+                    return None;
                 }
-                list + usize::from(count) * DESCRIPTOR_BYTES
+                list + count * DESCRIPTOR_BYTES
             }
             _ => return None,
         };
@@ -150,14 +159,23 @@ pub struct Completion {
     pub wanted: u64,
 }
 
-/// An answer, and how long it is.
-pub type Reply = (Unit, usize);
+impl Completion {
+    /// Nothing was moved.
+    pub const NOTHING: Self = Self { sense: None, writes: false, described: 0, wanted: 0 };
+}
 
-fn reply(kind: u8, tag: Tag) -> Unit {
-    let mut unit = [0; UNIT_BYTES_MAX];
+/// Bytes of the longest answer.
+const ANSWER_BYTES_MAX: usize = 64;
+const _: () = assert!(
+    login::BYTES <= ANSWER_BYTES_MAX && response::DATA + SENSE_BYTES <= ANSWER_BYTES_MAX,
+    "an answer fits"
+);
+
+/// Makes a unit an answer of this kind, with nothing in it but whose it is.
+fn reply(unit: &mut Unit, kind: u8, tag: Tag) {
+    unit[..ANSWER_BYTES_MAX].fill(0);
     unit[0] = kind;
     unit[srp::TAG..srp::TAG + 8].copy_from_slice(&tag);
-    unit
 }
 
 fn put(unit: &mut Unit, at: usize, value: u32) {
@@ -167,33 +185,30 @@ fn put(unit: &mut Unit, at: usize, value: u32) {
 /// Requests that may wait: those that a queue of one page can answer, with room for what nobody asked for.
 const LIMIT: u32 = 128;
 
-/// The answer to a login: yes.
-#[must_use]
-pub fn logged_in(tag: Tag) -> Reply {
-    let mut unit = reply(srp::LOGIN_RESPONSE, tag);
-    put(&mut unit, login::LIMIT, LIMIT);
-    put(&mut unit, login::LENGTHS, UNIT_BYTES_MAX as u32);
-    put(&mut unit, login::LENGTHS + 4, UNIT_BYTES_MAX as u32);
+/// Makes a unit the answer to a login: yes. How long it is.
+pub fn logged_in(unit: &mut Unit, tag: Tag) -> usize {
+    reply(unit, srp::LOGIN_RESPONSE, tag);
+    put(unit, login::LIMIT, LIMIT);
+    put(unit, login::LENGTHS, UNIT_BYTES_MAX as u32);
+    put(unit, login::LENGTHS + 4, UNIT_BYTES_MAX as u32);
     unit[login::FORMATS..login::FORMATS + 2].copy_from_slice(&login::BOTH_FORMATS.to_be_bytes());
-    (unit, login::BYTES)
+    login::BYTES
 }
 
-/// The answer to a task-management request.
-#[must_use]
-pub fn task_managed(tag: Tag, code: u8) -> Reply {
-    let mut unit = reply(srp::RESPONSE, tag);
-    put(&mut unit, response::LIMIT, 1);
+/// Makes a unit the answer to a task-management request. How long it is.
+pub fn task_managed(unit: &mut Unit, tag: Tag, code: u8) -> usize {
+    reply(unit, srp::RESPONSE, tag);
+    put(unit, response::LIMIT, 1);
     unit[response::FLAGS] = response::HAS_RESPONSE;
-    put(&mut unit, response::RESPONSE_BYTES, 4);
+    put(unit, response::RESPONSE_BYTES, 4);
     unit[response::DATA + 3] = code;
-    (unit, response::DATA + 4)
+    response::DATA + 4
 }
 
-/// The answer to a command.
-#[must_use]
-pub fn completed(tag: Tag, completion: Completion) -> Reply {
-    let mut unit = reply(srp::RESPONSE, tag);
-    put(&mut unit, response::LIMIT, 1);
+/// Makes a unit the answer to a command. How long it is.
+pub fn completed(unit: &mut Unit, tag: Tag, completion: Completion) -> usize {
+    reply(unit, srp::RESPONSE, tag);
+    put(unit, response::LIMIT, 1);
     let Completion { sense, writes, described, wanted } = completion;
     let (under, over, at) = if writes {
         (response::OUT_UNDER, response::OUT_OVER, response::OUT_RESIDUAL)
@@ -202,21 +217,26 @@ pub fn completed(tag: Tag, completion: Completion) -> Reply {
     };
     if described != wanted {
         unit[response::FLAGS] |= if wanted < described { under } else { over };
-        put(&mut unit, at, u32::try_from(wanted.abs_diff(described)).unwrap_or(u32::MAX));
+        put(unit, at, u32::try_from(wanted.abs_diff(described)).unwrap_or(u32::MAX));
     }
     unit[response::STATUS] = GOOD;
-    let Some(sense) = sense else { return (unit, response::DATA) };
+    let Some(sense) = sense else { return response::DATA };
     unit[response::STATUS] = CHECK_CONDITION;
     unit[response::FLAGS] |= response::HAS_SENSE;
-    put(&mut unit, response::SENSE_BYTES, SENSE_BYTES as u32);
+    put(unit, response::SENSE_BYTES, SENSE_BYTES as u32);
     unit[response::DATA..response::DATA + SENSE_BYTES].copy_from_slice(&sense.bytes());
-    (unit, response::DATA + SENSE_BYTES)
+    response::DATA + SENSE_BYTES
 }
 
 /// The tag of a unit.
 #[must_use]
 pub fn tag(unit: &Unit) -> Tag {
     core::array::from_fn(|index| unit[srp::TAG + index])
+}
+
+/// The one at `at` of a unit, if it fits.
+fn descriptor_at(unit: &Unit, at: usize) -> Option<Descriptor> {
+    unit.get(at..at + DESCRIPTOR_BYTES).map(descriptor)
 }
 
 fn descriptor(bytes: &[u8]) -> Descriptor {

@@ -2,19 +2,21 @@
 //!
 //! The table is the hypervisor's, made with the partition and never larger: no hypercall asks for memory. What
 //! an entry may name is checked as it is put there ([`Window::check`]); a partition's memory does not change
-//! afterwards.
+//! afterwards. The vCPUs change entries, and devices look at them, without a lock: an entry is one word.
 
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::papr::tce::{PAGE_LOG2, READ, WRITE};
 
+use crate::sync::Word;
+
 const PAGE_MASK: u64 = (1 << PAGE_LOG2) - 1;
 
 /// A partition's window.
 #[derive(Debug)]
 pub struct Window {
-    entries: Vec<u64>,
+    entries: Vec<Word>,
     /// Of the partition.
     memory_bytes: u64,
 }
@@ -38,40 +40,34 @@ impl Window {
         let pages = (bytes >> PAGE_LOG2) as usize;
         let mut entries = Vec::new();
         entries.try_reserve_exact(pages).map_err(|_| NoMemory)?;
-        entries.resize(pages, 0);
+        entries.resize_with(pages, Word::zero);
         Ok(Self { entries, memory_bytes })
     }
 
     /// Bytes of the table.
     #[must_use]
     pub const fn table_bytes(&self) -> u64 {
-        (self.entries.len() * size_of::<u64>()) as u64
+        (self.entries.len() * size_of::<Word>()) as u64
     }
 
     /// Forgets all entries.
-    pub fn clear(&mut self) {
-        self.entries.fill(0);
+    pub fn clear(&self) {
+        self.entries.iter().for_each(|entry| entry.set(0));
     }
 
     /// Entries of the `count` pages from this address of the window on, if it is a page of the window and they are too.
-    pub fn pages_mut(&mut self, address: u64, count: u64) -> Option<&mut [u64]> {
+    #[must_use]
+    pub fn pages(&self, address: u64, count: u64) -> Option<&[Word]> {
         let first = (address >> PAGE_LOG2) as usize;
         let end = first.checked_add(usize::try_from(count).ok()?)?;
-        self.entries.get_mut(first..end).filter(|_| address & PAGE_MASK == 0)
-    }
-
-    /// Whether the `count` pages from this address on are pages of the window.
-    #[must_use]
-    pub fn has_pages(&self, address: u64, count: u64) -> bool {
-        let end = (address >> PAGE_LOG2).checked_add(count);
-        address & PAGE_MASK == 0 && end.is_some_and(|end| end <= self.entries.len() as u64)
+        self.entries.get(first..end).filter(|_| address & PAGE_MASK == 0)
     }
 
     /// The entry for this page of the window.
     #[must_use]
     pub fn entry(&self, address: u64) -> Option<u64> {
         let entry = self.entries.get((address >> PAGE_LOG2) as usize);
-        entry.filter(|_| address & PAGE_MASK == 0).copied()
+        entry.filter(|_| address & PAGE_MASK == 0).map(Word::get)
     }
 
     /// Whether there may be such an entry: it names a page of the partition's memory, or gives no right to anything.
@@ -84,7 +80,7 @@ impl Window {
     /// What a device finds at this address of the window, if it may read there, and write there if it `writes`.
     #[must_use]
     pub fn translate(&self, address: u64, writes: bool) -> Option<GuestRealAddress> {
-        let entry = *self.entries.get((address >> PAGE_LOG2) as usize)?;
+        let entry = self.entries.get((address >> PAGE_LOG2) as usize)?.get();
         let right = if writes { WRITE } else { READ };
         (entry & right != 0).then_some(GuestRealAddress(entry & !PAGE_MASK | address & PAGE_MASK))
     }
@@ -97,9 +93,11 @@ mod tests {
 
     #[test]
     fn a_device_sees_what_was_put_there_and_nothing_else() {
-        let mut window = Window::new(0x1_0000, 0x10_0000).unwrap();
+        let window = Window::new(0x1_0000, 0x10_0000).unwrap();
         assert_eq!(window.table_bytes(), 128);
-        window.pages_mut(0x3000, 2).unwrap().copy_from_slice(&[0x8001, 0x9003]);
+        for (page, entry) in window.pages(0x3000, 2).unwrap().iter().zip([0x8001, 0x9003]) {
+            page.set(entry);
+        }
         assert_eq!(window.translate(0x3123, false), Some(GuestRealAddress(0x8123)));
         assert_eq!(window.translate(0x3123, true), None);
         assert_eq!(window.translate(0x4FFF, true), Some(GuestRealAddress(0x9FFF)));
@@ -112,13 +110,13 @@ mod tests {
 
     #[test]
     fn pages_are_those_of_the_window() {
-        let mut window = Window::new(0x1_0000, 0x10_0000).unwrap();
-        assert_eq!(window.pages_mut(0, 16).map(|pages| pages.len()), Some(16));
-        assert_eq!(window.pages_mut(0x1_0000, 0).map(|pages| pages.len()), Some(0));
+        let window = Window::new(0x1_0000, 0x10_0000).unwrap();
+        assert_eq!(window.pages(0, 16).map(|pages| pages.len()), Some(16));
+        assert_eq!(window.pages(0x1_0000, 0).map(|pages| pages.len()), Some(0));
         for (address, count) in
             [(0x1000, 16), (0x800, 1), (0x1_0000, 1), (0, u64::MAX), (!0xFFF, 2)]
         {
-            assert!(window.pages_mut(address, count).is_none(), "{address:#x} {count}");
+            assert!(window.pages(address, count).is_none(), "{address:#x} {count}");
         }
         assert_eq!(
             (window.entry(0xF000), window.entry(0x1_0000), window.entry(1)),

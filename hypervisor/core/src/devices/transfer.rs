@@ -1,36 +1,44 @@
 //! Data on its way between a disk and the partition.
 //!
 //! It moves in pieces, so that nobody waits for long: the vCPU that sent the command does them before it goes
-//! on, in its slices.
+//! on, in its slices. Nobody has locked the partition meanwhile.
 
-use crate::devices::disk::Disk;
+use alloc::boxed::Box;
+
+use arch::address::RealAddress;
+use arch::vscsi::UNIT_BYTES_MAX;
+
 use crate::devices::dma::Dma;
-use crate::devices::srp::{Completion, Descriptor, Descriptors, Tag};
+use crate::devices::srp::{Completion, Descriptor, Descriptors, Tag, Unit};
 use crate::guest_memory::{AccessError, SMALL_LOG2};
-use crate::hal::{Maps, Memory, Platform, Window};
+use crate::hal::{Maps, Window, Windows};
 
 /// Bytes that a piece moves at most. As much as a piece of loading a partition copies ([`crate::partition::load`]).
 const PIECE_BYTES: u64 = 0x4000;
 /// What a descriptor that is read counts of them: one of no bytes takes time too.
 const DESCRIPTOR_COST: u64 = 0x100;
-/// Bytes that are copied through the hypervisor's own memory at a time.
+/// Bytes that are copied at a time.
 const CHUNK_BYTES: u64 = 0x1000;
 
 /// What is on its way.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transfer {
+    /// The vCPU that sent the command.
+    pub vcpu: usize,
+    /// The command's unit, and then its answer.
+    pub unit: Unit,
     /// Where the answer goes, in the window.
     pub answer: u64,
     /// Whose it is.
     pub tag: Tag,
     /// The conversation that it belongs to.
     pub conversation: u64,
-    /// Which disk.
-    pub disk: usize,
+    /// The disk's number.
+    pub target: usize,
     /// To the disk.
     pub writes: bool,
-    /// The next byte on the disk.
-    pub position: u64,
+    /// Where on the disk the next byte is, of those that the command names.
+    pub place: RealAddress,
     /// Bytes to move.
     pub left: u64,
     /// What the answer will say.
@@ -41,17 +49,68 @@ pub struct Transfer {
     pub current: Descriptor,
 }
 
+/// One of which pieces are left, in the record of its vCPU.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Pending {
+    /// The command's.
+    pub tag: Tag,
+    /// The disk's number.
+    pub target: usize,
+    /// It, unless the vCPU moves a piece of it just now.
+    resting: Option<Box<Transfer>>,
+}
+
+impl Pending {
+    /// One that the vCPU goes on with later.
+    #[must_use]
+    pub const fn of(transfer: Box<Transfer>) -> Self {
+        Self { tag: transfer.tag, target: transfer.target, resting: Some(transfer) }
+    }
+
+    /// It, to move a piece of it.
+    pub const fn take(&mut self) -> Option<Box<Transfer>> {
+        self.resting.take()
+    }
+
+    /// A piece of it was moved, and there is more.
+    pub fn put_back(&mut self, transfer: Box<Transfer>) {
+        self.resting = Some(transfer);
+    }
+
+    /// Nobody moves a piece of it just now.
+    #[must_use]
+    pub const fn rests(&self) -> bool {
+        self.resting.is_some()
+    }
+}
+
 impl Transfer {
+    /// Of nothing, by a vCPU.
+    #[must_use]
+    pub const fn nothing(vcpu: usize) -> Self {
+        Self {
+            vcpu,
+            unit: [0; UNIT_BYTES_MAX],
+            answer: 0,
+            tag: [0; 8],
+            conversation: 0,
+            target: 0,
+            writes: false,
+            place: RealAddress(0),
+            left: 0,
+            completion: Completion::NOTHING,
+            descriptors: Descriptors::NONE,
+            current: Descriptor { address: 0, bytes: 0 },
+        }
+    }
+
     /// Moves a piece: whether it was the last one.
     ///
     /// # Errors
     /// A descriptor names what is not the partition's memory.
-    pub fn piece<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
-        disk: &Disk,
-    ) -> Result<bool, AccessError> {
-        let _maps = dma.hal.maps();
+    pub fn piece<H: Windows>(&mut self, dma: &Dma<'_, H>) -> Result<bool, AccessError> {
+        let maps = dma.memory.hal.maps();
+        let open = |real, bytes| maps.open(real, bytes).map_err(AccessError::Hypervisor);
         let mut budget = PIECE_BYTES;
         while self.left > 0 {
             if budget == 0 {
@@ -59,7 +118,7 @@ impl Transfer {
             }
             if self.current.bytes == 0 {
                 budget = budget.saturating_sub(DESCRIPTOR_COST);
-                match self.descriptors.next(dma)? {
+                match self.descriptors.next(dma, &self.unit)? {
                     Some(next) => self.current = next,
                     None => break,
                 }
@@ -67,14 +126,11 @@ impl Transfer {
             }
             let bytes = self.left.min(self.current.bytes).min(budget).min(CHUNK_BYTES);
             let bytes = bytes.min(Dma::<H>::room(self.current.address));
-            let at = disk.range.start.wrapping_add(self.position);
-            let bytes = bytes.min((1 << SMALL_LOG2) - at.offset(SMALL_LOG2));
+            let bytes = bytes.min((1 << SMALL_LOG2) - self.place.offset(SMALL_LOG2));
             let memory = dma.place(self.current.address, bytes, !self.writes)?;
-            let maps = dma.hal.maps();
-            let open = |real| maps.open(real, bytes).map_err(AccessError::Hypervisor);
-            let (from, to) = if self.writes { (memory, at) } else { (at, memory) };
-            copy(&open(from)?, &mut open(to)?, bytes);
-            self.position += bytes;
+            let (from, to) = if self.writes { (memory, self.place) } else { (self.place, memory) };
+            copy(&open(from, bytes)?, &mut open(to, bytes)?, bytes);
+            self.place = self.place.wrapping_add(bytes);
             self.left -= bytes;
             self.current.address = self.current.address.wrapping_add(bytes);
             self.current.bytes -= bytes;

@@ -7,6 +7,7 @@
 
 mod calls;
 mod departure;
+mod device;
 mod enter;
 mod private;
 pub(crate) mod residence;
@@ -20,7 +21,6 @@ use arch::excess::Excesses;
 
 use crate::facilities::Demanded;
 use crate::hal::Hal;
-use crate::hypercall::{self, Guest};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::life::progress::Progress;
 use crate::partition::{Common, Partition, load};
@@ -198,8 +198,11 @@ pub(crate) fn run<H: Enter>(
         let until = running.prepare(&mut partition);
         let departure = if let Some(progress) = partition.life.progress() {
             running.load(&mut partition, progress)
-        } else if partition.vcpus[place.1].transfer.is_some() {
-            running.moves(&mut partition)
+        } else if let Some(transfer) = partition.vcpus[place.1].takes_transfer() {
+            drop(partition);
+            let (transfer, moved) = running.moves(transfer);
+            partition = system.partitions()[place.0].lock();
+            running.moved(&mut partition, transfer, moved)
         } else {
             drop(partition);
             running.until = until;
@@ -257,30 +260,6 @@ impl<H: Enter> Running<'_, H> {
             Err(error) => return Departure::Ended(Outcome::Stopped(StopReason::Restart(error))),
         }
         Departure::Changed
-    }
-}
-
-impl<H: Enter> Running<'_, H> {
-    /// Moves a piece of the data of a command that the vCPU has sent.
-    #[inline(never)]
-    fn moves(&mut self, partition: &mut Partition<H>) -> Departure {
-        let System { hal, console, schedule, .. } = self.system;
-        schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
-        let mut guest = Guest {
-            hal: *hal,
-            console,
-            partition,
-            vcpu: self.place.1,
-            schedule,
-            is_mediated: false,
-        };
-        let moved = hypercall::go_on(&mut guest);
-        self.left = hal.timebase();
-        self.entered = self.left;
-        match moved {
-            Ok(_) => Departure::Changed,
-            Err(error) => Departure::Ended(Outcome::Stopped(StopReason::Access(error))),
-        }
     }
 }
 

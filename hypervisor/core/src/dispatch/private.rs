@@ -29,6 +29,8 @@ pub enum Private {
     GivesUp,
     /// Nothing has happened, and [`Running::initialize_page`] answers it, if the page is the partition's already.
     OfPage,
+    /// Nothing has happened, and [`Running::device_hypercall`] answers it.
+    OfDevice,
     /// Nothing has happened, and [`Running::hypercall`] answers it.
     Shared,
 }
@@ -43,6 +45,15 @@ impl<H: Enter> Running<'_, H> {
             }
             Hypercall::Confer if is_all_others(argument) => Private::GivesUp,
             Hypercall::PageInit => Private::OfPage,
+            Hypercall::GetTce
+            | Hypercall::PutTce
+            | Hypercall::StuffTce
+            | Hypercall::PutTceIndirect
+            | Hypercall::RegCrq
+            | Hypercall::FreeCrq
+            | Hypercall::VioSignal
+            | Hypercall::SendCrq
+            | Hypercall::EnableCrq => Private::OfDevice,
             _ => Private::Shared,
         }
     }

@@ -13,6 +13,7 @@
 //! are congruent modulo 1 GiB.
 
 pub mod given;
+pub mod unlocked;
 
 use alloc::sync::Arc;
 use alloc::vec;

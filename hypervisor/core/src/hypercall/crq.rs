@@ -1,35 +1,39 @@
 //! H_REG_CRQ, H_FREE_CRQ, H_VIO_SIGNAL, H_SEND_CRQ and H_ENABLE_CRQ: the queues of a partition's virtual SCSI adapter.
 
+use alloc::boxed::Box;
+use core::cell::RefCell;
+
 use arch::papr::Hypercall;
-use arch::papr::status::{H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
+use arch::papr::status::{H_BUSY, H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 use arch::vscsi::QUEUE_LOG2;
 
+use super::caller::Caller;
 use super::interrupts::{answer, present};
 use super::{Answer, Guest, refused};
-use crate::devices::adapter::{Adapter, QueueError, Sent, UNIT};
+use crate::devices::Devices;
+use crate::devices::adapter::{Adapter, QueueError, Sent, Task, UNIT};
 use crate::devices::dma::Dma;
+use crate::devices::transfer::{Pending, Transfer};
 use crate::guest_memory::AccessError;
-use crate::hal::{Hal, Memory};
+use crate::guest_memory::given::Given;
+use crate::guest_memory::unlocked::Unlocked;
+use crate::hal::Hal;
 use crate::life::outcome::Departure;
-use crate::partition::Partition;
 
 /// Answers one of them, of the adapter with the unit address `unit`.
-///
-/// Not inlined: calls that are made often do not pay for the registers that this needs.
-#[inline(never)]
 pub(super) fn call<H: Hal>(
-    guest: &mut Guest<'_, H>,
+    caller: &Caller<'_, H>,
+    devices: &Devices,
     call: Hypercall,
     [unit, first, second]: [u64; 3],
 ) -> Answer {
-    let Some((adapter, mut dma)) =
-        parts(guest.partition, guest.hal).filter(|_| unit == UNIT.into())
-    else {
+    let adapter = devices.adapter.as_ref();
+    let Some(adapter) = adapter.filter(|_| unit == UNIT.into()) else {
         return Answer::Status(H_PARAMETER);
     };
     let status = match (call, first) {
         (Hypercall::RegCrq, address) => {
-            let is_in_window = dma.window.has_pages(address, second >> QUEUE_LOG2);
+            let is_in_window = devices.window.pages(address, second >> QUEUE_LOG2).is_some();
             match adapter.register(address, second, is_in_window) {
                 Ok(()) => H_SUCCESS,
                 Err(QueueError::NoPlace) => H_PARAMETER,
@@ -37,80 +41,147 @@ pub(super) fn call<H: Hal>(
             }
         }
         (Hypercall::FreeCrq, _) => {
-            adapter.free();
-            H_SUCCESS
+            if adapter.free() {
+                H_SUCCESS
+            } else {
+                H_BUSY
+            }
         }
         (Hypercall::VioSignal, 0 | 1) => {
             adapter.signal(first == 1);
             H_SUCCESS
         }
         (Hypercall::EnableCrq, _) => H_SUCCESS,
-        (Hypercall::SendCrq, head) => match adapter.send(&mut dma, [head, second]) {
-            Ok(sent) => return took(guest, sent),
-            Err(error) => return refused(error),
-        },
+        (Hypercall::SendCrq, head) => return send(caller, devices, adapter, [head, second]),
         _ => H_PARAMETER,
     };
     Answer::Status(status)
 }
 
-/// The adapter, and what it sees of the partition's memory.
-fn parts<'a, H: Memory>(
-    partition: &'a mut Partition<H>,
-    hal: &'a H,
-) -> Option<(&'a mut Adapter, Dma<'a, H>)> {
-    let Partition { adapter, window, memory, .. } = partition;
-    Some((adapter.as_mut()?, Dma { hal, memory, window: window.as_ref()? }))
-}
-
-/// What comes of a message that the adapter took.
-fn took<H: Hal>(guest: &mut Guest<'_, H>, sent: Sent) -> Answer {
+/// Sends a message, and moves pieces of what it asks for until the vCPU has to leave; at least one.
+fn send<H: Hal>(
+    caller: &Caller<'_, H>,
+    devices: &Devices,
+    adapter: &Adapter,
+    message: [u64; 2],
+) -> Answer {
+    let mut transfer = Transfer::nothing(caller.vcpu);
+    // All windows of it in one piece of work.
+    let maps = caller.hal.maps();
+    let sent = caller.dma(devices, |dma| {
+        let sent = adapter.send(dma, message, &mut transfer)?;
+        if sent != Sent::Moves {
+            return Ok(sent);
+        }
+        while !adapter.go_on(dma, &mut transfer)? {
+            if caller.has_to_leave() {
+                return Ok(sent);
+            }
+        }
+        let interrupts = adapter.finish(dma, &mut transfer)?;
+        Ok(Sent::Done { interrupts })
+    });
+    drop(maps);
     match sent {
-        Sent::Done => interrupted(guest, Answer::Status(H_SUCCESS)),
-        Sent::Closed => Answer::Status(H_CLOSED),
-        Sent::Wrong => Answer::Status(H_PARAMETER),
-        Sent::Moves(transfer) => {
-            guest.partition.vcpus[guest.vcpu].transfer = Some(transfer);
-            match go_on(guest) {
-                Err(error) => refused(error),
-                // What is left the dispatcher does piece by piece, before the vCPU goes on.
-                Ok(_) if guest.partition.vcpus[guest.vcpu].transfer.is_some() => {
-                    Answer::Status(H_SUCCESS).leaving(Departure::Changed)
-                }
-                Ok(is_in_need) => answer(guest, is_in_need, Answer::Status(H_SUCCESS)),
-            }
+        Ok(Sent::Done { interrupts: false }) => Answer::Status(H_SUCCESS),
+        Ok(Sent::Done { interrupts: true }) => caller.locked(interrupted),
+        Ok(Sent::Moves) => {
+            let pending = Pending::of(Box::new(transfer));
+            caller.locked(|guest| guest.partition.vcpus[guest.vcpu].transfer = Some(pending));
+            // What is left the dispatcher does piece by piece, before the vCPU goes on.
+            Answer::Status(H_SUCCESS).leaving(Departure::Changed)
         }
-        Sent::Manages(task) => {
-            for vcpu in &mut guest.partition.vcpus {
-                vcpu.transfer.take_if(|transfer| task.ends(transfer));
-            }
-            let parts = parts(guest.partition, guest.hal);
-            match parts.map(|(adapter, mut dma)| adapter.manages(&mut dma, &task)) {
-                Some(Err(error)) => refused(error),
-                _ => interrupted(guest, Answer::Status(H_SUCCESS)),
-            }
+        Ok(Sent::Manages(task)) => {
+            caller.locked(|guest| manages(guest, caller.given, devices, adapter, &task))
         }
+        Ok(Sent::Closed) => Answer::Status(H_CLOSED),
+        Ok(Sent::Wrong) => Answer::Status(H_PARAMETER),
+        Err(error) => refused(error),
     }
 }
 
-/// Presents the adapter's interrupt, if it has one, with an answer.
-fn interrupted<H: Hal>(guest: &mut Guest<'_, H>, with: Answer) -> Answer {
-    let is_in_need = present(guest);
-    answer(guest, is_in_need, with)
+/// Carries out a task-management request: commands whose data moves are forgotten.
+fn manages<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    given: &Given,
+    devices: &Devices,
+    adapter: &Adapter,
+    task: &Task,
+) -> Answer {
+    for (index, vcpu) in guest.partition.vcpus.iter_mut().enumerate() {
+        let ended = vcpu.transfer.take_if(|pending| task.ends(pending.tag, pending.target));
+        // The vCPU that moves a piece of it finds that it is forgotten.
+        if ended.is_some_and(|pending| pending.rests()) {
+            adapter.end(index);
+        }
+    }
+    match locked_dma(guest, given, devices, |dma| adapter.manages(dma, task)) {
+        Ok(_) => interrupted(guest),
+        Err(error) => refused(error),
+    }
 }
 
-/// Moves a piece of what the vCPU has sent a command for: whether another vCPU is in need of a processor now.
+/// Moves a piece of what the vCPU has sent a command for: whether that was all.
 ///
 /// # Errors
 /// The hypervisor could not do its part.
-pub(crate) fn go_on<H: Hal>(guest: &mut Guest<'_, H>) -> Result<bool, AccessError> {
-    let Some(mut transfer) = guest.partition.vcpus[guest.vcpu].transfer.take() else {
-        return Ok(false);
-    };
-    let Some((adapter, mut dma)) = parts(guest.partition, guest.hal) else { return Ok(false) };
-    if adapter.go_on(&mut dma, &mut transfer)? {
-        return Ok(present(guest));
+pub(crate) fn go_on<H: Hal>(
+    caller: &Caller<'_, H>,
+    transfer: &mut Transfer,
+) -> Result<bool, AccessError> {
+    match caller.devices.and_then(|devices| Some((devices, devices.adapter.as_ref()?))) {
+        Some((devices, adapter)) if adapter.is_waited_for(transfer) => {
+            caller.dma(devices, |dma| adapter.go_on(dma, transfer))
+        }
+        _ => Ok(true),
     }
-    guest.partition.vcpus[guest.vcpu].transfer = Some(transfer);
-    Ok(false)
+}
+
+/// What comes of a piece that was moved, with the partition locked: the command is answered if that was `all`, unless
+/// it was forgotten meanwhile.
+///
+/// # Errors
+/// The hypervisor could not do its part.
+pub(crate) fn went_on<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    given: &Given,
+    devices: &Devices,
+    mut transfer: Box<Transfer>,
+    all: bool,
+) -> Result<(), AccessError> {
+    let Some(adapter) = &devices.adapter else { return Ok(()) };
+    let pending = &mut guest.partition.vcpus[guest.vcpu].transfer;
+    match pending {
+        None => adapter.end(guest.vcpu),
+        Some(pending) if !all => pending.put_back(transfer),
+        Some(_) => {
+            *pending = None;
+            if adapter.is_waited_for(&transfer) {
+                locked_dma(guest, given, devices, |dma| adapter.finish(dma, &mut transfer))?;
+                present(guest);
+            } else {
+                adapter.end(guest.vcpu);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lends the memory as devices see it, of a partition that is locked.
+fn locked_dma<H: Hal, R>(
+    guest: &mut Guest<'_, H>,
+    given: &Given,
+    devices: &Devices,
+    act: impl FnOnce(&Dma<'_, H>) -> R,
+) -> R {
+    let hal = guest.hal;
+    let memory = RefCell::new(&mut guest.partition.memory);
+    let give = |address, bytes| memory.borrow_mut().filled(hal, address, bytes);
+    act(&Dma { memory: Unlocked { hal, given, give: &give }, window: &devices.window })
+}
+
+/// Presents the adapter's interrupt, if it has one, and answers.
+fn interrupted<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
+    let is_in_need = present(guest);
+    answer(guest, is_in_need, Answer::Status(H_SUCCESS))
 }

@@ -56,11 +56,12 @@ fn interrupt<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
 /// Presents the interrupts of the partition's devices to the vCPUs that they are for, and to no other: whether one of
 /// these is in need of a processor.
 pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
-    let Partition { adapter, sources, .. } = &mut *guest.partition;
+    let Partition { devices, sources, .. } = &mut *guest.partition;
     if sources.is_empty() {
         return false;
     }
-    if adapter.as_mut().is_some_and(Adapter::takes_request)
+    let adapter = devices.as_ref().and_then(|devices| devices.adapter.as_ref());
+    if adapter.is_some_and(Adapter::takes_request)
         && let Some(source) = sources.get_mut(adapter::SOURCE)
     {
         source.request();

@@ -1,8 +1,10 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
-//! name, and every call with a name is here.
+//! name, and every call with a name is here: those of devices with the partition unlocked ([`of_device`]), all others
+//! with it locked ([`answer`]).
 
+mod caller;
 mod crq;
 mod guest;
 mod interrupts;
@@ -15,13 +17,15 @@ mod tce;
 mod terminal;
 mod vpa;
 
-pub(crate) use crq::go_on;
+pub(crate) use caller::Caller;
+pub(crate) use crq::{go_on, went_on};
 pub use guest::Guest;
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
 use arch::papr::Hypercall;
 use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
+use arch::papr::tce::WINDOW;
 
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Memory, Threads};
@@ -88,15 +92,6 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Ipi => interrupts::request(guest, a1, a2),
         Hypercall::Ipoll => interrupts::poll(guest, a1),
         Hypercall::RegisterVpa => vpa::register(guest, a1, a2, a3),
-        Hypercall::GetTce => tce::get(partition, a1, a2),
-        Hypercall::PutTce => Answer::Status(tce::put(partition, a1, a2, a3, 1)),
-        Hypercall::StuffTce => Answer::Status(tce::put(partition, a1, a2, a3, a4)),
-        Hypercall::PutTceIndirect => tce::put_list(partition, *hal, a1, a2, a3, a4),
-        Hypercall::RegCrq
-        | Hypercall::FreeCrq
-        | Hypercall::VioSignal
-        | Hypercall::SendCrq
-        | Hypercall::EnableCrq => crq::call(guest, call, [a1, a2, a3]),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
         Hypercall::SetSprg0 => {
             hal.set_sprg0(a1);
@@ -106,6 +101,39 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
             None => Answer::Status(H_HARDWARE),
         },
+        Hypercall::GetTce
+        | Hypercall::PutTce
+        | Hypercall::StuffTce
+        | Hypercall::PutTceIndirect
+        | Hypercall::RegCrq
+        | Hypercall::FreeCrq
+        | Hypercall::VioSignal
+        | Hypercall::SendCrq
+        | Hypercall::EnableCrq => unreachable!("`of_device` answers it"),
+    }
+}
+
+/// Answers a call of a device, with the partition unlocked.
+pub(crate) fn of_device<H: Hal>(
+    caller: &Caller<'_, H>,
+    call: Hypercall,
+    [a1, a2, a3, a4]: [u64; 4],
+) -> Answer {
+    let Some(devices) = caller.devices else { return Answer::Status(H_PARAMETER) };
+    let window = &devices.window;
+    match call {
+        Hypercall::GetTce | Hypercall::PutTce | Hypercall::StuffTce | Hypercall::PutTceIndirect
+            if a1 != WINDOW =>
+        {
+            Answer::Status(H_PARAMETER)
+        }
+        Hypercall::GetTce => tce::get(window, a2),
+        Hypercall::PutTce => Answer::Status(tce::put(window, a2, a3, 1)),
+        Hypercall::StuffTce => Answer::Status(tce::put(window, a2, a3, a4)),
+        Hypercall::PutTceIndirect => {
+            caller.memory(|memory| tce::put_list(window, &memory, a2, a3, a4))
+        }
+        _ => crq::call(caller, devices, call, [a1, a2, a3]),
     }
 }
 

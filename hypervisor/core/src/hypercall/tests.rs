@@ -1,6 +1,7 @@
 //! Hypercalls against the fake machine.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
 
@@ -17,9 +18,10 @@ use arch::registers::lpcr;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
 use proptest::test_runner::TestRunner;
 
-use super::{Answer, answer, initialize_owned};
+use super::{Answer, Caller, answer, initialize_owned, of_device};
 use crate::calendar::DateTime;
 use crate::console::Console;
+use crate::devices::Devices;
 use crate::devices::adapter::{Adapter, SOURCE, UNIT};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
@@ -39,12 +41,26 @@ use crate::vcpu::registers::Registers;
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
 
+/// Calls that are answered with the partition unlocked.
+const OF_DEVICE: [Hypercall; 9] = [
+    Hypercall::GetTce,
+    Hypercall::PutTce,
+    Hypercall::StuffTce,
+    Hypercall::PutTceIndirect,
+    Hypercall::RegCrq,
+    Hypercall::FreeCrq,
+    Hypercall::VioSignal,
+    Hypercall::SendCrq,
+    Hypercall::EnableCrq,
+];
+
 struct Setup {
     hal: Fake,
     console: Console,
     partition: Partition<Fake>,
     schedule: Lock<Schedule>,
     is_mediated: bool,
+    until: u64,
 }
 
 impl Setup {
@@ -63,10 +79,20 @@ impl Setup {
         let registers = partition.vcpus[0].run(0, partition.life.may_run().unwrap());
         partition.vcpus[0].registers = registers;
         let console = Console::default();
-        Self { hal, console, partition, schedule: Lock::new(schedule), is_mediated: false }
+        Self {
+            hal,
+            console,
+            partition,
+            schedule: Lock::new(schedule),
+            is_mediated: false,
+            until: 0,
+        }
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
+        if OF_DEVICE.contains(&call) {
+            return self.call_device(call, arguments);
+        }
         let [a1, a2, a3, a4] = arguments;
         let mut guest = Guest {
             hal: &self.hal,
@@ -77,6 +103,28 @@ impl Setup {
             is_mediated: self.is_mediated,
         };
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
+    }
+
+    fn call_device(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
+        let devices = self.partition.devices.clone();
+        let given = self.partition.memory.given();
+        // Another one is in its place meanwhile.
+        let other = self.hal.partition(MEMORY);
+        let partition = Lock::new(core::mem::replace(&mut self.partition, other));
+        let caller = Caller {
+            hal: &self.hal,
+            console: &self.console,
+            schedule: &self.schedule,
+            partition: &partition,
+            given: &given,
+            devices: devices.as_deref(),
+            vcpu: 0,
+            is_mediated: self.is_mediated,
+            until: self.until,
+        };
+        let answer = of_device(&caller, call, arguments);
+        self.partition = partition.into_inner();
+        answer
     }
 
     fn put_to_sleep(&mut self, index: usize, sleep: Sleep) {
@@ -417,7 +465,8 @@ fn calls_that_come_too_late_are_not_carried_out() {
     assert!(!vcpu.vpa.has_area() && vcpu.presentation.mfrr() == 0xFF);
     assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
     assert_eq!(setup.hal.process_table.get(), None);
-    for call in Hypercall::ALL {
+    // Those of devices need no lock, and are answered until the vCPU leaves.
+    for call in Hypercall::ALL.iter().filter(|call| !OF_DEVICE.contains(call)) {
         assert!(matches!(setup.call(*call, [0; 4]), Answer::Departs(_, _, Departure::Changed)));
     }
 }
@@ -613,7 +662,8 @@ fn entries_go_into_the_partitions_window_and_come_back() {
     let mut setup = Setup::new();
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0, 0x1003, 0], H_PARAMETER);
     setup.expect(Hypercall::GetTce, [tce::WINDOW, 0, 0, 0], H_PARAMETER);
-    setup.partition.window = Some(Window::new(0x1_0000, MEMORY.bytes).unwrap());
+    let window = Window::new(0x1_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0xF000, 0x3000 | RIGHTS, 0], H_SUCCESS);
     let get =
         |setup: &mut Setup, address| setup.call(Hypercall::GetTce, [tce::WINDOW, address, 0, 0]);
@@ -645,13 +695,14 @@ fn entries_go_into_the_partitions_window_and_come_back() {
 fn a_list_of_entries_is_taken_whole_or_not_at_all() {
     const LIST: u64 = 0x7000;
     let mut setup = Setup::new();
-    setup.partition.window = Some(Window::new(0x1_0000, MEMORY.bytes).unwrap());
+    let window = Window::new(0x1_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
     let write = |setup: &mut Setup, entries: &[u64]| {
         let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_be_bytes()).collect();
         setup.partition.memory.write(&setup.hal, GuestRealAddress(LIST), &bytes).unwrap();
     };
     let entries = |setup: &Setup| {
-        let window = setup.partition.window.as_ref().unwrap();
+        let window = &setup.partition.devices.as_ref().unwrap().window;
         [0x3000, 0x4000, 0x5000, 0x6000].map(|address| window.entry(address).unwrap())
     };
     write(&mut setup, &[0x1003, 0x2001, 0x3002]);
@@ -689,12 +740,12 @@ const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: f
 /// the same address.
 fn with_adapter() -> Setup {
     let mut setup = Setup::new();
-    let mut window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
-    for (page, entry) in window.pages_mut(0, 0x40).unwrap().iter_mut().enumerate() {
-        *entry = (page as u64 * 0x1000) | tce::READ | tce::WRITE;
+    let window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
+    for (page, entry) in window.pages(0, 0x40).unwrap().iter().enumerate() {
+        entry.set((page as u64 * 0x1000) | tce::READ | tce::WRITE);
     }
-    setup.partition.window = Some(window);
-    setup.partition.adapter = Some(Adapter::new(vec![BEYOND]));
+    let adapter = Some(Adapter::new(vec![BEYOND], 3));
+    setup.partition.devices = Some(Arc::new(Devices { window, adapter }));
     setup.partition.sources.add(SOURCE);
     setup.expect(Hypercall::RegCrq, [u64::from(UNIT), 0, 0x1000, 0], H_SUCCESS);
     setup
@@ -717,7 +768,8 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
         setup.expect(call, [unit + 1, 0, 0x1000, 0], H_PARAMETER);
     }
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_SUCCESS);
-    setup.partition.adapter = None;
+    let window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
 }
 
@@ -794,9 +846,10 @@ fn a_second_source_waits_for_its_turn() {
 }
 
 #[test]
-fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others() {
+fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others_if_it_has_to() {
     let mut setup = with_adapter();
-    for (blocks, leaves) in [(16u8, false), (128, true)] {
+    for (blocks, until, leaves) in [(16u8, 0, false), (128, u64::MAX, false), (128, 0, true)] {
+        setup.until = until;
         let mut unit = [0; 64];
         (unit[0], unit[5], unit[32], unit[40]) = (2, 1, 0x28, blocks);
         unit[20] = 0x80;

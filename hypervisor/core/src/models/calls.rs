@@ -66,6 +66,12 @@ pub(super) fn call(
     };
     match answer {
         Private::OfPage if running.initialize_page(first, second, third) => return None,
+        Private::OfDevice => {
+            return match running.device_hypercall(call, [first, second, third, 0]) {
+                Answer::Departs(_, _, departure) => Some(departure),
+                _ => None,
+            };
+        }
         Private::GivesUp | Private::OfPage | Private::Shared => {}
         Private::Answered => return None,
         Private::Departs => return running.departure.take(),

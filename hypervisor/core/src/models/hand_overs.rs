@@ -6,6 +6,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{spawn, yield_now};
 use std::vec::Vec;
 
+use crate::devices::adapter::line::Line;
 use crate::scheduling::doorbell::{Doorbell, wait_until};
 use crate::scheduling::secondaries::Secondaries;
 use crate::sync::{First, Place};
@@ -164,5 +165,51 @@ fn one_thread_reports_its_failure() {
             let expected = if once == Place::First { Place::Again } else { Place::Later };
             assert_eq!(again, expected);
         }
+    });
+}
+
+/// vCPUs send, and read or write the partition's memory for that; another one frees the queue, and has the memory to
+/// itself when it is told so.
+fn free_beside(senders: usize) {
+    let shared = Arc::new((Line::closed(senders), UnsafeCell::new(0)));
+    assert!(shared.0.open(0, 256));
+    for vcpu in 0..senders {
+        let shared = shared.clone();
+        spawn(move || {
+            let (line, memory) = &*shared;
+            if line.begin(vcpu).is_some() {
+                memory.with(|_| ());
+                line.end(vcpu);
+            }
+        });
+    }
+    let (line, memory) = &*shared;
+    while !line.free() {
+        yield_now();
+    }
+    use_alone(memory);
+}
+
+#[test]
+fn a_queue_is_free_when_nothing_of_it_is_under_way() {
+    loom::model(|| free_beside(1));
+}
+
+#[test]
+fn a_queue_that_two_send_to_is_free_when_nothing_of_it_is_under_way() {
+    in_most_orders(|| free_beside(2));
+}
+
+#[test]
+fn a_queue_is_opened_once() {
+    loom::model(|| {
+        let line = Arc::new(Line::closed(1));
+        let other = {
+            let line = line.clone();
+            spawn(move || line.open(0x1000, 256))
+        };
+        let is_here = line.open(0, 256);
+        assert!(is_here != other.join().unwrap());
+        assert!(line.begin(0).is_some());
     });
 }

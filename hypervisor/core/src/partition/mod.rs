@@ -7,13 +7,13 @@ pub mod payload;
 pub mod radix;
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
-use crate::devices::adapter::Adapter;
-use crate::devices::tce::Window;
+use crate::devices::Devices;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{HalError, Memory};
@@ -68,10 +68,8 @@ pub struct Partition<H: Memory> {
     /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
     /// more has to be said of one.
     pub is_heard: bool,
-    /// What its devices see of its memory, if it has devices.
-    pub window: Option<Window>,
-    /// Its virtual SCSI adapter, if it has disks; it has a window then.
-    pub adapter: Option<Adapter>,
+    /// Its devices, if it has any. Its vCPUs reach them with the partition unlocked.
+    pub devices: Option<Arc<Devices>>,
     /// The interrupt sources of its devices.
     pub sources: Sources,
     /// What it did so far.
@@ -114,8 +112,7 @@ impl<H: Memory> Partition<H> {
             unfinished_line: Vec::new(),
             on_demand: facilities::ON_DEMAND,
             is_heard: false,
-            window: None,
-            adapter: None,
+            devices: None,
             sources: Sources::default(),
             statistics: Statistics::default(),
             life: Life::new(),
@@ -152,11 +149,8 @@ impl<H: Memory> Partition<H> {
     pub fn reset(&mut self, hal: &H) {
         self.lpcr = LPCR_AT_START;
         hal.set_process_table(self.lpid, None);
-        if let Some(window) = &mut self.window {
-            window.clear();
-        }
-        if let Some(adapter) = &mut self.adapter {
-            adapter.reset();
+        if let Some(devices) = &self.devices {
+            devices.reset();
         }
         self.sources.reset();
         for vcpu in &mut self.vcpus {

@@ -11,7 +11,7 @@ use core::mem::offset_of;
 use arch::address::GuestRealAddress;
 use arch::vcpus::residence;
 
-use crate::devices::transfer::Transfer;
+use crate::devices::transfer::{Pending, Transfer};
 use crate::facilities::Demanded;
 use crate::hal::Windows;
 use crate::interrupts::presentation::Presentation;
@@ -65,7 +65,7 @@ pub struct Vcpu<H: Windows> {
     /// Its external interrupts.
     pub presentation: Presentation,
     /// Data of a command that it sent, and that it moves before it goes on.
-    pub transfer: Option<Box<Transfer>>,
+    pub transfer: Option<Pending>,
     /// What it shares with the hypervisor.
     pub vpa: Vpa<H>,
     /// The hardware thread that ran it last.
@@ -188,6 +188,11 @@ impl<H: Windows> Vcpu<H> {
             Sleep::Ceded { until } => Activity::Ceded { until },
             Sleep::AwaitsProd => Activity::AwaitsProd,
         };
+    }
+
+    /// The data that it moves before it goes on, to move a piece of it.
+    pub fn takes_transfer(&mut self) -> Option<Box<Transfer>> {
+        self.transfer.as_mut()?.take()
     }
 
     /// It runs no more, and forgets what it shares with the hypervisor. This needs no permission.

@@ -41,8 +41,9 @@ const _: () = assert!(
 );
 const _: () = assert!(map::PIDS > THREADS_MAX, "each thread has a PID besides 0");
 
-/// What a hardware thread opens windows with.
+/// What a hardware thread opens windows with. No other thread has anything in its cache lines.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct MapRegion {
     way: Way,
     entries: Entries,

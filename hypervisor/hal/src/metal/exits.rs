@@ -66,6 +66,7 @@ extern "C" fn hal_hypercall(
         Private::Offered => Answered { status: H_SUCCESS, what: What::Offer },
         Private::GivesUp => give_up(),
         Private::OfPage => of_page(call, a1, a2, a3, a4, a5, a6, a7),
+        Private::OfDevice => of_device(call, a1, a2, a3, a4),
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
 }
@@ -77,7 +78,7 @@ extern "C" fn give_up() -> Answered {
     let what = match unsafe { running() }.give_up() {
         Private::Departs => What::Departs,
         Private::Offered => What::Offer,
-        Private::Answered | Private::GivesUp | Private::OfPage | Private::Shared => What::NoOutputs,
+        _ => What::NoOutputs,
     };
     Answered { status: H_SUCCESS, what }
 }
@@ -127,7 +128,23 @@ extern "C" fn known(
 ) -> Answered {
     // SAFETY: this is the hypercall's handler.
     let running = unsafe { running() };
-    match running.hypercall(call, [a1, a2, a3, a4, a5, a6, a7]) {
+    let answer = running.hypercall(call, [a1, a2, a3, a4, a5, a6, a7]);
+    answered(running, answer)
+}
+
+/// Not inlined, as [`known`].
+#[inline(never)]
+extern "C" fn of_device(call: Hypercall, a1: u64, a2: u64, a3: u64, a4: u64) -> Answered {
+    // SAFETY: this is the hypercall's handler.
+    let running = unsafe { running() };
+    let answer = running.device_hypercall(call, [a1, a2, a3, a4]);
+    answered(running, answer)
+}
+
+/// An answer as `vectors.S` takes it.
+#[inline(always)]
+fn answered(running: &mut Running<'_, Machine>, answer: Answer) -> Answered {
+    match answer {
         Answer::Status(status) => Answered { status, what: What::NoOutputs },
         Answer::Outputs(status, outputs) => {
             running.registers.answer(outputs);

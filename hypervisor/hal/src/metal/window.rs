@@ -48,6 +48,7 @@ struct Piece {
 }
 
 impl Piece {
+    #[inline(always)]
     fn at(self, offset: usize, bytes: usize) -> *mut u8 {
         let end = offset.checked_add(bytes);
         assert!(end.is_some_and(|end| end <= self.bytes), "an access beyond its window");
@@ -55,6 +56,8 @@ impl Piece {
         unsafe { self.pointer.add(offset) }
     }
 
+    /// Inlined, so that few bytes are moved by few instructions.
+    #[inline(always)]
     fn read(self, offset: usize, into: &mut [u8]) {
         let from = self.at(offset, into.len());
         // SAFETY: `at` has checked; `Reserved` keeps the hypervisor's own memory out of windows, so the
@@ -62,6 +65,8 @@ impl Piece {
         unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
     }
 
+    /// Inlined as [`Piece::read`].
+    #[inline(always)]
     fn write(self, offset: usize, bytes: &[u8]) {
         let to = self.at(offset, bytes.len());
         // SAFETY: as for `read`.
@@ -111,10 +116,12 @@ impl Window<'_> {
 macro_rules! window {
     ($type:ty) => {
         impl hal::Window for $type {
+            #[inline(always)]
             fn read(&self, offset: usize, into: &mut [u8]) {
                 self.piece().read(offset, into);
             }
 
+            #[inline(always)]
             fn write(&mut self, offset: usize, bytes: &[u8]) {
                 self.piece().write(offset, bytes);
             }

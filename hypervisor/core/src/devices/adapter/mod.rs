@@ -2,9 +2,9 @@
 //!
 //! Source: `docs/facts/virtual-scsi.md`.
 
-use alloc::boxed::Box;
+pub(crate) mod line;
+
 use alloc::vec::Vec;
-use core::sync::atomic::{Ordering, fence};
 
 use arch::scsi::Sense;
 use arch::vscsi::{ENTRY_BYTES, QUEUE_LOG2, UNIT_BYTES_MAX, datagram, entry, srp as unit};
@@ -12,12 +12,14 @@ use arch::vscsi::{ENTRY_BYTES, QUEUE_LOG2, UNIT_BYTES_MAX, datagram, entry, srp 
 use crate::devices::disk::{Disk, Effect, effect};
 use crate::devices::dma::Dma;
 use crate::devices::srp::{
-    self, Command, Completion, Descriptor, Reply, Tag, Unit, completed, doubleword, logged_in, tag,
+    self, Command, Completion, Descriptor, Tag, Unit, completed, doubleword, logged_in, tag,
     target, task_managed, word,
 };
 use crate::devices::transfer::Transfer;
 use crate::guest_memory::AccessError;
-use crate::hal::{Memory, Platform};
+use crate::hal::Windows;
+
+use line::{Line, Put};
 
 /// The unit address of the adapter, as the partition's tree says.
 pub const UNIT: u32 = 0x3000_0000;
@@ -25,26 +27,12 @@ pub const UNIT: u32 = 0x3000_0000;
 /// The number of its interrupt source, there too.
 pub const SOURCE: u32 = 0x1000;
 
-/// Where the adapter answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Queue {
-    address: u64,
-    entries: u64,
-    next: u64,
-}
-
-/// The adapter.
+/// The adapter. Several vCPUs send to it at a time, none of which has locked the partition.
 #[derive(Debug)]
 pub struct Adapter {
-    queue: Option<Queue>,
-    /// Counts queues that were registered: what belongs to an earlier one is not answered.
-    conversation: u64,
-    /// An answer interrupts.
-    signals: bool,
-    /// It has answered, and the interrupt for that was not asked for yet.
-    has_request: bool,
+    line: Line,
     /// Its disks, by target.
-    pub disks: Vec<Disk>,
+    disks: Vec<Disk>,
 }
 
 /// Why a queue is not registered.
@@ -52,18 +40,21 @@ pub struct Adapter {
 pub enum QueueError {
     /// It does not lie in whole pages of the window.
     NoPlace,
-    /// There is one already.
+    /// There is one already, or something of the one before is under way.
     Registered,
 }
 
 /// What a message comes to.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// It is done with, answered or not.
-    Done,
-    /// Data has to move first.
-    Moves(Box<Transfer>),
-    /// Commands that others sent are concerned.
+    Done {
+        /// The adapter has an interrupt to present.
+        interrupts: bool,
+    },
+    /// Data has to move first: the transfer says which.
+    Moves,
+    /// Commands that others sent are concerned: [`Adapter::manages`] answers.
     Manages(Task),
     /// There is no queue to answer into.
     Closed,
@@ -71,9 +62,21 @@ pub enum Sent {
     Wrong,
 }
 
+/// What a message comes to before it is answered.
+enum Taken {
+    /// This entry is put into the queue.
+    Answered([u64; 2]),
+    /// Nothing is.
+    Silent(Sent),
+    /// It is still under way.
+    UnderWay(Sent),
+}
+
 /// A task-management request: commands that were sent before and are not answered yet are to be forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Task {
+    vcpu: usize,
+    conversation: u64,
     answer: u64,
     tag: Tag,
     function: u8,
@@ -82,8 +85,10 @@ pub struct Task {
 }
 
 impl Task {
-    fn of(answer: u64, bytes: &Unit) -> Self {
+    fn of(vcpu: usize, conversation: u64, answer: u64, bytes: &Unit) -> Self {
         Self {
+            vcpu,
+            conversation,
             answer,
             tag: tag(bytes),
             function: bytes[unit::task::FUNCTION],
@@ -92,13 +97,13 @@ impl Task {
         }
     }
 
-    /// Whether this one is to be forgotten.
+    /// Whether the command with this tag, to this disk, is to be forgotten.
     #[must_use]
-    pub fn ends(&self, transfer: &Transfer) -> bool {
+    pub fn ends(&self, tag: Tag, disk: usize) -> bool {
         match self.function {
-            unit::task::ABORT => transfer.tag == self.of,
+            unit::task::ABORT => tag == self.of,
             unit::task::ABORT_SET | unit::task::CLEAR_SET | unit::task::RESET => {
-                self.target == Some(transfer.disk)
+                self.target == Some(disk)
             }
             _ => false,
         }
@@ -106,33 +111,27 @@ impl Task {
 }
 
 impl Adapter {
-    /// One with these disks, that nobody talks to yet.
+    /// One with these disks, for so many vCPUs, none of which talks to it yet.
     #[must_use]
-    pub fn new(disks: Vec<Disk>) -> Self {
-        Self { queue: None, conversation: 0, signals: false, has_request: false, disks }
+    pub fn new(disks: Vec<Disk>, vcpus: usize) -> Self {
+        Self { line: Line::closed(vcpus), disks }
     }
 
     /// Whether it wants to interrupt, since this was asked last.
-    pub const fn takes_request(&mut self) -> bool {
-        core::mem::replace(&mut self.has_request, false)
+    pub fn takes_request(&self) -> bool {
+        self.line.takes_request()
     }
 
-    /// Nobody talks to it any more, and it interrupts nobody. The disks stay as they are.
-    pub fn reset(&mut self) {
-        self.free();
-        self.has_request = false;
+    /// Nobody talks to it any more, and it interrupts nobody. The disks stay as they are. All vCPUs are stopped.
+    pub fn reset(&self) {
+        self.line.reset();
     }
 
     /// Answers go into this queue from now on.
     ///
     /// # Errors
     /// Why not.
-    pub fn register(
-        &mut self,
-        address: u64,
-        bytes: u64,
-        is_in_window: bool,
-    ) -> Result<(), QueueError> {
+    pub fn register(&self, address: u64, bytes: u64, is_in_window: bool) -> Result<(), QueueError> {
         const PAGE: u64 = 1 << QUEUE_LOG2;
         if bytes == 0
             || !bytes.is_multiple_of(PAGE)
@@ -141,188 +140,220 @@ impl Adapter {
         {
             return Err(QueueError::NoPlace);
         }
-        if self.queue.is_some() {
-            return Err(QueueError::Registered);
-        }
-        self.queue = Some(Queue { address, entries: bytes / ENTRY_BYTES as u64, next: 0 });
-        self.conversation += 1;
-        Ok(())
+        let is_open = self.line.open(address, bytes / ENTRY_BYTES as u64);
+        if is_open { Ok(()) } else { Err(QueueError::Registered) }
     }
 
-    /// There is no queue any more.
-    pub fn free(&mut self) {
-        self.queue = None;
-        self.signals = false;
+    /// There is no queue any more: whether nothing is under way either that reads or writes the partition's memory.
+    pub fn free(&self) -> bool {
+        self.line.free()
     }
 
     /// Whether an answer interrupts from now on.
-    pub fn signal(&mut self, signals: bool) {
-        self.signals = signals;
+    pub fn signal(&self, signals: bool) {
+        self.line.signal(signals);
     }
 
-    /// Takes a message.
+    /// Takes a message. `transfer` is what it says, if it [`Sent::Moves`] data.
     ///
     /// # Errors
     /// The hypervisor could not do its part.
-    pub fn send<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
+    pub fn send<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
         message: [u64; 2],
+        transfer: &mut Transfer,
     ) -> Result<Sent, AccessError> {
-        if self.queue.is_none() {
-            return Ok(Sent::Closed);
+        let Some(conversation) = self.line.begin(transfer.vcpu) else { return Ok(Sent::Closed) };
+        transfer.conversation = conversation;
+        let vcpu = transfer.vcpu;
+        match self.take(dma, message, transfer) {
+            Ok(Taken::Answered(entry)) => self.post(dma, vcpu, conversation, entry).map(done),
+            Ok(Taken::UnderWay(sent)) => Ok(sent),
+            Ok(Taken::Silent(sent)) => {
+                self.end(vcpu);
+                Ok(sent)
+            }
+            Err(error) => {
+                self.end(vcpu);
+                Err(error)
+            }
         }
-        let [head, address] = message;
+    }
+
+    /// A vCPU's message is done with, which nobody answers.
+    pub fn end(&self, vcpu: usize) {
+        self.line.end(vcpu);
+    }
+
+    fn take<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        [head, address]: [u64; 2],
+        transfer: &mut Transfer,
+    ) -> Result<Taken, AccessError> {
+        const WRONG: Taken = Taken::Silent(Sent::Wrong);
         match (entry::VALID.get(head), entry::FORMAT.get(head)) {
             (entry::INITIALIZATION, entry::BEGINS) => {
                 let head = entry::VALID.set(0, entry::INITIALIZATION);
-                self.post(dma, [entry::FORMAT.set(head, entry::COMPLETE), 0])?;
-                Ok(Sent::Done)
+                Ok(Taken::Answered([entry::FORMAT.set(head, entry::COMPLETE), 0]))
             }
-            (entry::INITIALIZATION, entry::COMPLETE) => Ok(Sent::Done),
+            (entry::INITIALIZATION, entry::COMPLETE) => {
+                Ok(Taken::Silent(Sent::Done { interrupts: false }))
+            }
             (entry::MESSAGE, format @ (entry::SRP | entry::DATAGRAM)) => {
                 let length = entry::LENGTH.get(head) as usize;
-                let mut bytes = [0; UNIT_BYTES_MAX];
-                let Some(place) = bytes.get_mut(..length) else { return Ok(Sent::Wrong) };
+                let Some(place) = transfer.unit.get_mut(..length) else { return Ok(WRONG) };
                 match dma.read(address, place) {
                     Ok(()) => {}
-                    Err(AccessError::Outside(_)) => return Ok(Sent::Wrong),
+                    Err(AccessError::Outside(_)) => return Ok(WRONG),
                     Err(error) => return Err(error),
                 }
+                transfer.answer = address;
+                transfer.tag = tag(&transfer.unit);
                 if format == entry::SRP {
-                    self.unit(dma, address, &bytes)
+                    self.unit(dma, transfer)
                 } else {
-                    self.datagram(dma, address, bytes)
+                    self.datagram(dma, transfer)
                 }
             }
-            _ => Ok(Sent::Wrong),
+            _ => Ok(WRONG),
         }
     }
 
-    /// Takes an information unit, which lies at `address`, where its answer goes too.
-    fn unit<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
-        address: u64,
-        bytes: &Unit,
-    ) -> Result<Sent, AccessError> {
-        let tag = tag(bytes);
-        let reply = match bytes[0] {
-            unit::LOGIN_REQUEST => logged_in(tag),
-            unit::LOGOUT => return Ok(Sent::Done),
-            unit::TASK_MANAGEMENT => return Ok(Sent::Manages(Task::of(address, bytes))),
-            unit::COMMAND => match self.command(dma, address, bytes)? {
-                Ok(transfer) => return Ok(Sent::Moves(Box::new(transfer))),
-                Err(completion) => completed(tag, completion),
+    /// Takes an information unit.
+    fn unit<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        transfer: &mut Transfer,
+    ) -> Result<Taken, AccessError> {
+        let (bytes, tag) = (&mut transfer.unit, transfer.tag);
+        let length = match bytes[0] {
+            unit::LOGIN_REQUEST => logged_in(bytes, tag),
+            unit::LOGOUT => return Ok(Taken::Silent(Sent::Done { interrupts: false })),
+            unit::TASK_MANAGEMENT => {
+                let task = Task::of(transfer.vcpu, transfer.conversation, transfer.answer, bytes);
+                return Ok(Taken::UnderWay(Sent::Manages(task)));
+            }
+            unit::COMMAND => match self.command(dma, transfer)? {
+                Some(completion) => completed(&mut transfer.unit, tag, completion),
+                None => return Ok(Taken::UnderWay(Sent::Moves)),
             },
-            _ => return Ok(Sent::Wrong),
+            _ => return Ok(Taken::Silent(Sent::Wrong)),
         };
-        self.answer(dma, address, tag, entry::SRP, &reply)?;
-        Ok(Sent::Done)
+        answered(dma, transfer.answer, tag, entry::SRP, &transfer.unit[..length])
+            .map(Taken::Answered)
     }
 
-    /// Answers a task-management request, which was carried out.
+    /// Answers a task-management request, which was carried out: whether the adapter has an interrupt.
     ///
     /// # Errors
     /// The hypervisor could not do its part.
-    pub fn manages<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
-        task: &Task,
-    ) -> Result<(), AccessError> {
+    pub fn manages<H: Windows>(&self, dma: &Dma<'_, H>, task: &Task) -> Result<bool, AccessError> {
         use unit::task::{ABORT, ABORT_SET, CLEAR_SET, COMPLETE, NOT_SUPPORTED, RESET};
         let is_known = [ABORT, ABORT_SET, CLEAR_SET, RESET].contains(&task.function);
-        let reply = task_managed(task.tag, if is_known { COMPLETE } else { NOT_SUPPORTED });
-        self.answer(dma, task.answer, task.tag, entry::SRP, &reply)
+        let mut bytes = [0; UNIT_BYTES_MAX];
+        let code = if is_known { COMPLETE } else { NOT_SUPPORTED };
+        let length = task_managed(&mut bytes, task.tag, code);
+        let whose = (task.vcpu, task.conversation, task.tag);
+        self.answer(dma, whose, task.answer, &bytes[..length])
     }
 
-    /// What a command moves, or what it came to at once.
-    fn command<H: Memory + Platform>(
+    /// Whether there is data that a command moves, which `transfer` says then; else what the command came to.
+    fn command<H: Windows>(
         &self,
-        dma: &mut Dma<'_, H>,
-        address: u64,
-        bytes: &Unit,
-    ) -> Result<Result<Transfer, Completion>, AccessError> {
+        dma: &Dma<'_, H>,
+        transfer: &mut Transfer,
+    ) -> Result<Option<Completion>, AccessError> {
         let refused = |sense, described| {
-            Err(Completion { sense: Some(sense), writes: false, described, wanted: 0 })
+            Ok(Some(Completion { sense: Some(sense), writes: false, described, wanted: 0 }))
         };
-        let Some(command) = Command::parse(bytes) else {
-            return Ok(refused(Sense::INVALID_FIELD, 0));
+        let Some(command) = Command::parse(&transfer.unit) else {
+            return refused(Sense::INVALID_FIELD, 0);
         };
         let target = target(command.lun);
         let disk = target.and_then(|target| self.disks.get(target));
         let described = command.data_in.bytes;
         let effect = match effect(disk, &command.cdb) {
             Ok(effect) => effect,
-            Err(sense) => return Ok(refused(sense, described)),
+            Err(sense) => return refused(sense, described),
         };
-        let (disk, position, wanted, writes) = match (effect, target) {
-            (Effect::Moves { position, bytes, writes }, Some(target)) => {
-                (target, position, bytes, writes)
+        let (target, disk, position, wanted, writes) = match (effect, target, disk) {
+            (Effect::Moves { position, bytes, writes }, Some(target), Some(disk)) => {
+                (target, disk, position, bytes, writes)
             }
-            (Effect::Gives(given), _) => {
+            (Effect::Gives(given), ..) => {
                 let (bytes, mut descriptors) = (given.bytes(), command.data_in);
                 let wanted = bytes.len() as u64;
-                let sense = match scatter(dma, &mut descriptors, bytes) {
+                let sense = match scatter(dma, &transfer.unit, &mut descriptors, bytes) {
                     Ok(()) => None,
                     Err(AccessError::Outside(_)) => Some(Sense::DATA_PHASE_ERROR),
                     Err(error) => return Err(error),
                 };
-                return Ok(Err(Completion { sense, writes: false, described, wanted }));
+                return Ok(Some(Completion { sense, writes: false, described, wanted }));
             }
-            _ => return Ok(Err(Completion { sense: None, writes: false, described, wanted: 0 })),
+            _ => return Ok(Some(Completion { sense: None, writes: false, described, wanted: 0 })),
         };
         let descriptors = if writes { command.data_out } else { command.data_in };
         let described = descriptors.bytes;
-        let completion = Completion { sense: None, writes, described, wanted };
-        Ok(Ok(Transfer {
-            answer: address,
-            tag: tag(bytes),
-            conversation: self.conversation,
-            disk,
-            writes,
-            position,
-            left: wanted.min(described),
-            completion,
-            descriptors,
-            current: Descriptor::default(),
-        }))
+        transfer.target = target;
+        transfer.writes = writes;
+        transfer.place = disk.range.start.wrapping_add(position);
+        transfer.left = wanted.min(described);
+        transfer.completion = Completion { sense: None, writes, described, wanted };
+        transfer.descriptors = descriptors;
+        transfer.current = Descriptor::default();
+        Ok(None)
     }
 
-    /// Moves a piece of `transfer`, and answers when that was the last one: whether it was.
+    /// Moves a piece of `transfer`: whether it was the last one, so that [`Adapter::finish`] answers.
     ///
     /// # Errors
     /// The hypervisor could not do its part.
-    pub fn go_on<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
+    pub fn go_on<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
         transfer: &mut Transfer,
     ) -> Result<bool, AccessError> {
-        if transfer.conversation != self.conversation || self.queue.is_none() {
-            return Ok(true);
-        }
-        let mut completion = transfer.completion;
-        match self.disks.get(transfer.disk).map(|disk| transfer.piece(dma, disk)) {
-            Some(Ok(false)) => return Ok(false),
+        match transfer.piece(dma) {
+            Ok(false) => return Ok(false),
             // What the descriptors hold in all, and not what the unit says of them.
-            Some(Ok(true)) => completion.described -= transfer.left,
-            Some(Err(AccessError::Outside(_))) | None => {
-                completion.sense = Some(Sense::DATA_PHASE_ERROR);
+            Ok(true) => transfer.completion.described -= transfer.left,
+            Err(AccessError::Outside(_)) => {
+                transfer.completion.sense = Some(Sense::DATA_PHASE_ERROR);
             }
-            Some(Err(error)) => return Err(error),
+            Err(error) => return Err(error),
         }
-        let reply = completed(transfer.tag, completion);
-        self.answer(dma, transfer.answer, transfer.tag, entry::SRP, &reply)?;
         Ok(true)
     }
 
-    /// Takes a management datagram, which lies at `address`, where its answer goes too.
-    fn datagram<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
-        address: u64,
-        mut bytes: Unit,
-    ) -> Result<Sent, AccessError> {
+    /// Whether somebody still waits for an answer to `transfer`.
+    #[must_use]
+    pub fn is_waited_for(&self, transfer: &Transfer) -> bool {
+        self.line.is_in(transfer.conversation)
+    }
+
+    /// Answers a command whose data has moved: whether the adapter has an interrupt.
+    ///
+    /// # Errors
+    /// The hypervisor could not do its part.
+    pub fn finish<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        transfer: &mut Transfer,
+    ) -> Result<bool, AccessError> {
+        let Transfer { vcpu, conversation, unit, tag, completion, .. } = transfer;
+        let length = completed(unit, *tag, *completion);
+        self.answer(dma, (*vcpu, *conversation, *tag), transfer.answer, &unit[..length])
+    }
+
+    /// Takes a management datagram.
+    fn datagram<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        transfer: &mut Transfer,
+    ) -> Result<Taken, AccessError> {
+        let Transfer { unit: bytes, tag, answer, .. } = transfer;
         let status = match word(&bytes[datagram::TYPE..]) {
             datagram::ADAPTER_INFO => {
                 let length = [bytes[datagram::LENGTH], bytes[datagram::LENGTH + 1]];
@@ -338,72 +369,72 @@ impl Adapter {
             _ => datagram::NOT_SUPPORTED,
         };
         bytes[datagram::STATUS..datagram::STATUS + 2].copy_from_slice(&status.to_be_bytes());
-        let tag = tag(&bytes);
-        self.answer(dma, address, tag, entry::DATAGRAM, &(bytes, datagram::BYTES))?;
-        Ok(Sent::Done)
+        answered(dma, *answer, *tag, entry::DATAGRAM, &bytes[..datagram::BYTES])
+            .map(Taken::Answered)
     }
 
-    /// Writes an answer where the question was, and says so.
-    fn answer<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
+    /// Writes the answer of an information unit where that was, and says so: whether the adapter has an interrupt.
+    fn answer<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        (vcpu, conversation, tag): (usize, u64, Tag),
         address: u64,
-        tag: Tag,
-        format: u64,
-        (bytes, length): &Reply,
-    ) -> Result<(), AccessError> {
-        let status = match dma.write(address, &bytes[..*length]) {
-            Ok(()) => entry::DONE,
-            Err(AccessError::Outside(_)) => entry::ADAPTER_FAILED,
-            Err(error) => return Err(error),
-        };
-        let head = entry::FORMAT.set(entry::VALID.set(0, entry::MESSAGE), format);
-        let head = entry::LENGTH.set(entry::STATUS.set(head, status), *length as u64);
-        self.post(dma, [head, u64::from_be_bytes(tag)])
+        bytes: &[u8],
+    ) -> Result<bool, AccessError> {
+        match answered(dma, address, tag, entry::SRP, bytes) {
+            Ok(entry) => self.post(dma, vcpu, conversation, entry),
+            Err(error) => {
+                self.end(vcpu);
+                Err(error)
+            }
+        }
     }
 
-    /// Puts an entry into the queue, and interrupts if the guest wants that. One for which there is no place is lost.
-    fn post<H: Memory + Platform>(
-        &mut self,
-        dma: &mut Dma<'_, H>,
-        [head, rest]: [u64; 2],
-    ) -> Result<(), AccessError> {
-        let Some(queue) = &mut self.queue else { return Ok(()) };
-        match put(dma, queue, head, rest) {
-            Ok(true) => queue.next = (queue.next + 1) % queue.entries,
-            Ok(false) | Err(AccessError::Outside(_)) => return Ok(()),
-            Err(error) => return Err(error),
-        }
-        if self.signals {
-            self.has_request = true;
-        }
-        Ok(())
+    /// Puts an entry into the queue of a conversation, whose message is done with then: whether the adapter has an
+    /// interrupt. One for which there is no place is lost, and with it the queue.
+    fn post<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        vcpu: usize,
+        conversation: u64,
+        entry: [u64; 2],
+    ) -> Result<bool, AccessError> {
+        let interrupts = match self.line.put(dma, conversation, entry) {
+            Ok(Put::There) => Ok(self.line.requests()),
+            Ok(Put::Lost) | Err(AccessError::Outside(_)) => Ok(false),
+            Err(error) => Err(error),
+        };
+        self.end(vcpu);
+        interrupts
     }
 }
 
-/// Puts an entry where the next one of a queue belongs: whether there was a place.
-fn put<H: Memory + Platform>(
-    dma: &mut Dma<'_, H>,
-    queue: &Queue,
-    head: u64,
-    rest: u64,
-) -> Result<bool, AccessError> {
-    let at = queue.address + queue.next * ENTRY_BYTES as u64;
-    let mut before = [0];
-    dma.read(at, &mut before)?;
-    if before != [0] {
-        return Ok(false);
-    }
-    dma.write(at + 8, &rest.to_be_bytes())?;
-    // Who sees the first byte sees the rest.
-    fence(Ordering::Release);
-    dma.write(at, &head.to_be_bytes())?;
-    Ok(true)
+/// Writes an answer where the question was: the entry that says so.
+fn answered<H: Windows>(
+    dma: &Dma<'_, H>,
+    address: u64,
+    tag: Tag,
+    format: u64,
+    bytes: &[u8],
+) -> Result<[u64; 2], AccessError> {
+    let status = match dma.write(address, bytes) {
+        Ok(()) => entry::DONE,
+        Err(AccessError::Outside(_)) => entry::ADAPTER_FAILED,
+        Err(error) => return Err(error),
+    };
+    let head = entry::FORMAT.set(entry::VALID.set(0, entry::MESSAGE), format);
+    let head = entry::LENGTH.set(entry::STATUS.set(head, status), bytes.len() as u64);
+    Ok([head, u64::from_be_bytes(tag)])
+}
+
+const fn done(interrupts: bool) -> Sent {
+    Sent::Done { interrupts }
 }
 
 /// Puts bytes where descriptors say.
-fn scatter<H: Memory + Platform>(
-    dma: &mut Dma<'_, H>,
+fn scatter<H: Windows>(
+    dma: &Dma<'_, H>,
+    unit: &Unit,
     descriptors: &mut srp::Descriptors,
     mut bytes: &[u8],
 ) -> Result<(), AccessError> {
@@ -412,7 +443,7 @@ fn scatter<H: Memory + Platform>(
         if bytes.is_empty() {
             break;
         }
-        let Some(Descriptor { address, bytes: room }) = descriptors.next(dma)? else { break };
+        let Some(Descriptor { address, bytes: room }) = descriptors.next(dma, unit)? else { break };
         let (now, later) =
             bytes.split_at(bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX)));
         dma.write(address, now)?;

@@ -1,5 +1,6 @@
 //! The adapter against the fake machine: queue, descriptors, pieces, and what is wrong.
 
+use std::cell::RefCell;
 use std::vec;
 use std::vec::Vec;
 
@@ -10,11 +11,14 @@ use arch::vscsi::{UNIT_BYTES_MAX, srp as unit};
 use proptest::prelude::{any, prop_assert, proptest};
 
 use super::{Adapter, QueueError, Sent};
+use crate::devices::Devices;
 use crate::devices::disk::Disk;
 use crate::devices::dma::Dma;
 use crate::devices::tce::Window;
+use crate::devices::transfer::Transfer;
 use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
+use crate::guest_memory::unlocked::Unlocked;
 use crate::memory::Range;
 
 const MIB: u64 = 1 << 20;
@@ -31,9 +35,8 @@ const WINDOW_BYTES: u64 = DATA + DISK_BYTES;
 
 struct Setup {
     hal: Fake,
-    memory: GuestMemory<Fake>,
-    window: Window,
-    adapter: Adapter,
+    memory: RefCell<GuestMemory<Fake>>,
+    devices: Devices,
     taken: u64,
 }
 
@@ -50,23 +53,30 @@ impl Setup {
             *byte = (index * 7 + index / 509) as u8;
         }
         let memory = GuestMemory::new(&hal, 1, MEMORY).unwrap();
-        let mut window = Window::new(WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
+        let window = Window::new(WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
         for address in (0..WINDOW_BYTES).step_by(0x1000) {
-            let entry = guest(address) | READ | WRITE;
-            window.pages_mut(address, 1).unwrap().fill(entry);
+            window.pages(address, 1).unwrap()[0].set(guest(address) | READ | WRITE);
         }
         let disk = |index: u64, is_writable| Disk {
             range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
             is_writable,
         };
-        let mut adapter = Adapter::new(vec![disk(0, true), disk(1, false)]);
+        let adapter = Adapter::new(vec![disk(0, true), disk(1, false)], 2);
         adapter.register(QUEUE, 0x1000, true).unwrap();
-        Self { hal, memory, window, adapter, taken: 0 }
+        let devices = Devices { window, adapter: Some(adapter) };
+        Self { hal, memory: RefCell::new(memory), devices, taken: 0 }
     }
 
-    fn with<R>(&mut self, act: impl FnOnce(&mut Adapter, &mut Dma<'_, Fake>) -> R) -> R {
-        let Self { hal, memory, window, adapter, .. } = self;
-        act(adapter, &mut Dma { hal, memory, window })
+    fn adapter(&self) -> &Adapter {
+        self.devices.adapter.as_ref().unwrap()
+    }
+
+    fn with<R>(&self, act: impl FnOnce(&Adapter, &Dma<'_, Fake>) -> R) -> R {
+        let Self { hal, memory, devices, .. } = self;
+        let give = |address, bytes| memory.borrow_mut().filled(hal, address, bytes);
+        let given = &memory.borrow().given();
+        let memory = Unlocked { hal, given, give: &give };
+        act(self.adapter(), &Dma { memory, window: &devices.window })
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) {
@@ -79,10 +89,37 @@ impl Setup {
         bytes
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Sent {
+    fn send(&mut self, bytes: &[u8]) -> (Sent, Transfer) {
         self.write(UNIT_AT, bytes);
         let head = 0x8001 << 48 | bytes.len() as u64;
-        self.with(|adapter, dma| adapter.send(dma, [head, UNIT_AT]).unwrap())
+        let mut transfer = Transfer::nothing(0);
+        let message = [head, UNIT_AT];
+        let sent = self.with(|adapter, dma| adapter.send(dma, message, &mut transfer).unwrap());
+        (sent, transfer)
+    }
+
+    /// Sends a command that moves data.
+    fn begin(&mut self, unit: &[u8]) -> Transfer {
+        let (sent, transfer) = self.send(unit);
+        assert_eq!(sent, Sent::Moves);
+        transfer
+    }
+
+    /// Asks whether the adapter is there.
+    fn greet(&self) -> Sent {
+        let begin = [0xC001 << 48, 0];
+        self.with(|adapter, dma| adapter.send(dma, begin, &mut Transfer::nothing(0)).unwrap())
+    }
+
+    /// Moves a piece; the command is answered when that was the last one.
+    fn go_on(&self, transfer: &mut Transfer) -> bool {
+        self.with(|adapter, dma| {
+            let all = adapter.go_on(dma, transfer).unwrap();
+            if all {
+                adapter.finish(dma, transfer).unwrap();
+            }
+            all
+        })
     }
 
     /// The next entry of the queue, which is taken.
@@ -102,8 +139,8 @@ impl Setup {
     /// with residuals.
     fn command(&mut self, unit: &[u8]) -> (usize, Option<Sense>, [u32; 3]) {
         let mut pieces = 0;
-        if let Sent::Moves(mut transfer) = self.send(unit) {
-            while !self.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()) {
+        if let (Sent::Moves, mut transfer) = self.send(unit) {
+            while !self.go_on(&mut transfer) {
                 pieces += 1;
             }
             pieces += 1;
@@ -209,7 +246,7 @@ fn what_the_window_does_not_show_is_neither_read_nor_written() {
         assert_eq!(setup.command(&unit).1, Some(Sense::DATA_PHASE_ERROR));
     }
     // A device may not write where it may only read.
-    setup.window.pages_mut(DATA, 1).unwrap()[0] = guest(DATA) | READ;
+    setup.devices.window.pages(DATA, 1).unwrap()[0].set(guest(DATA) | READ);
     let unit = |operation, formats| {
         command(0, &blocks(operation, 0, 1), formats, [0; 2], &descriptor(DATA, 512))
     };
@@ -222,68 +259,72 @@ fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
     let mut setup = Setup::new();
     let data = descriptor(DATA, 0x8000);
     let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
-    let Sent::Moves(mut transfer) = setup.send(&read) else { panic!("data to move") };
-    assert!(!setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
-    setup.window.pages_mut(DATA + 0x5000, 1).unwrap()[0] = 0;
-    assert!(setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
+    let mut transfer = setup.begin(&read);
+    assert!(!setup.go_on(&mut transfer));
+    setup.devices.window.pages(DATA + 0x5000, 1).unwrap()[0].set(0);
+    assert!(setup.go_on(&mut transfer));
     let answer: [u8; 54] = setup.read(UNIT_AT);
     assert_eq!((answer[19], answer[48]), (2, Sense::DATA_PHASE_ERROR.code));
     let place = GuestRealAddress(guest(DATA + 0x5000));
     let mut bytes = [1; 8];
-    setup.memory.read(&setup.hal, place, &mut bytes).unwrap();
+    setup.memory.borrow_mut().read(&setup.hal, place, &mut bytes).unwrap();
     assert_eq!(bytes, [0; 8], "nothing came there");
 }
 
 #[test]
-fn a_queue_is_registered_once_and_full_when_nobody_takes_from_it() {
+fn a_queue_is_registered_once_and_closed_when_nobody_takes_from_it() {
     let mut setup = Setup::new();
-    assert_eq!(setup.adapter.register(QUEUE, 0x1000, true), Err(QueueError::Registered));
+    assert_eq!(setup.adapter().register(QUEUE, 0x1000, true), Err(QueueError::Registered));
     for (address, bytes, is_in_window) in
         [(1, 0x1000, true), (0, 0, true), (0, 0x1010, true), (0, 0x1000, false)]
     {
-        let wrong = setup.adapter.register(address, bytes, is_in_window);
+        let wrong = setup.adapter().register(address, bytes, is_in_window);
         assert_eq!(wrong, Err(QueueError::NoPlace), "{address:#x} {bytes:#x}");
     }
-    let begin = [0xC001 << 48, 0];
-    for _ in 0..300 {
-        assert!(matches!(setup.with(|adapter, dma| adapter.send(dma, begin).unwrap()), Sent::Done));
+    // The 257th finds no place, and there is no queue from then on.
+    for _ in 0..257 {
+        assert_eq!(setup.greet(), Sent::Done { interrupts: false });
     }
+    assert_eq!(setup.greet(), Sent::Closed);
     let answers = core::iter::from_fn(|| setup.take()).count();
     assert_eq!(answers, 256);
-    setup.adapter.free();
-    let sent = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
-    assert!(matches!(sent, Sent::Closed));
-    setup.adapter.register(QUEUE, 0x1000, true).unwrap();
+    assert!(setup.adapter().free(), "nothing is under way");
+    assert_eq!(setup.greet(), Sent::Closed);
+    setup.adapter().register(QUEUE, 0x1000, true).unwrap();
     setup.taken = 0;
-    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
+    assert_eq!(setup.greet(), Sent::Done { interrupts: false });
     assert_eq!(setup.take(), Some([0xC002 << 48, 0]), "a new queue begins at its beginning");
 }
 
 #[test]
-fn what_belongs_to_a_queue_of_before_is_not_answered() {
+fn a_queue_is_not_free_before_what_is_under_way_is_over() {
     let mut setup = Setup::new();
     let data = descriptor(DATA, 0x8000);
     let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
-    let Sent::Moves(mut transfer) = setup.send(&read) else { panic!("data to move") };
-    setup.adapter.free();
-    setup.adapter.register(QUEUE, 0x1000, true).unwrap();
-    assert!(setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()));
+    let mut transfer = setup.begin(&read);
+    assert!(!setup.adapter().free() && !setup.adapter().free());
+    let again = setup.adapter().register(QUEUE, 0x1000, true);
+    assert_eq!(again, Err(QueueError::Registered));
+    assert_eq!(setup.greet(), Sent::Closed);
+    assert!(!setup.adapter().is_waited_for(&transfer));
+    while !setup.go_on(&mut transfer) {}
     assert_eq!(setup.take(), None);
-    assert_eq!(setup.read::<8>(DATA), [0; 8]);
+    assert!(setup.adapter().free());
+    setup.adapter().register(QUEUE, 0x1000, true).unwrap();
+    assert!(!setup.adapter().is_waited_for(&transfer));
 }
 
 #[test]
 fn an_answer_interrupts_if_the_guest_wants_it() {
-    let mut setup = Setup::new();
-    let begin = [0xC001 << 48, 0];
-    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
-    assert!(!setup.adapter.takes_request());
-    setup.adapter.signal(true);
-    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
-    assert!(setup.adapter.takes_request() && !setup.adapter.takes_request(), "once");
-    let _ = setup.with(|adapter, dma| adapter.send(dma, begin).unwrap());
-    setup.adapter.reset();
-    assert!(!setup.adapter.takes_request());
+    let setup = Setup::new();
+    assert_eq!(setup.greet(), Sent::Done { interrupts: false });
+    assert!(!setup.adapter().takes_request());
+    setup.adapter().signal(true);
+    assert_eq!(setup.greet(), Sent::Done { interrupts: true });
+    assert!(setup.adapter().takes_request() && !setup.adapter().takes_request(), "once");
+    assert_eq!(setup.greet(), Sent::Done { interrupts: true });
+    setup.adapter().reset();
+    assert!(!setup.adapter().takes_request());
 }
 
 #[test]
@@ -291,17 +332,17 @@ fn task_management_names_a_command_or_all_of_a_disk() {
     let mut setup = Setup::new();
     let data = descriptor(DATA, 0x8000);
     let read = command(1, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
-    let Sent::Moves(transfer) = setup.send(&read) else { panic!("data to move") };
+    let transfer = setup.begin(&read);
     let task = |setup: &mut Setup, function, target: u16, tag: &[u8; 8]| {
         let mut bytes = vec![0; 48];
         bytes[0] = unit::TASK_MANAGEMENT;
         bytes[20..22].copy_from_slice(&(0x8000 | target << 8).to_be_bytes());
         bytes[30] = function;
         bytes[32..40].copy_from_slice(tag);
-        let Sent::Manages(task) = setup.send(&bytes) else { panic!("task management") };
+        let (Sent::Manages(task), _) = setup.send(&bytes) else { panic!("task management") };
         setup.with(|adapter, dma| adapter.manages(dma, &task).unwrap());
         let answer: [u8; 40] = setup.read(UNIT_AT);
-        (task.ends(&transfer), answer[39])
+        (task.ends(transfer.tag, transfer.target), answer[39])
     };
     use arch::vscsi::srp::task::{ABORT, COMPLETE, NOT_SUPPORTED, RESET};
     assert_eq!(task(&mut setup, ABORT, 1, b"the tag "), (true, COMPLETE));
@@ -333,14 +374,18 @@ proptest! {
                 place.copy_from_slice(&address.to_be_bytes());
             }
         }
-        if let Sent::Moves(mut transfer) = setup.send(&bytes) {
+        let (sent, mut transfer) = setup.send(&bytes);
+        if sent == Sent::Moves {
             let bound = 1 + transfer.left / 0x1000 + (1 << 20);
             let mut pieces = 0;
-            while !setup.with(|adapter, dma| adapter.go_on(dma, &mut transfer).unwrap()) {
+            while !setup.go_on(&mut transfer) {
                 pieces += 1;
                 prop_assert!(pieces < bound);
             }
         }
         prop_assert!(setup.hal.open_windows.get() == 0);
+        // A task-management request is the caller's to answer.
+        let is_over = setup.adapter().free();
+        prop_assert!(is_over || matches!(sent, Sent::Manages(_)));
     }
 }

@@ -1,0 +1,190 @@
+//! What a partition and its adapter speak over: the queue for answers, and what is under way. Several vCPUs send and
+//! answer at a time, without a lock.
+//!
+//! A vCPU marks that it has a message under way before it looks whether the queue is open, and [`Line::free`] closes
+//! the queue before it looks at the marks: one of the two sees the other. So the queue's place does not change while
+//! anything is under way.
+
+use alloc::vec::Vec;
+
+use arch::vscsi::ENTRY_BYTES;
+
+use crate::devices::dma::Dma;
+use crate::guest_memory::AccessError;
+use crate::hal::{Maps as _, Window as _, Windows};
+use crate::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::sync::{Alone, Word};
+
+const BYTES: u64 = ENTRY_BYTES as u64;
+
+/// In the state: there is a queue.
+const OPEN: u64 = 1;
+/// A vCPU opens one.
+const OPENING: u64 = 2;
+/// Above: counts queues that were opened.
+const CONVERSATION: u32 = 2;
+
+/// The line.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// The conversation, and whether it is open.
+    state: AtomicU64,
+    /// Where the queue is, in the window, and how many entries it has.
+    address: Word,
+    entries: Word,
+    /// An answer interrupts.
+    signals: Word,
+    /// There was an answer, and the interrupt for that was not asked for yet.
+    request: AtomicU64,
+    /// Counts entries that were put there.
+    next: Alone<AtomicU64>,
+    /// By vCPU: whether it has a message under way.
+    marks: Vec<Alone<AtomicU64>>,
+}
+
+/// What becomes of an entry.
+pub(crate) enum Put {
+    /// It is in the queue.
+    There,
+    /// There is no place for it.
+    Lost,
+}
+
+impl Line {
+    /// One of so many vCPUs, without a queue.
+    pub(crate) fn closed(vcpus: usize) -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            address: Word::zero(),
+            entries: Word::zero(),
+            signals: Word::zero(),
+            request: AtomicU64::new(0),
+            next: Alone(AtomicU64::new(0)),
+            marks: (0..vcpus).map(|_| Alone(AtomicU64::new(0))).collect(),
+        }
+    }
+
+    /// Opens a queue with so many entries, if there is none and nothing is under way: whether it is open.
+    pub(crate) fn open(&self, address: u64, entries: u64) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        let is_closed = state & (OPEN | OPENING) == 0;
+        let opening = state | OPENING;
+        if !is_closed
+            || self
+                .state
+                .compare_exchange(state, opening, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+        {
+            return false;
+        }
+        let is_quiet = self.is_quiet();
+        if is_quiet {
+            self.address.set(address);
+            self.entries.set(entries);
+            self.next.0.store(0, Ordering::Relaxed);
+        }
+        let conversation = (state >> CONVERSATION) + u64::from(is_quiet);
+        let state = conversation << CONVERSATION | if is_quiet { OPEN } else { 0 };
+        self.state.store(state, Ordering::Release);
+        is_quiet
+    }
+
+    /// Closes the queue: whether nothing is under way.
+    pub(crate) fn free(&self) -> bool {
+        self.signals.set(0);
+        self.state.fetch_and(!OPEN, Ordering::Relaxed);
+        self.is_quiet()
+    }
+
+    /// Whether nothing is under way, behind what was stored before.
+    fn is_quiet(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.marks.iter().all(|mark| mark.0.load(Ordering::Acquire) == 0)
+    }
+
+    /// Nothing is under way, and there is no queue. Nobody else uses it meanwhile.
+    pub(crate) fn reset(&self) {
+        self.signals.set(0);
+        self.request.store(0, Ordering::Relaxed);
+        self.state.fetch_and(!OPEN, Ordering::Relaxed);
+        self.marks.iter().for_each(|mark| mark.0.store(0, Ordering::Relaxed));
+    }
+
+    /// Whether an answer interrupts from now on.
+    pub(crate) fn signal(&self, signals: bool) {
+        self.signals.set(u64::from(signals));
+    }
+
+    /// Whether there was an answer since this was asked last, while one interrupts.
+    pub(crate) fn takes_request(&self) -> bool {
+        self.request.load(Ordering::Relaxed) != 0 && self.request.swap(0, Ordering::Acquire) != 0
+    }
+
+    /// A message of a vCPU, which has no other, is under way: in which conversation, if there is one.
+    pub(crate) fn begin(&self, vcpu: usize) -> Option<u64> {
+        self.marks[vcpu].0.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let state = self.state.load(Ordering::Acquire);
+        if state & OPEN == 0 {
+            self.end(vcpu);
+            return None;
+        }
+        Some(state >> CONVERSATION)
+    }
+
+    /// A vCPU's message is done with.
+    pub(crate) fn end(&self, vcpu: usize) {
+        self.marks[vcpu].0.store(0, Ordering::Release);
+    }
+
+    /// Whether a conversation goes on.
+    pub(crate) fn is_in(&self, conversation: u64) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state == conversation << CONVERSATION | OPEN
+    }
+
+    /// An answer is in the queue: whether the adapter has an interrupt.
+    pub(crate) fn requests(&self) -> bool {
+        let signals = self.signals.get() != 0;
+        if signals && self.request.load(Ordering::Relaxed) == 0 {
+            self.request.store(1, Ordering::Release);
+        }
+        signals
+    }
+
+    /// Puts an entry where the next one belongs, of a message that is under way. If the guest has not emptied that
+    /// place, the queue is closed: the guest has lost an answer, and has to begin anew.
+    pub(crate) fn put<H: Windows>(
+        &self,
+        dma: &Dma<'_, H>,
+        conversation: u64,
+        [head, rest]: [u64; 2],
+    ) -> Result<Put, AccessError> {
+        if !self.is_in(conversation) {
+            return Ok(Put::Lost);
+        }
+        let next = self.next.0.fetch_add(1, Ordering::Acquire);
+        let at = self.address.get() + next % self.entries.get() * BYTES;
+        let put = || {
+            let place = dma.place(at, BYTES, true)?;
+            dma.place(at, BYTES, false)?;
+            let maps = dma.memory.hal.maps();
+            let mut window = maps.open(place, BYTES).map_err(AccessError::Hypervisor)?;
+            let mut before = [0];
+            window.read(0, &mut before);
+            if before != [0] {
+                return Ok(Put::Lost);
+            }
+            window.write(8, &rest.to_be_bytes());
+            // Who sees the first byte sees the rest.
+            fence(Ordering::Release);
+            window.write(0, &head.to_be_bytes());
+            Ok(Put::There)
+        };
+        let put = put();
+        if matches!(put, Ok(Put::Lost) | Err(AccessError::Outside(_))) {
+            self.free();
+        }
+        put
+    }
+}

@@ -1,0 +1,76 @@
+//! A vCPU's calls of its partition's devices, and the data that it moves for one before it goes on: the partition is
+//! not locked, but for what concerns others.
+
+use alloc::boxed::Box;
+
+use arch::papr::Hypercall;
+use arch::registers::lpcr;
+
+use crate::devices::transfer::Transfer;
+use crate::guest_memory::AccessError;
+use crate::hal::Hal;
+use crate::hypercall::{Answer, Caller, Guest, go_on, of_device, went_on};
+use crate::life::outcome::{Departure, Outcome, StopReason};
+use crate::partition::Partition;
+use crate::system::System;
+
+use super::Running;
+
+impl<H: Hal> Running<'_, H> {
+    /// Answers a call of a device with the arguments r4 to r7.
+    pub fn device_hypercall(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
+        of_device(&self.caller(self.lpcr & lpcr::MER != 0), call, arguments)
+    }
+
+    fn caller(&self, is_mediated: bool) -> Caller<'_, H> {
+        let System { hal, console, schedule, .. } = self.system;
+        let (partition, vcpu) = self.place;
+        Caller {
+            hal: *hal,
+            console,
+            schedule,
+            partition: &self.system.partitions()[partition],
+            given: self.system.given(partition),
+            devices: self.system.devices(partition),
+            vcpu,
+            is_mediated,
+            until: self.until,
+        }
+    }
+
+    /// Moves a piece of the data of a command that the vCPU has sent: whether that was all.
+    #[inline(never)]
+    pub(super) fn moves(
+        &mut self,
+        mut transfer: Box<Transfer>,
+    ) -> (Box<Transfer>, Result<bool, AccessError>) {
+        let System { hal, schedule, .. } = self.system;
+        schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
+        let moved = go_on(&self.caller(false), &mut transfer);
+        (transfer, moved)
+    }
+
+    /// What comes of that.
+    #[inline(never)]
+    pub(super) fn moved(
+        &mut self,
+        partition: &mut Partition<H>,
+        transfer: Box<Transfer>,
+        moved: Result<bool, AccessError>,
+    ) -> Departure {
+        let System { hal, console, schedule, .. } = self.system;
+        let (index, vcpu) = self.place;
+        let mut guest = Guest { hal: *hal, console, partition, vcpu, schedule, is_mediated: false };
+        let given = self.system.given(index);
+        let moved = match (moved, self.system.devices(index)) {
+            (Ok(all), Some(devices)) => went_on(&mut guest, given, devices, transfer, all),
+            (moved, _) => moved.map(|_| ()),
+        };
+        self.left = hal.timebase();
+        self.entered = self.left;
+        match moved {
+            Ok(()) => Departure::Changed,
+            Err(error) => Departure::Ended(Outcome::Stopped(StopReason::Access(error))),
+        }
+    }
+}
