@@ -73,6 +73,8 @@ hypercalls! {
     StuffTce = 0x138 "H_STUFF_TCE";
     /// `(window, address, list, count)`: entries for so many pages, at most 512, from a page of memory.
     PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT";
+    /// `()` to what the processor can do about speculation, and what has to be done.
+    GetCpuCharacteristics = 0x1C8 "H_GET_CPU_CHARACTERISTICS";
     /// `(unit)`: the unit's queue can be used again.
     EnableCrq = 0x2B0 "H_ENABLE_CRQ";
     /// `()` to a random doubleword.
@@ -85,6 +87,62 @@ hypercalls! {
     Rtas = 0xF000 "H_RTAS";
 }
 
+impl Hypercall {
+    /// Whether a partition's device answers it.
+    #[must_use]
+    pub const fn is_of_device(self) -> bool {
+        matches!(
+            self,
+            Self::GetTce
+                | Self::PutTce
+                | Self::StuffTce
+                | Self::PutTceIndirect
+                | Self::RegCrq
+                | Self::FreeCrq
+                | Self::VioSignal
+                | Self::SendCrq
+                | Self::EnableCrq
+        )
+    }
+}
+
+/// Bits of what H_GET_CPU_CHARACTERISTICS answers. Source: `docs/facts/papr.md#characteristics-of-the-processor`.
+pub mod characteristics {
+    /// What the processor can do: `ori 31,31,0` is a barrier for speculation.
+    pub const BARRIER_ORI31: u64 = 1 << 63;
+    /// `bcctr` is not speculated past.
+    pub const BCCTR_SERIALIZED: u64 = 1 << 62;
+    /// `ori 30,30,0` empties the L1 data cache.
+    pub const FLUSH_ORI30: u64 = 1 << 61;
+    /// A write of TRIG2 empties the L1 data cache.
+    pub const FLUSH_TRIG2: u64 = 1 << 60;
+    /// The hardware threads of a core share no line of the L1 data cache.
+    pub const L1D_THREAD_SPLIT: u64 = 1 << 59;
+    /// Branch hints are obeyed.
+    pub const BRANCH_HINTS: u64 = 1 << 58;
+    /// TRIG0 and TRIG1 change how many threads run.
+    pub const THREAD_RECONFIGURATION: u64 = 1 << 57;
+    /// There is no count cache in use.
+    pub const COUNT_CACHE_DISABLED: u64 = 1 << 56;
+    /// `bcctr 2,0,0` helps to empty the count cache.
+    pub const BCCTR_FLUSHES: u64 = 1 << 54;
+
+    /// What software has to do: security goes before speed.
+    pub const FAVOR_SECURITY: u64 = 1 << 63;
+    /// It empties the L1 data cache on the way to problem state.
+    pub const FLUSH_TO_PROBLEM_STATE: u64 = 1 << 62;
+    /// It has barriers behind checks of bounds.
+    pub const BARRIER_BEHIND_BOUNDS: u64 = 1 << 61;
+    /// It empties the count cache at switches of context.
+    pub const FLUSH_COUNT_CACHE: u64 = 1 << 58;
+    /// It empties the link stack there.
+    pub const FLUSH_LINK_STACK: u64 = 1 << 57;
+    /// It need not empty the L1 data cache on the way out of problem state.
+    pub const NO_FLUSH_FROM_PROBLEM_STATE: u64 = 1 << 56;
+    /// It need not drain stores at changes of the privilege.
+    pub const NO_STORE_BARRIER: u64 = 1 << 54;
+}
+
 /// H_CONFER's argument for all other vCPUs of the partition; if there are none, for whoever is next.
 pub const ALL_OTHERS: u64 = u64::MAX;
 
@@ -94,7 +152,7 @@ pub mod status {
     pub const H_SUCCESS: i64 = 0;
     /// Try again.
     pub const H_BUSY: i64 = 1;
-    /// The terminal is closed.
+    /// Nobody is at the other end.
     pub const H_CLOSED: i64 = 2;
     /// The hardware failed.
     pub const H_HARDWARE: i64 = -1;

@@ -167,11 +167,15 @@ pub mod datagram {
     pub const LENGTH: usize = 6;
     /// Address of the buffer in the window, 8 bytes.
     pub const BUFFER: usize = 16;
-    /// Of the longest that the adapter knows.
-    pub const BYTES: usize = 24;
+    /// What the adapter changes lies before here.
+    pub const HEAD_BYTES: usize = 16;
 
     /// Type: who is there.
     pub const ADAPTER_INFO: u32 = 3;
+    /// Type: what both can do, beyond commands. Only the head and the buffer's address belong to it.
+    pub const CAPABILITIES: u32 = 5;
+    /// Type: commands fail at once while a path to the disk is lost. Only the head belongs to it.
+    pub const FAST_FAIL: u32 = 8;
 
     /// Status: it is done.
     pub const SUCCESS: u16 = 0;
@@ -179,6 +183,22 @@ pub mod datagram {
     pub const NOT_SUPPORTED: u16 = 0xF1;
     /// Status: it could not be done.
     pub const FAILED: u16 = 0xF7;
+
+    /// Fields of what [`CAPABILITIES`] has in the buffer.
+    pub mod capabilities {
+        /// What the guest has been through, and what it wants: 4 bytes.
+        pub const FLAGS: usize = 0;
+        /// Whether the adapter supports migration, 2 bytes.
+        pub const MIGRATES: usize = 74;
+        /// To what degree, 4 bytes.
+        pub const MIGRATION_LEVEL: usize = 76;
+        /// Whether it supports reservations, 2 bytes.
+        pub const RESERVES: usize = 86;
+        /// Of which kind, 4 bytes.
+        pub const RESERVATION: usize = 88;
+        /// Of the whole.
+        pub const BYTES: usize = 92;
+    }
 
     /// Fields of what [`ADAPTER_INFO`] puts into the buffer.
     pub mod info {

@@ -54,13 +54,15 @@ mod payload {
         rt::println!("confer: {vcpus} areas, logs and shadows");
         assert_eq!(call(vcpus, 0), status::H_PARAMETER);
         let slice = partition.number("slice", 1000) * TICKS_PER_MICROSECOND;
+        // Each of the others has had its own twice by then.
+        let patience = slice * u64::from(2 * vcpus + 2);
         let seen = |times| if times > 0 { "seen" } else { "not seen" };
         let [mut first, mut rest, mut missed] = [0, 0, 0];
         for _ in 0..partition.number("rounds", 50) {
             if rest > 0 || missed == MISSED_MAX {
                 break;
             }
-            if !uses_most_of_a_slice(slice) {
+            if !uses_most_of_a_slice(slice, patience) {
                 missed += 1;
                 continue;
             }
@@ -76,8 +78,8 @@ mod payload {
     }
 
     /// Waits for a slice to begin, with the gap that the others leave, and for three quarters of it to pass. Gives
-    /// up where there are no slices.
-    fn uses_most_of_a_slice(slice: u64) -> bool {
+    /// up after `patience`, where there are no slices.
+    fn uses_most_of_a_slice(slice: u64, patience: u64) -> bool {
         let start = rt::timebase();
         let (mut last, mut begun) = (start, None);
         while begun.is_none_or(|begun| last - begun < slice / 4 * 3) {
@@ -85,7 +87,7 @@ mod payload {
             if now - last > slice / 4 {
                 begun = Some(now);
             }
-            if now - start > 32 * slice {
+            if now - start > patience {
                 return false;
             }
             last = now;

@@ -170,7 +170,10 @@ pub(crate) fn one_call(partition: rt::Partition) {
             Hypercall::SendCrq => disks::read(free.start, round),
             Hypercall::RegCrq | Hypercall::FreeCrq => [UNIT, 0, 0x1000, 0],
             Hypercall::VioSignal | Hypercall::EnableCrq => [UNIT, other, 0, 0],
-            Hypercall::Xirr | Hypercall::Eoi | Hypercall::Random => [0; 4],
+            Hypercall::Xirr
+            | Hypercall::Eoi
+            | Hypercall::Random
+            | Hypercall::GetCpuCharacteristics => [0; 4],
         };
         call(which, arguments);
     }

@@ -308,6 +308,7 @@ mod payload {
                 Hypercall::Xirr
                     | Hypercall::Ipoll
                     | Hypercall::Random
+                    | Hypercall::GetCpuCharacteristics
                     | Hypercall::GetTermChar
                     | Hypercall::GetTce
             );

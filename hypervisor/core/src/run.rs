@@ -9,6 +9,7 @@ use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 
 use crate::boot::bundle::Description;
+use crate::boot::characteristics::Characteristics;
 use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
@@ -155,6 +156,7 @@ where
             partition.on_demand |= Facility::Stop.bit();
         }
         let payload = Payload::new(description, file.start, &processor, guest_stop);
+        partition.characteristics = Characteristics::new(&firmware);
         partition.payload = payload.map_err(|error| failed(&error))?;
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
         for _ in 0..description.vcpus {

@@ -148,7 +148,7 @@ fn registers(set: &Set, processor: Processor) -> Vec<Register> {
 pub fn outputs(number: u64) -> u8 {
     match Hypercall::from_number(number) {
         Some(Hypercall::GetTermChar) => 3,
-        Some(Hypercall::Ipoll) => 2,
+        Some(Hypercall::Ipoll | Hypercall::GetCpuCharacteristics) => 2,
         Some(Hypercall::Xirr | Hypercall::Random | Hypercall::GetTce) => 1,
         _ => 0,
     }

@@ -178,6 +178,12 @@ impl<'a> Firmware<'a> {
             .max_by_key(|value| psscr::RL.get(*value))
     }
 
+    /// Whether firmware tells of features against speculation.
+    #[must_use]
+    pub fn tells_of_features(&self) -> bool {
+        self.tree.find_node("/ibm,opal/fw-features").is_some()
+    }
+
     /// Whether firmware says that a feature is in a state, `enabled` or `disabled`.
     #[must_use]
     pub fn has_feature(&self, state: &str, feature: &str) -> bool {

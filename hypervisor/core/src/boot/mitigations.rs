@@ -79,7 +79,7 @@ impl Mitigations {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::vec::Vec;
 
     use arch::address::RealAddress;
@@ -89,8 +89,8 @@ mod tests {
     use super::super::firmware::Firmware;
     use super::{DataFlush, Mitigations, TargetFlush};
 
-    /// What is made of a tree with these features, or without the node.
-    fn made(policy: MitigationPolicy, features: Option<&[(&str, &str)]>) -> Mitigations {
+    /// A tree with these features, or without the node.
+    pub(in crate::boot) fn tree(features: Option<&[(&str, &str)]>) -> Vec<u8> {
         let mut opal = DeviceTreeNode::new_unchecked("ibm,opal");
         if let Some(features) = features {
             let mut node = DeviceTreeNode::new_unchecked("fw-features");
@@ -103,8 +103,11 @@ mod tests {
         }
         let mut tree = DeviceTree::new();
         tree.root.add_child(opal);
-        let flat = tree.to_dtb();
-        Mitigations::new(policy, &Firmware::new(&flat, RealAddress(0)).unwrap())
+        tree.to_dtb()
+    }
+
+    fn made(policy: MitigationPolicy, features: Option<&[(&str, &str)]>) -> Mitigations {
+        Mitigations::new(policy, &Firmware::new(&tree(features), RealAddress(0)).unwrap())
     }
 
     const ENABLED: &str = "enabled";

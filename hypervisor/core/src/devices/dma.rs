@@ -1,4 +1,4 @@
-//! A device's accesses to its partition's memory, through the window. Nobody has locked the partition.
+//! A device's accesses to its partition's memory, through the window.
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::tce::PAGE_LOG2;

@@ -3,8 +3,6 @@
 //! It moves in pieces, so that nobody waits for long: the vCPU that sent the command does them before it goes
 //! on, in its slices. Nobody has locked the partition meanwhile.
 
-use alloc::boxed::Box;
-
 use arch::address::RealAddress;
 use arch::vscsi::UNIT_BYTES_MAX;
 
@@ -52,28 +50,24 @@ pub struct Transfer {
 /// One of which pieces are left, in the record of its vCPU.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Pending {
-    /// The command's.
-    pub tag: Tag,
-    /// The disk's number.
-    pub target: usize,
     /// It, unless the vCPU moves a piece of it just now.
-    resting: Option<Box<Transfer>>,
+    resting: Option<Transfer>,
 }
 
 impl Pending {
     /// One that the vCPU goes on with later.
     #[must_use]
-    pub const fn of(transfer: Box<Transfer>) -> Self {
-        Self { tag: transfer.tag, target: transfer.target, resting: Some(transfer) }
+    pub const fn of(transfer: Transfer) -> Self {
+        Self { resting: Some(transfer) }
     }
 
     /// It, to move a piece of it.
-    pub const fn take(&mut self) -> Option<Box<Transfer>> {
+    pub const fn take(&mut self) -> Option<Transfer> {
         self.resting.take()
     }
 
     /// A piece of it was moved, and there is more.
-    pub fn put_back(&mut self, transfer: Box<Transfer>) {
+    pub fn put_back(&mut self, transfer: Transfer) {
         self.resting = Some(transfer);
     }
 
@@ -122,12 +116,19 @@ impl Transfer {
                     Some(next) => self.current = next,
                     None => break,
                 }
+                if dma.memory.gave.take() > 0 {
+                    budget = 0;
+                }
                 continue;
             }
             let bytes = self.left.min(self.current.bytes).min(budget).min(CHUNK_BYTES);
             let bytes = bytes.min(Dma::<H>::room(self.current.address));
             let bytes = bytes.min((1 << SMALL_LOG2) - self.place.offset(SMALL_LOG2));
             let memory = dma.place(self.current.address, bytes, !self.writes)?;
+            // The partition gets memory in units that are zeroed first, each longer than a piece.
+            if dma.memory.gave.take() > 0 {
+                budget = bytes;
+            }
             let (from, to) = if self.writes { (memory, self.place) } else { (self.place, memory) };
             copy(&open(from, bytes)?, &mut open(to, bytes)?, bytes);
             self.place = self.place.wrapping_add(bytes);

@@ -1,8 +1,6 @@
 //! A vCPU's calls of its partition's devices, and the data that it moves for one before it goes on: the partition is
 //! not locked, but for what concerns others.
 
-use alloc::boxed::Box;
-
 use arch::papr::Hypercall;
 use arch::registers::lpcr;
 
@@ -42,8 +40,8 @@ impl<H: Hal> Running<'_, H> {
     #[inline(never)]
     pub(super) fn moves(
         &mut self,
-        mut transfer: Box<Transfer>,
-    ) -> (Box<Transfer>, Result<bool, AccessError>) {
+        mut transfer: Transfer,
+    ) -> (Transfer, Result<bool, AccessError>) {
         let System { hal, schedule, .. } = self.system;
         schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
         let moved = go_on(&self.caller(false), &mut transfer);
@@ -55,7 +53,7 @@ impl<H: Hal> Running<'_, H> {
     pub(super) fn moved(
         &mut self,
         partition: &mut Partition<H>,
-        transfer: Box<Transfer>,
+        transfer: Transfer,
         moved: Result<bool, AccessError>,
     ) -> Departure {
         let System { hal, console, schedule, .. } = self.system;

@@ -45,15 +45,7 @@ impl<H: Enter> Running<'_, H> {
             }
             Hypercall::Confer if is_all_others(argument) => Private::GivesUp,
             Hypercall::PageInit => Private::OfPage,
-            Hypercall::GetTce
-            | Hypercall::PutTce
-            | Hypercall::StuffTce
-            | Hypercall::PutTceIndirect
-            | Hypercall::RegCrq
-            | Hypercall::FreeCrq
-            | Hypercall::VioSignal
-            | Hypercall::SendCrq
-            | Hypercall::EnableCrq => Private::OfDevice,
+            call if call.is_of_device() => Private::OfDevice,
             _ => Private::Shared,
         }
     }

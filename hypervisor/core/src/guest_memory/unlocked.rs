@@ -1,8 +1,9 @@
-//! A partition's memory for whoever has not locked the partition.
+//! A partition's memory for whoever does not ask whether the partition is locked.
 //!
-//! What the partition has already is reached by [`Given`] alone. The rest is given to it first, which
-//! whoever lends this knows how to do.
+//! What the partition has already is reached by [`Given`] alone. The rest is given to it first: whoever lends this
+//! knows how, with the partition locked or not.
 
+use core::cell::Cell;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
@@ -22,6 +23,8 @@ pub struct Unlocked<'a, H> {
     pub given: &'a Given,
     /// How it gets more.
     pub give: Give<'a>,
+    /// How often it got more, since somebody asked.
+    pub gave: Cell<u64>,
 }
 
 impl<H> fmt::Debug for Unlocked<'_, H> {
@@ -38,7 +41,10 @@ impl<H: Windows> Unlocked<'_, H> {
     pub fn place(&self, address: GuestRealAddress, bytes: u64) -> Result<RealAddress, AccessError> {
         match self.given.owned(address, bytes) {
             Some(real) => Ok(real),
-            None => (self.give)(address, bytes),
+            None => {
+                self.gave.update(|gave| gave + 1);
+                (self.give)(address, bytes)
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Who calls a device: a vCPU that runs, whose partition is not locked.
 
+use core::cell::Cell;
+
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::devices::dma::Dma;
@@ -51,7 +53,7 @@ impl<H: Hal> Caller<'_, H> {
     /// Lends the partition's memory.
     pub(crate) fn memory<R>(&self, act: impl FnOnce(Unlocked<'_, H>) -> R) -> R {
         let give = |address, bytes| self.partition.lock().memory.filled(self.hal, address, bytes);
-        act(Unlocked { hal: self.hal, given: self.given, give: &give })
+        act(Unlocked { hal: self.hal, given: self.given, give: &give, gave: Cell::new(0) })
     }
 
     /// Lends it as devices see it.

@@ -1,7 +1,6 @@
 //! H_REG_CRQ, H_FREE_CRQ, H_VIO_SIGNAL, H_SEND_CRQ and H_ENABLE_CRQ: the queues of a partition's virtual SCSI adapter.
 
-use alloc::boxed::Box;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 
 use arch::papr::Hypercall;
 use arch::papr::status::{H_BUSY, H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
@@ -9,7 +8,7 @@ use arch::vscsi::QUEUE_LOG2;
 
 use super::caller::Caller;
 use super::interrupts::{answer, present};
-use super::{Answer, Guest, refused};
+use super::{Answer, Guest, refused, too_late};
 use crate::devices::Devices;
 use crate::devices::adapter::{Adapter, QueueError, Sent, Task, UNIT};
 use crate::devices::dma::Dma;
@@ -73,10 +72,14 @@ fn send<H: Hal>(
         if sent != Sent::Moves {
             return Ok(sent);
         }
-        while !adapter.go_on(dma, &mut transfer)? {
+        while !adapter.go_on(dma, &mut transfer)? && adapter.is_waited_for(&transfer) {
             if caller.has_to_leave() {
                 return Ok(sent);
             }
+        }
+        if !adapter.is_waited_for(&transfer) {
+            adapter.end(caller.vcpu);
+            return Ok(Sent::Done { interrupts: false });
         }
         let interrupts = adapter.finish(dma, &mut transfer)?;
         Ok(Sent::Done { interrupts })
@@ -86,13 +89,28 @@ fn send<H: Hal>(
         Ok(Sent::Done { interrupts: false }) => Answer::Status(H_SUCCESS),
         Ok(Sent::Done { interrupts: true }) => caller.locked(interrupted),
         Ok(Sent::Moves) => {
-            let pending = Pending::of(Box::new(transfer));
+            let pending = Pending::of(transfer);
             caller.locked(|guest| guest.partition.vcpus[guest.vcpu].transfer = Some(pending));
             // What is left the dispatcher does piece by piece, before the vCPU goes on.
             Answer::Status(H_SUCCESS).leaving(Departure::Changed)
         }
         Ok(Sent::Manages(task)) => {
-            caller.locked(|guest| manages(guest, caller.given, devices, adapter, &task))
+            caller.locked(|_| adapter.forget(&task));
+            loop {
+                let answer = caller.locked(|guest| {
+                    if guest.partition.life.may_run().is_none() {
+                        return Some(too_late());
+                    }
+                    forget_resting(guest, adapter);
+                    (!adapter.is_forgetting())
+                        .then(|| manages(guest, caller.given, devices, adapter, &task))
+                });
+                // Who moves data has not locked the partition, or locks it for a moment, and stops behind a piece.
+                match answer {
+                    Some(answer) => return answer,
+                    None => core::hint::spin_loop(),
+                }
+            }
         }
         Ok(Sent::Closed) => Answer::Status(H_CLOSED),
         Ok(Sent::Wrong) => Answer::Status(H_PARAMETER),
@@ -100,7 +118,17 @@ fn send<H: Hal>(
     }
 }
 
-/// Carries out a task-management request: commands whose data moves are forgotten.
+/// Ends forgotten commands of which no vCPU moves a piece just now.
+fn forget_resting<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) {
+    for (index, vcpu) in guest.partition.vcpus.iter_mut().enumerate() {
+        let is_meant = |pending: &mut Pending| pending.rests() && adapter.is_forgotten(index);
+        if vcpu.transfer.take_if(is_meant).is_some() {
+            adapter.end(index);
+        }
+    }
+}
+
+/// Answers a task-management request, which is carried out.
 fn manages<H: Hal>(
     guest: &mut Guest<'_, H>,
     given: &Given,
@@ -108,13 +136,6 @@ fn manages<H: Hal>(
     adapter: &Adapter,
     task: &Task,
 ) -> Answer {
-    for (index, vcpu) in guest.partition.vcpus.iter_mut().enumerate() {
-        let ended = vcpu.transfer.take_if(|pending| task.ends(pending.tag, pending.target));
-        // The vCPU that moves a piece of it finds that it is forgotten.
-        if ended.is_some_and(|pending| pending.rests()) {
-            adapter.end(index);
-        }
-    }
     match locked_dma(guest, given, devices, |dma| adapter.manages(dma, task)) {
         Ok(_) => interrupted(guest),
         Err(error) => refused(error),
@@ -146,7 +167,7 @@ pub(crate) fn went_on<H: Hal>(
     guest: &mut Guest<'_, H>,
     given: &Given,
     devices: &Devices,
-    mut transfer: Box<Transfer>,
+    mut transfer: Transfer,
     all: bool,
 ) -> Result<(), AccessError> {
     let Some(adapter) = &devices.adapter else { return Ok(()) };
@@ -175,9 +196,10 @@ fn locked_dma<H: Hal, R>(
     act: impl FnOnce(&Dma<'_, H>) -> R,
 ) -> R {
     let hal = guest.hal;
-    let memory = RefCell::new(&mut guest.partition.memory);
-    let give = |address, bytes| memory.borrow_mut().filled(hal, address, bytes);
-    act(&Dma { memory: Unlocked { hal, given, give: &give }, window: &devices.window })
+    let whole = RefCell::new(&mut guest.partition.memory);
+    let give = |address, bytes| whole.borrow_mut().filled(hal, address, bytes);
+    let memory = Unlocked { hal, given, give: &give, gave: Cell::new(0) };
+    act(&Dma { memory, window: &devices.window })
 }
 
 /// Presents the adapter's interrupt, if it has one, and answers.

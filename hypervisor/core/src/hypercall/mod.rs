@@ -24,9 +24,10 @@ pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
 use arch::papr::Hypercall;
-use arch::papr::status::{H_HARDWARE, H_PARAMETER, H_SUCCESS};
+use arch::papr::status::{H_FUNCTION, H_HARDWARE, H_PARAMETER, H_SUCCESS};
 use arch::papr::tce::WINDOW;
 
+use crate::boot::characteristics::Characteristics;
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Memory, Threads};
 use crate::life::outcome::{Departure, Outcome, StopReason};
@@ -100,6 +101,12 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Random => match hal.random() {
             Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
             None => Answer::Status(H_HARDWARE),
+        },
+        Hypercall::GetCpuCharacteristics => match partition.characteristics {
+            Some(Characteristics { character, behavior }) => {
+                Answer::Outputs(H_SUCCESS, [character, behavior, 0])
+            }
+            None => Answer::Status(H_FUNCTION),
         },
         Hypercall::GetTce
         | Hypercall::PutTce

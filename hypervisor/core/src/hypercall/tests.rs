@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
-    H_CLOSED, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
+    H_CLOSED, H_FUNCTION, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
     H_UNSUPPORTED_FLAG_START,
 };
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
@@ -19,6 +19,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, pro
 use proptest::test_runner::TestRunner;
 
 use super::{Answer, Caller, answer, initialize_owned, of_device};
+use crate::boot::characteristics::Characteristics;
 use crate::calendar::DateTime;
 use crate::console::Console;
 use crate::devices::Devices;
@@ -40,19 +41,6 @@ use crate::vcpu::registers::Registers;
 
 const MIB: u64 = 1 << 20;
 const MEMORY: Range = Range::new(2 * MIB, 4 * MIB);
-
-/// Calls that are answered with the partition unlocked.
-const OF_DEVICE: [Hypercall; 9] = [
-    Hypercall::GetTce,
-    Hypercall::PutTce,
-    Hypercall::StuffTce,
-    Hypercall::PutTceIndirect,
-    Hypercall::RegCrq,
-    Hypercall::FreeCrq,
-    Hypercall::VioSignal,
-    Hypercall::SendCrq,
-    Hypercall::EnableCrq,
-];
 
 struct Setup {
     hal: Fake,
@@ -90,7 +78,7 @@ impl Setup {
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
-        if OF_DEVICE.contains(&call) {
+        if call.is_of_device() {
             return self.call_device(call, arguments);
         }
         let [a1, a2, a3, a4] = arguments;
@@ -466,7 +454,7 @@ fn calls_that_come_too_late_are_not_carried_out() {
     assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
     assert_eq!(setup.hal.process_table.get(), None);
     // Those of devices need no lock, and are answered until the vCPU leaves.
-    for call in Hypercall::ALL.iter().filter(|call| !OF_DEVICE.contains(call)) {
+    for call in Hypercall::ALL.iter().filter(|call| !call.is_of_device()) {
         assert!(matches!(setup.call(*call, [0; 4]), Answer::Departs(_, _, Departure::Changed)));
     }
 }
@@ -733,6 +721,15 @@ fn randomness_is_the_machines_or_none() {
     assert_eq!(setup.call(Hypercall::Random, [0; 4]), Answer::Outputs(H_SUCCESS, [0x1234, 0, 0]));
 }
 
+#[test]
+fn characteristics_are_firmwares_or_none() {
+    let mut setup = Setup::new();
+    setup.expect(Hypercall::GetCpuCharacteristics, [0; 4], H_FUNCTION);
+    setup.partition.characteristics = Some(Characteristics { character: 5, behavior: 6 });
+    let answer = setup.call(Hypercall::GetCpuCharacteristics, [0; 4]);
+    assert_eq!(answer, Answer::Outputs(H_SUCCESS, [5, 6, 0]));
+}
+
 /// A read-only disk behind the partition's memory.
 const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: false };
 
@@ -848,6 +845,8 @@ fn a_second_source_waits_for_its_turn() {
 #[test]
 fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others_if_it_has_to() {
     let mut setup = with_adapter();
+    // A piece ends where the partition gets memory.
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(0x2_0000), &[0]).unwrap();
     for (blocks, until, leaves) in [(16u8, 0, false), (128, u64::MAX, false), (128, 0, true)] {
         setup.until = until;
         let mut unit = [0; 64];

@@ -6,7 +6,7 @@
 //! | runs | RTAS system-reboot | concluded: restart |
 //! | concluded: restart | a vCPU that had left before comes with an end | concluded: end |
 //! | concluded | the same with anything else | as it was: the first end counts |
-//! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out, the vCPU leaves |
+//! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out unless it needs no lock of the partition, and the vCPU leaves |
 //! | concluded: restart | none of its vCPUs runs any more | loads: its first vCPU is ready, and does the work in place of its own |
 //! | loads | a piece of the work is done ([`crate::partition::load`]) | loads; runs after the last one |
 //! | loads | a piece fails, or its time limit | concluded: end |

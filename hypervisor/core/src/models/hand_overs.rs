@@ -200,6 +200,36 @@ fn a_queue_that_two_send_to_is_free_when_nothing_of_it_is_under_way() {
     in_most_orders(|| free_beside(2));
 }
 
+/// A vCPU moves data of a command, piece by piece; another one forgets it, and has the memory to itself when nothing of
+/// it moves any more, or finds it answered.
+#[test]
+fn a_command_that_is_forgotten_moves_no_more() {
+    loom::model(|| {
+        let shared = Arc::new((Line::closed(1), UnsafeCell::new(0)));
+        assert!(shared.0.open(0, 256));
+        let conversation = shared.0.begin(0).unwrap();
+        shared.0.moves(0, 7, 3);
+        let mover = shared.clone();
+        spawn(move || {
+            let (line, memory) = &*mover;
+            for _ in 0..2 {
+                if line.goes_on(0, conversation) {
+                    memory.with(|_| ());
+                }
+            }
+            line.end(0);
+        });
+        let (line, memory) = &*shared;
+        line.forget(|tag, disk| (tag, disk) == (8, 3));
+        assert!(!line.is_forgetting(), "another command");
+        line.forget(|tag, disk| (tag, disk) == (7, 3));
+        while line.is_forgetting() {
+            yield_now();
+        }
+        use_alone(memory);
+    });
+}
+
 #[test]
 fn a_queue_is_opened_once() {
     loom::model(|| {

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use arch::address::GuestRealAddress;
 use arch::registers::lpcr;
 
+use crate::boot::characteristics::Characteristics;
 use crate::devices::Devices;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
@@ -65,6 +66,8 @@ pub struct Partition<H: Memory> {
     pub unfinished_line: Vec<u8>,
     /// Facilities, by their bits in HFSCR, that its vCPUs get when they use them.
     pub on_demand: u64,
+    /// What it is told of the processor and speculation, where firmware tells of that.
+    pub characteristics: Option<Characteristics>,
     /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
     /// more has to be said of one.
     pub is_heard: bool,
@@ -111,6 +114,7 @@ impl<H: Memory> Partition<H> {
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             on_demand: facilities::ON_DEMAND,
+            characteristics: None,
             is_heard: false,
             devices: None,
             sources: Sources::default(),

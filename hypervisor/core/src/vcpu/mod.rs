@@ -191,7 +191,7 @@ impl<H: Windows> Vcpu<H> {
     }
 
     /// The data that it moves before it goes on, to move a piece of it.
-    pub fn takes_transfer(&mut self) -> Option<Box<Transfer>> {
+    pub fn takes_transfer(&mut self) -> Option<Transfer> {
         self.transfer.as_mut()?.take()
     }
 

@@ -39,8 +39,31 @@ pub(crate) struct Line {
     /// Counts entries that were put there.
     next: Alone<AtomicU64>,
     /// By vCPU: whether it has a message under way.
-    marks: Vec<Alone<AtomicU64>>,
+    marks: Vec<Alone<UnderWay>>,
 }
+
+/// A vCPU's message, of which it has one at a time.
+#[derive(Debug)]
+struct UnderWay {
+    /// How many there were before it, and below [`STAGES`] what becomes of it.
+    mark: AtomicU64,
+    /// The command's tag, from [`MOVES`] on.
+    tag: Word,
+    /// Its disk.
+    disk: Word,
+    /// The mark of the last one that another vCPU forgot: whoever moves its data stops behind a piece.
+    forgotten: Word,
+}
+
+/// There is none.
+const NONE: u64 = 0;
+/// It is read and answered.
+const TAKEN: u64 = 1;
+/// It is a command whose data moves.
+const MOVES: u64 = 2;
+const STAGES: u64 = 3;
+/// The mark before the first message.
+const FIRST: u64 = 4 | NONE;
 
 /// What becomes of an entry.
 pub(crate) enum Put {
@@ -60,7 +83,16 @@ impl Line {
             signals: Word::zero(),
             request: AtomicU64::new(0),
             next: Alone(AtomicU64::new(0)),
-            marks: (0..vcpus).map(|_| Alone(AtomicU64::new(0))).collect(),
+            marks: (0..vcpus)
+                .map(|_| {
+                    Alone(UnderWay {
+                        mark: AtomicU64::new(FIRST),
+                        forgotten: Word::zero(),
+                        tag: Word::zero(),
+                        disk: Word::zero(),
+                    })
+                })
+                .collect(),
         }
     }
 
@@ -99,7 +131,7 @@ impl Line {
     /// Whether nothing is under way, behind what was stored before.
     fn is_quiet(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.marks.iter().all(|mark| mark.0.load(Ordering::Acquire) == 0)
+        self.marks.iter().all(|one| one.0.mark.load(Ordering::Acquire) & STAGES == NONE)
     }
 
     /// Nothing is under way, and there is no queue. Nobody else uses it meanwhile.
@@ -107,22 +139,30 @@ impl Line {
         self.signals.set(0);
         self.request.store(0, Ordering::Relaxed);
         self.state.fetch_and(!OPEN, Ordering::Relaxed);
-        self.marks.iter().for_each(|mark| mark.0.store(0, Ordering::Relaxed));
+        (0..self.marks.len()).for_each(|vcpu| self.end(vcpu));
     }
 
     /// Whether an answer interrupts from now on.
     pub(crate) fn signal(&self, signals: bool) {
         self.signals.set(u64::from(signals));
+        // The guest looks at the queue behind this, and an answer behind its entry whether it signals.
+        fence(Ordering::SeqCst);
     }
 
     /// Whether there was an answer since this was asked last, while one interrupts.
     pub(crate) fn takes_request(&self) -> bool {
-        self.request.load(Ordering::Relaxed) != 0 && self.request.swap(0, Ordering::Acquire) != 0
+        let was_one = self.request.load(Ordering::Relaxed) != 0
+            && self.request.swap(0, Ordering::Acquire) != 0;
+        // The guest looks at the queue behind this, and an answer behind its entry whether there was one.
+        fence(Ordering::SeqCst);
+        was_one
     }
 
     /// A message of a vCPU, which has no other, is under way: in which conversation, if there is one.
     pub(crate) fn begin(&self, vcpu: usize) -> Option<u64> {
-        self.marks[vcpu].0.store(1, Ordering::Relaxed);
+        let one = &self.marks[vcpu].0;
+        let next = one.mark.load(Ordering::Relaxed) | STAGES;
+        one.mark.store(next.wrapping_add(1) | TAKEN, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let state = self.state.load(Ordering::Acquire);
         if state & OPEN == 0 {
@@ -134,7 +174,42 @@ impl Line {
 
     /// A vCPU's message is done with.
     pub(crate) fn end(&self, vcpu: usize) {
-        self.marks[vcpu].0.store(0, Ordering::Release);
+        let one = &self.marks[vcpu].0;
+        one.mark.store(one.mark.load(Ordering::Relaxed) & !STAGES, Ordering::Release);
+    }
+
+    /// A vCPU's message is a command with this tag to this disk, whose data moves from now on.
+    pub(crate) fn moves(&self, vcpu: usize, tag: u64, disk: usize) {
+        let one = &self.marks[vcpu].0;
+        one.tag.set(tag);
+        one.disk.set(disk as u64);
+        one.mark.store(one.mark.load(Ordering::Relaxed) & !STAGES | MOVES, Ordering::Release);
+    }
+
+    /// Whether data of a vCPU's command is to be moved on.
+    pub(crate) fn goes_on(&self, vcpu: usize, conversation: u64) -> bool {
+        !self.is_forgotten(vcpu) && self.is_in(conversation)
+    }
+
+    /// Forgets commands whose data moves, by tag and disk. One vCPU does so at a time.
+    pub(crate) fn forget(&self, is_meant: impl Fn(u64, usize) -> bool) {
+        for Alone(one) in &self.marks {
+            let mark = one.mark.load(Ordering::Acquire);
+            if mark & STAGES == MOVES && is_meant(one.tag.get(), one.disk.get() as usize) {
+                one.forgotten.set(mark);
+            }
+        }
+    }
+
+    /// Whether a vCPU's command is forgotten, and data of it moves still, or rests.
+    pub(crate) fn is_forgotten(&self, vcpu: usize) -> bool {
+        let one = &self.marks[vcpu].0;
+        one.mark.load(Ordering::Acquire) == one.forgotten.get()
+    }
+
+    /// Whether there is such a command.
+    pub(crate) fn is_forgetting(&self) -> bool {
+        (0..self.marks.len()).any(|vcpu| self.is_forgotten(vcpu))
     }
 
     /// Whether a conversation goes on.
@@ -179,6 +254,8 @@ impl Line {
             // Who sees the first byte sees the rest.
             fence(Ordering::Release);
             window.write(0, &head.to_be_bytes());
+            // See `signal` and `takes_request`.
+            fence(Ordering::SeqCst);
             Ok(Put::There)
         };
         let put = put();

@@ -237,7 +237,11 @@ impl Adapter {
             }
             unit::COMMAND => match self.command(dma, transfer)? {
                 Some(completion) => completed(&mut transfer.unit, tag, completion),
-                None => return Ok(Taken::UnderWay(Sent::Moves)),
+                None => {
+                    let tag = u64::from_be_bytes(transfer.tag);
+                    self.line.moves(transfer.vcpu, tag, transfer.target);
+                    return Ok(Taken::UnderWay(Sent::Moves));
+                }
             },
             _ => return Ok(Taken::Silent(Sent::Wrong)),
         };
@@ -327,10 +331,27 @@ impl Adapter {
         Ok(true)
     }
 
-    /// Whether somebody still waits for an answer to `transfer`.
+    /// Whether somebody still waits for an answer to `transfer`: else none comes, and no more data moves.
     #[must_use]
     pub fn is_waited_for(&self, transfer: &Transfer) -> bool {
-        self.line.is_in(transfer.conversation)
+        self.line.goes_on(transfer.vcpu, transfer.conversation)
+    }
+
+    /// Forgets the commands whose data vCPUs move, as far as the task ends them. The partition is locked.
+    pub fn forget(&self, task: &Task) {
+        self.line.forget(|tag, disk| task.ends(tag.to_be_bytes(), disk));
+    }
+
+    /// Whether a vCPU's command is forgotten, and not over.
+    #[must_use]
+    pub fn is_forgotten(&self, vcpu: usize) -> bool {
+        self.line.is_forgotten(vcpu)
+    }
+
+    /// Whether there is such a command: a vCPU that moves data of it stops behind a piece.
+    #[must_use]
+    pub fn is_forgetting(&self) -> bool {
+        self.line.is_forgetting()
     }
 
     /// Answers a command whose data has moved: whether the adapter has an interrupt.
@@ -354,22 +375,27 @@ impl Adapter {
         transfer: &mut Transfer,
     ) -> Result<Taken, AccessError> {
         let Transfer { unit: bytes, tag, answer, .. } = transfer;
-        let status = match word(&bytes[datagram::TYPE..]) {
+        let length = [bytes[datagram::LENGTH], bytes[datagram::LENGTH + 1]];
+        let length = usize::from(u16::from_be_bytes(length));
+        let buffer = doubleword(&bytes[datagram::BUFFER..]);
+        let done = match word(&bytes[datagram::TYPE..]) {
             datagram::ADAPTER_INFO => {
-                let length = [bytes[datagram::LENGTH], bytes[datagram::LENGTH + 1]];
-                let length = usize::from(u16::from_be_bytes(length));
                 let info = information();
-                let info = &info[..info.len().min(length)];
-                match dma.write(doubleword(&bytes[datagram::BUFFER..]), info) {
-                    Ok(()) => datagram::SUCCESS,
-                    Err(AccessError::Outside(_)) => datagram::FAILED,
-                    Err(error) => return Err(error),
-                }
+                Some(dma.write(buffer, &info[..info.len().min(length)]))
             }
-            _ => datagram::NOT_SUPPORTED,
+            datagram::CAPABILITIES => Some(withhold_capabilities(dma, buffer, length)),
+            // No path is ever lost.
+            datagram::FAST_FAIL => Some(Ok(())),
+            _ => None,
+        };
+        let status = match done {
+            Some(Ok(())) => datagram::SUCCESS,
+            Some(Err(AccessError::Outside(_))) => datagram::FAILED,
+            Some(Err(error)) => return Err(error),
+            None => datagram::NOT_SUPPORTED,
         };
         bytes[datagram::STATUS..datagram::STATUS + 2].copy_from_slice(&status.to_be_bytes());
-        answered(dma, *answer, *tag, entry::DATAGRAM, &bytes[..datagram::BYTES])
+        answered(dma, *answer, *tag, entry::DATAGRAM, &bytes[..datagram::HEAD_BYTES])
             .map(Taken::Answered)
     }
 
@@ -450,6 +476,23 @@ fn scatter<H: Windows>(
         bytes = later;
     }
     Ok(())
+}
+
+/// Says in the guest's list of capabilities, of which so many bytes are there, that the adapter has none of them.
+fn withhold_capabilities<H: Windows>(
+    dma: &Dma<'_, H>,
+    buffer: u64,
+    length: usize,
+) -> Result<(), AccessError> {
+    use datagram::capabilities::{BYTES, FLAGS, MIGRATES, MIGRATION_LEVEL, RESERVATION, RESERVES};
+    let mut list = [0; BYTES];
+    let list = &mut list[..BYTES.min(length)];
+    dma.read(buffer, list)?;
+    let fields = [(FLAGS, 4), (MIGRATES, 2), (MIGRATION_LEVEL, 4), (RESERVES, 2), (RESERVATION, 4)];
+    for (at, bytes) in fields {
+        list.iter_mut().skip(at).take(bytes).for_each(|byte| *byte = 0);
+    }
+    dma.write(buffer, list)
 }
 
 /// What the adapter says of itself.

@@ -1,13 +1,13 @@
 //! The adapter against the fake machine: queue, descriptors, pieces, and what is wrong.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::papr::tce::{READ, WRITE};
 use arch::scsi::{Sense, operation};
-use arch::vscsi::{UNIT_BYTES_MAX, srp as unit};
+use arch::vscsi::{UNIT_BYTES_MAX, datagram, srp as unit};
 use proptest::prelude::{any, prop_assert, proptest};
 
 use super::{Adapter, QueueError, Sent};
@@ -75,7 +75,7 @@ impl Setup {
         let Self { hal, memory, devices, .. } = self;
         let give = |address, bytes| memory.borrow_mut().filled(hal, address, bytes);
         let given = &memory.borrow().given();
-        let memory = Unlocked { hal, given, give: &give };
+        let memory = Unlocked { hal, given, give: &give, gave: Cell::new(0) };
         act(self.adapter(), &Dma { memory, window: &devices.window })
     }
 
@@ -211,6 +211,7 @@ fn a_list_is_taken_from_the_unit_and_then_from_its_table() {
         })
         .collect();
     setup.write(TABLE, &table);
+    setup.write(DATA, &[0xEE; 1024]);
     let local = [descriptor(DATA, 0x100), descriptor(DATA + 0x100, 0x100)].concat();
     let list = [&descriptor(TABLE, 64)[..], &1024u32.to_be_bytes(), &local].concat();
     let read = command(1, &blocks(operation::READ_10, 3, 2), 2, [0, 2], &list);
@@ -218,6 +219,19 @@ fn a_list_is_taken_from_the_unit_and_then_from_its_table() {
     let from = (DISKS + DISK_BYTES + 3 * 512) as usize;
     let on_disk = setup.hal.memory.borrow()[from..from + 1024].to_vec();
     assert_eq!(setup.read::<1024>(DATA)[..], on_disk);
+}
+
+#[test]
+fn a_piece_ends_where_the_partition_gets_memory() {
+    let mut setup = Setup::new();
+    // A byte each, in units of memory that nobody has touched.
+    let places: Vec<u8> = (1..5).flat_map(|index| descriptor(index * 0x1_0000 + 8, 1)).collect();
+    setup.write(TABLE, &places);
+    let list = [&descriptor(TABLE, 64)[..], &4u32.to_be_bytes()].concat();
+    let read = command(0, &blocks(operation::READ_10, 0, 1), 2, [0; 2], &list);
+    let (pieces, sense, _) = setup.command(&read);
+    assert_eq!((pieces, sense), (4, None));
+    assert_eq!(setup.command(&read).0, 1, "it has all of it now");
 }
 
 #[test]
@@ -258,6 +272,7 @@ fn what_the_window_does_not_show_is_neither_read_nor_written() {
 fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
     let mut setup = Setup::new();
     let data = descriptor(DATA, 0x8000);
+    setup.write(DATA, &[0; 0x8000]);
     let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
     let mut transfer = setup.begin(&read);
     assert!(!setup.go_on(&mut transfer));
@@ -328,6 +343,45 @@ fn an_answer_interrupts_if_the_guest_wants_it() {
 }
 
 #[test]
+fn datagrams_are_answered_in_their_head_and_their_buffer() {
+    const BUFFER: u64 = 0x3000;
+    const FULL: [u8; 96] = [0xFF; 96];
+    let mut setup = Setup::new();
+    let datagram = |kind: u32, length: u16, buffer: u64| {
+        let (kind, length, buffer) =
+            (kind.to_be_bytes(), length.to_be_bytes(), buffer.to_be_bytes());
+        [&kind[..], &[0; 2], &length, b"the tag.", &buffer].concat()
+    };
+    let mut ask = |unit: &[u8]| {
+        setup.write(BUFFER, &FULL);
+        setup.write(UNIT_AT, &[0xEE; 32]);
+        setup.write(UNIT_AT, unit);
+        let message = [0x8002 << 48 | unit.len() as u64, UNIT_AT];
+        let sent = setup
+            .with(|adapter, dma| adapter.send(dma, message, &mut Transfer::nothing(0)).unwrap());
+        assert_eq!(sent, Sent::Done { interrupts: false });
+        let [head, tag] = setup.take().unwrap();
+        assert_eq!((head >> 48, tag.to_be_bytes()), (0x8002, *b"the tag."));
+        let answer: [u8; 32] = setup.read(UNIT_AT);
+        assert_eq!(answer[unit.len()..], [0xEE; 32][unit.len()..], "what lies behind stays");
+        (u16::from_be_bytes([answer[4], answer[5]]), setup.read::<96>(BUFFER))
+    };
+    let (status, list) = ask(&datagram(datagram::CAPABILITIES, 92, BUFFER));
+    assert_eq!(status, datagram::SUCCESS);
+    let is_cleared = |at| matches!(at, 0..4 | 74..80 | 86..92);
+    for (at, byte) in list.into_iter().enumerate() {
+        assert_eq!(byte, if is_cleared(at) { 0 } else { 0xFF }, "byte {at}");
+    }
+    let (status, list) = ask(&datagram(datagram::CAPABILITIES, 3, BUFFER));
+    assert_eq!((status, &list[..4]), (datagram::SUCCESS, &[0, 0, 0, 0xFF][..]));
+    assert_eq!(ask(&datagram(datagram::CAPABILITIES, 92, u64::MAX - 8)).0, datagram::FAILED);
+    assert_eq!(ask(&datagram(datagram::FAST_FAIL, 16, 0)[..16]), (datagram::SUCCESS, FULL));
+    let (status, list) = ask(&datagram(datagram::ADAPTER_INFO, 9, BUFFER));
+    assert_eq!((status, &list[..10]), (datagram::SUCCESS, &b"16.a\0\0\0\0P\xFF"[..]));
+    assert_eq!(ask(&datagram(2, 24, BUFFER)), (datagram::NOT_SUPPORTED, FULL));
+}
+
+#[test]
 fn task_management_names_a_command_or_all_of_a_disk() {
     let mut setup = Setup::new();
     let data = descriptor(DATA, 0x8000);
@@ -350,6 +404,38 @@ fn task_management_names_a_command_or_all_of_a_disk() {
     assert_eq!(task(&mut setup, RESET, 1, &[0; 8]), (true, COMPLETE));
     assert_eq!(task(&mut setup, RESET, 0, b"the tag "), (false, COMPLETE));
     assert_eq!(task(&mut setup, 0x40, 1, b"the tag "), (false, NOT_SUPPORTED));
+}
+
+/// A task-management request, as an adapter takes it.
+fn task(function: u8, target: u16, tag: &[u8; 8]) -> super::Task {
+    let mut bytes = vec![0; 48];
+    bytes[0] = unit::TASK_MANAGEMENT;
+    bytes[20..22].copy_from_slice(&(0x8000 | target << 8).to_be_bytes());
+    bytes[30] = function;
+    bytes[32..40].copy_from_slice(tag);
+    let (Sent::Manages(task), _) = Setup::new().send(&bytes) else { panic!("task management") };
+    task
+}
+
+#[test]
+fn a_command_whose_data_moves_is_forgotten_between_two_pieces() {
+    use arch::vscsi::srp::task::{ABORT, RESET};
+    let mut setup = Setup::new();
+    setup.write(DATA, &[0; 0x8000]);
+    let read = blocks(operation::READ_10, 0, 64);
+    let read = command(1, &read, 1, [0; 2], &descriptor(DATA, 0x8000));
+    for forgets in [task(ABORT, 0, b"the tag "), task(RESET, 1, &[0; 8])] {
+        let mut transfer = setup.begin(&read);
+        assert!(!setup.go_on(&mut transfer));
+        setup.adapter().forget(&task(ABORT, 1, b"another "));
+        setup.adapter().forget(&task(RESET, 0, b"the tag "));
+        assert!(setup.adapter().is_waited_for(&transfer) && !setup.adapter().is_forgetting());
+        setup.adapter().forget(&forgets);
+        assert!(!setup.adapter().is_waited_for(&transfer));
+        assert!(setup.adapter().is_forgotten(0) && setup.adapter().is_forgetting());
+        setup.adapter().end(0);
+        assert!(!setup.adapter().is_forgetting());
+    }
 }
 
 proptest! {
