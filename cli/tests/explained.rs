@@ -340,3 +340,80 @@ fn a_trace_begins_where_it_is_asked_for() {
     let mut command = folder.command("boot --kernel kernel --trace-from 0x4005");
     assert_eq!(command.output().unwrap().status.code(), Some(2), "there is no trace");
 }
+
+/// Bare on the machine, big-endian: begins region 6, passes region 5, prints `ok`, and switches off.
+const RIVAL: [u32; 31] = [
+    0x7D3F_4B78, // mr r31,r9
+    0x7D1D_4378, // mr r29,r8
+    0x0800_4006, // tdi 0,r0,0x4006
+    0x7C9E_4AA6, // mfspr r4,LPCR
+    0x0800_4005, // tdi 0,r0,0x4005
+    0x7C9E_4AA6, // mfspr r4,LPCR
+    0x7C9E_4AA6, // mfspr r4,LPCR
+    0x0800_4805, // tdi 0,r0,0x4805
+    0x3800_0001, // li r0,1: OPAL_CONSOLE_WRITE
+    0x3860_0000, // li r3,0
+    0x3C80_2000, // lis r4,0x2000
+    0x6084_0070, // ori r4,r4,0x70
+    0x3CA0_2000, // lis r5,0x2000
+    0x60A5_0078, // ori r5,r5,0x78
+    0x7FA2_EB78, // mr r2,r29
+    0x7FE9_03A6, // mtctr r31
+    0x4E80_0421, // bctrl
+    0x3800_0005, // li r0,5
+    0x3860_0000, // li r3,0
+    0x7FA2_EB78, // mr r2,r29
+    0x7FE9_03A6, // mtctr r31
+    0x4E80_0421, // bctrl
+    0x3800_000A, // poll: li r0,10
+    0x3860_0000, // li r3,0
+    0x7FA2_EB78, // mr r2,r29
+    0x7FE9_03A6, // mtctr r31
+    0x4E80_0421, // bctrl
+    0x4BFF_FFEC, // b poll
+    0x0000_0000, // three bytes
+    0x0000_0003,
+    0x6F6B_0A00, // "ok\n"
+];
+
+#[test]
+fn an_experiment_runs_a_kernel_beside_a_partition() {
+    let folder = Folder::new();
+    folder.write("kernel", RIVAL.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>());
+    folder.write("map", "0000000020000000 T start\n");
+    let experiment = "name = 'e'\nquestion = '?'\nmachine = 'power9'\npayload = 'null-hypercall'\nmemory = '64 MiB'\n\
+        region = { name = 'r', number = 5 }\nper = 'read'\ndivisor = 2\n[[variant]]\nname = 'bare'\n\
+        kernel = { image = './kernel', symbols = './map', warm_up = 6 }\narguments = ''\nexpect = 'ok'\n";
+    folder.write("e.toml", experiment);
+    let output = folder.command("run e.toml --format json").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(cycles(&report, "bare") > 10);
+    assert_eq!(functions(&report, "bare"), ["start"]);
+    let charges = report["ledger"]["bare"]["charges"].as_array().unwrap();
+    assert!(charges.iter().all(|charge| charge["owner"] == "kernel"), "{charges:?}");
+    for (from, to, code, expected) in [
+        ("warm_up = 6", "warm_up = 7", 1, "the kernel never began region 7"),
+        ("'ok'", "'well'", 1, "the console lacks the line `well`\nThe console:\nok"),
+        ("./kernel", "./kernal", 2, "cannot be read"),
+        ("'./kernel'", "'kernel'", 2, "make it with `cargo xtask linux --kvm` in the repository"),
+        (
+            "warm_up = 6",
+            "warm_up = 2048",
+            2,
+            "e.toml:11: no such region; the number must be at most",
+        ),
+        (
+            "expect =",
+            "vcpus = 2\nexpect =",
+            2,
+            "`bare` has a kernel, and `vcpus` is of partitions; leave one of them out",
+        ),
+    ] {
+        folder.write("e.toml", experiment.replace(from, to));
+        let output = folder.command("run e.toml").output().unwrap();
+        let said = errors(&output);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+}

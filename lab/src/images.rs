@@ -16,6 +16,8 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 pub const HYPERVISOR: &str = "hypervisor";
 /// The file with the micro-benchmarks of `guests/calibrate`.
 pub const CALIBRATION: &str = "calibrate";
+/// The folder with kernels that are compared with the hypervisor.
+const RIVALS: &str = "rivals";
 /// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
 pub const GUESTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
@@ -57,6 +59,13 @@ impl Images {
     /// One of [`GUESTS`].
     pub fn guest(&self, name: &str) -> Result<Vec<u8>, Failure> {
         self.read(name)
+    }
+
+    /// Where a kernel that is compared with the hypervisor is, or a file of its, if it was made: none comes with the
+    /// command.
+    #[must_use]
+    pub fn rival(&self, name: &str) -> PathBuf {
+        self.folder.join(RIVALS).join(name)
     }
 
     /// Whether the file at `path` is one of the images, by whatever name.

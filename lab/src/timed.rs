@@ -12,6 +12,7 @@ use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
 use crate::failure::Failure;
+use crate::machine_file::MachineFile;
 use crate::on_simulator;
 use crate::system::{Exit, System};
 
@@ -81,7 +82,20 @@ impl Observer for RegionCycles {
 /// [`Failure`] if it cannot be started.
 pub fn start(system: &System, timing: Timing) -> Result<Machine, Failure> {
     let mut machine = on_simulator::start(system)?;
-    system.machine.require_timing()?;
+    begin(&mut machine, &system.machine, timing)?;
+    Ok(machine)
+}
+
+/// A machine that is as `description` says goes on in timing mode, with empty caches.
+///
+/// # Errors
+/// [`Failure`] if there is no timing model of the processor.
+pub fn begin(
+    machine: &mut Machine,
+    description: &MachineFile,
+    timing: Timing,
+) -> Result<(), Failure> {
+    description.require_timing()?;
     machine.start_timing(timing.settings);
     if let Some(region) = timing.region {
         let [begin, end] =
@@ -89,7 +103,7 @@ pub fn start(system: &System, timing: Timing) -> Result<Machine, Failure> {
         machine.plan(Mark::Begin(region), begin);
         machine.plan(Mark::End(region), end);
     }
-    Ok(machine)
+    Ok(())
 }
 
 /// Runs `system` with timing from power-on to its end.

@@ -1,23 +1,23 @@
 //! One variant of an experiment, run as often as its figures need: once to count, or with timing at the
 //! values and at both ends of the guesses, and again for each [check](crate::checks).
 
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use arch::marker::Mark;
 use simulator::ledger::{Cause, CauseSet, Charges};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
-use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts, Report};
+use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts, Report, RunState};
 
 use crate::checks::{FreeCause, HalfQuantum};
-use crate::comparison::Transcript;
+use crate::console::Said;
 use crate::events::{Met, RegionEvents};
-use crate::experiment::{Experiment, Variant};
+use crate::experiment::{Experiment, Variant, Work};
 use crate::failure::Failure;
-use crate::images::Images;
 use crate::interruption::Interruption;
 use crate::ledger::Ledger;
-use crate::ledger::names::{Names, Program};
+use crate::ledger::names::Names;
 use crate::ledger::spans::Spans;
 use crate::metric::{Figure, Interval, Measured, Per};
 use crate::on_simulator::{self, SLICE};
@@ -46,6 +46,8 @@ pub struct Trial<'a> {
     limit: u64,
     progress: &'a dyn Progress,
     interruption: Interruption,
+    /// The machine where a kernel's timing begins, and its console up to there, once a run has come to it.
+    warm: Mutex<Option<(Vec<u8>, Vec<u8>)>>,
     /// Whether the ledger says who called.
     pub knows_callers: bool,
 }
@@ -76,6 +78,8 @@ struct Timed {
     cycles: u64,
     charges: Charges,
     samples: Option<Summary>,
+    /// What a kernel of its own has become in memory.
+    names: Option<Names>,
 }
 
 impl<'a> Trial<'a> {
@@ -92,17 +96,7 @@ impl<'a> Trial<'a> {
         progress: &'a dyn Progress,
         interruption: Interruption,
     ) -> Result<Self, Failure> {
-        let names = Names {
-            host: Program::of_elf(&Images::find()?.hypervisor()?),
-            is_bare: false,
-            // The hypervisor numbers partitions in the order of the bundle, from 1.
-            partitions: (1..)
-                .zip(&variant.partitions)
-                .map(|(lpid, partition)| {
-                    (lpid, (partition.name.clone(), experiment.program.clone()))
-                })
-                .collect(),
-        };
+        let names = experiment.names(variant)?;
         let system = experiment.system(variant, seed)?;
         let settings = Settings { quantum, ..Settings::default() };
         Ok(Self {
@@ -114,6 +108,7 @@ impl<'a> Trial<'a> {
             limit,
             progress,
             interruption,
+            warm: Mutex::default(),
             knows_callers: false,
         })
     }
@@ -162,7 +157,7 @@ impl<'a> Trial<'a> {
         thread::scope(|scope| {
             let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
             let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
-            let (Timed { counts, cycles, charges, samples }, met, trace) =
+            let (Timed { counts, cycles, charges, samples, names }, met, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
             let mut summaries = Vec::from_iter(samples);
@@ -174,7 +169,7 @@ impl<'a> Trial<'a> {
             }
             let cycles =
                 Some(Interval { value: cycles, ends: are_ends_wanted.then_some([low, high]) });
-            let ledger = Ledger::new(&charges, &self.names);
+            let ledger = Ledger::new(&charges, names.as_ref().unwrap_or(&self.names));
             let refills = Some(Refills::of(&charges));
             let ends = Summary::ends(&summaries).filter(|_| are_ends_wanted);
             let samples = samples.map(|samples| (samples, ends));
@@ -234,7 +229,8 @@ impl<'a> Trial<'a> {
         let mut console = Vec::new();
         let is_repeated = self.experiment.per.is_repeated();
         let timing = Timing { settings, region: Some(region), is_repeated };
-        let mut machine = timed::start(&self.system, timing)?;
+        let mut machine = self.warmed(&mut console)?;
+        timed::begin(&mut machine, &self.system.machine, timing)?;
         self.begin_at_event(&mut machine);
         if slices.end_at_marks {
             machine.stop_at(vec![Mark::Begin(region), Mark::End(region)]);
@@ -264,7 +260,12 @@ impl<'a> Trial<'a> {
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
         let charges = machine.charges().expect("the machine ran with timing");
         let charges = if is_repeated { charges.of_region() } else { charges };
-        Ok(Timed { counts, cycles: charges.total(thread), charges, samples })
+        let names = self.names.is_bare.then(|| {
+            let mut names = self.names.clone();
+            names.note_memory(&machine);
+            names
+        });
+        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, names })
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
@@ -332,6 +333,36 @@ impl<'a> Trial<'a> {
         Ok(checked.collect())
     }
 
+    /// The machine at its first instruction, or where a kernel's timing begins.
+    fn warmed(&self, console: &mut Vec<u8>) -> Result<Machine, Failure> {
+        let mut machine = on_simulator::start(&self.system)?;
+        let Some(region) = self.variant.warm_up() else { return Ok(machine) };
+        let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((snapshot, said)) = &*warm {
+            console.extend(said);
+            return Ok(Machine::restore(snapshot).expect("it was just saved"));
+        }
+        machine.stop_at(vec![Mark::Begin(region)]);
+        loop {
+            let left = self.limit.saturating_sub(machine.state().steps());
+            let end = machine.run(SLICE.min(left), &mut NoObserver);
+            console.extend(machine.take_console_output());
+            self.check_limit(&machine)?;
+            self.interruption.check()?;
+            if matches!(end, RunState::AtMark { .. }) {
+                break;
+            }
+            if let Some(exit) = on_simulator::exit_of(end) {
+                self.check_end(console.clone(), exit)?;
+                let text = format!("the kernel never began region {}", region.number());
+                return Err(self.wrong(&text));
+            }
+        }
+        machine.stop_at(Vec::new());
+        *warm = Some((machine.snapshot(), console.clone()));
+        Ok(machine)
+    }
+
     fn begin_at_event(&self, machine: &mut Machine) {
         if let Some(vector) = self.variant.begins {
             machine.begin_at(vector, self.variant.region.0);
@@ -353,18 +384,26 @@ impl<'a> Trial<'a> {
 
     /// The lines of the console, where the run ended as the experiment expects.
     fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<Vec<String>, Failure> {
-        let transcript = Transcript { console, exit };
-        let said = transcript.said();
-        let lines = &said.lines;
+        let (lines, partitions) = match &self.variant.work {
+            Work::Partitions { .. } => {
+                let said = Said::by(&console);
+                let are_well = said.check_partitions();
+                (said.lines, are_well)
+            }
+            Work::Kernel(_) => {
+                let text = String::from_utf8_lossy(&console);
+                (text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect(), Ok(()))
+            }
+        };
         let wrong = |text: &str| {
             let console = lines.join("\n");
             self.wrong(&format!("{text}\nThe console:\n{console}"))
         };
-        transcript.exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
-        said.check_partitions().map_err(|text| wrong(&text))?;
+        exit.require_power_off().map_err(|failure| wrong(&failure.to_string()))?;
+        partitions.map_err(|text| wrong(&text))?;
         match self.variant.expect.iter().find(|line| !lines.contains(line)) {
             Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
-            None => Ok(said.lines),
+            None => Ok(lines),
         }
     }
 

@@ -61,6 +61,10 @@ fn stage(workspace: &Workspace) -> Result<()> {
     }
     for image in fs::read_dir(workspace.images())? {
         let image = image?;
+        if image.file_type()?.is_dir() {
+            // Kernels of others do not come along.
+            continue;
+        }
         fs::copy(image.path(), images.join(image.file_name()))
             .with_context(|| format!("copying {}", image.path().display()))?;
     }

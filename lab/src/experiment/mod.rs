@@ -2,6 +2,7 @@
 //! `experiments/null-hypercall.toml`.
 
 pub mod built_in;
+pub mod kernel;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,8 @@ use toml::Spanned;
 
 use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
-use crate::ledger::names::Program;
+use crate::images::Images;
+use crate::ledger::names::{Names, Program};
 use crate::loss::LOSS;
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
@@ -33,6 +35,7 @@ use crate::system::System;
 use crate::toml_file::{TomlFile, suggest};
 use crate::user_file::Files;
 
+use kernel::{Kernel, KernelTable};
 use steps::StepsTable;
 
 /// What names experiments and variants, which name files too.
@@ -103,6 +106,8 @@ impl RegionTable {
 #[serde(deny_unknown_fields)]
 struct VariantTable {
     name: Spanned<String>,
+    /// It runs bare on the machine, and there are no partitions.
+    kernel: Option<KernelTable>,
     arguments: String,
     /// Of the partition that the experiment is named after.
     vcpus: Option<Spanned<Number>>,
@@ -124,6 +129,22 @@ struct VariantTable {
     /// Partitions that run beside it, with the same payload and as much memory.
     #[serde(default)]
     partner: Vec<PartnerTable>,
+}
+
+impl VariantTable {
+    /// A key that a variant with a kernel cannot have, if it has one.
+    fn key_of_partitions(&self) -> Option<&'static str> {
+        let keys = [
+            ("vcpus", self.vcpus.is_some()),
+            ("slice_us", self.slice_us.is_some()),
+            ("dma_window", self.dma_window.is_some()),
+            ("disk", self.disk.is_some()),
+            ("features", self.features != FeaturesTable::default()),
+            ("policy", self.policy != PolicyTable::default()),
+            ("partner", !self.partner.is_empty()),
+        ];
+        keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
+    }
 }
 
 #[derive(Deserialize, Debug)]
@@ -307,15 +328,36 @@ pub struct Variant {
     pub begins: Option<Vector>,
     /// How many of what counts are divided by are in the region, where nothing counts them.
     pub divisor: Option<u32>,
-    /// How they share the machine.
-    pub sharing: Sharing,
-    /// What runs: the partition with the experiment's name, and its partners.
-    pub partitions: Vec<Partition>,
+    /// What runs.
+    pub work: Work,
     /// Lines that the console must show, or the run went wrong.
     pub expect: Vec<String>,
 }
 
+/// What a variant runs.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// The hypervisor with partitions.
+    Partitions {
+        /// The one with the experiment's name, and its partners.
+        partitions: Vec<Partition>,
+        /// How they share the machine.
+        sharing: Sharing,
+    },
+    /// A kernel, bare.
+    Kernel(Kernel),
+}
+
 impl Variant {
+    /// The region at whose beginning timing begins, if that is not the first instruction.
+    #[must_use]
+    pub const fn warm_up(&self) -> Option<Region> {
+        match &self.work {
+            Work::Partitions { .. } => None,
+            Work::Kernel(kernel) => kernel.warm_up,
+        }
+    }
+
     /// What its counts are divided by.
     #[must_use]
     pub fn divisor_of(&self, per: &Per, counts: &Counts) -> u64 {
@@ -367,9 +409,34 @@ impl Experiment {
         Ok(())
     }
 
-    /// The hypervisor and a variant's partitions on the experiment's machine.
+    /// What a variant runs, on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        System::with_partitions(&variant.partitions, &variant.sharing, self.machine.clone(), seed)
+        let machine = self.machine.clone();
+        match &variant.work {
+            Work::Partitions { partitions, sharing } => {
+                System::with_partitions(partitions, sharing, machine, seed)
+            }
+            Work::Kernel(kernel) => kernel.system(machine, seed),
+        }
+    }
+
+    /// The functions of what a variant runs.
+    ///
+    /// # Errors
+    /// [`Failure`] if the images are not there.
+    pub fn names(&self, variant: &Variant) -> Result<Names, Failure> {
+        match &variant.work {
+            Work::Partitions { partitions, .. } => Ok(Names {
+                host: Program::of_elf(&Images::find()?.hypervisor()?),
+                is_bare: false,
+                // The hypervisor numbers partitions in the order of the bundle, from 1.
+                partitions: (1..)
+                    .zip(partitions)
+                    .map(|(lpid, partition)| (lpid, (partition.name.clone(), self.program.clone())))
+                    .collect(),
+            }),
+            Work::Kernel(kernel) => kernel.names(),
+        }
     }
 
     /// The experiment with this name that comes with the command, or the one in the user's own file.
@@ -435,29 +502,43 @@ impl Experiment {
                             `per = \"switch\"` or `per = \"event\"`";
                 return Err(file.complain(partner.name.span(), text));
             }
-            let (partitions, expect) = first.with_partners(file, table)?;
-            let slice = slice(file, variant.slice_us.as_ref())?;
+            let policy = variant.policy.or(&contents.policy);
+            let (work, expect) = match &variant.kernel {
+                None => {
+                    let (partitions, expect) = first.with_partners(file, table)?;
+                    let sharing = Sharing {
+                        slice: slice(file, variant.slice_us.as_ref())?,
+                        registers: policy.registers(file)?,
+                        mitigations: policy.mitigations(file)?,
+                        map: policy.map(file)?,
+                        ..Sharing::default()
+                    };
+                    (Work::Partitions { partitions, sharing }, expect)
+                }
+                Some(kernel) => {
+                    if let Some(key) = variant.key_of_partitions() {
+                        let text = format!(
+                            "`{variant_name}` has a kernel, and `{key}` is of partitions; leave one of them out"
+                        );
+                        return Err(file.complain(table.span(), text));
+                    }
+                    let kernel = kernel.check(file, &variant.arguments)?;
+                    (Work::Kernel(kernel), vec![variant.expect.clone()])
+                }
+            };
             let region = variant.region.as_ref().or(contents.region.as_ref()).ok_or_else(|| {
                 let text = format!(
                     "the variant `{variant_name}` has no region; add one to it or to the file"
                 );
                 file.complain(table.span(), text)
             })?;
-            let policy = variant.policy.or(&contents.policy);
             let divisor = variant.divisor.as_ref().or(contents.divisor.as_ref());
             variants.push(Variant {
                 name: variant_name.clone(),
                 divisor: positive(file, divisor, u32::MAX)?,
                 region: region.check(file)?,
                 begins: region.begins(file)?,
-                sharing: Sharing {
-                    slice,
-                    registers: policy.registers(file)?,
-                    mitigations: policy.mitigations(file)?,
-                    map: policy.map(file)?,
-                    ..Sharing::default()
-                },
-                partitions,
+                work,
                 expect,
             });
         }

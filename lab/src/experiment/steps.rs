@@ -59,6 +59,7 @@ impl StepsTable {
             let table = VariantTable {
                 divisor: None,
                 name: Spanned::new(span.clone(), name),
+                kernel: None,
                 arguments: self.arguments.clone(),
                 vcpus: None,
                 slice_us: None,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use arch::instruction::{Word, decode, disassemble};
 use arch::interrupt::{AIL3_BASE, Vector};
-use arch::registers::spr::SprRow;
+use arch::registers::spr::{Spr, SprRow};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use simulator::Machine;
 use simulator::ledger::Owner;
 
 /// The bits of an address that are the same with relocation on and off: programs for POWER are linked
@@ -94,7 +95,7 @@ impl Program {
     }
 
     /// Notes what lies in memory at addresses; which end it begins with counts where the program's file has no code.
-    pub fn found(&mut self, code: BTreeMap<u64, [u8; 4]>, is_big_endian: bool) {
+    fn found(&mut self, code: BTreeMap<u64, [u8; 4]>, is_big_endian: bool) {
         if self.code.is_empty() {
             self.is_big_endian = is_big_endian;
         }
@@ -189,6 +190,19 @@ pub struct Names {
 impl Names {
     fn partition(&self, lpid: u32) -> String {
         self.partitions.get(&lpid).map_or_else(|| format!("LPID {lpid}"), |(name, _)| name.clone())
+    }
+
+    /// Notes what lies in memory where a bare kernel was charged: it patches itself, and its file may not be known.
+    pub fn note_memory(&mut self, machine: &Machine) {
+        let Some(charges) = machine.charges().filter(|_| self.is_bare) else { return };
+        let is_kernels = |owner| matches!(owner, Owner::Host | Owner::Serving { .. });
+        let lines = charges.lines().filter(|line| is_kernels(line.owner));
+        let found = |address| Some((address, machine.code_at(0, address)?));
+        let code: BTreeMap<u64, [u8; 4]> =
+            lines.map(|line| line.address).filter_map(found).collect();
+        let shared = &machine.state().shared;
+        let hile = shared.processor.facts().hid0.little_endian;
+        self.host.found(code, shared.cores[0].spr(Spr::Hid0) & hile == 0);
     }
 
     /// An owner as reports write it.

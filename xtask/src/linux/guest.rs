@@ -1,76 +1,129 @@
-//! A kernel as a guest of the hypervisor, with a file system on a virtual SCSI disk: its own driver judges the
+//! A kernel as a guest of the hypervisor, with its root file system on a virtual SCSI disk: its own driver judges the
 //! adapter, and the host's tools judge what it wrote.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::packages::{DISK_MODULES, MODULES};
-use super::{Packages, boot, initramfs};
+use super::initramfs::Root;
+use super::packages::DISK_MODULES;
+use super::{Packages, boot};
 use crate::workspace::{Workspace, output, run};
 
+/// Loads the disk's driver and file system, and goes on in that.
+const INIT: &str = "#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t devtmpfs devtmpfs /dev
+for module in MODULES; do insmod /modules/$module.ko; done
+until [ -b /dev/sda ]; do sleep 0.1; done
+mount -t ext4 /dev/sda /mnt
+exec switch_root -c /dev/console /mnt /init
+";
+/// What goes on there: a shell, and a clean end behind it.
+const ROOT: &str = "#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t devtmpfs devtmpfs /dev
+sh
+mount -o remount,ro /
+poweroff -f
+";
 /// Bytes of the disk.
 const DISK_BYTES: &str = "16M";
 /// Lines of the file that the guest writes.
 const LINES: &str = "200000";
 
-/// Boots, lets the guest read a file of the host's and write one, and looks at the disk that it leaves. What that took.
-pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String> {
+/// Boots guests of so many vCPUs from a disk on our machine and on QEMU, lets each read a file of the host's and write
+/// one, and looks at the disk that it leaves. What that took.
+pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) -> Result<String> {
     let folder = workspace.target.join("linux/guest");
     let content = folder.join("content");
-    fs::create_dir_all(&content)?;
+    if content.exists() {
+        fs::remove_dir_all(&content)?;
+    }
+    for name in ["bin", "dev", "proc"] {
+        fs::create_dir_all(content.join(name))?;
+    }
     let (disk, left) = (folder.join("disk"), folder.join("left"));
     for old in [&disk, &left] {
         if old.exists() {
             fs::remove_file(old)?;
         }
     }
-    // A program, whose bytes are as good as random ones.
-    let program = packages.user.join("bin/busybox");
-    let program = if program.is_file() { program } else { packages.user.join("usr/bin/busybox") };
-    fs::copy(program, content.join("program"))?;
+    // Its bytes are as good as random ones, too.
+    let shell = packages.shell()?;
+    fs::copy(&shell, content.join("bin/busybox"))?;
+    fs::write(content.join("init"), ROOT)?;
+    for program in ["bin/busybox", "init"] {
+        fs::set_permissions(content.join(program), Permissions::from_mode(0o755))?;
+    }
     let mut make = tool("mkfs.ext4");
     run(make.args(["-q", "-F", "-d"]).arg(&content).arg(&disk).arg(DISK_BYTES))?;
 
-    let modules = packages.image.ancestors().nth(2).context("a kernel's folder")?.join(MODULES);
-    let modules: Vec<_> = DISK_MODULES.map(|name| modules.join(format!("{name}.ko"))).into();
+    let modules = packages.modules()?;
     let initramfs = folder.join("initramfs");
-    initramfs::write(&packages.user, &modules, &initramfs).context("making the initramfs")?;
-    let file = folder.join("guest.toml");
-    fs::write(
-        &file,
-        format!(
-            "[[partition]]\nname = \"linux\"\npayload = {:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\nvcpus = 1\n\
-             performance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
-             disks = [{{ image = \"disk\", writable = true, write_back = \"left\" }}]\n",
-            packages.image
-        ),
-    )?;
-    let load = DISK_MODULES.map(|name| format!("insmod /modules/{name}.ko")).join("; ");
-    let mount = "mount -t ext4 /dev/sda /mnt";
-    let commands = [
-        format!("{load}; sleep 1; {mount}; echo \"=$(sha256sum < /mnt/program)\""),
-        format!(
-            "seq {LINES} > /mnt/written; umount /mnt; {mount}; echo \"=$(sha256sum < /mnt/written)\""
-        ),
-        "umount /mnt; poweroff -f".to_owned(),
-    ];
-    let mut command = workspace.powervisor(&["boot", "--console", "linux"]);
-    command.arg(&file);
-    let said = boot::converse(command, &commands.each_ref().map(String::as_str))?;
+    let root = Root {
+        init: &INIT.replace("MODULES", &DISK_MODULES.join(" ")),
+        programs: Vec::new(),
+        modules: DISK_MODULES.map(|name| modules.join(format!("{name}.ko"))).into(),
+    };
+    root.write(&shell, &initramfs).context("making the initramfs")?;
 
-    let expected = [sum_of(&content.join("program"))?, sum(&format!("seq {LINES} | sha256sum"))?];
-    ensure!(said.answers == expected, "the guest answers {:?}, not {expected:?}", said.answers);
-    run(tool("e2fsck").arg("-fn").arg(&left)).context("the disk that the guest leaves")?;
-    let text = format!("debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum", left.display());
-    let written = sum(&text)?;
-    ensure!(written == expected[1], "the host reads {written} on the disk, not {}", expected[1]);
-    Ok(format!(
-        "a guest's file system as the host's tools see it, in {:.1} s",
-        said.took.as_secs_f64()
-    ))
+    let expected = [sum_of(&shell)?, sum(&format!("seq {LINES} | sha256sum"))?];
+    let mut took = Vec::new();
+    for &vcpus in vcpus {
+        // QEMU has no file to write a disk back to.
+        for (machine, write_back) in [("qemu", ""), ("simulator", ", write_back = \"left\"")] {
+            let file = folder.join("guest.toml");
+            let image = &packages.image;
+            fs::write(
+                &file,
+                format!(
+                    "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
+                     vcpus = {vcpus}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
+                     disks = [{{ image = \"disk\", writable = true{write_back} }}]\n",
+                ),
+            )?;
+            let commands = [
+                "echo \"=$(sha256sum < /bin/busybox)\"",
+                &format!("seq {LINES} > /written; sync; echo 3 > /proc/sys/vm/drop_caches"),
+                "echo \"=$(sha256sum < /written)\"",
+                "echo \"=$(nproc)\"",
+                "exit",
+            ];
+            let mut command =
+                workspace.powervisor(&["boot", "--on", machine, "--console", "linux"]);
+            if vcpus > 1 {
+                command.args(["--topology", "1x1x4"]);
+            }
+            command.arg(&file);
+            let said = boot::converse(command, &commands)?;
+            let [program, written] = &expected;
+            let expected = [program, written, &vcpus.to_string()];
+            ensure!(
+                said.answers.iter().eq(expected),
+                "the guest of {vcpus} vCPUs answers {:?} on {machine}, not {expected:?}",
+                said.answers
+            );
+            took.push(format!("vCPUs {vcpus}, {machine} {:.1} s", said.took.as_secs_f64()));
+        }
+        run(tool("e2fsck").arg("-fn").arg(&left)).context("the disk that the guest leaves")?;
+        let text =
+            format!("debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum", left.display());
+        let written = sum(&text)?;
+        ensure!(
+            written == expected[1],
+            "the host reads {written} on the disk, not {}",
+            expected[1]
+        );
+        fs::remove_file(&left)?;
+    }
+    Ok(format!("guests from a disk, which is as the host's tools see it: {}", took.join("; ")))
 }
 
 /// One of the tools of Debian's e2fsprogs, which may be where only root looks.

@@ -1,4 +1,4 @@
-//! The first root of a kernel: a shell on the console, its tools, and the torture set.
+//! The first root of a kernel: busybox, programs and modules beside it, and what the kernel starts of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use super::cpio::{Archive, CHARACTER_DEVICE, FOLDER, PROGRAM};
 use crate::workspace::run;
 
-/// What the kernel starts: a shell on the console, and power-off behind it.
-const INIT: &str = "#!/bin/busybox sh
+/// A shell on the console, and power-off behind it.
+const SHELL: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
@@ -21,37 +21,56 @@ sh
 poweroff -f
 ";
 const SCRIPT: &str = include_str!("torture.sh");
-const PROGRAM_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/linux/torture.c");
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/linux");
+const TORTURE: &str = "torture.c";
 const COMPILER: &str = "powerpc64le-linux-gnu-gcc";
 /// Below `usr/include` and `usr/lib`.
 const TRIPLET: &str = "powerpc64le-linux-gnu";
 
-/// Writes `archive`, of the unpacked packages in `files` and of these modules.
-pub(super) fn write(files: &Path, modules: &[PathBuf], archive: &Path) -> Result<()> {
-    let places = ["bin/busybox", "usr/bin/busybox"].map(|place| files.join(place));
-    let place = places.iter().find(|place| place.is_file());
-    let shell = fs::read(place.context("the package has no busybox")?)?;
-    let program = archive.with_extension("program");
-    compile(files, &program)?;
-    let mut content = Archive::default();
-    for folder in ["bin", "dev", "mnt", "modules", "proc", "sys", "tmp"] {
-        content.add(folder, FOLDER, (0, 0), &[]);
-    }
-    content.add("dev/console", CHARACTER_DEVICE, (5, 1), &[]);
-    content.add("bin/busybox", PROGRAM, (0, 0), &shell);
-    content.add("bin/torture", PROGRAM, (0, 0), SCRIPT.as_bytes());
-    content.add("bin/torture-program", PROGRAM, (0, 0), &fs::read(&program)?);
-    for module in modules {
-        let name = module.file_name().and_then(|name| name.to_str()).context("a module's name")?;
-        content.add(&format!("modules/{name}"), PROGRAM, (0, 0), &fs::read(module)?);
-    }
-    content.add("init", PROGRAM, (0, 0), INIT.as_bytes());
-    fs::write(archive, content.finish())?;
-    Ok(())
+/// What a kernel finds beside busybox.
+pub(super) struct Root<'a> {
+    /// What it starts.
+    pub(super) init: &'a str,
+    /// Programs and scripts in `bin`, by name.
+    pub(super) programs: Vec<(&'a str, Vec<u8>)>,
+    /// Files, which come into `modules`.
+    pub(super) modules: Vec<PathBuf>,
 }
 
-/// Compiles the torture program with the library in `files`; vectors of POWER9 wherever the compiler can.
-fn compile(files: &Path, program: &Path) -> Result<()> {
+impl Root<'_> {
+    /// A shell on the console, with the torture set, which is compiled in `folder` of the unpacked packages in `files`.
+    pub(super) fn with_shell(files: &Path, folder: &Path) -> Result<Self> {
+        let program = compile(files, TORTURE, &folder.join("torture"))?;
+        let programs = vec![("torture", SCRIPT.into()), ("torture-program", program)];
+        Ok(Self { init: SHELL, programs, modules: Vec::new() })
+    }
+
+    /// Writes `archive`, with this busybox.
+    pub(super) fn write(&self, busybox: &Path, archive: &Path) -> Result<()> {
+        let shell = fs::read(busybox)?;
+        let mut content = Archive::default();
+        for folder in ["bin", "dev", "mnt", "modules", "proc", "sys", "tmp"] {
+            content.add(folder, FOLDER, (0, 0), &[]);
+        }
+        content.add("dev/console", CHARACTER_DEVICE, (5, 1), &[]);
+        content.add("bin/busybox", PROGRAM, (0, 0), &shell);
+        for (name, program) in &self.programs {
+            content.add(&format!("bin/{name}"), PROGRAM, (0, 0), program);
+        }
+        for module in &self.modules {
+            let name =
+                module.file_name().and_then(|name| name.to_str()).context("a module's name")?;
+            content.add(&format!("modules/{name}"), PROGRAM, (0, 0), &fs::read(module)?);
+        }
+        content.add("init", PROGRAM, (0, 0), self.init.as_bytes());
+        fs::write(archive, content.finish())?;
+        Ok(())
+    }
+}
+
+/// Compiles a C program of this folder into `program` with the library in `files`, with what POWER9 has wherever the
+/// compiler can; what it makes.
+pub(super) fn compile(files: &Path, source: &str, program: &Path) -> Result<Vec<u8>> {
     let library = files.join("usr/lib").join(TRIPLET);
     let includes = files.join("usr/include");
     let mut command = Command::new(COMPILER);
@@ -60,5 +79,6 @@ fn compile(files: &Path, program: &Path) -> Result<()> {
         command.arg("-isystem").arg(folder);
     }
     command.arg("-B").arg(&library).arg("-L").arg(&library);
-    run(command.arg("-o").arg(program).arg(PROGRAM_SOURCE))
+    run(command.arg("-o").arg(program).arg(Path::new(SOURCES).join(source)))?;
+    Ok(fs::read(program)?)
 }

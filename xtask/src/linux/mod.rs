@@ -5,10 +5,14 @@
 
 mod boot;
 mod cpio;
+mod crowd;
 mod guest;
 mod initramfs;
+pub(crate) mod kvm;
 mod packages;
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -17,6 +21,7 @@ use crate::outcome::Outcome;
 use crate::run::build;
 use crate::workspace::Workspace;
 use boot::{COMMANDS, TORTURE, Trial};
+use initramfs::Root;
 use packages::Client;
 
 /// The shell of the initramfs, and what a C program needs to become one of its programs.
@@ -27,6 +32,8 @@ const USER_SUITE: &str = "bookworm";
 const TOPOLOGIES: [&str; 3] = ["1x1x1", "1x2x4", "2x4x4"];
 /// Topologies of a POWER8 with 1, 8 and 16 threads.
 const POWER8_TOPOLOGIES: [&str; 3] = ["1x1x1", "1x1x8", "1x2x8"];
+/// vCPUs of guests.
+const GUEST_VCPUS: [u32; 2] = [1, 4];
 /// The machines, by the names of their descriptions.
 const POWER9: &str = "power9";
 const POWER8: &str = "power8";
@@ -76,9 +83,14 @@ pub(crate) struct Arguments {
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
-    /// Boot Debian 12's kernel as a guest of the hypervisor, with a file system on a virtual disk.
+    /// Boot Debian 12's kernel as a guest of the hypervisor from a virtual disk, and several side by side, on our
+    /// machine and on QEMU.
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
+    /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall`, and let a guest of
+    /// KVM's make its calls on our machine and on QEMU.
+    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
+    kvm: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
@@ -94,6 +106,19 @@ struct Packages {
     user: PathBuf,
 }
 
+impl Packages {
+    /// The folder with the kernel's modules.
+    fn modules(&self) -> Result<PathBuf> {
+        Ok(self.image.ancestors().nth(2).context("a kernel's folder")?.join(packages::MODULES))
+    }
+
+    /// Where busybox is.
+    fn shell(&self) -> Result<PathBuf> {
+        let places = ["bin/busybox", "usr/bin/busybox"].map(|place| self.user.join(place));
+        places.into_iter().find(|place| place.is_file()).context("the package has no busybox")
+    }
+}
+
 /// Where a kernel and the initramfs are.
 struct Fetched {
     image: PathBuf,
@@ -105,7 +130,14 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
     if arguments.guest {
         let packages = packages(workspace, Kernel::Bookworm)?;
         build(workspace)?;
-        println!("{}", guest::boot(workspace, &packages)?);
+        println!("{}", guest::boot(workspace, &packages, &GUEST_VCPUS)?);
+        println!("{}", crowd::boot(workspace, &packages)?);
+        return Ok(());
+    }
+    if arguments.kvm {
+        let packages = packages(workspace, Kernel::Bookworm)?;
+        build(workspace)?;
+        println!("{}", kvm::make(workspace, &packages)?);
         return Ok(());
     }
     let fetched = initramfs(workspace, packages(workspace, arguments.kernel)?)?;
@@ -133,7 +165,8 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
     Ok(())
 }
 
-/// One boot to the shell and power-off, as `make test` makes it; skipped where the packages cannot be reached.
+/// A boot to the shell and power-off, bare and as a guest, as `make test` makes it; skipped where the packages cannot
+/// be reached.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let trial = Trial {
         topology: TOPOLOGIES[0],
@@ -145,8 +178,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
         Ok(packages) => {
-            let fetched = initramfs(workspace, packages)?;
             build(workspace)?;
+            println!("Linux: {}", guest::boot(workspace, &packages, &GUEST_VCPUS[..1])?);
+            let fetched = initramfs(workspace, packages)?;
             println!("Linux: {}", boot::boot(workspace, &fetched, &[trial])?);
         }
     }
@@ -162,7 +196,9 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
             Ok(packages) => {
                 if kernel == Kernel::Bookworm {
                     build(workspace)?;
-                    figures.push(guest::boot(workspace, &packages)?);
+                    figures.push(guest::boot(workspace, &packages, &GUEST_VCPUS)?);
+                    figures.push(crowd::boot(workspace, &packages)?);
+                    figures.push(kvm::make(workspace, &packages)?);
                 }
                 initramfs(workspace, packages)?
             }
@@ -204,8 +240,15 @@ fn packages(workspace: &Workspace, kernel: Kernel) -> Result<Packages> {
 
 /// Makes the initramfs.
 fn initramfs(workspace: &Workspace, packages: Packages) -> Result<Fetched> {
-    let Packages { image, user } = packages;
-    let initramfs = workspace.target.join("linux/initramfs");
-    initramfs::write(&user, &[], &initramfs).context("making the initramfs")?;
-    Ok(Fetched { image, initramfs })
+    let folder = workspace.target.join("linux");
+    let initramfs = folder.join("initramfs");
+    let root = Root::with_shell(&packages.user, &folder)?;
+    root.write(&packages.shell()?, &initramfs).context("making the initramfs")?;
+    // A name that stays the same, for `examples/linux-guest.toml`.
+    let link = folder.join("vmlinux");
+    if link.is_symlink() {
+        fs::remove_file(&link)?;
+    }
+    symlink(&packages.image, &link).context("linking the kernel")?;
+    Ok(Fetched { image: packages.image, initramfs })
 }

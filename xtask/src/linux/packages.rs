@@ -38,6 +38,9 @@ pub(super) const DISK_MODULES: [&str; 15] = [
     "ibmvscsi",
 ];
 
+/// What KVM HV needs, in the order in which the kernel takes them.
+pub(super) const KVM_MODULES: [&str; 2] = ["kvm", "kvm-hv"];
+
 /// The package client for a suite.
 pub(super) struct Client {
     folder: PathBuf,
@@ -132,7 +135,7 @@ impl Client {
     }
 }
 
-/// Copies the modules of [`DISK_MODULES`] from a tree of folders into one folder.
+/// Copies the modules of [`DISK_MODULES`] and [`KVM_MODULES`] from a tree of folders into one folder.
 fn keep_modules(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -140,7 +143,10 @@ fn keep_modules(from: &Path, to: &Path) -> Result<()> {
         if path.is_dir() {
             keep_modules(&path, to)?;
         } else if let Some(name) = path.file_name()
-            && DISK_MODULES.iter().any(|module| name.to_str() == Some(&format!("{module}.ko")))
+            && DISK_MODULES
+                .iter()
+                .chain(&KVM_MODULES)
+                .any(|module| name.to_str() == Some(&format!("{module}.ko")))
         {
             fs::copy(&path, to.join(name))?;
         }

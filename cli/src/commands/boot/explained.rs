@@ -1,15 +1,12 @@
 //! What a run in timing mode says of its cycles: text, JSON, and files for other tools.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use arch::registers::spr::Spr;
 use lab::ledger::names::Names;
 use lab::ledger::{Ledger, explain, export};
 use serde_json::{Map, Value, json};
 use simulator::Machine;
-use simulator::ledger::Owner;
 
 use super::calls::Found;
 use crate::failure::Failure;
@@ -44,7 +41,7 @@ impl Explained {
     ) -> Option<Self> {
         let charges = machine.charges()?;
         let mut names = names.clone();
-        note_memory(machine, &mut names);
+        names.note_memory(machine);
         let state = machine.state();
         let latest = state.threads.iter().map(|thread| thread.time_now().cycles()).max();
         let description = &state.description;
@@ -215,16 +212,4 @@ fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
         .map(|letter| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' })
         .collect();
     folder.join(format!("{name}.{ending}"))
-}
-
-/// Notes what lies in memory where a bare kernel was charged: it patches itself, and its file may not be known.
-fn note_memory(machine: &Machine, names: &mut Names) {
-    let Some(charges) = machine.charges().filter(|_| names.is_bare) else { return };
-    let addresses =
-        charges.lines().filter(|line| line.owner == Owner::Host).map(|line| line.address);
-    let found = |address| Some((address, machine.code_at(0, address)?));
-    let code: BTreeMap<u64, [u8; 4]> = addresses.filter_map(found).collect();
-    let shared = &machine.state().shared;
-    let hile = shared.processor.facts().hid0.little_endian;
-    names.host.found(code, shared.cores[0].spr(Spr::Hid0) & hile == 0);
 }

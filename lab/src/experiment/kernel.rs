@@ -1,0 +1,122 @@
+//! A variant that runs a kernel bare on the machine, and not the hypervisor: a rival, beside ours in one report.
+
+use std::path::PathBuf;
+
+use arch::marker::Region;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::failure::Failure;
+use crate::images::Images;
+use crate::ledger::names::{Names, Program};
+use crate::ledger::symbols;
+use crate::machine_file::MachineFile;
+use crate::system::System;
+use crate::toml_file::TomlFile;
+use crate::user_file::Files;
+
+/// The table of a variant's kernel. A file is a path with a `/`, or the name of an image that `cargo xtask linux --kvm`
+/// makes.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KernelTable {
+    image: String,
+    initrd: Option<String>,
+    /// A file with its symbols, if the image has none.
+    symbols: Option<String>,
+    /// The number of the region at whose beginning timing begins; the run is fast until then.
+    warm_up: Option<Spanned<u16>>,
+}
+
+impl KernelTable {
+    /// With this command line.
+    pub(super) fn check(&self, file: &TomlFile, arguments: &str) -> Result<Kernel, Failure> {
+        let place = |name: &String| match name.contains('/') {
+            true => Place::Path(file.resolve(name)),
+            false => Place::Image(name.clone()),
+        };
+        let warm_up = self.warm_up.as_ref().map(|number| {
+            Region::new(*number.get_ref()).ok_or_else(|| {
+                let text = format!("no such region; the number must be at most {}", Region::MAX);
+                file.complain(number.span(), text)
+            })
+        });
+        Ok(Kernel {
+            image: place(&self.image),
+            initrd: self.initrd.as_ref().map(place),
+            symbols: self.symbols.as_ref().map(place),
+            arguments: arguments.to_owned(),
+            warm_up: warm_up.transpose()?,
+        })
+    }
+}
+
+/// A kernel, and what it starts with.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    image: Place,
+    initrd: Option<Place>,
+    symbols: Option<Place>,
+    arguments: String,
+    /// The region at whose beginning timing begins.
+    pub warm_up: Option<Region>,
+}
+
+/// Where one of its files is.
+#[derive(Clone, Debug)]
+enum Place {
+    Path(PathBuf),
+    Image(String),
+}
+
+impl Place {
+    fn path(&self) -> Result<PathBuf, Failure> {
+        match self {
+            Self::Path(path) => Ok(path.clone()),
+            Self::Image(name) => {
+                let path = Images::find()?.rival(name);
+                if path.is_file() {
+                    return Ok(path);
+                }
+                let text = "there is no such image; make it with `cargo xtask linux --kvm` in the repository, or run \
+                    other variants with --variant";
+                Err(Failure::input(path.display(), text))
+            }
+        }
+    }
+}
+
+impl Kernel {
+    /// The machine with it.
+    ///
+    /// # Errors
+    /// [`Failure`] if one of its files cannot be read.
+    pub fn system(&self, machine: MachineFile, seed: u64) -> Result<System, Failure> {
+        let files = Files::default();
+        let path = self.image.path()?;
+        let initrd = self.initrd.as_ref().map(|place| files.read(&place.path()?));
+        Ok(System {
+            name: path.display().to_string(),
+            kernel: files.read(&path)?,
+            initrd: initrd.transpose()?,
+            kept_disks: Vec::new(),
+            arguments: self.arguments.clone(),
+            machine,
+            seed,
+        })
+    }
+
+    /// Its functions.
+    ///
+    /// # Errors
+    /// [`Failure`] if one of its files cannot be read.
+    pub fn names(&self) -> Result<Names, Failure> {
+        let files = Files::default();
+        let image = Program::of_elf(&files.read(&self.image.path()?)?);
+        let host = match &self.symbols {
+            None => image,
+            Some(place) => image.with_symbols_of(symbols::read(&place.path()?, &files)?),
+        };
+        Ok(Names { host, is_bare: true, ..Names::default() })
+    }
+}

@@ -1,0 +1,212 @@
+/* A user-space virtual machine monitor: one radix guest of one vCPU under KVM HV, which makes one hypercall again and
+ * again. The guest marks the calls that are measured as a payload of PowerVisor's does (docs/payload.md): region 1, and
+ * region 2 those before them.
+ *
+ * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor]
+ *
+ * The default call is H_CONFER to all others, which KVM answers in its run loop with nothing to do. `vpa=idle` registers
+ * a virtual processor area that says that the guest does not use the performance monitor; `vpa=monitor` one that says
+ * that it does. Prints the status of the last call.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/kvm.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Calls before the measured ones. */
+#define WARM_UP 300
+
+/* Where things are in the guest's memory. */
+#define MEMORY_BYTES (16 << 20)
+#define CODE 0x10000
+#define AREA 0x20000
+#define AREA_BYTES 640
+#define PMCREGS_IN_USE 0xBB
+#define PROCESS_TABLE 0x100000
+#define ROOT 0x110000
+#define DIRECTORY 0x120000
+
+/* H_REGISTER_VPA of an area, in its flags. */
+#define REGISTER_AREA (1ull << 45)
+/* What KVM leaves to its user, who ends then. */
+#define END_CALL 0xF000
+
+#define MSR_SF (1ull << 63)
+#define MSR_ME 0x1000
+#define MSR_IR 0x20
+#define MSR_DR 0x10
+#define MSR_RI 2
+#define MSR_LE 1
+#define LPCR_AIL 0x01800000ull
+
+/* r24 ends; r25 and r26 are the area's call; r28, r29 count; r30, r31 are the call. */
+__asm__(".pushsection .rodata\n"
+        "guest_begin:\n"
+        "    cmpdi 25, 0\n"
+        "    beq 1f\n"
+        "    li 3, 0xDC\n"
+        "    mr 4, 25\n"
+        "    li 5, 0\n"
+        "    mr 6, 26\n"
+        "    sc 1\n"
+        "    cmpdi 3, 0\n"
+        "    bne 4f\n"
+        "1:  tdi 0, 0, 0x4002\n"
+        "2:  mr 3, 30\n"
+        "    mr 4, 31\n"
+        "    sc 1\n"
+        "    addic. 28, 28, -1\n"
+        "    bne 2b\n"
+        "    tdi 0, 0, 0x4802\n"
+        "    tdi 0, 0, 0x4001\n"
+        "3:  mr 3, 30\n"
+        "    mr 4, 31\n"
+        "    sc 1\n"
+        "    addic. 29, 29, -1\n"
+        "    bne 3b\n"
+        "    tdi 0, 0, 0x4801\n"
+        "4:  mr 4, 3\n"
+        "    mr 3, 24\n"
+        "    sc 1\n"
+        "    b 4b\n"
+        "guest_end:\n"
+        ".popsection\n");
+extern const char guest_begin[], guest_end[];
+
+static int check(int result, const char *what)
+{
+    if (result < 0) {
+        fprintf(stderr, "vmm: %s: %s\n", what, strerror(errno));
+        exit(1);
+    }
+    return result;
+}
+
+static void put(char *memory, uint64_t at, uint64_t big_endian)
+{
+    big_endian = __builtin_bswap64(big_endian);
+    memcpy(memory + at, &big_endian, sizeof big_endian);
+}
+
+/* The rest of `word` behind `key=`. */
+static const char *value(const char *word, const char *key)
+{
+    size_t length = strlen(key);
+    return !strncmp(word, key, length) && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+static uint64_t number(const char *text)
+{
+    char *end;
+    uint64_t parsed = strtoull(text, &end, 0);
+    if (!*text || *end) {
+        fprintf(stderr, "vmm: %s is no number\n", text);
+        exit(2);
+    }
+    return parsed;
+}
+
+static int choice(const char *text, const char *const *words)
+{
+    for (int index = 0; words[index]; index++)
+        if (!strcmp(text, words[index]))
+            return index;
+    fprintf(stderr, "vmm: %s is none of the words that are known here\n", text);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const switches[] = { "off", "on", NULL };
+    static const char *const areas[] = { "none", "idle", "monitor", NULL };
+    uint64_t call = 0xE4, argument = -1, rounds = 1000;
+    int is_relocated = 1, area = 0;
+    for (int index = 1; index < argc; index++) {
+        const char *word = argv[index], *text;
+        if ((text = value(word, "call")))
+            call = number(text);
+        else if ((text = value(word, "argument")))
+            argument = number(text);
+        else if ((text = value(word, "rounds")))
+            rounds = number(text);
+        else if ((text = value(word, "relocation")))
+            is_relocated = choice(text, switches);
+        else if ((text = value(word, "vpa")))
+            area = choice(text, areas);
+        else {
+            fprintf(stderr, "vmm: %s: the source says what there is\n", word);
+            return 2;
+        }
+    }
+    if (!rounds) {
+        fprintf(stderr, "vmm: there must be a call to measure\n");
+        return 2;
+    }
+
+    int kvm = check(open("/dev/kvm", O_RDWR), "/dev/kvm");
+    int vm = check(ioctl(kvm, KVM_CREATE_VM, KVM_VM_PPC_HV), "KVM_CREATE_VM");
+    char *memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    check(memory == MAP_FAILED ? -1 : 0, "memory");
+    struct kvm_userspace_memory_region region = {
+        .memory_size = MEMORY_BYTES,
+        .userspace_addr = (uintptr_t)memory,
+    };
+    check(ioctl(vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
+
+    /* A tree of 52 bits: a root of 13 bits, and a directory of 9 whose first entry is a page of 1 GiB. */
+    put(memory, PROCESS_TABLE, 2ull << 61 | 5 << 5 | ROOT | 13);
+    put(memory, ROOT, 1ull << 63 | DIRECTORY | 9);
+    put(memory, DIRECTORY, 3ull << 62 | 0x18F);
+    struct kvm_ppc_mmuv3_cfg translation = {
+        .flags = KVM_PPC_MMUV3_RADIX | KVM_PPC_MMUV3_GTSE,
+        .process_table = 1ull << 63 | PROCESS_TABLE | 4,
+    };
+    check(ioctl(vm, KVM_PPC_CONFIGURE_V3_MMU, &translation), "KVM_PPC_CONFIGURE_V3_MMU");
+    memcpy(memory + CODE, guest_begin, guest_end - guest_begin);
+    __builtin___clear_cache(memory + CODE, memory + CODE + (guest_end - guest_begin));
+    uint16_t area_bytes = __builtin_bswap16(AREA_BYTES);
+    memcpy(memory + AREA + 4, &area_bytes, sizeof area_bytes);
+    memory[AREA + PMCREGS_IN_USE] = area == 2;
+
+    int vcpu = check(ioctl(vm, KVM_CREATE_VCPU, 0), "KVM_CREATE_VCPU");
+    struct kvm_enable_cap papr = { .cap = KVM_CAP_PPC_PAPR };
+    check(ioctl(vcpu, KVM_ENABLE_CAP, &papr), "KVM_CAP_PPC_PAPR");
+    int run_bytes = check(ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "KVM_GET_VCPU_MMAP_SIZE");
+    struct kvm_run *run = mmap(NULL, run_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu, 0);
+    check(run == MAP_FAILED ? -1 : 0, "the vCPU's page");
+
+    uint64_t lpcr;
+    struct kvm_one_reg one = { .id = KVM_REG_PPC_LPCR_64, .addr = (uintptr_t)&lpcr };
+    check(ioctl(vcpu, KVM_GET_ONE_REG, &one), "reading LPCR");
+    lpcr |= is_relocated ? LPCR_AIL : 0;
+    check(ioctl(vcpu, KVM_SET_ONE_REG, &one), "writing LPCR");
+    struct kvm_regs regs;
+    check(ioctl(vcpu, KVM_GET_REGS, &regs), "KVM_GET_REGS");
+    regs.pc = CODE;
+    regs.msr = MSR_SF | MSR_ME | MSR_RI | MSR_LE | (is_relocated ? MSR_IR | MSR_DR : 0);
+    regs.gpr[24] = END_CALL;
+    regs.gpr[25] = area ? REGISTER_AREA : 0;
+    regs.gpr[26] = AREA;
+    regs.gpr[28] = WARM_UP;
+    regs.gpr[29] = rounds;
+    regs.gpr[30] = call;
+    regs.gpr[31] = argument;
+    check(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+
+    check(ioctl(vcpu, KVM_RUN, 0), "KVM_RUN");
+    if (run->exit_reason != KVM_EXIT_PAPR_HCALL || run->papr_hcall.nr != END_CALL) {
+        fprintf(stderr, "vmm: the guest left with reason %u\n", run->exit_reason);
+        return 1;
+    }
+    printf("vmm: %" PRIu64 " calls 0x%" PRIx64 ", status %" PRId64 "\n", rounds, call,
+           (int64_t)run->papr_hcall.args[0]);
+    return 0;
+}
