@@ -104,7 +104,20 @@ fn place_for(path: &Path) -> Result<NamedTempFile, Failure> {
     std::fs::metadata(folder).map_err(wrong)?;
     // As any new file: the library's own would be for nobody else to read.
     let mode = Permissions::from_mode(0o666);
-    Builder::new().permissions(mode).tempfile_in(folder).map_err(wrong)
+    let file = Builder::new().permissions(mode).tempfile_in(folder).map_err(|error| {
+        // It names a file that the user knows nothing of.
+        wrong(io::Error::from(error.kind()))
+    })?;
+    if let Ok(old) = std::fs::metadata(path) {
+        if old.permissions().readonly() {
+            return Err(Failure::input(
+                place,
+                "a file that is read-only; make it writable, or name another one",
+            ));
+        }
+        file.as_file().set_permissions(old.permissions()).map_err(wrong)?;
+    }
+    Ok(file)
 }
 
 /// Writes a file that is there whole or not at all; or to a device or a pipe, which nothing can be put in place of.

@@ -4,6 +4,9 @@
 
 mod support;
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
 use support::{Folder, errors};
 
 /// A partition that writes to its disk, whose blocks are zero at first, and reads it back.
@@ -12,6 +15,11 @@ fn partition(disk: &str) -> String {
         "[[partition]]\nname = 'disk'\npayload = 'disk'\nmemory = '16 MiB'\nvcpus = 1\narguments = 'rounds=20'\n\
          disks = [{{ {disk}, writable = true, write_back = 'out' }}]\n"
     )
+}
+
+/// Where the disk goes, as messages say it.
+fn out(folder: &Folder) -> String {
+    folder.path().canonicalize().unwrap().join("out").display().to_string()
 }
 
 fn is_blank(bytes: &[u8]) -> bool {
@@ -24,7 +32,8 @@ fn a_disk_is_written_when_the_machine_is_switched_off_and_read_again() {
     folder.write("first.toml", partition("size = '64 KiB'"));
     let output = folder.command("boot first.toml").output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
-    assert!(errors(&output).contains("; disk written to out"), "{}", errors(&output));
+    let said = format!("; disk written to {}", out(&folder));
+    assert!(errors(&output).contains(&said), "{}", errors(&output));
     let written = std::fs::read(folder.path().join("out")).unwrap();
     assert_eq!(written.len(), 64 << 10);
     assert!(!is_blank(&written));
@@ -44,11 +53,16 @@ fn a_run_that_does_not_end_writes_no_disk_and_says_so() {
     let folder = Folder::new();
     folder.write("disk.toml", partition("size = '64 KiB'"));
     let output = folder.command("boot disk.toml --steps 3000000 --save machine").output().unwrap();
-    assert!(errors(&output).contains("; out is not written, as the machine was not switched off"));
+    let said = format!("; {} is not written, as the machine was not switched off", out(&folder));
+    assert!(errors(&output).contains(&said));
     assert!(!folder.path().join("out").exists());
-    // The saved machine knows where its disk goes.
-    let output = folder.command("boot --resume machine").output().unwrap();
+    // The saved machine knows where its disk goes, whatever folder it goes on in.
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let output =
+        folder.command("boot --resume ../machine").current_dir(&elsewhere).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert!(!is_blank(&std::fs::read(folder.path().join("out")).unwrap()));
 }
 
@@ -65,10 +79,93 @@ fn a_disk_is_not_written_over_what_the_run_reads_or_on_qemu() {
     let output = folder.command("boot two.toml").output().unwrap();
     assert_eq!(
         errors(&output),
-        "powervisor: write_back: other is a file that this run reads; name another one\n"
+        format!(
+            "powervisor: write_back: {} is a file that this run reads; name another one\n",
+            out(&folder).replace("out", "other")
+        )
     );
     folder.write("qemu.toml", partition("size = '64 KiB'"));
     let output = folder.command("boot qemu.toml --on qemu").output().unwrap();
-    let text = "powervisor: out: a disk is written to it on our machine only; leave `write_back` or `--on qemu` out\n";
-    assert_eq!((errors(&output).as_str(), output.status.code()), (text, Some(2)));
+    let text = format!(
+        "powervisor: {}: a disk is written to it on our machine only; leave `write_back` or `--on qemu` out\n",
+        out(&folder)
+    );
+    assert_eq!((errors(&output), output.status.code()), (text, Some(2)));
+}
+
+#[test]
+fn a_link_stays_one_and_a_file_keeps_its_mode() {
+    let folder = Folder::new();
+    let real = folder.write("real", [0; 64 << 10]);
+    std::fs::set_permissions(&real, Permissions::from_mode(0o600)).unwrap();
+    symlink(&real, folder.path().join("out")).unwrap();
+    folder.write("disk.toml", partition("image = 'out'"));
+    let output = folder.command("boot disk.toml").output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(folder.path().join("out").is_symlink());
+    assert!(!is_blank(&std::fs::read(&real).unwrap()));
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn files_that_cannot_be_written_to_are_refused_before_the_run() {
+    let folder = Folder::new();
+    let text = partition("size = '64 KiB'");
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    let second =
+        text.replace("'disk'\npayload", "'other'\npayload").replace("'out'", "'sub/../out'");
+    let two = format!("{text}{second}");
+    folder.write("out", []);
+    for (file, arguments, expected) in [
+        (two.as_str(), "", "a second disk is written to sub/../out; give each its own file"),
+        (&text.replace("'out'", "''"), "", "it names no file; leave `write_back` out"),
+        (
+            &text,
+            "--trace exits --trace-file sub/../out",
+            "is what a disk is written to; name another one",
+        ),
+        (&text, "--steps 9 --save out", "is what a disk is written to; name another one"),
+        (
+            &text.replace("64 KiB", "129 MiB"),
+            "",
+            "blank disks have 128 MiB at most, all together; give them less",
+        ),
+    ] {
+        folder.write("disk.toml", file);
+        let output = folder.command(format!("boot disk.toml {arguments}").trim()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(errors(&output).contains(expected), "{}", errors(&output));
+    }
+    assert!(std::fs::read(folder.path().join("out")).unwrap().is_empty());
+    std::fs::set_permissions(folder.path().join("out"), Permissions::from_mode(0o444)).unwrap();
+    folder.write("disk.toml", text);
+    let output = folder.command("boot disk.toml").output().unwrap();
+    assert!(errors(&output).contains("a file that is read-only"), "{}", errors(&output));
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_takes_no_other_with_it() {
+    let folder = Folder::new();
+    let disk = |size, out| format!("{{ size = '{size}', writable = true, write_back = '{out}' }}");
+    let disks = [disk("64 KiB", "first"), disk("4 MiB", "second"), disk("64 KiB", "third")];
+    let file = partition("size = '64 KiB'");
+    let (head, _) = file.split_once("disks = ").unwrap();
+    folder.write("disk.toml", format!("{head}disks = [{}]\n", disks.join(", ")));
+    let command = folder.command_to_signal("boot");
+    let mut limited = std::process::Command::new("sh");
+    // In units of 512 bytes.
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" boot disk.toml"]);
+    limited.arg(command.get_program()).current_dir(folder.path());
+    for (key, value) in command.get_envs() {
+        limited.env(key, value.unwrap_or_default());
+    }
+    let output = limited.output().unwrap();
+    let said = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("second: cannot be written") && said.contains("disk written to"),
+        "{said}"
+    );
+    let exists = ["first", "second", "third"].map(|name| folder.path().join(name).exists());
+    assert_eq!(exists, [true, false, true], "{said}");
 }

@@ -12,6 +12,7 @@ use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
 use arch::papr::tce;
 use serde::Deserialize;
+use simulator::platform::layout;
 use toml::Spanned;
 
 use crate::bundle::{Disk, KeptFile, Partition, Sharing, is_name};
@@ -24,7 +25,7 @@ use crate::payload::Payload;
 use crate::size::Size;
 use crate::system::check_memory;
 use crate::toml_file::{TomlFile, suggest};
-use crate::user_file::{Files, Unreadable};
+use crate::user_file::{self, Files, Unreadable};
 
 /// The file's structure.
 #[derive(Deserialize, Debug)]
@@ -47,7 +48,7 @@ struct MachineTable {
 }
 
 /// What the hypervisor goes by.
-#[derive(Deserialize, Clone, Default, Debug)]
+#[derive(Deserialize, Clone, Default, PartialEq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyTable {
     registers: Option<Spanned<String>>,
@@ -181,7 +182,7 @@ pub struct DiskTable {
 }
 
 /// Features of a partition, each by a version.
-#[derive(Deserialize, Default, Debug)]
+#[derive(Deserialize, Default, PartialEq, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FeaturesTable {
     guest_stop: Option<Spanned<Number>>,
@@ -250,7 +251,7 @@ impl PartitionFile {
             }
             partitions.push(partition);
         }
-        check_kept(file, &contents.partition)?;
+        check_disks(file, &contents.partition)?;
         let slice = slice(file, contents.slice_us.as_ref())?;
         let console = contents.console.as_ref();
         if let Some(name) = console
@@ -415,12 +416,21 @@ fn disks(
     tables.iter().map(|table| disk(file, table, files)).collect()
 }
 
-/// Fails if two disks are to be written to one file.
-fn check_kept(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Failure> {
+/// Fails if two disks are to be written to one file, or blank ones are more than a bundle holds.
+fn check_disks(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Failure> {
     let mut paths = BTreeSet::new();
+    let mut blank = 0;
     for table in partitions.iter().flat_map(|partition| &partition.disks) {
+        if let Some(size) = &table.get_ref().size {
+            blank += u128::from(size.get_ref().0);
+            if blank > u128::from(BLANK_MAX.0) {
+                let text =
+                    format!("blank disks have {BLANK_MAX} at most, all together; give them less");
+                return Err(file.complain(size.span(), text));
+            }
+        }
         if let Some(name) = &table.get_ref().write_back
-            && !paths.insert(file.resolve(name.get_ref()))
+            && !paths.insert(user_file::destination(&file.resolve(name.get_ref())))
         {
             let text =
                 format!("a second disk is written to {}; give each its own file", name.get_ref());
@@ -443,7 +453,8 @@ fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Di
             (name.span(), shown, image)
         }
         (None, Some(size)) if size.get_ref().0 > BLANK_MAX.0 => {
-            let text = format!("a blank disk has {BLANK_MAX} at most; give it less");
+            let text =
+                format!("blank disks have {BLANK_MAX} at most, all together; give them less");
             return Err(file.complain(size.span(), text));
         }
         (None, Some(size)) => {
@@ -466,15 +477,21 @@ fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Di
         let text = "a disk that is read-only stays as it is; write `writable = true`, or leave `write_back` out";
         return Err(file.complain(name.span(), text));
     }
+    if let Some(name) = write_back
+        && name.get_ref().is_empty()
+    {
+        return Err(file.complain(name.span(), "it names no file; leave `write_back` out"));
+    }
     let from = table.get_ref().image.as_ref().map(|name| file.resolve(name.get_ref()));
     let kept = write_back
         .as_ref()
-        .map(|name| KeptFile { path: file.resolve(name.get_ref()), image: from });
+        .map(|name| user_file::destination(&file.resolve(name.get_ref())))
+        .map(|path| KeptFile { path, image: from });
     Ok(Disk { image, is_writable: *writable, kept })
 }
 
-/// The largest disk that begins blank: it is in the bundle.
-const BLANK_MAX: Size = Size(1 << 30);
+/// What disks that begin blank have at most: they are in the bundle.
+const BLANK_MAX: Size = Size(layout::INITRD_BYTES);
 
 /// Bytes of a window for devices, checked.
 pub fn dma_window(file: &TomlFile, window: Option<&Spanned<Size>>) -> Result<Option<u32>, Failure> {

@@ -116,6 +116,18 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
+/// The file that a path names, from any folder: behind symbolic links, where it exists.
+#[must_use]
+pub fn destination(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    fs::canonicalize(path).ok().or_else(in_folder).unwrap_or_else(absolute)
+}
+
 /// What tells a file from every other.
 fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())

@@ -1,6 +1,7 @@
 //! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use lab::bundle::KeptDisk;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::system::Exit;
-use lab::user_file::{Files, is_same_file};
+use lab::user_file::{Files, destination, is_same_file};
 use simulator::pipeline::Settings;
 use simulator::platform::layout;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
@@ -141,7 +142,7 @@ impl Session {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
-        check_disks(&surroundings.kept_disks, files)?;
+        check_disks(&surroundings.kept_disks, arguments, files)?;
         if arguments.timing {
             if machine.charges().is_some() {
                 let text =
@@ -504,9 +505,7 @@ impl Session {
         if self.begins_at.is_some() {
             said = format!("{said}; the run ended within its warm-up, and the ledger is of that");
         }
-        for disk in &self.surroundings.kept_disks {
-            said += &self.keep_disk(disk, ending)?;
-        }
+        said += &self.keep_disks(ending)?;
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {
             return Ok(said + "; nothing is saved of a run that is over");
@@ -516,12 +515,35 @@ impl Session {
         Ok(format!("{said}; saved to {} at step {step}", one_line(&path.display().to_string())))
     }
 
-    /// Writes a disk to its file if the machine was switched off; says what came of it.
+    /// Writes each disk to its file; says what came of all, whichever fails.
+    fn keep_disks(&self, ending: &Ending) -> Result<String, Failure> {
+        let mut said = String::new();
+        let mut failed = None;
+        for disk in &self.surroundings.kept_disks {
+            match self.keep_disk(disk, ending) {
+                Ok(text) => said += &text,
+                Err(error) => match &failed {
+                    None => failed = Some(error),
+                    Some(_) => say(error),
+                },
+            }
+        }
+        let Some(failed) = failed else { return Ok(said) };
+        if !said.is_empty() {
+            say(said.trim_start_matches("; "));
+        }
+        Err(failed)
+    }
+
+    /// Writes a disk to its file if the machine was switched off in good order; says what came of it.
     fn keep_disk(&self, disk: &KeptDisk, ending: &Ending) -> Result<String, Failure> {
         let path = &disk.file.path;
         let shown = one_line(&path.display().to_string()).into_owned();
         if !matches!(ending, Ending::Over(Exit::PoweredOff)) {
             return Ok(format!("; {shown} is not written, as the machine was not switched off"));
+        }
+        if self.surroundings.has_hypervisor && self.surroundings.screen.said().record.is_none() {
+            return Ok(format!("; {shown} is not written, as the hypervisor gave up"));
         }
         let mut bytes = vec![0; disk.bytes as usize];
         let read = self.machine.look_at_real(layout::INITRD + disk.offset, &mut bytes);
@@ -536,8 +558,20 @@ impl Session {
 }
 
 /// Fails where a disk could not be written, or over another file that the run has read than its own image.
-fn check_disks(disks: &[KeptDisk], files: &Files) -> Result<(), Failure> {
+fn check_disks(
+    disks: &[KeptDisk],
+    arguments: &BootArguments,
+    files: &Files,
+) -> Result<(), Failure> {
     for KeptDisk { file, .. } in disks {
+        let is_disk = |path: &&PathBuf| destination(path) == file.path;
+        if let Some((option, path)) = outputs(arguments)
+            .into_iter()
+            .find_map(|(option, path)| Some((option, path.filter(is_disk)?)))
+        {
+            let text = format!("{} is what a disk is written to; name another one", path.display());
+            return Err(Failure::input(option, text));
+        }
         check_place(&file.path)?;
         let is_own = file.image.as_ref().is_some_and(|image| is_same_file(image, &file.path));
         if !is_own {
@@ -547,15 +581,19 @@ fn check_disks(disks: &[KeptDisk], files: &Files) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Options that name a file to write, and what they name.
+fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 3] {
+    [
+        ("--save", arguments.save.as_ref()),
+        ("--log-input", arguments.log_input.as_ref()),
+        ("--trace-file", arguments.trace_file.as_ref()),
+    ]
+}
+
 /// Fails where something would be written over a file that the run has read.
 fn check_outputs(arguments: &BootArguments, files: &Files) -> Result<(), Failure> {
-    let outputs = [
-        ("--save", &arguments.save),
-        ("--log-input", &arguments.log_input),
-        ("--trace-file", &arguments.trace_file),
-    ];
-    for (option, path) in outputs {
-        path.as_deref().map_or(Ok(()), |path| check_not_read(option, path, files))?;
+    for (option, path) in outputs(arguments) {
+        path.map_or(Ok(()), |path| check_not_read(option, path, files))?;
     }
     let region = arguments.region.as_ref().map(Part::to_string);
     let written =
