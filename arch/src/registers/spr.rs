@@ -61,8 +61,7 @@ pub struct SprRow {
 
 macro_rules! sprs {
     ($($number:literal $name:ident $spr:ident $read:ident $write:ident $scope:ident $width:literal $presence:ident;)*) => {
-        /// The table, by ascending number.
-        pub static SPRS: &[SprRow] = &[$(SprRow {
+        const ROWS: &[SprRow] = &[$(SprRow {
             number: $number,
             name: stringify!($name),
             spr: Spr::$spr,
@@ -74,6 +73,9 @@ macro_rules! sprs {
         }),*];
     };
 }
+
+/// The table, by ascending number.
+pub static SPRS: &[SprRow] = ROWS;
 
 macro_rules! registers {
     ($($name:ident)*) => {
@@ -291,6 +293,42 @@ impl Spr {
         &SPRS[usize::from(ROW_OF_REGISTER[self as usize])]
     }
 
+    /// The number by which privileged software reads the whole of it; the last of several.
+    ///
+    /// # Panics
+    /// When nobody can read it: where a constant is made of it, at compile time.
+    #[must_use]
+    pub const fn number_to_read(self) -> u16 {
+        self.widest(false).number
+    }
+
+    /// The number by which privileged software writes the whole of it; the last of several.
+    ///
+    /// # Panics
+    /// When nobody can write it: where a constant is made of it, at compile time.
+    #[must_use]
+    pub const fn number_to_write(self) -> u16 {
+        self.widest(true).number
+    }
+
+    const fn widest(self, is_write: bool) -> &'static SprRow {
+        let mut widest: Option<&SprRow> = None;
+        let mut rows = ROWS;
+        while let [row, others @ ..] = rows {
+            rows = others;
+            let access = if is_write { row.write } else { row.read };
+            let is_of_it = row.spr as usize == self as usize && !matches!(access, Access::None);
+            if !is_of_it {
+                continue;
+            }
+            widest = match widest {
+                Some(other) if other.width > row.width => Some(other),
+                _ => Some(row),
+            };
+        }
+        widest.expect("the register has no number for this direction")
+    }
+
     /// The architecture's name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -367,6 +405,16 @@ mod tests {
     fn a_register_of_several_numbers_is_named_for_the_one_with_all_of_it() {
         assert_eq!((Spr::Ppr.row().number, Spr::Ppr.name()), (896, "PPR"));
         assert_eq!((Spr::Ppr.row().mask(), Spr::Pir.row().mask()), (u64::MAX, 0xFFFF_FFFF));
+    }
+
+    #[test]
+    fn privileged_software_has_a_number_for_each_direction() {
+        let numbers = |spr: Spr| (spr.number_to_read(), spr.number_to_write());
+        assert_eq!(numbers(Spr::Ctrl), (136, 152));
+        assert_eq!(numbers(Spr::Dscr), (17, 17));
+        assert_eq!(numbers(Spr::Mmcr0), (795, 795));
+        assert_eq!(numbers(Spr::Ppr), (896, 896));
+        assert_eq!(Spr::Tb.number_to_read(), 268);
     }
 
     #[test]

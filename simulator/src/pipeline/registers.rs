@@ -121,10 +121,10 @@ impl Iterator for Registers {
 /// The renamed parts of the SPR with this number; none if it is not renamed.
 #[must_use]
 pub fn renamed_spr(number: u16) -> &'static [usize] {
-    const XER_NUMBER: u16 = 1;
-    const LR_NUMBER: u16 = 8;
-    const CTR_NUMBER: u16 = 9;
-    const TAR_NUMBER: u16 = 815;
+    const XER_NUMBER: u16 = Spr::Xer.number_to_read();
+    const LR_NUMBER: u16 = Spr::Lr.number_to_read();
+    const CTR_NUMBER: u16 = Spr::Ctr.number_to_read();
+    const TAR_NUMBER: u16 = Spr::Tar.number_to_read();
     match number {
         XER_NUMBER => &[CARRY, OVERFLOW, XER],
         LR_NUMBER => &[LR],

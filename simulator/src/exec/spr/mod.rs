@@ -54,9 +54,9 @@ pub fn handler(mnemonic: Mnemonic, i: Word, _: Mode) -> Option<Handler> {
     })
 }
 
-const XER: u16 = 1;
-const LR: u16 = 8;
-const CTR: u16 = 9;
+const XER: u16 = Spr::Xer.number_to_read();
+const LR: u16 = Spr::Lr.number_to_read();
+const CTR: u16 = Spr::Ctr.number_to_read();
 
 fn put(thread: &mut Thread, i: Word, value: u64) -> Outcome {
     thread.gpr[i.rt()] = value;

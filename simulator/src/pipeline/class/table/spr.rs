@@ -7,7 +7,7 @@ use crate::pipeline::class::Class;
 use crate::pipeline::registers::{changes_context, renamed_spr};
 
 pub(super) fn read(word: Word) -> Class {
-    const XER: u16 = 1;
+    const XER: u16 = Spr::Xer.number_to_read();
     let number = word.spr();
     match row(number) {
         Some(Spr::Tb | Spr::Vtb | Spr::Purr | Spr::Spurr) => Class::TimeBaseRead,
