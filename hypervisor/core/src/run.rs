@@ -113,9 +113,10 @@ where
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
     }
     let mut schedule = Schedule::new(threads.len());
-    // Lists: each walk through firmware's tree takes long.
+    // Before the partitions: each walk through firmware's tree takes long.
     let memory: Vec<Range> = firmware.memory().collect();
     let mut taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
+    let characteristics = Characteristics::new(&firmware);
     let mut partitions = Vec::new();
     for (lpid, description) in (1..).zip(&bundle.partitions) {
         hal.mark(Work::Start);
@@ -156,7 +157,7 @@ where
             partition.on_demand |= Facility::Stop.bit();
         }
         let payload = Payload::new(description, file.start, &processor, guest_stop);
-        partition.characteristics = Characteristics::new(&firmware);
+        partition.characteristics = characteristics;
         partition.payload = payload.map_err(|error| failed(&error))?;
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
         for _ in 0..description.vcpus {
