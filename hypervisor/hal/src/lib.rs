@@ -1,4 +1,4 @@
-//! What the hypervisor does: the only unsafe code and the only assembly.
+//! What the hypervisor does on a machine: the only unsafe code and the only assembly.
 //!
 //! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable half,
 //! [`radix`] (writing translation trees) and [`host_space::windows`] (what no window shows), is ordinary Rust
@@ -9,12 +9,17 @@
 //! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory |
 //! | `host_state/` | the registers of the hypervisor's own, by processor; the per-CPU areas |
 //! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
+//! | `single.rs` | a static that one hardware thread at a time uses |
 //! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
-//! | `vectors.S`, `exits.rs` | every interrupt, at both doors |
-//! | `crash.S`, `panic.rs` | when the hypervisor itself fails |
-//! | `enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
-//! | `opal.S`, `opal.rs` | calling firmware |
-//! | `threads.rs` | the other hardware threads, doorbells, waiting |
+//! | `metal/vectors.S`, `exits.rs` | every interrupt, at both doors |
+//! | `metal/sites.S`, `guards.S`, `mitigations.rs` | what exits and entries do against speculation, where policy asks for it |
+//! | `metal/crash.S`, `panic.rs`, `debugger.rs` | when the hypervisor itself fails; what a debugger finds of vCPUs |
+//! | `metal/enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
+//! | `metal/residents.rs`, `eager.rs` | registers that stay in the processor until another vCPU enters; all that KVM moved at each exit |
+//! | `metal/facilities.rs`, `floating.S`, `vector_scalar.S` | facilities that vCPUs get on demand, and their registers |
+//! | `metal/window.rs` | real memory through a window |
+//! | `metal/opal.S`, `opal.rs` | calling firmware |
+//! | `metal/threads.rs` | the other hardware threads, doorbells, waiting |
 
 #![cfg_attr(target_os = "none", no_std)]
 

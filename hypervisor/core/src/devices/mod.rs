@@ -19,7 +19,7 @@ pub mod transfer;
 use adapter::Adapter;
 use tce::Window;
 
-/// A partition's devices, for whoever has not locked the partition.
+/// A partition's devices. Who uses them need not have locked the partition.
 #[derive(Debug)]
 pub struct Devices {
     /// What they see of its memory.

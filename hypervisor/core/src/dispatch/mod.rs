@@ -113,10 +113,12 @@ pub struct Running<'a, H: Hal> {
 
 /// A machine that runs guests.
 pub trait Enter: Hal {
-    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, [`Running::private_hypercall`],
-    /// [`Running::hypercall`] and [`Running::exit`] are called for its exits. [`Running::entered`] says when it
-    /// was entered, from before its first instruction on, and [`Running::left`] when it had left. No lock may
-    /// be held.
+    /// Runs a vCPU until it leaves, at the time `until` at the latest. Between, the machine asks `running` what
+    /// comes of each exit: of a hypercall [`Running::private_hypercall`], which says who answers it
+    /// ([`Running::give_up`], [`Running::initialize_page`], [`Running::device_hypercall`] or
+    /// [`Running::hypercall`]), and of all others [`Running::exit`]. [`Running::entered`] says when it was
+    /// entered, from before its first instruction on, and [`Running::left`] when it had left. No lock may be
+    /// held.
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure;
 
     /// Copies what stays in the processor until another vCPU enters into the vCPU's record; the time base

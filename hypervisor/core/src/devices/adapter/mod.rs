@@ -27,7 +27,7 @@ pub const UNIT: u32 = 0x3000_0000;
 /// The number of its interrupt source, there too.
 pub const SOURCE: u32 = 0x1000;
 
-/// The adapter. Several vCPUs send to it at a time, none of which has locked the partition.
+/// The adapter. Several vCPUs send to it at a time, and need not have locked the partition.
 #[derive(Debug)]
 pub struct Adapter {
     line: Line,
