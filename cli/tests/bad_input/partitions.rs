@@ -73,7 +73,7 @@ fn partition_files() {
         (
             "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ size = '2 GiB' }]\n",
-            "bad.toml:6: a blank disk has 1 GiB at most; give it less",
+            "bad.toml:6: blank disks have 128 MiB at most, all together; give them less",
         ),
         (
             "vcpus = 1\n",
