@@ -48,6 +48,8 @@ fn assert_files_refused(subcommand: &str, cases: &[(&str, &str, &str)], good: &s
         assert_ne!(text, good, "the case `{from}` changes nothing");
         folder.write("bad.toml", text);
         let arguments = format!("{subcommand} bad.toml");
-        assert_refused(folder.command(&arguments).env("POWERVISOR_IMAGES", "images"), expected);
+        let place = folder.path().canonicalize().unwrap();
+        let expected = expected.replace("FOLDER", place.to_str().unwrap());
+        assert_refused(folder.command(&arguments).env("POWERVISOR_IMAGES", "images"), &expected);
     }
 }

@@ -98,17 +98,17 @@ fn partition_files() {
         (
             "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ size = 512, writable = true, write_back = 'p.elf' }]\n",
-            "write_back: p.elf is a file that this run reads; name another one",
+            "write_back: FOLDER/p.elf is a file that this run reads; name another one",
         ),
         (
             "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ size = 512, writable = true, write_back = 'no/x' }]\n",
-            "no/x: cannot be written: No such file or directory (os error 2); it must be writable",
+            "FOLDER/no/x: cannot be written: No such file or directory (os error 2); it must be writable",
         ),
         (
             "vcpus = 1\n",
-            "vcpus = 1\ndisks = [{ size = '200 MiB' }]\n",
-            "the bundle: payloads and disks of the partitions have 204928 KiB together; 128 MiB fit: give them smaller ones",
+            "vcpus = 1\ndisks = [{ size = '128 MiB' }]\n",
+            "the bundle: payloads and disks of the partitions have 131200 KiB together; 128 MiB fit: give them smaller ones",
         ),
         (
             "vcpus = 1\n",
