@@ -42,6 +42,50 @@ fn request(thread: usize, line: u64, kind: Kind, at: u64) -> Request {
     owned(Owner::Host, thread, line, kind, at)
 }
 
+#[test]
+fn a_line_that_was_touched_is_there_when_it_came() {
+    let plain = machine(1, 4).access(&request(0, 2000, Kind::Load, 0));
+    let mut hierarchy = machine(1, 4);
+    let ready = hierarchy.touch(&request(0, 2000, Kind::Load, 0), false);
+    assert_eq!(ready, Some(plain.ready));
+    let misses = hierarchy.misses(0);
+    let early = hierarchy.access(&request(0, 2000, Kind::Load, 10));
+    assert_eq!((early.ready, early.cause), (plain.ready, Cause::LoadMemory));
+    let late = hierarchy.access(&request(0, 2000, Kind::Load, 1000));
+    assert_eq!(late.cause, Cause::LoadL1);
+    assert_eq!(hierarchy.touch(&request(0, 2000, Kind::Load, 2000), false), None);
+    assert_eq!(hierarchy.misses(0), misses, "the touch was no miss, and saved one");
+}
+
+#[test]
+fn a_line_that_was_touched_for_a_store_is_nobody_elses() {
+    let store_behind = |is_touched: bool| {
+        let mut hierarchy = machine(1, 4);
+        for core in 0..4 {
+            hierarchy.access(&request(core, 1000, Kind::Load, 0));
+        }
+        if is_touched {
+            assert!(hierarchy.touch(&request(0, 1000, Kind::Load, 10_000), true).is_some());
+            assert_eq!(hierarchy.touch(&request(0, 1000, Kind::Load, 15_000), true), None);
+        }
+        let stored = hierarchy.access(&request(0, 1000, Kind::Store, 20_000)).ready - 20_000;
+        let loaded = hierarchy.access(&request(2, 1000, Kind::Load, 30_000)).cause;
+        (stored, loaded)
+    };
+    let (touched, untouched) = (store_behind(true), store_behind(false));
+    assert!(touched.0 + 50 < untouched.0, "{touched:?}, {untouched:?}");
+    assert_eq!([touched.1, untouched.1], [Cause::LoadRemote; 2]);
+
+    // What a touch fetched and nobody stored to need not be written back.
+    let mut hierarchy = machine(1, 4);
+    hierarchy.touch(&request(0, 1000, Kind::Load, 0), true);
+    let clean = hierarchy.access(&request(2, 1000, Kind::Load, 10_000)).ready;
+    let mut hierarchy = machine(1, 4);
+    hierarchy.access(&request(0, 1000, Kind::Store, 0));
+    let dirty = hierarchy.access(&request(2, 1000, Kind::Load, 10_000)).ready;
+    assert_ne!(clean, dirty, "a changed line takes another way");
+}
+
 /// Every `step`-th of `lines` lines once, in an order that no stream follows.
 fn shuffled(lines: u64, step: u64) -> Vec<u64> {
     let count = lines / step;

@@ -20,7 +20,9 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
         // What alters a context synchronizes by itself.
         Mnemonic::Isync | Mnemonic::Sync | Mnemonic::Eieio => |_, _, _| Ok(Flow::Next),
         // Hints: what they touch need not be accessible.
-        Mnemonic::Dcbt | Mnemonic::Dcbtst | Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
+        Mnemonic::Dcbt => |t, s, i| hint(t, s, i, Access::Load),
+        Mnemonic::Dcbtst => |t, s, i| hint(t, s, i, Access::Store),
+        Mnemonic::Icbt => |_, _, _| Ok(Flow::Next),
         // The processors have no such streams.
         Mnemonic::Dst | Mnemonic::Dstt | Mnemonic::Dstst | Mnemonic::Dststt => {
             |_, _, _| Ok(Flow::Next)
@@ -35,6 +37,14 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
 fn block(thread: &Thread, i: Word) -> arch::address::EffectiveAddress {
     let address = thread.gpr_or_zero(i.ra()).wrapping_add(thread.gpr[i.rb()]);
     thread.effective(address & !(BLOCK_BYTES - 1))
+}
+
+/// Tells the timing model what a touch names. One that describes a stream (TH of 8 to 15) starts none.
+fn hint(thread: &mut Thread, shared: &mut Shared, i: Word, access: Access) -> Outcome {
+    if !(8..16).contains(&i.th()) {
+        thread.hint(shared, block(thread, i), access);
+    }
+    Ok(Flow::Next)
 }
 
 fn touch_block(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {

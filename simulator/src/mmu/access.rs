@@ -2,7 +2,7 @@
 
 use arch::address::EffectiveAddress;
 
-use super::{Access, register, translate, watch};
+use super::{Access, register, resolve, translate, watch};
 use crate::state::memory::Offset;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
@@ -149,6 +149,19 @@ impl Thread {
         let offset = self.place(shared, address, 1, access)?;
         self.accesses.record(address, offset, 1, access == Access::Store);
         Ok(offset)
+    }
+
+    /// Notes that a touch names the byte at `address`, if `access` may reach it and it has a cache. Nothing is raised
+    /// or remembered, and in functional mode nothing is noted.
+    pub fn hint(&mut self, shared: &Shared, address: EffectiveAddress, access: Access) {
+        if !self.accesses.is_on {
+            return;
+        }
+        let found = resolve(self, shared, address, access).ok();
+        let cached = found.filter(|found| found.inhibited.is_none());
+        if let Some(offset) = cached.and_then(|found| shared.memory.locate(found.real)) {
+            self.accesses.record(address, offset, 1, false);
+        }
     }
 
     /// Refuses a cache-inhibited page to an access that needs a cache.

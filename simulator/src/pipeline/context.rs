@@ -54,6 +54,19 @@ impl Context<'_> {
         }
     }
 
+    /// Fetches a line for those behind it, to have it `alone` or not: when it is there, if it was not.
+    pub fn touch(
+        &mut self,
+        line: u64,
+        address: u64,
+        at: u64,
+        owner: Owner,
+        alone: bool,
+    ) -> Option<u64> {
+        let thread = self.thread.index;
+        self.memory.touch(&Request { thread, line, address, kind: Kind::Load, at, owner }, alone)
+    }
+
     /// Whether another thread stored into the line of `offset` after the thread itself: what the thread's own queue
     /// has of it is in the cache by then.
     #[inline]

@@ -70,7 +70,8 @@ impl Units {
             // Half of each is sign extension and conversion.
             Class::LoadAlgebraic | Class::LoadSingle => (1, 1, false),
             class if class.is_access() => (update, 1 + wide, false),
-            Class::Tlbie | Class::Tlbiel | Class::Touch | Class::FlushLine => (0, 1, false),
+            class if class.is_touch() => (0, 1, false),
+            Class::Tlbie | Class::Tlbiel | Class::FlushLine => (0, 1, false),
             _ => (1 + wide, 0, false),
         };
         Self { slices, addresses, branch }

@@ -32,6 +32,31 @@ fn six_no_operations_are_dispatched_in_a_cycle() {
     assert_near(each(|p, _| p.op(M::Ori, &[0, 0, 0])), 1.0 / 6.0, 0.02);
 }
 
+/// A load of a line that no stream leads to, long after a touch of it, is a hit. One that describes a stream fetches
+/// nothing, and neither does one of an address that nothing maps.
+#[test]
+fn a_touch_hides_the_way_of_a_line() {
+    let walk = |touch: Option<i64>| {
+        round(|p| {
+            // r9 goes to another line of 8 MiB, by a generator of Knuth's.
+            let p = p.set(12, 0x5851_F42D_4C95_7F2D).set(14, 0x7F_FF80).set(15, 0x200_0000);
+            let p = p.op(M::Mulld, &[11, 11, 12]).op(M::Addi, &[11, 11, 0x3BEF]);
+            let p = p.op(M::Rldicl, &[13, 11, 32, 0]).op(M::And, &[13, 13, 14]);
+            let p = p.op(M::Add, &[9, 15, 13]);
+            let p = match touch {
+                Some(hint) => p.op(M::Dcbt, &[0, 9, hint]),
+                None => p,
+            };
+            let p = p.many(400, |p, _| p.op(M::Add, &[9, 9, 4]).op(M::Subf, &[9, 4, 9]));
+            p.op(M::Ld, &[3, 0, 9]).op(M::Subf, &[3, 3, 3]).op(M::Add, &[11, 11, 3])
+        })
+    };
+    let [plain, touched, stream] = [None, Some(0), Some(8)].map(walk);
+    println!("{plain}, touched {touched}, stream {stream}");
+    assert!(touched + 100.0 < plain, "{plain}, touched {touched}");
+    assert_near(stream, plain, 3.0);
+}
+
 /// Set: 4, and 5 for a product.
 #[test]
 fn chains_of_loads_and_of_products() {

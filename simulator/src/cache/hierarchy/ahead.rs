@@ -1,11 +1,40 @@
 //! What is fetched before anybody asks for it.
 
-use super::Hierarchy;
 use super::pair::Want;
+use super::{Core, Hierarchy};
 use crate::cache::latency::Level;
 use crate::cache::{Kind, LINE_LOG2, Request};
 
 impl Hierarchy {
+    /// Fetches a line that software touched, to have it `alone` if it is going to store there. The cycle at which it is
+    /// there, if it was not. A touch counts as no miss and teaches no stream. It fetches no line that wanders: nothing
+    /// would say whose turn it is.
+    pub fn touch(&mut self, request: &Request, alone: bool) -> Option<u64> {
+        let Request { thread, line, owner, .. } = *request;
+        if self.exchange.wanders(line) {
+            return None;
+        }
+        let core = self.core_of[thread];
+        let kind = if alone { Kind::Store } else { Kind::Load };
+        let want = self.want(&Request { kind, ..*request }, core, line);
+        let Core { pair, data_bit, data, .. } = &self.cores[core];
+        if alone {
+            let known = self.pairs[*pair].l2.find(line);
+            if known.is_some_and(|entry| entry.is_exclusive && entry.above & !data_bit == 0) {
+                return None;
+            }
+            let arrival = self.bring(*pair, &want)?;
+            self.own(core, line, owner.side(), arrival);
+            Some(arrival.ready)
+        } else {
+            if data.find(line).is_some() {
+                return None;
+            }
+            let arrival = self.bring(*pair, &want)?;
+            Some(self.fill(core, &want, arrival).ready)
+        }
+    }
+
     /// Fetches what is likely to be wanted after a read that came from `level`.
     pub(super) fn look_ahead(&mut self, request: &Request, core: usize, level: Level) {
         let first = |last| (1, last);

@@ -6,6 +6,7 @@ use crate::cache::array::Array;
 use crate::cache::latency::Level;
 use crate::cache::line::{Bringer, Line};
 use crate::cache::{Answer, Kind, Request};
+use crate::ledger::Side;
 
 impl Hierarchy {
     /// A core's data cache, or its instruction cache.
@@ -138,20 +139,26 @@ impl Hierarchy {
     #[cold]
     fn write_unowned(&mut self, request: &Request, core: usize) -> (u64, bool) {
         let line = request.line;
-        let side = request.owner.side();
-        let (pair, own) = (self.cores[core].pair, self.cores[core].data_bit);
         let want = self.want(request, core, line);
         let arrival = self.demand(request.thread, core, &want);
-        if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
+        self.own(core, line, request.owner.side(), arrival);
+        if let Some(entry) = self.pairs[self.cores[core].pair].l2.find_mut(line) {
             entry.is_dirty = true;
-            entry.is_exclusive = true;
             entry.writer = core as u16;
+        }
+        (arrival.ready, arrival.is_refill)
+    }
+
+    /// A line that has come into the L2 of `core` for it alone is nobody else's.
+    pub(super) fn own(&mut self, core: usize, line: u64, side: Side, arrival: Arrival) {
+        let (pair, own) = (self.cores[core].pair, self.cores[core].data_bit);
+        if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
+            entry.is_exclusive = true;
             entry.ready = arrival.ready;
             let others = entry.above & !own;
             entry.above &= own;
             self.take_above(pair, line, others, Some(side));
         }
-        (arrival.ready, arrival.is_refill)
     }
 
     /// The walker reads tables through the L2, and not through the data cache: what POWER's event counters

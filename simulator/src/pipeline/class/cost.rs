@@ -9,7 +9,9 @@ impl Class {
     #[must_use]
     pub fn cause(self) -> Cause {
         match self {
-            Self::Nothing | Self::ChargedLater | Self::Touch => Cause::DispatchWidth,
+            Self::Nothing | Self::ChargedLater | Self::Touch | Self::TouchForStore => {
+                Cause::DispatchWidth
+            }
             Self::Fixed | Self::Count => Cause::LatencyFixed,
             Self::Multiply => Cause::LatencyMultiply,
             Self::DivideWord | Self::DivideDoubleword | Self::DivideExtended => {
@@ -75,7 +77,11 @@ impl Class {
         let latency = &parameters.latency;
         let special = &parameters.special;
         match self {
-            Self::Nothing | Self::ChargedLater | Self::Touch | Self::Isync => 0,
+            Self::Nothing
+            | Self::ChargedLater
+            | Self::Touch
+            | Self::TouchForStore
+            | Self::Isync => 0,
             Self::Fixed => latency.fixed,
             Self::Count => latency.count,
             Self::Multiply => latency.multiply,

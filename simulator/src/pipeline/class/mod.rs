@@ -98,8 +98,10 @@ pub enum Class {
     StoreConditional,
     /// An atomic memory operation.
     Atomic,
-    /// A touch: nothing waits for it.
+    /// A touch: the line comes to the core, and nothing waits for it. `icbt` brings none.
     Touch,
+    /// A touch of what the thread is going to store to: the line comes to the core alone.
+    TouchForStore,
     /// `mfspr` of a register that is not renamed.
     SprRead,
     /// `mtspr` of a register that is not renamed.
@@ -205,6 +207,12 @@ impl Class {
     #[must_use]
     pub fn is_store(self) -> bool {
         matches!(self, Self::Store | Self::StoreLine | Self::StoreConditional)
+    }
+
+    /// Whether it fetches a line for those behind it.
+    #[must_use]
+    pub fn is_touch(self) -> bool {
+        matches!(self, Self::Touch | Self::TouchForStore)
     }
 
     /// Whether it accesses memory and waits for it.

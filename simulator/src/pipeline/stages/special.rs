@@ -2,6 +2,7 @@
 
 use super::super::context::Context;
 use super::super::ready::Ready;
+use super::storage::touch;
 use super::{Executed, Operation, Pipeline};
 use crate::cache::LINE_LOG2;
 use crate::ledger::Cause;
@@ -119,6 +120,7 @@ impl Pipeline {
                     self.drained = self.drained.later(flushed);
                 }
             }
+            Class::Touch | Class::TouchForStore => touch(context, executed, finished),
             Class::StoreConditional | Class::Atomic => self.order = finished,
             Class::LoadReserve if context.has_others => {
                 for access in executed.accesses.list() {

@@ -105,6 +105,20 @@ impl Pipeline {
     }
 }
 
+/// Fetches the line that a touch names, once its address is translated. Nothing waits for it; it takes a place
+/// among the misses.
+pub(super) fn touch(context: &mut Context<'_>, executed: &Executed<'_>, issued: Ready) {
+    let alone = executed.operation.class == Class::TouchForStore;
+    let wanted = if alone { Access::Store } else { Access::Load };
+    for access in executed.accesses.list() {
+        let begin = context.translate(access.address, wanted, issued.at(), executed.owner).at();
+        let line = (access.offset >> LINE_LOG2) as u64;
+        if let Some(ready) = context.touch(line, access.address, begin, executed.owner, alone) {
+            context.core.miss(line, begin, ready, false);
+        }
+    }
+}
+
 /// Whether an access crosses the end of an aligned block of `bytes`, a power of two.
 fn crosses(access: &accesses::Access, bytes: u64) -> bool {
     let last = access.address + u64::from(access.bytes) - 1;

@@ -8,7 +8,8 @@ macro_rules! system {
     ($next:ident $($more:ident)* => $($rows:tt)*) => { $next! { $($more)* => $($rows)*
 
     StoreLine: Dcbz;
-    Touch: Dcbt Dcbtst Icbt;
+    Touch: Dcbt Icbt;
+    TouchForStore: Dcbtst;
     FlushLine: Dcbf;
     MsrRead: Mfmsr;
     Isync: Isync;
