@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use lab::ledger::difference;
 use lab::setting::Setting;
 use lab::size::Size;
+use serde::Serialize;
 use simulator::pipeline::LONGEST_QUANTUM;
 
 use crate::failure::EXIT_STATUS_HELP;
@@ -330,11 +331,15 @@ pub struct DiffArguments {
     /// Compare lines of the ledgers by this.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
+    /// How to print what changed; docs/json.md describes the JSON.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What lines of two reports are compared by. Offsets of instructions move when code changes, so by default they do
 /// not count.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(ValueEnum, Serialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[serde(rename_all = "kebab-case")]
 pub enum By {
     /// By cause alone.
     Cause,

@@ -233,6 +233,14 @@ fn two_variants_are_compared_call_by_call() {
              100.00         100.25  hypervisor  f  load.l1\n         +0.25         100.00         100.25  in all, +0.25 %\n",
         ),
         (
+            "e.json f.json --by cause --variants b a --format json",
+            "{\"schema\":1,\"by\":\"cause\",\"config_hash\":[\"\",\"\"],\"comparisons\":[{\"before\":{\"experiment\":\"e\",\
+             \"variant\":\"b\"},\"after\":{\"experiment\":\"f\",\"variant\":\"a\"},\"unit\":\"cycles per call before and per \
+             switch after\",\"all\":{\"before\":100.25,\"after\":100.0,\"change\":-0.25},\"lines\":[{\"cause\":\"load.l1\",\
+             \"indirect\":false,\"before\":100.25,\"after\":100.0,\"change\":-0.25}],\"cannot_change\":[]}],\
+             \"only_before\":[],\"only_after\":[]}\n",
+        ),
+        (
             "e.json f.json --by cause --variants b a",
             "e, b and f, a, in cycles per call before and per switch after\n        change         before          after\n         \
              -0.25         100.25         100.00  load.l1\n         -0.25         100.25         100.00  in all, -0.25 %\n",

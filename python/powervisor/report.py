@@ -6,6 +6,7 @@ import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -142,24 +143,28 @@ def diff(
     before: Report,
     after: Report,
     by: Literal["cause", "function", "instruction"] = "function",
+    variants: tuple[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return what became dearer or cheaper, in thread-cycles of the region, the largest change of each variant first.
+    """Return what became dearer or cheaper, the largest change of each variant first; ``unit`` says what the figures are.
 
-    Sum by ``cause``, by owner, ``function`` and cause, or by ``instruction`` too; leave out what did not change.
+    Sum by ``cause``, by owner, ``function`` and cause, or by ``instruction`` too; leave out what did not change. Compare the
+    variants that both reports have, in thread-cycles of the region; or the first of ``variants`` with the second one, in
+    cycles per call, as ``powervisor diff --variants`` does.
     """
     if by not in BY:
         raise PowerVisorError(f"by is {by!r}; it must be one of {', '.join(BY)}")
-    names = [report.contents["experiment"] for report in (before, after)]
-    if names[0] != names[1]:
-        raise PowerVisorError(f"reports of {names[0]} and of {names[1]}; compare two of one experiment")
-    keys = ["variant", *BY[by]]
-    sums = [report.ledger.groupby(keys)["cycles"].sum() for report in (before, after)]
-    both = pd.concat(sums, axis=1, keys=["before", "after"]).fillna(0).astype("int64").reset_index()
-    both["change"] = both["after"] - both["before"]
-    both = both[both["change"] != 0]
-    return both.sort_values("change", key=abs, ascending=False, kind="stable").sort_values(
-        "variant", kind="stable", ignore_index=True
-    )
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{side}.json" for side in ("before", "after")]
+        for path, report in zip(paths, (before, after), strict=True):
+            report.save(path)
+        chosen = [] if variants is None else ["--variants", *variants]
+        answer = call_for_json(["diff", *map(str, paths), "--by", by, *chosen])
+    lines = [
+        {"variant": comparison["after"]["variant"], "unit": comparison["unit"]} | line
+        for comparison in answer["comparisons"]
+        for line in comparison["lines"]
+    ]
+    return pd.DataFrame(lines, columns=["variant", *BY[by], "before", "after", "change", "unit"])
 
 
 def calibrate(

@@ -61,6 +61,9 @@ def test_a_changed_value_changes_the_figure_by_what_the_difference_says(report: 
     printed = call(["diff", "before.json", "after.json", "--by", "function"])
     largest = powervisor.diff(report, after).iloc[0]
     assert re.search(rf"{largest.change:+d} +{largest.before} +{largest.after}", printed)
+    ends = powervisor.diff(report, after, "cause", ("immediate-translated", "immediate-translated"))
+    assert set(ends["unit"]) == {"cycles per hypercall"}
+    assert ends["change"].sum() == pytest.approx(change / report.contents["variants"]["immediate-translated"]["divisor"])
 
 
 def test_reports_of_two_experiments_are_not_compared(report: Report) -> None:

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use lab::ledger::{Ledger, difference, export};
+use lab::ledger::difference::Difference;
+use lab::ledger::{Ledger, export};
 use lab::report::SCHEMA;
 use lab::toml_file::suggest;
 use lab::user_file::Files;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::arguments::DiffArguments;
+use crate::arguments::{By, DiffArguments, Format};
 use crate::failure::Failure;
 use crate::output::{check_not_read, check_place, print_text, write_file};
 use crate::signals::INTERRUPTION;
@@ -61,18 +62,122 @@ impl Contents {
 /// A report and a variant of it.
 type Side<'a> = (&'a Contents, &'a str);
 
-/// A line for each value of the machine that was changed between two variants, and that neither had to pay.
-fn cannot_change([(before, one), (after, other)]: [Side<'_>; 2]) -> String {
+/// A value of the machine that was changed between two variants, and that neither had to pay.
+#[derive(Serialize)]
+struct Moot {
+    key: String,
+    before: f64,
+    after: f64,
+}
+
+fn cannot_change([(before, one), (after, other)]: [Side<'_>; 2]) -> Vec<Moot> {
     let keys = before.parameters.keys().filter_map(|key| {
         let (from, to) = (before.value(one, key)?, after.value(other, key)?);
         let is_moot = from != to && before.met_none(one, key) && after.met_none(other, key);
-        is_moot.then(|| {
-            format!(
-                "{key} is {from} before and {to} after; 0 events in the region: cannot change\n"
-            )
-        })
+        is_moot.then(|| Moot { key: key.clone(), before: from, after: to })
     });
     keys.collect()
+}
+
+/// Which variant of which experiment.
+#[derive(Serialize)]
+struct Which {
+    experiment: String,
+    variant: String,
+}
+
+/// Two variants, compared.
+#[derive(Serialize)]
+struct Comparison {
+    before: Which,
+    after: Which,
+    /// What the figures are.
+    unit: String,
+    #[serde(flatten)]
+    difference: Difference,
+    cannot_change: Vec<Moot>,
+}
+
+impl Comparison {
+    fn new(
+        sides: [Side<'_>; 2],
+        ledgers: [&Ledger; 2],
+        divided: (String, [u64; 2]),
+        by: By,
+    ) -> Self {
+        let (unit, divisors) = divided;
+        let [before, after] = sides.map(|(report, variant)| Which {
+            experiment: report.experiment.clone(),
+            variant: variant.to_owned(),
+        });
+        let (one, other) = ((ledgers[0], divisors[0]), (ledgers[1], divisors[1]));
+        let difference = Difference::new(one, other, by.into());
+        Self { before, after, unit, difference, cannot_change: cannot_change(sides) }
+    }
+
+    fn text(&self) -> String {
+        let Self { before, after, unit, .. } = self;
+        let title = if before.variant == after.variant && before.experiment == after.experiment {
+            format!("{}, {}, in {unit}\n", before.experiment, before.variant)
+        } else {
+            let of = |Which { experiment, variant }: &Which| format!("{experiment}, {variant}");
+            format!("{} and {}, in {unit}\n", of(before), of(after))
+        };
+        let moot = self.cannot_change.iter().map(|Moot { key, before, after }| {
+            format!("{key} is {before} before and {after} after; 0 events in the region: cannot change\n")
+        });
+        title + &self.difference.text() + &moot.collect::<String>()
+    }
+}
+
+/// All that is printed.
+#[derive(Serialize)]
+struct Printed {
+    schema: u32,
+    by: By,
+    /// Of the machines' descriptions.
+    config_hash: [String; 2],
+    comparisons: Vec<Comparison>,
+    /// Variants of which the other report has none.
+    only_before: Vec<String>,
+    only_after: Vec<String>,
+}
+
+impl Printed {
+    fn new(reports: [&Contents; 2], by: By) -> Self {
+        let config_hash = reports.map(|report| report.config_hash.clone());
+        Self {
+            schema: SCHEMA,
+            by,
+            config_hash,
+            comparisons: Vec::new(),
+            only_before: Vec::new(),
+            only_after: Vec::new(),
+        }
+    }
+
+    fn print(&self, format: Format) -> Result<(), Failure> {
+        if format == Format::Json {
+            let line =
+                serde_json::to_string(self).map_err(|error| Failure::run(error.to_string()))?;
+            return print_text(&format!("{line}\n"));
+        }
+        let [one, other] = &self.config_hash;
+        let mut text = String::new();
+        if one != other {
+            text += &format!("the machines differ: descriptions {one} and {other}\n\n");
+        }
+        for comparison in &self.comparisons {
+            text += &comparison.text();
+            text.push('\n');
+        }
+        for (names, which) in [(&self.only_before, "first"), (&self.only_after, "second")] {
+            for name in names {
+                text += &format!("{name}: only the {which} report has this variant\n");
+            }
+        }
+        print_text(&format!("{}\n", text.trim_end()))
+    }
 }
 
 pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
@@ -87,8 +192,15 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
     }
     if let [one, other] = &arguments.variants[..] {
         let places = [&arguments.before, second.unwrap_or(&arguments.before)];
-        let sides = [(&before, one), (after.as_ref().unwrap_or(&before), other)];
-        return variants(places, sides, arguments.by.into(), graph);
+        let sides = [(&before, one.as_str()), (after.as_ref().unwrap_or(&before), other)];
+        let ledgers = [ledger_of(places[0], sides[0])?, ledger_of(places[1], sides[1])?];
+        if let Some(path) = graph {
+            draw(path, sides, ledgers)?;
+        }
+        let mut printed = Printed::new(sides.map(|(report, _)| report), arguments.by);
+        let comparison = Comparison::new(sides, ledgers, divisors(sides), arguments.by);
+        printed.comparisons.push(comparison);
+        return printed.print(arguments.format);
     }
     let (Some(after), Some(place)) = (after, second) else { return Ok(()) };
     if before.experiment != after.experiment {
@@ -111,73 +223,38 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<(), Failure> {
             };
             return Err(Failure::input("--flamegraph", text));
         };
-        let sides = [(&before, name), (&after, name)];
+        let sides = [(&before, name.as_str()), (&after, name.as_str())];
         draw(path, sides, [&before.ledger[name], &after.ledger[name]])?;
     }
-    let mut text = machines(&before, &after);
+    let mut printed = Printed::new([&before, &after], arguments.by);
     let variants: BTreeSet<&String> = before.ledger.keys().chain(after.ledger.keys()).collect();
-    for variant in variants {
-        text.push_str(&format!("{}, {variant}, in thread-cycles\n", before.experiment));
-        match (before.ledger.get(variant), after.ledger.get(variant)) {
+    for name in variants {
+        match (before.ledger.get(name), after.ledger.get(name)) {
             (Some(one), Some(other)) => {
-                text.push_str(&difference::text((one, 1), (other, 1), arguments.by.into()));
-                text.push_str(&cannot_change([(&before, variant), (&after, variant)]));
+                let sides = [(&before, name.as_str()), (&after, name.as_str())];
+                let whole = ("thread-cycles".to_owned(), [1, 1]);
+                let comparison = Comparison::new(sides, [one, other], whole, arguments.by);
+                printed.comparisons.push(comparison);
             }
-            (one, _) => {
-                let which = if one.is_some() { "first" } else { "second" };
-                text.push_str(&format!("only the {which} report has this variant\n"));
-            }
+            (Some(_), None) => printed.only_before.push(name.clone()),
+            (None, _) => printed.only_after.push(name.clone()),
         }
-        text.push('\n');
     }
-    print_text(&format!("{}\n", text.trim_end()))
+    printed.print(arguments.format)
 }
 
-/// Says that two reports are of two machines, if they are.
-fn machines(before: &Contents, after: &Contents) -> String {
-    let (one, other) = (&before.config_hash, &after.config_hash);
-    if one == other {
-        return String::new();
-    }
-    format!("the machines differ: descriptions {one} and {other}\n\n")
-}
-
-/// Compares a variant of a report with one of a report, which may be the same.
-fn variants(
-    places: [&PathBuf; 2],
-    sides: [(&Contents, &String); 2],
-    by: difference::By,
-    graph: Option<&Path>,
-) -> Result<(), Failure> {
-    let mut ledgers = Vec::new();
-    for (place, (report, name)) in places.iter().zip(sides) {
-        ledgers.push(report.ledger.get(name).ok_or_else(|| {
-            let hint = suggest(name, report.ledger.keys().map(String::as_str));
-            Failure::input(place.display(), format!("no variant is called `{name}`; {hint}"))
-        })?);
-    }
-    let ledgers = [ledgers[0], ledgers[1]];
-    if let Some(path) = graph {
-        draw(path, sides, ledgers)?;
-    }
-    let [(before, one), (after, other)] = sides;
-    let (per, divisors) = divisors(sides);
-    let of = |report: &Contents, name: &str| format!("{}, {name}", report.experiment);
-    let text = format!(
-        "{}{} and {}, in {per}\n{}{}",
-        machines(before, after),
-        of(before, one),
-        of(after, other),
-        difference::text((ledgers[0], divisors[0]), (ledgers[1], divisors[1]), by),
-        cannot_change([(before, one), (after, other)])
-    );
-    print_text(&text)
+/// The ledger of a variant of the report at `place`.
+fn ledger_of<'a>(place: &Path, (report, name): Side<'a>) -> Result<&'a Ledger, Failure> {
+    report.ledger.get(name).ok_or_else(|| {
+        let hint = suggest(name, report.ledger.keys().map(String::as_str));
+        Failure::input(place.display(), format!("no variant is called `{name}`; {hint}"))
+    })
 }
 
 /// What two variants' cycles are of, and what to divide those of each by.
-fn divisors(sides: [(&Contents, &String); 2]) -> (String, [u64; 2]) {
+fn divisors(sides: [Side<'_>; 2]) -> (String, [u64; 2]) {
     let [(before, one), (after, other)] = sides;
-    let of = |report: &Contents, name| report.variants.get(name).map(|of| of.divisor.get());
+    let of = |report: &Contents, name: &str| report.variants.get(name).map(|of| of.divisor.get());
     // A report of `boot` has no calls: both are as they are then.
     match (&before.per, &after.per, of(before, one), of(after, other)) {
         (Some(per), Some(same), Some(one), Some(other)) if per == same => {
@@ -191,11 +268,7 @@ fn divisors(sides: [(&Contents, &String); 2]) -> (String, [u64; 2]) {
 }
 
 /// Draws the second of two variants, with what changed since the first.
-fn draw(
-    path: &Path,
-    sides: [(&Contents, &String); 2],
-    ledgers: [&Ledger; 2],
-) -> Result<(), Failure> {
+fn draw(path: &Path, sides: [Side<'_>; 2], ledgers: [&Ledger; 2]) -> Result<(), Failure> {
     let (per, divisors) = divisors(sides);
     let cycles = |at: usize| ledgers[at].elapsed_thread_cycles as f64 / divisors[at] as f64;
     let [(before, one), (after, other)] = sides;

@@ -119,14 +119,22 @@ impl Charge {
     /// The cause, marked where it is indirect.
     #[must_use]
     pub fn why(&self) -> String {
-        if self.indirect { format!("{} (indirect)", self.cause) } else { self.cause.clone() }
+        why(&self.cause, self.indirect)
     }
 
     /// The instruction with its offset.
     #[must_use]
     pub fn place(&self) -> String {
-        format!("+{:#x} {}", self.offset, self.instruction).trim_end().to_owned()
+        place_of(self.offset, &self.instruction)
     }
+}
+
+fn why(cause: &str, is_indirect: bool) -> String {
+    if is_indirect { format!("{cause} (indirect)") } else { cause.to_owned() }
+}
+
+fn place_of(offset: u64, instruction: &str) -> String {
+    format!("+{offset:#x} {instruction}").trim_end().to_owned()
 }
 
 #[cfg(test)]
