@@ -33,7 +33,7 @@ pub const PMC1CE: u64 = bit(48);
 pub const PMCJCE: u64 = bit(49);
 /// MMCR0: the others wait for PMC1 to be negative, or for an enabled condition.
 pub const TRIGGER: u64 = bit(50);
-/// MMCR0: FCP tells kinds of problem state apart.
+/// MMCR0: problem state is frozen by its kind: without FCP with MSR\[HV\]=1, with FCP with MSR\[HV\]=0.
 pub const FCPC: u64 = bit(51);
 /// MMCR0: PMC5 and PMC6 count whatever the run latch says.
 pub const CC56RUN: u64 = bit(55);
@@ -79,6 +79,49 @@ pub mod mmcr2 {
 /// MMCR1: the event that PMC1 to PMC4 count.
 pub const EVENTS: [Field; 4] =
     [Field::new(32, 39), Field::new(40, 47), Field::new(48, 55), Field::new(56, 63)];
+
+/// MMCR0\[PMCC\]: PMC5 and PMC6 do not belong to the performance monitor.
+pub const OUTSIDE: u64 = 3;
+
+/// What a counter counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Quantity {
+    /// Cycles of the processor.
+    Cycles,
+    /// Instructions that completed.
+    Instructions,
+}
+
+/// An event of PMC1 to PMC4 that is about cycles or instructions.
+///
+/// Source: the events of POWER8 and POWER9 in Linux's `power8-events-list.h` and `power9-events-list.h` (PM_CYC,
+/// PM_INST_CMPL, PM_RUN_CYC, PM_RUN_INST_CMPL), and those that ISA 2.07 has for all processors, as QEMU's
+/// `power8-pmu.c` has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// What it counts.
+    pub what: Quantity,
+    /// Only while the run latch is on.
+    pub needs_run_latch: bool,
+    /// MMCR0\[FC1-4WAIT\] does not freeze it.
+    pub ignores_wait: bool,
+}
+
+impl Event {
+    /// Event `number` of counter `counter`, 1 to 4; `None` if it is about anything else.
+    #[must_use]
+    pub const fn of(counter: u32, number: u32) -> Option<Self> {
+        let (what, needs_run_latch) = match (counter, number) {
+            (1..=4, 0x1E) | (1, 0xF0) => (Quantity::Cycles, false),
+            (1..=4, 0x02) | (1, 0xFE) => (Quantity::Instructions, false),
+            (2, 0xF4) => (Quantity::Cycles, true),
+            (4, 0xFA) => (Quantity::Instructions, true),
+            _ => return None,
+        };
+        Some(Self { what, needs_run_latch, ignores_wait: matches!((counter, number), (1, 0xF0)) })
+    }
+}
 
 /// MMCRA: instructions are sampled.
 pub const SAMPLE_ENABLE: u64 = bit(63);

@@ -55,7 +55,13 @@ pub fn wake(
     level: u64,
     restore: &SelfRestore,
 ) -> Option<Taken> {
+    let counts = thread.activity == Activity::Waiting;
+    thread.count();
     thread.time.charge_wait_until(thread.wakes_at);
+    if !counts {
+        // Power saving stops the counters.
+        thread.count_anew();
+    }
     thread.wakes_at = u64::MAX;
     if std::mem::replace(&mut thread.activity, Activity::Running) == Activity::Waiting {
         return None;

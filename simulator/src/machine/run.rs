@@ -230,6 +230,10 @@ impl Machine {
                 }
             }
             let deadline = end.min(interrupt::decrementers::next_timer(thread, &self.state.shared));
+            // An instruction is a cycle.
+            let (cycles, instructions) = thread.next_alert();
+            let alert = thread.time.cycles().saturating_add(cycles.min(instructions));
+            let deadline = deadline.min(alert);
             match self.blocks(index, deadline, observer) {
                 StretchEnd::Place => return Ok(()),
                 StretchEnd::Trap if self.trap(index, observer)? => return Ok(()),
@@ -250,6 +254,7 @@ impl Machine {
         let shared = &mut self.state.shared;
         thread.cia = thread.nia;
         thread.run_start = thread.nia;
+        thread.count();
         if let Some(taken) = interrupt::take_pending(thread, shared) {
             self.took(index, taken, observer);
         }

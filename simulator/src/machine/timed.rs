@@ -176,15 +176,19 @@ impl Machine {
                     continue;
                 }
                 let deadline = interrupt::decrementers::next_timer(thread, shared);
+                let (cycles, instructions) = thread.next_alert();
+                let deadline = deadline.min(thread.time.cycles().saturating_add(cycles));
+                let limit = thread.steps().saturating_add(instructions);
                 let mode = Mode::of(thread);
-                siblings[place] = Some(Entered { deadline, mode, block: None });
+                siblings[place] = Some(Entered { deadline, limit, mode, block: None });
             }
             let steps = self.state.steps();
             if steps >= end {
                 return Ok(());
             }
-            let limit = self.state.threads[index].steps() + (end - steps);
             let Some(entered) = &mut siblings[place] else { unreachable!("it was entered above") };
+            let limit = self.state.threads[index].steps() + (end - steps);
+            let limit = limit.min(entered.limit);
             match self.timed_blocks(index, entered, limit, observer) {
                 StretchEnd::Turn => index = self.next_of_core(index),
                 StretchEnd::Place => return Ok(()),
@@ -287,6 +291,8 @@ impl Machine {
 struct Entered {
     /// The cycle at which it has to enter anew.
     deadline: u64,
+    /// Its steps at which it has to.
+    limit: u64,
     mode: Mode,
     /// The block that it is inside of, and its place there.
     block: Option<(u32, usize)>,

@@ -12,6 +12,7 @@ use crate::state::cores::Core;
 use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::state::power_saving::PowerSaving;
 use crate::state::switches::Switches;
+use crate::state::thread::counters::Missing;
 use crate::state::thread::{Reservation, Thread};
 use crate::state::xics::{Register, Xics};
 
@@ -79,9 +80,21 @@ pub struct Shared {
     stale_code: BTreeSet<usize>,
     /// A store did more than store: the machine looks before the thread goes on.
     must_look: bool,
+    /// What the performance monitor was asked for and does not have.
+    missing: BTreeSet<Missing>,
 }
 
 impl Shared {
+    /// What performance monitors were asked for so far and do not have: it never happens.
+    pub fn missing(&self) -> impl Iterator<Item = Missing> {
+        self.missing.iter().copied()
+    }
+
+    /// Notes what a performance monitor does not have.
+    pub(crate) fn note_missing(&mut self, missing: impl IntoIterator<Item = Missing>) {
+        self.missing.extend(missing);
+    }
+
     /// The shared part of a machine with `threads` threads.
     #[must_use]
     pub fn new(
@@ -112,6 +125,7 @@ impl Shared {
             reservations,
             stale_code: BTreeSet::new(),
             must_look: false,
+            missing: BTreeSet::new(),
         }
     }
 

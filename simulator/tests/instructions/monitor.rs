@@ -1,5 +1,5 @@
-//! The performance monitor and event-based branches: which writes stop the machine because a counter would
-//! count, what an alert does, and what problem state may touch. Source of the rules: Power ISA 3.0B Book III,
+//! The performance monitor and event-based branches: what counts when, what an alert does, and what problem state may
+//! touch. Source of the rules: Power ISA 3.0B Book III,
 //! Performance Monitor Facility, as Microwatt's `pmu.vhdl` and QEMU have it.
 
 use crate::parts::{GUEST, HYPERVISOR, PROBLEM, Parts, vector};
@@ -10,7 +10,8 @@ use arch::registers::spr::Spr;
 use arch::registers::{bescr, msr};
 use simulator::exec::Flow;
 use simulator::interrupt::{event, pending};
-use simulator::state::thread::trap::{Cause, StopReason};
+use simulator::state::thread::counters::Missing;
+use simulator::state::thread::trap::Cause;
 
 const CTRL: i64 = 152;
 const MMCR2: i64 = 785;
@@ -35,103 +36,175 @@ impl Parts {
     }
 }
 
-/// Powers on with the run latch, and writes registers; what the last write is refused for.
-fn refusal(writes: &[(i64, u64)]) -> Option<&'static str> {
+/// What the counters count of 70 cycles and 7 instructions in `state`, once these registers are written.
+fn counted_in(state: u64, writes: &[(i64, u64)]) -> [u64; 6] {
     let mut parts = Parts::new(HYPERVISOR);
     parts.put(CTRL, 1).unwrap();
-    let (last, first) = writes.split_last().expect("there is a write");
-    for &(number, value) in first {
+    for &(number, value) in writes {
         assert_eq!(parts.put(number, value), Ok(Flow::Synchronize), "SPR {number} = {value:#x}");
     }
-    let old = parts.get(if last.0 == CTRL { 136 } else { last.0 });
-    match parts.put(last.0, last.1) {
-        Ok(flow) => {
-            assert_eq!(flow, Flow::Synchronize);
-            None
-        }
-        Err(Cause::Stop(StopReason::SprNotModelled { what, .. })) => {
-            let now = parts.get(if last.0 == CTRL { 136 } else { last.0 });
-            assert_eq!(now, old, "a refused value is not kept");
-            Some(what)
-        }
-        other => panic!("{other:?}"),
+    parts.thread.set_msr(state);
+    parts.pass(70, 7);
+    parts.thread.set_msr(HYPERVISOR);
+    let counted = std::array::from_fn(|index| parts.get(PMC1 + index as i64));
+    parts.put(MMCR0, monitor::FC).unwrap();
+    counted
+}
+
+/// The same in the hypervisor's state.
+fn counted(writes: &[(i64, u64)]) -> [u64; 6] {
+    counted_in(HYPERVISOR, writes)
+}
+
+impl Parts {
+    /// So many cycles and instructions pass.
+    fn pass(&mut self, cycles: u64, instructions: u64) {
+        self.thread.time.charge_functional(cycles);
+        self.thread.completed += instructions;
     }
 }
 
+const NOTHING: [u64; 6] = [0; 6];
+/// PMC5 and PMC6.
+const LAST: [u64; 6] = [0, 0, 0, 0, 7, 70];
+
 #[test]
-fn a_write_stops_the_machine_exactly_if_a_counter_would_count() {
-    let both = monitor::FC1_4 | monitor::FC5_6;
-    // Frozen: all, by groups, in all states, whatever MSR[PMM].
-    for frozen in [monitor::FC, both, ALL_STATES, ALL_MARKS, both | monitor::TRIGGER] {
-        assert_eq!(refusal(&[(MMCR1, 0x0202_0202), (MMCR0, frozen)]), None, "{frozen:#x}");
-    }
-    // One state, or one kind of problem state, that is not frozen.
-    for missing in [monitor::FCS, monitor::FCP, monitor::FCH] {
-        let value = ALL_STATES & !missing | monitor::FC1_4;
-        assert_eq!(refusal(&[(MMCR0, value)]), Some("counting by PMC5"), "{value:#x}");
-    }
-    let value = ALL_STATES | monitor::FCPC | monitor::FC1_4;
-    assert_eq!(refusal(&[(MMCR0, value)]), Some("counting by PMC5"));
-    assert_eq!(refusal(&[(MMCR0, monitor::FCM0)]), Some("counting by PMC5"));
-    // PMC1 to PMC4 count if they have an event, whichever is written last.
-    assert_eq!(refusal(&[(MMCR0, monitor::FC5_6)]), None);
-    for (number, what) in (1..=4).zip([
-        "counting by PMC1",
-        "counting by PMC2",
-        "counting by PMC3",
-        "counting by PMC4",
-    ]) {
-        let event = 0x02 << (8 * (4 - number));
-        assert_eq!(refusal(&[(MMCR1, event), (MMCR0, monitor::FC5_6)]), Some(what));
-        assert_eq!(refusal(&[(MMCR0, monitor::FC5_6), (MMCR1, event)]), Some(what));
+fn the_last_two_count_instructions_and_cycles_and_the_others_their_events() {
+    assert_eq!(counted(&[(MMCR0, 0)]), LAST);
+    assert_eq!(counted(&[(MMCR1, 0x021E_021E), (MMCR0, 0)]), [7, 70, 7, 70, 7, 70]);
+    assert_eq!(counted(&[(MMCR0, 0), (MMCR1, 0x1E02_1E02)]), [70, 7, 70, 7, 7, 70]);
+    assert_eq!(counted(&[(MMCR1, 0xF0F4_00FA), (MMCR0, monitor::FC5_6)]), [70, 70, 0, 7, 0, 0]);
+    assert_eq!(counted(&[(MMCR1, 0xFE02_0202), (MMCR0, monitor::FC1_4)]), LAST);
+    // The same number is something else for another counter.
+    assert_eq!(counted(&[(MMCR1, 0x00F0_F4FE), (MMCR0, monitor::FC5_6)]), NOTHING);
+}
+
+#[test]
+fn states_and_marks_freeze() {
+    let marked = |state| state | msr::PMM;
+    for state in [HYPERVISOR, GUEST, PROBLEM, PROBLEM | msr::HV] {
+        for (bit, freezes) in [
+            (monitor::FCH, state == HYPERVISOR),
+            (monitor::FCS, state == GUEST),
+            (monitor::FCP, state & msr::PR != 0),
+            (monitor::FCPC, state == PROBLEM | msr::HV),
+            (monitor::FCP | monitor::FCPC, state == PROBLEM),
+            (monitor::FCM0, true),
+            (monitor::FCM1, false),
+            (ALL_STATES, true),
+            (ALL_MARKS, true),
+            (monitor::FC, true),
+        ] {
+            let expected = if freezes { NOTHING } else { LAST };
+            assert_eq!(counted_in(state, &[(MMCR0, bit)]), expected, "{state:#x}: {bit:#x}");
+        }
+        assert_eq!(counted_in(marked(state), &[(MMCR0, monitor::FCM0)]), LAST);
+        assert_eq!(counted_in(marked(state), &[(MMCR0, monitor::FCM1)]), NOTHING);
     }
 }
 
 #[test]
 fn mmcr2_freezes_counters_one_by_one() {
-    let frozen = |number, fields: &[u32]| {
-        fields.iter().fold(0, |value, &field| value | mmcr2::of(number, field))
-    };
-    for fields in [&[mmcr2::S, mmcr2::P0, mmcr2::H][..], &[mmcr2::M0, mmcr2::M1]] {
-        let (five, six) = (frozen(5, fields), frozen(6, fields));
-        assert_eq!(refusal(&[(MMCR2, five | six), (MMCR0, monitor::FC1_4)]), None);
-        assert_eq!(refusal(&[(MMCR2, six), (MMCR0, 0)]), Some("counting by PMC5"));
-        assert_eq!(refusal(&[(MMCR2, five), (MMCR0, 0)]), Some("counting by PMC6"));
-        let unfreeze = [(MMCR2, five | six), (MMCR0, 0), (MMCR2, five)];
-        assert_eq!(refusal(&unfreeze), Some("counting by PMC6"));
+    let frozen = |number, field| mmcr2::of(number, field);
+    for (state, field) in [
+        (HYPERVISOR, mmcr2::H),
+        (GUEST, mmcr2::S),
+        (PROBLEM, mmcr2::P0),
+        (HYPERVISOR, mmcr2::M0),
+        (HYPERVISOR | msr::PMM, mmcr2::M1),
+    ] {
+        let of = |value| counted_in(state, &[(MMCR2, value), (MMCR0, 0)]);
+        assert_eq!(of(frozen(5, field)), [0, 0, 0, 0, 0, 70]);
+        assert_eq!(of(frozen(6, field)), [0, 0, 0, 0, 7, 0]);
+        assert_eq!(of(frozen(1, field)), LAST);
     }
-    // State by state, some here and some there.
-    let some = frozen(5, &[mmcr2::P0]) | frozen(6, &[mmcr2::P0]);
-    assert_eq!(refusal(&[(MMCR2, some), (MMCR0, monitor::FCS | monitor::FCH)]), None);
+    assert_eq!(counted_in(GUEST, &[(MMCR2, frozen(5, mmcr2::H)), (MMCR0, 0)]), LAST);
 }
 
 #[test]
 fn the_run_latch_lets_counters_count() {
     let waits = monitor::FC1_4WAIT;
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, 0)]), None);
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, 0), (CTRL, 1)]), Some("counting by PMC5"));
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, monitor::CC56RUN)]), Some("counting by PMC5"));
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, waits)]), None);
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, 0)]), Some("counting by PMC4"));
-    let cycles = [(CTRL, 0), (MMCR1, 0xF000_0000), (MMCR0, waits)];
-    assert_eq!(refusal(&cycles), Some("counting by PMC1"));
+    assert_eq!(counted(&[(CTRL, 0), (MMCR0, 0)]), NOTHING);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR0, 0), (CTRL, 1)]), LAST);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR0, monitor::CC56RUN)]), LAST);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, waits)]), NOTHING);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR1, 0x02), (MMCR0, 0)]), [0, 0, 0, 7, 0, 0]);
+    // Some events are about the run latch, and one does not ask for it.
+    assert_eq!(counted(&[(CTRL, 0), (MMCR1, 0x00F4_00FA), (MMCR0, 0)]), NOTHING);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR1, 0xF000_0000), (MMCR0, waits)]), [70, 0, 0, 0, 0, 0]);
+    let freeze = mmcr2::of(1, mmcr2::WAIT);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR1, 0xF000_0000), (MMCR2, freeze), (MMCR0, 0)]), NOTHING);
     // PMCC=3 takes PMC5 and PMC6 out of the performance monitor: nothing else freezes them.
     let outside = monitor::FC | monitor::PMCC.mask();
-    assert_eq!(refusal(&[(MMCR0, outside)]), Some("counting by PMC5"));
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, outside)]), None);
-    assert_eq!(refusal(&[(CTRL, 0), (MMCR0, outside), (CTRL, 1)]), Some("counting by PMC5"));
+    assert_eq!(counted(&[(MMCR0, outside)]), LAST);
+    assert_eq!(counted(&[(CTRL, 0), (MMCR0, outside)]), NOTHING);
 }
 
 #[test]
-fn sampling_and_events_of_the_time_base_stop_the_machine_where_they_matter() {
-    assert_eq!(refusal(&[(MMCRA, 1)]), Some("sampling of instructions"));
-    assert_eq!(refusal(&[(MMCRA, 2)]), None);
+fn what_was_counted_before_a_change_stays() {
+    let mut parts = Parts::new(HYPERVISOR);
+    parts.put(MMCR1, 0x0200_0000).unwrap();
+    parts.put(MMCR0, monitor::FCH).unwrap();
+    parts.thread.set_msr(GUEST);
+    parts.pass(5, 3);
+    parts.thread.set_msr(HYPERVISOR);
+    parts.pass(1000, 1000);
+    parts.thread.set_msr(PROBLEM);
+    parts.pass(50, 30);
+    parts.thread.set_msr(HYPERVISOR);
+    assert_eq!((parts.get(PMC1), parts.get(PMC1 + 4), parts.get(PMC1 + 5)), (33, 33, 55));
+    // Counters have 32 bits.
+    parts.put(PMC1 + 5, 0xFFFF_FFFF).unwrap();
+    parts.put(MMCR0, 0).unwrap();
+    parts.pass(2, 1);
+    assert_eq!((parts.get(PMC1 + 5), parts.get(PMC1)), (1, 34));
+}
+
+#[test]
+fn what_the_monitor_does_not_have_is_noted_and_never_happens() {
+    let missing = |writes: &[(i64, u64)]| {
+        let mut parts = Parts::new(GUEST);
+        for &(number, value) in writes {
+            assert_eq!(parts.put(number, value), Ok(Flow::Synchronize));
+        }
+        parts.shared.missing().collect::<Vec<_>>()
+    };
+    let event = |counter, number| Missing::Event { counter, number };
+    assert_eq!(missing(&[(MMCR1, 0x0254_001E), (MMCR0, 0)]), [event(2, 0x54)]);
+    assert_eq!(missing(&[(MMCR0, 0), (MMCR1, 0xFF00)]), [event(3, 0xFF)]);
+    assert_eq!(missing(&[(MMCR1, 0xFF00), (MMCR0, monitor::FC)]), []);
+    assert_eq!(missing(&[(MMCRA, 1)]), [Missing::Sampling]);
+    assert_eq!(missing(&[(MMCRA, 2)]), []);
     let time_base = monitor::FC | monitor::TBEE;
-    assert_eq!(refusal(&[(MMCR0, time_base | monitor::FCECE)]), None);
+    assert_eq!(missing(&[(MMCR0, time_base | monitor::FCECE)]), []);
     for matters in [monitor::PMAE, monitor::TRIGGER] {
-        let what = refusal(&[(MMCR0, time_base | matters)]).expect("a stop");
-        assert!(what.contains("time base"), "{what}");
+        assert_eq!(missing(&[(MMCR0, time_base | matters)]), [Missing::TimeBase]);
     }
+}
+
+#[test]
+fn a_counter_that_becomes_negative_makes_an_alert() {
+    let mut parts = Parts::new(GUEST);
+    parts.put(PMC1 + 4, 0x7FFF_FFFE).unwrap();
+    let armed = monitor::PMAE | monitor::PMCJCE | monitor::FCECE;
+    parts.put(MMCR0, armed).unwrap();
+    parts.pass(9, 1);
+    assert_eq!(parts.get(MMCR0), armed);
+    parts.pass(9, 1);
+    let occurred = armed & !monitor::PMAE | monitor::PMAO | monitor::FC;
+    assert_eq!(parts.get(MMCR0), occurred);
+    parts.pass(9, 1);
+    assert_eq!((parts.get(PMC1 + 4), parts.get(PMC1 + 5)), (0x8000_0000, 18), "all are frozen");
+
+    // The others wait for PMC1.
+    let mut parts = Parts::new(GUEST);
+    parts.put(PMC1, 0x7FFF_FFFF).unwrap();
+    parts.put(MMCR1, 0x0202_0000).unwrap();
+    parts.put(MMCR0, monitor::TRIGGER).unwrap();
+    parts.pass(1, 1);
+    assert_eq!((parts.get(PMC1 + 1), parts.get(MMCR0)), (0, 0));
+    parts.pass(1, 1);
+    assert_eq!((parts.get(PMC1), parts.get(PMC1 + 1)), (0x8000_0001, 1));
 }
 
 #[test]

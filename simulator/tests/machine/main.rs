@@ -112,7 +112,7 @@ fn a_secondary_starts_with_its_pir_and_only_once() {
 #[test]
 fn what_is_not_modelled_stops_with_a_report_that_names_it() {
     let cases = [
-        (Program::default().set(3, 0).op(Mnemonic::Mtspr, &[795, 3]), "MMCR0"),
+        (Program::default().set(3, 1).op(Mnemonic::Mtspr, &[338, 3]), "PCR"),
         (Program::default().op(Mnemonic::Mfspr, &[3, 25]), "SPR 25"),
         (Program::default().op(Mnemonic::Cpabort, &[]), "cpabort is not modelled"),
         (Program::default().op(Mnemonic::Ldu, &[3, 8, 0]), "invalid form of ldu"),

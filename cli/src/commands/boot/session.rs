@@ -1,6 +1,6 @@
 //! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use lab::system::Exit;
 use lab::user_file::{Files, destination, is_same_file};
 use simulator::pipeline::Settings;
 use simulator::platform::layout;
+use simulator::state::thread::counters::Missing;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
 use super::awaited::Awaited;
@@ -52,6 +53,8 @@ pub(super) struct Session {
     /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
     /// that it is asked for again.
     in_vain: Option<u64>,
+    /// What of the performance monitor was said to be missing.
+    missing: BTreeSet<Missing>,
     has_ended: bool,
     names: Names,
     /// The first step that the ledger has, while it is not reached.
@@ -194,6 +197,7 @@ impl Session {
             typist,
             limit,
             in_vain: None,
+            missing: BTreeSet::new(),
             has_ended: false,
             names,
             begins_at: arguments.warm_up.map(|steps| now.saturating_add(steps)),
@@ -320,6 +324,7 @@ impl Session {
             self.surroundings.screen.show(&output)?;
             self.tell_of_the_end_of_input();
             self.tell_of_a_panic(&output);
+            self.tell_of_what_is_missing();
             if let Some(at) = self.stopped(&end) {
                 return Ok(Ending::At(at));
             }
@@ -392,6 +397,15 @@ impl Session {
                 "the kernel has panicked and may spin for ever; the run goes on: end it with Ctrl-C, or run with \
                  `--until-console 'Kernel panic'`, --steps, or `--append panic=-1` for a reboot",
             );
+        }
+    }
+
+    /// Says once of each what a performance monitor was asked for and does not have.
+    fn tell_of_what_is_missing(&mut self) {
+        for missing in self.machine.state().shared.missing() {
+            if self.missing.insert(missing) {
+                say(missing);
+            }
         }
     }
 

@@ -43,6 +43,7 @@ pub fn entry_words() -> Vec<u8> {
 pub fn enter_payload(thread: &mut Thread, entry: u64) {
     thread.activity = Activity::Running;
     thread.set_msr(ENTRY_MSR);
+    thread.count_anew();
     thread.nia = entry;
     thread.gpr = [0; 32];
     thread.gpr[1] = layout::STACK;

@@ -1,6 +1,7 @@
 //! One hardware thread: its architected state, and what the machine remembers while it executes.
 
 pub mod accesses;
+pub mod counters;
 pub mod shortcuts;
 pub mod trap;
 
@@ -19,6 +20,7 @@ use crate::state::power_saving::{Asked, Reached};
 use crate::state::slb::SlbEntry;
 use crate::state::timers::{Timers, Underflow};
 use accesses::Accesses;
+use counters::Counters;
 use shortcuts::Shortcuts;
 use trap::Cause;
 
@@ -109,6 +111,8 @@ pub struct Thread {
     pub slb: Vec<SlbEntry>,
     /// What the hypervisor decrementer's sign has brought.
     pub(crate) underflow: Underflow,
+    /// What counts.
+    pub(crate) counters: Counters,
     /// Invalidations that other cores have yet to make for this thread.
     pub outstanding: Outstanding,
     /// Instructions completed since power-on.
@@ -171,6 +175,7 @@ impl Thread {
             reservation: None,
             slb: vec![SlbEntry::default(); processor.facts().slb_entries],
             underflow: Underflow::default(),
+            counters: Counters::default(),
             outstanding: Outstanding::default(),
             completed: 0,
             interrupts: 0,
@@ -212,7 +217,13 @@ impl Thread {
     /// Writes what the processor keeps of the MSR. The caller ends the run of instructions, so that nothing
     /// decoded under the old state goes on.
     pub fn set_msr(&mut self, value: u64) {
-        self.msr = value & self.msr_kept;
+        let value = value & self.msr_kept;
+        if self.may_change_counting(self.msr, value) {
+            self.count();
+            self.msr = value;
+            self.count_anew();
+        }
+        self.msr = value;
     }
 
     /// A thread-scope register's stored value, without the effects of `mfspr`.
@@ -382,6 +393,7 @@ impl PartialEq for Thread {
                 (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
                 (thread.wakes_at, thread.asked, thread.reached, thread.underflow),
+                thread.counters,
             )
         };
         visible(self) == visible(other)

@@ -1,0 +1,229 @@
+//! The performance monitor's counters: which of them count in the thread's state, how far they are, and what follows
+//! when one becomes negative.
+//!
+//! The registers are brought up to date where somebody looks, and where what counts changes. Source of the rules: Power
+//! ISA 3.0B Book III, Performance Monitor Facility; [`arch::registers::monitor`] has those of the fields. Which counter
+//! counts when is Microwatt's `pmu.vhdl`.
+
+use std::fmt;
+
+use arch::registers::monitor::{self, Event, Quantity, mmcr2};
+use arch::registers::msr;
+use arch::registers::spr::Spr;
+use serde::{Deserialize, Serialize};
+
+use super::Thread;
+
+/// PMC1 to PMC6.
+const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc5, Spr::Pmc6];
+
+/// What of the MSR freezes counters.
+const FREEZING: u64 = msr::HV | msr::PR | msr::PMM;
+
+/// What is remembered of the counters between two looks at them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    /// What each counts in the thread's state.
+    what: [Option<Quantity>; 6],
+    /// Cycles and instructions of the thread up to which the registers have counted.
+    cycles: u64,
+    instructions: u64,
+}
+
+/// What the registers ask for that the machine does not have: it never happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Missing {
+    /// A counter, 1 to 4, is to count an event of this number.
+    Event {
+        /// The counter.
+        counter: u32,
+        /// The event's number in MMCR1.
+        number: u32,
+    },
+    /// Instructions are to be sampled: MMCRA\[SAMPLE_ENABLE\].
+    Sampling,
+    /// Transitions of a time-base bit are to be events: MMCR0\[TBEE\].
+    TimeBase,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event { counter, number } => {
+                write!(
+                    f,
+                    "PMC{counter} was to count event {number:#04x}, which the machine does not have: it stays as it is"
+                )
+            }
+            Self::Sampling => {
+                f.write_str("MMCRA[SAMPLE_ENABLE]: the machine samples no instructions")
+            }
+            Self::TimeBase => {
+                f.write_str("MMCR0[TBEE]: time-base bits are no events of the machine")
+            }
+        }
+    }
+}
+
+impl Thread {
+    /// Brings the counters up to date, and does what follows from one that is negative.
+    pub(crate) fn count(&mut self) {
+        if self.counters.what == [None; 6] {
+            return;
+        }
+        let (cycles, instructions) = (self.time_now().cycles(), self.completed_now());
+        let Counters { what, cycles: from, instructions: first } = self.counters;
+        self.counters.cycles = cycles;
+        self.counters.instructions = instructions;
+        for (counter, what) in COUNTERS.into_iter().zip(what) {
+            let more = match what {
+                None => continue,
+                Some(Quantity::Cycles) => cycles.saturating_sub(from),
+                Some(Quantity::Instructions) => instructions.saturating_sub(first),
+            };
+            let value = self.spr(counter).wrapping_add(more) & counter.row().mask();
+            self.set_spr(counter, value);
+        }
+        self.alert();
+    }
+
+    /// From here on counts what the registers and the thread's state ask for; what passed before is left out if
+    /// nobody has called [`count`](Self::count).
+    pub(crate) fn count_anew(&mut self) {
+        let what = std::array::from_fn(|index| self.counted_by(index as u32 + 1));
+        let (cycles, instructions) = (self.time_now().cycles(), self.completed_now());
+        self.counters = Counters { what, cycles, instructions };
+    }
+
+    /// Whether a change of the MSR from `old` to `new` may change what counts.
+    #[inline]
+    pub(super) fn may_change_counting(&self, old: u64, new: u64) -> bool {
+        // Mostly all are frozen, for all states.
+        (old ^ new) & FREEZING != 0
+            && (self.spr(Spr::Mmcr0) & monitor::FC == 0 || self.is_outside())
+    }
+
+    /// Whether PMC5 and PMC6 do not belong to the performance monitor.
+    fn is_outside(&self) -> bool {
+        monitor::PMCC.get(self.spr(Spr::Mmcr0)) == monitor::OUTSIDE
+    }
+
+    /// What counter `number`, 1 to 6, counts in the thread's state.
+    fn counted_by(&self, number: u32) -> Option<Quantity> {
+        let (mmcr0, freezes) = (self.spr(Spr::Mmcr0), self.spr(Spr::Mmcr2));
+        let runs = self.spr(Spr::Ctrl) & 1 != 0;
+        let last = if number == 5 { Quantity::Instructions } else { Quantity::Cycles };
+        if number > 4 && self.is_outside() {
+            // Nothing freezes it but the run latch.
+            return runs.then_some(last);
+        }
+        let is_set =
+            |bits: u64, field: u32| mmcr0 & bits != 0 || freezes & mmcr2::of(number, field) != 0;
+        let (is_off, what) = if number > 4 {
+            (mmcr0 & monitor::FC5_6 != 0 || !runs && mmcr0 & monitor::CC56RUN == 0, last)
+        } else {
+            let Event { what, needs_run_latch, ignores_wait } = self.event(number)?;
+            let waits = mmcr0 & monitor::FC1_4WAIT != 0 && !ignores_wait;
+            (mmcr0 & monitor::FC1_4 != 0 || !runs && (waits || needs_run_latch), what)
+        };
+        // While it is set the others wait for PMC1.
+        let waits_for_first = number > 1 && mmcr0 & monitor::TRIGGER != 0;
+        let by_state = if self.is_hypervisor() {
+            is_set(monitor::FCH, mmcr2::H)
+        } else if !self.is_problem() {
+            is_set(monitor::FCS, mmcr2::S)
+        } else {
+            self.is_frozen_in_problem_state() || is_set(0, mmcr2::P0)
+        };
+        let by_mark = if self.msr() & msr::PMM != 0 {
+            is_set(monitor::FCM1, mmcr2::M1)
+        } else {
+            is_set(monitor::FCM0, mmcr2::M0)
+        };
+        let is_frozen = is_off
+            || mmcr0 & monitor::FC != 0
+            || !runs && is_set(0, mmcr2::WAIT)
+            || waits_for_first
+            || by_state
+            || by_mark;
+        (!is_frozen).then_some(what)
+    }
+
+    /// Whether MMCR0 freezes in the thread's problem state. FCPC turns FCP into a choice: the hypervisor's programs,
+    /// or with FCP those of partitions.
+    fn is_frozen_in_problem_state(&self) -> bool {
+        let has = |bit: u64| self.spr(Spr::Mmcr0) & bit != 0;
+        let is_hypervisors = self.msr() & msr::HV != 0;
+        if has(monitor::FCPC) { has(monitor::FCP) != is_hypervisors } else { has(monitor::FCP) }
+    }
+
+    fn event(&self, number: u32) -> Option<Event> {
+        let field = monitor::EVENTS[number as usize - 1];
+        Event::of(number, field.get(self.spr(Spr::Mmcr1)) as u32)
+    }
+
+    /// What the registers ask for that never happens here.
+    pub(crate) fn missing_of_monitor(&self) -> Vec<Missing> {
+        let mmcr0 = self.spr(Spr::Mmcr0);
+        let events = (1..=4).filter_map(|counter| {
+            let number = monitor::EVENTS[counter as usize - 1].get(self.spr(Spr::Mmcr1)) as u32;
+            let counts = number != 0 && mmcr0 & (monitor::FC | monitor::FC1_4) == 0;
+            let is_missing = counts && Event::of(counter, number).is_none();
+            is_missing.then_some(Missing::Event { counter, number })
+        });
+        let samples = self.spr(Spr::Mmcra) & monitor::SAMPLE_ENABLE != 0;
+        let has_event = mmcr0 & (monitor::PMAE | monitor::TRIGGER) != 0
+            || mmcr0 & (monitor::FCECE | monitor::FC) == monitor::FCECE;
+        let wants_time = mmcr0 & monitor::TBEE != 0 && has_event;
+        events
+            .chain(samples.then_some(Missing::Sampling))
+            .chain(wants_time.then_some(Missing::TimeBase))
+            .collect()
+    }
+
+    /// What negative counters do. An alert samples nothing: SIER says that SIAR and SDAR are not valid.
+    pub(crate) fn alert(&mut self) {
+        let old = self.spr(Spr::Mmcr0);
+        let mut mmcr0 = old;
+        let monitored = if self.is_outside() { &COUNTERS[..4] } else { &COUNTERS[..] };
+        let is_negative = |spr: &Spr| self.spr(*spr) & monitor::NEGATIVE != 0;
+        let first = is_negative(&Spr::Pmc1);
+        let others = monitored[1..].iter().any(is_negative);
+        let condition =
+            first && mmcr0 & monitor::PMC1CE != 0 || others && mmcr0 & monitor::PMCJCE != 0;
+        if condition && mmcr0 & monitor::PMAE != 0 {
+            mmcr0 = mmcr0 & !monitor::PMAE | monitor::PMAO;
+            self.set_spr(Spr::Sier, 0);
+        }
+        if condition && mmcr0 & (monitor::FCECE | monitor::TRIGGER) == monitor::FCECE {
+            mmcr0 |= monitor::FC;
+        }
+        if condition || first {
+            mmcr0 &= !monitor::TRIGGER;
+        }
+        if mmcr0 != old {
+            self.set_spr(Spr::Mmcr0, mmcr0);
+            self.count_anew();
+        }
+    }
+
+    /// After how many cycles, and how many instructions, a counter becomes negative for which something follows.
+    pub(crate) fn next_alert(&self) -> (u64, u64) {
+        let mut next = (u64::MAX, u64::MAX);
+        let mmcr0 = self.spr(Spr::Mmcr0);
+        for (index, what) in self.counters.what.into_iter().enumerate() {
+            let enable =
+                if index == 0 { monitor::PMC1CE | monitor::TRIGGER } else { monitor::PMCJCE };
+            let Some(what) = what.filter(|_| mmcr0 & enable != 0) else { continue };
+            let Some(left) = monitor::NEGATIVE.checked_sub(self.spr(COUNTERS[index])) else {
+                continue;
+            };
+            let distance = match what {
+                Quantity::Cycles => &mut next.0,
+                Quantity::Instructions => &mut next.1,
+            };
+            *distance = left.max(1).min(*distance);
+        }
+        next
+    }
+}
