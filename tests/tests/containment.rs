@@ -8,7 +8,7 @@ use lab::interruption::Interruption;
 use lab::on_qemu;
 use lab::system::System;
 use system_tests::containment::{self, MODES, harmless, misbehaving, on_threads, victims};
-use system_tests::number_from;
+use system_tests::{number_from, system_of};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -72,4 +72,22 @@ fn nobody_harms_the_others_on_four_cores_of_qemu() {
     let few: Vec<(&str, &str)> = MODES.iter().filter(is_one_of_few).copied().collect();
     let is_nightly = number_from("POWERVISOR_CORES", 4) != 4;
     check(if is_nightly { &MODES } else { &few }, [1, 4, 1], 500_000, on_qemu);
+}
+
+/// On our machine alone: QEMU's powernv counts by its own clock. `registers` checks its own counters with the rest.
+#[test]
+fn counters_harm_nobody() {
+    let text = include_str!("../../examples/misbehave.toml")
+        .replace("mode=tables", "mode=count")
+        .replace("memory =", "performance_monitor = true\nmemory =");
+    for topology in [[1, 1, 1], [1, 1, 4]] {
+        let transcript = watched(&on_threads(system_of(&text), topology));
+        let alone = victims(&watched(&on_threads(harmless(), topology)));
+        let wrong = containment::check(&transcript, &alone);
+        wrong.unwrap_or_else(|wrong| panic!("{topology:?}: {wrong}"));
+        let lines = transcript.lines();
+        let alerts =
+            lines.iter().find(|line| line.ends_with(" alerts")).expect("the end of `count`");
+        assert!(!alerts.contains(" 0 alerts"), "{topology:?}: no counter became negative");
+    }
 }

@@ -41,13 +41,14 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 34] = [
+    const MODES: [(&str, fn(rt::Partition)); 35] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
         ("instructions", instructions),
         ("stop", stop),
         ("registers", registers),
+        ("count", count), // with `performance_monitor = true`
         ("states", states),
         ("wild-states", wild_states), // ends, nobody says how
         ("hypercalls", hypercalls),
@@ -196,6 +197,39 @@ mod payload {
             "misbehave: {}",
             if REFUSED.load(Relaxed) > 0 { "refused" } else { "never refused" }
         );
+    }
+
+    /// Lets the performance monitor do anything at all, with counters about to become negative, and leaves the
+    /// partition meanwhile.
+    fn count(_: rt::Partition) {
+        const PMC: core::ops::RangeInclusive<u32> = 787..=792;
+        const MMCR0: u32 = 795;
+        // MMCR2, MMCRA, MMCR1.
+        const OTHERS: [u32; 3] = [785, 786, 798];
+        const FREEZE: u64 = 1 << 31;
+        const ROUNDS: u32 = 300;
+        rt::on_interrupt(Vector::PerformanceMonitor, |_| {
+            REFUSED.fetch_add(1, Relaxed);
+            execute_word(mtspr(MMCR0), FREEZE);
+        });
+        let mut numbers = Numbers::new(1);
+        let plain = msr();
+        for round in 0..ROUNDS {
+            PMC.for_each(|number| {
+                _ = execute_word(mtspr(number), 0x7FFF_FFFF - numbers.next() % 500)
+            });
+            OTHERS.iter().for_each(|&number| _ = execute_word(mtspr(number), numbers.next()));
+            // Without event-based branches, which have no handler.
+            execute_word(mtspr(MMCR0), numbers.next() & !FREEZE & !(1 << 20));
+            if round % 2 == 0 {
+                set_msr(plain | msr::EE);
+            }
+            // To anybody: it leaves the processor, as long as somebody waits.
+            rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+            set_msr(plain);
+        }
+        execute_word(mtspr(MMCR0), FREEZE);
+        rt::println!("misbehave: {} alerts", REFUSED.load(Relaxed));
     }
 
     /// The MSR's facilities, switched on one by one, and an instruction of each.

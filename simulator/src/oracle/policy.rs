@@ -27,6 +27,11 @@ pub enum Rule {
     Counts,
     /// It counts instructions: as [`Rule::Counts`], with so many in a tick.
     Completes,
+    /// It counts what the partition asks its performance monitor for, and keeps what it held while that is frozen: as
+    /// [`Rule::Completes`], with 32 bits.
+    Monitors,
+    /// MMCR0: what it held, or that with an alert which has occurred meanwhile.
+    Alerts,
     /// The time base itself.
     Time,
     /// A time: the same one.
@@ -90,10 +95,11 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Ctrl, Spr::Ppr, Spr::Psscr, Spr::Dpdes]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Tfhar, Spr::Tfiar, Spr::Texasr]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Bescr, Spr::Ebbhr, Spr::Ebbrr]), Rule::Kept, Rule::Kept),
-    (Set::Sprs(&[Spr::Mmcr0, Spr::Mmcr1, Spr::Mmcr2, Spr::Mmcra]), Rule::Kept, Rule::Kept),
+    (Set::Sprs(&[Spr::Mmcr0]), Rule::Alerts, Rule::Alerts),
+    (Set::Sprs(&[Spr::Mmcr1, Spr::Mmcr2, Spr::Mmcra]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Sier, Spr::Siar, Spr::Sdar]), Rule::Kept, Rule::Kept),
-    (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Kept, Rule::Kept),
-    (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Kept, Rule::Kept),
+    (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Monitors, Rule::Monitors),
+    (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Monitors, Rule::Monitors),
     (Set::Sprs(&[Spr::Mmcrs, Spr::Spmc1, Spr::Spmc2]), Rule::Kept, Rule::Kept),
     // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),

@@ -34,6 +34,8 @@ use crate::visible::one_line;
 
 /// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
 const IDLE_SLICE: u64 = 1 << 14;
+/// Of so many things that the performance monitor does not have, the user is told by name.
+const MISSING_TOLD: usize = 16;
 /// Steps between two looks for a text on the console.
 const CONSOLE_SLICE: u64 = 1 << 16;
 /// What Linux says last when it has panicked and does not reboot.
@@ -400,10 +402,15 @@ impl Session {
         }
     }
 
-    /// Says once of each what a performance monitor was asked for and does not have.
+    /// Says once of each what a performance monitor was asked for and does not have, up to a number.
     fn tell_of_what_is_missing(&mut self) {
         for missing in self.machine.state().shared.missing() {
-            if self.missing.insert(missing) {
+            if self.missing.len() > MISSING_TOLD || !self.missing.insert(missing) {
+                continue;
+            }
+            if self.missing.len() > MISSING_TOLD {
+                say("more of the performance monitor is missing, and is not listed");
+            } else {
                 say(missing);
             }
         }

@@ -6,7 +6,7 @@ use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
-use arch::registers::{lpcr, msr};
+use arch::registers::{lpcr, monitor, msr};
 
 use super::policy::{Row, Rule, STATUSES, outputs, rows};
 use super::register::Register;
@@ -18,6 +18,8 @@ use delivery::{arrival, describes, is_never_relocated, may_deliver, vector_at};
 const SKEW_TICKS: u64 = 160;
 /// More instructions than a thread completes in a tick: 8 cycles of up to 6 instructions.
 const INSTRUCTIONS_PER_TICK: u64 = 48;
+/// What an alert changes of MMCR0: it frees the counters that wait for it, or freezes all.
+const ALERT: u64 = monitor::PMAE | monitor::PMAO | monitor::FC | monitor::TRIGGER;
 
 /// A vCPU that has left the processor.
 #[derive(Clone, Debug)]
@@ -56,6 +58,7 @@ pub(super) struct Judge {
     pub(super) rows: Vec<Row>,
     pc: usize,
     msr: usize,
+    mmcr0: usize,
     timebase: usize,
     /// The first argument of a hypercall.
     argument: usize,
@@ -68,9 +71,10 @@ impl Judge {
             rows.iter().position(|row| row.register == register).expect("the policy has it")
         };
         let (pc, msr) = (place(Register::Pc), place(Register::Msr));
+        let mmcr0 = place(Register::Spr(Spr::Mmcr0));
         let timebase = place(Register::Spr(Spr::Tb));
         let argument = place(Register::Gpr(4));
-        Self { processor, pc, msr, timebase, argument, rows }
+        Self { processor, pc, msr, mmcr0, timebase, argument, rows }
     }
 
     /// Makes next instruction and MSR what the interrupt has saved.
@@ -146,6 +150,14 @@ impl Judge {
             }
             Rule::Counts => apart <= elapsed + SKEW_TICKS,
             Rule::Completes => apart <= (elapsed + SKEW_TICKS) * INSTRUCTIONS_PER_TICK,
+            Rule::Monitors => {
+                let most = (elapsed + SKEW_TICKS) * INSTRUCTIONS_PER_TICK;
+                is == was || may_count(left.values[self.mmcr0]) && u64::from(apart as u32) <= most
+            }
+            Rule::Alerts => {
+                let may_alert = may_count(was) && was & monitor::PMAE != 0;
+                is == was || may_alert && (is ^ was) & !ALERT == 0
+            }
             Rule::Time => apart as i64 >= -(SKEW_TICKS as i64),
             Rule::Expires => {
                 let is_large = entry.lpcr & lpcr::LD != 0;
@@ -171,9 +183,16 @@ impl Judge {
             Register::Pc => true,
             Register::Gpr(3..=5) => !is_hypervisors(is, &entry.secrets),
             Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == register.reset(self.processor),
-            _ => !matches!(exit, Rule::Kept | Rule::Spent) || is == 0,
+            _ => {
+                !matches!(exit, Rule::Kept | Rule::Spent | Rule::Monitors | Rule::Alerts) || is == 0
+            }
         }
     }
+}
+
+/// Whether a partition with this MMCR0 has counters that are not frozen.
+fn may_count(mmcr0: u64) -> bool {
+    mmcr0 & monitor::FC == 0 || monitor::PMCC.get(mmcr0) == monitor::OUTSIDE
 }
 
 /// Whether a value can only be the hypervisor's: an address of its own, which lie in quadrant 3, or one of

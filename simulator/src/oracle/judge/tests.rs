@@ -2,9 +2,9 @@ use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
-use arch::registers::{lpcr, msr};
+use arch::registers::{lpcr, monitor, msr};
 
-use super::{Entry, Judge, Left, SKEW_TICKS};
+use super::{Entry, INSTRUCTIONS_PER_TICK, Judge, Left, SKEW_TICKS};
 use crate::oracle::register::Register;
 
 const GUEST: u64 = msr::SF | msr::ME;
@@ -137,4 +137,24 @@ fn time_passes_for_counters_and_not_for_the_decrementer() {
     assert_eq!(later().with(expires, 0x1000 - SKEW_TICKS).wrong(), []);
     assert_eq!(later().with(expires, 0x1001 + SKEW_TICKS).wrong(), [expires]);
     assert_eq!(later().with(timebase, 0xFFF - SKEW_TICKS).wrong(), [timebase]);
+}
+
+#[test]
+fn counters_of_the_monitor_move_while_they_are_not_frozen_and_as_fast_as_time_lets_them() {
+    let [mmcr0, pmc1, timebase] = [Spr::Mmcr0, Spr::Pmc1, Spr::Tb].map(Register::Spr);
+    let left_with = |value| {
+        let mut case = Case::new(Vector::HypervisorDecrementer, GUEST);
+        let row = case.0.mmcr0;
+        (case.1.values[row], case.2.values[row]) = (value, value);
+        case.with(timebase, 0x1001)
+    };
+    let most = (1 + SKEW_TICKS) * INSTRUCTIONS_PER_TICK;
+    assert_eq!(left_with(0).with(pmc1, 0x1000 + most).wrong(), []);
+    assert_eq!(left_with(0).with(pmc1, 0x1001 + most).wrong(), [pmc1]);
+    assert_eq!(left_with(0).with(pmc1, 0xFFF).wrong(), [pmc1]);
+    assert_eq!(left_with(monitor::FC).with(pmc1, 0x1001).wrong(), [pmc1]);
+    let alert = monitor::PMAO | monitor::FC;
+    assert_eq!(left_with(monitor::PMAE).with(mmcr0, alert).wrong(), []);
+    assert_eq!(left_with(0).with(mmcr0, alert).wrong(), [mmcr0]);
+    assert_eq!(left_with(monitor::PMAE).with(mmcr0, alert | monitor::FCH).wrong(), [mmcr0]);
 }
