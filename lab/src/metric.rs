@@ -266,16 +266,17 @@ fn instructions(counts: &Counts) -> u64 {
     counts.guest_instructions + counts.hypervisor_instructions
 }
 
-/// The figures of an experiment whose counts are divided so.
-#[must_use]
-pub const fn metrics(per: &Per) -> &'static [Metric] {
-    match per {
+/// The figures of an experiment whose counts are divided so: those of its counts, and those of samples, which not each
+/// payload takes.
+pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
+    let counted: &[Metric] = match per {
         Per::Hypercall | Per::Own(_) => &ONCE,
         Per::Instruction => &PER_INSTRUCTION,
         Per::Partition => &PER_PARTITION,
         Per::Switch | Per::Event => &REPEATED,
-        Per::Sample => &PER_SAMPLE,
-    }
+        Per::Sample => &[],
+    };
+    counted.iter().chain(&PER_SAMPLE)
 }
 
 impl Per {

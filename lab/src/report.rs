@@ -271,8 +271,7 @@ impl Report {
         let mut header = vec!["variant"];
         let is_shown = |row: &&Row| row.unit != MISSES;
         for row in self.rows.iter().filter(is_shown).filter(|row| Some(&row.variant) == first) {
-            let known =
-                metrics(&self.per).iter().find(|metric| metric.name(&self.per) == row.metric);
+            let known = metrics(&self.per).find(|metric| metric.name(&self.per) == row.metric);
             header.push(known.map_or(row.metric.as_str(), |metric| metric.column));
             if row.low.is_some() {
                 header.push("with guesses");

@@ -21,6 +21,12 @@ pub struct Summary {
 const PREFIX: &str = "samples: ";
 
 impl Summary {
+    /// Whether the payload has printed some.
+    #[must_use]
+    pub fn is_in(lines: &[String]) -> bool {
+        lines.iter().any(|line| line.starts_with(PREFIX))
+    }
+
     /// Of the samples in the only line that has some, of a machine with this time base.
     ///
     /// # Errors

@@ -249,7 +249,7 @@ impl<'a> Trial<'a> {
         )?;
         let lines = self.check_end(console, exit)?;
         let clock = self.experiment.machine.describe()?.clock();
-        let samples = (self.experiment.per == Per::Sample)
+        let samples = (self.experiment.per == Per::Sample || Summary::is_in(&lines))
             .then(|| {
                 Summary::of_console(&lines, clock.timebase_hz).map_err(|text| self.wrong(&text))
             })

@@ -2,17 +2,23 @@
 //!
 //! `Snooze` is Linux's loop of that name (`drivers/cpuidle/cpuidle-pseries.c`), without its time-out, which it
 //! has only beside a deeper state. `Stop` is what RFC "Add support for stop instruction inside KVM guest" adds
-//! to it, and `Cede` is H_CEDE.
+//! to it, and `Cede` is H_CEDE. [`Idle::Adaptive`] polls and sleeps as a [`Governor`] plans it.
 
 use core::arch::asm;
+use core::cell::Cell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use arch::papr::Hypercall;
 
-use crate::hypercall::hypercall;
+use crate::governor::{End, Governor, Phase};
+use crate::hypercall::{hypercall, hypercall_outputs};
 use crate::interrupt::allow_interrupts;
+use crate::time::{set_decrementer, timebase};
 
 /// The guest's number of PSSCR.
 const PSSCR: u16 = 823;
+/// SPRG3.
+const SPRG3: u16 = 275;
 /// `stop`.
 const STOP: u32 = 19 << 26 | 370 << 1;
 
@@ -47,12 +53,7 @@ impl State {
         match self {
             Self::Snooze => {
                 allow_interrupts(true);
-                while !is_needed() {
-                    // SAFETY: hints; no register changes.
-                    unsafe { asm!("or 1, 1, 1", "or 31, 31, 31", options(nomem, nostack)) };
-                }
-                // SAFETY: a hint, medium priority.
-                unsafe { asm!("or 2, 2, 2", options(nomem, nostack)) };
+                poll(is_needed);
                 allow_interrupts(false);
             }
             Self::Stop => {
@@ -70,6 +71,240 @@ impl State {
             }
         }
     }
+}
+
+/// Ticks so far away that the decrementer does not expire.
+const NEVER: u64 = 1 << 50;
+/// The most favoured priority of an interrupt between vCPUs that is used here, and that of none.
+const PRIORITY: u64 = 4;
+const NO_REQUEST: u64 = 0xFF;
+/// The source of an interrupt between vCPUs, in what H_XIRR gives.
+const BETWEEN_VCPUS: u64 = 2;
+
+/// Looks before a plan is made: less than a microsecond.
+const PROMPT: u32 = 64;
+
+/// What one vCPU waits for. The others wake it by this.
+#[derive(Debug)]
+pub struct Waiter {
+    /// Linux's need-resched.
+    is_needed: AtomicBool,
+    /// It does not look at the flag by itself. Linux's polling flag is the contrary.
+    sleeps: AtomicBool,
+    /// When its timer expires, by the time base.
+    deadline: AtomicU64,
+}
+
+impl Waiter {
+    /// Waits for nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            is_needed: AtomicBool::new(false),
+            sleeps: AtomicBool::new(false),
+            deadline: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Whether something is needed of the vCPU.
+    pub fn is_needed(&self) -> bool {
+        self.is_needed.load(SeqCst)
+    }
+
+    /// Whether it sleeps: the flag alone does not wake it.
+    pub fn sleeps(&self) -> bool {
+        self.sleeps.load(SeqCst)
+    }
+
+    /// Wakes vCPU `number`, whose waiter this is: by an interrupt only if it sleeps.
+    pub fn wake(&self, number: u32) {
+        self.is_needed.store(true, SeqCst);
+        if self.sleeps() {
+            interrupt(number);
+        }
+    }
+
+    /// Sets the vCPU's timer, which sets the flag in so many ticks.
+    pub fn set_timer(&self, ticks: u64) {
+        self.deadline.store(timebase() + ticks, SeqCst);
+        set_decrementer(ticks);
+    }
+
+    /// Ticks until the vCPU's timer expires, if it is set.
+    fn timer(&self, now: u64) -> Option<u64> {
+        let deadline = self.deadline.load(SeqCst);
+        (deadline < u64::MAX).then(|| deadline.saturating_sub(now))
+    }
+
+    /// Handles the decrementer's interrupt.
+    pub fn expired(&self) {
+        let left = self.timer(timebase());
+        if left == Some(0) {
+            self.deadline.store(u64::MAX, SeqCst);
+            self.is_needed.store(true, SeqCst);
+        }
+        set_decrementer(left.filter(|left| *left > 0).unwrap_or(NEVER));
+    }
+
+    /// Handles an external interrupt of vCPU `number`, whose waiter this is: accepts it, takes the request back and
+    /// ends it, as Linux does. Whether it was one between vCPUs.
+    pub fn interrupted(&self, number: u32) -> bool {
+        let (_, [xirr, ..]) = hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
+        hypercall(Hypercall::Ipi as u64, [u64::from(number), NO_REQUEST, 0, 0]);
+        let is_between_vcpus = xirr & 0xFF_FFFF == BETWEEN_VCPUS;
+        if is_between_vcpus {
+            self.is_needed.store(true, SeqCst);
+        }
+        hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
+        is_between_vcpus
+    }
+}
+
+impl Default for Waiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Sends vCPU `number` an interrupt.
+///
+/// # Panics
+/// If H_IPI refuses it.
+pub fn interrupt(number: u32) {
+    let status = hypercall(Hypercall::Ipi as u64, [u64::from(number), PRIORITY, 0, 0]);
+    assert_eq!(status, 0, "H_IPI");
+}
+
+/// Lets interrupts of every priority come, and no decrementer's.
+pub fn allow_all_priorities() {
+    hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
+    set_decrementer(NEVER);
+}
+
+/// How a vCPU waits.
+#[derive(Debug)]
+pub enum Idle {
+    /// Always in this state.
+    Fixed(State),
+    /// As it has learned.
+    Adaptive(Adaptive),
+}
+
+/// What an adaptive vCPU knows, and has done.
+#[derive(Debug)]
+pub struct Adaptive {
+    /// The state in which it sleeps.
+    pub sleep: State,
+    /// What it has learned.
+    pub governor: Governor,
+    /// Ticks for which it has polled.
+    pub polled: u64,
+    /// Ticks for which it has slept.
+    pub slept: u64,
+}
+
+impl Idle {
+    /// Waits until something is needed, and takes that back. Interrupts are off before and behind it.
+    #[inline(always)]
+    pub fn wait(&mut self, waiter: &Waiter) {
+        match self {
+            Self::Fixed(state) => {
+                waiter.sleeps.store(*state != State::Snooze, SeqCst);
+                state.wait(|| waiter.is_needed());
+                waiter.sleeps.store(false, SeqCst);
+            }
+            Self::Adaptive(adaptive) => adaptive.wait(waiter),
+        }
+        waiter.is_needed.store(false, SeqCst);
+    }
+}
+
+impl Adaptive {
+    fn wait(&mut self, waiter: &Waiter) {
+        // What ends at once needs no plan, and teaches nothing.
+        let looks = Cell::new(PROMPT);
+        allow_interrupts(true);
+        poll(|| waiter.is_needed() || looks.replace(looks.get() - 1) == 1);
+        allow_interrupts(false);
+        if waiter.is_needed() {
+            return;
+        }
+        let begin = timebase();
+        let timer = waiter.timer(begin);
+        let plan = self.governor.plan(timer);
+        let mut end = End::Poll;
+        let mut now = begin;
+        while !waiter.is_needed() {
+            match plan.phase(now - begin) {
+                Phase::Poll(until) => {
+                    allow_interrupts(true);
+                    poll(|| waiter.is_needed() || timebase() - begin >= until);
+                    allow_interrupts(false);
+                    end = End::Poll;
+                    self.polled += timebase() - now;
+                }
+                Phase::Sleep(until) => {
+                    self.sleep(waiter, until.map(|until| begin + until));
+                    let slept = timebase() - now;
+                    end = End::Sleep(slept);
+                    self.slept += slept;
+                }
+            }
+            now = timebase();
+        }
+        let elapsed = now - begin;
+        if timer.is_some_and(|timer| elapsed >= timer) {
+            end = End::Timer;
+        }
+        self.governor.learn(elapsed, end);
+    }
+
+    /// Sleeps until then, or until an interrupt.
+    fn sleep(&self, waiter: &Waiter, until: Option<u64>) {
+        waiter.sleeps.store(true, SeqCst);
+        if let Some(until) = until {
+            set_decrementer(until.saturating_sub(timebase()));
+        }
+        // Who wakes the vCPU has seen that it sleeps, or this sees the flag.
+        if !waiter.is_needed() {
+            match self.sleep {
+                State::Cede => _ = hypercall(Hypercall::Cede as u64, [0; 4]),
+                State::Stop | State::Snooze => stop(),
+            }
+        }
+        allow_interrupts(true);
+        allow_interrupts(false);
+        waiter.sleeps.store(false, SeqCst);
+        if until.is_some() {
+            set_decrementer(waiter.timer(timebase()).unwrap_or(NEVER));
+        }
+    }
+}
+
+/// Polls at low and very low priority.
+#[inline(always)]
+fn poll(is_needed: impl Fn() -> bool) {
+    while !is_needed() {
+        // SAFETY: hints; no register changes.
+        unsafe { asm!("or 1, 1, 1", "or 31, 31, 31", options(nomem, nostack)) };
+    }
+    // SAFETY: a hint, medium priority.
+    unsafe { asm!("or 2, 2, 2", options(nomem, nostack)) };
+}
+
+/// Lets the vCPU know its number, in SPRG3, which nothing else uses in a payload that waits so.
+pub fn set_own_number(number: u32) {
+    // SAFETY: the register keeps a number, and does nothing.
+    unsafe { asm!("mtspr {}, {}", const SPRG3, in(reg) number, options(nostack)) };
+}
+
+/// What [`set_own_number`] has set.
+#[must_use]
+pub fn own_number() -> u32 {
+    let number: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mfspr {}, {}", out(reg) number, const SPRG3, options(nomem, nostack)) };
+    number as u32
 }
 
 /// Sets the guest's part of PSSCR.

@@ -7,6 +7,7 @@
 #![cfg_attr(target_os = "none", no_std)]
 
 pub mod floating_point;
+pub mod governor;
 pub mod random;
 pub mod terminal;
 
@@ -42,7 +43,7 @@ pub use self::{
     console::{Console, print, read},
     hypercall::{hypercall, hypercall_outputs, power_off},
     interrupt::{Frame, Handler, allow_interrupts, on_interrupt},
-    partition::Partition,
+    partition::{Partition, StopState},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     time::{set_decrementer, timebase},

@@ -15,6 +15,17 @@ pub struct Partition {
     initrd: Option<[u64; 2]>,
 }
 
+/// A state of the feature `guest-stop`.
+#[derive(Clone, Copy, Debug)]
+pub struct StopState {
+    /// What PSSCR has to be.
+    pub psscr: u64,
+    /// Nanoseconds that it takes to leave, as firmware estimates.
+    pub latency_ns: u32,
+    /// Nanoseconds of sleep from which on it is worth it, as firmware estimates.
+    pub residency_ns: u32,
+}
+
 impl Partition {
     pub(crate) fn new(tree: Fdt<'static>) -> Self {
         Self { tree, initrd: initrd_ends(tree) }
@@ -49,14 +60,31 @@ impl Partition {
         cpus.map_or(0, |node| node.children().count() as u32)
     }
 
-    /// What PSSCR has to be for the `stop` that the partition has as a feature, if it has it.
+    /// The `stop` that the partition has as a feature, if it has it.
     #[must_use]
-    pub fn stop_psscr(&self) -> Option<u64> {
+    pub fn stop_state(&self) -> Option<StopState> {
         let features = self.tree.root().child(features::NODE)?;
         let feature = features.child(guest_stop::NAME)?;
         let version = feature.property(features::VERSION)?.value_as::<u32>().ok()?;
         assert_eq!(version, guest_stop::VERSION, "a version of guest-stop");
-        feature.property(guest_stop::PSSCR)?.value_as().ok()
+        let nanoseconds = |name| feature.property(name)?.value_as::<u32>().ok();
+        Some(StopState {
+            psscr: feature.property(guest_stop::PSSCR)?.value_as().ok()?,
+            latency_ns: nanoseconds(guest_stop::LATENCIES)?,
+            residency_ns: nanoseconds(guest_stop::RESIDENCIES)?,
+        })
+    }
+
+    /// Ticks of the time base in a second.
+    ///
+    /// # Panics
+    /// If the device tree does not have it, which PAPR wants.
+    #[must_use]
+    pub fn timebase_hz(&self) -> u64 {
+        let cpu = self.tree.find_node("/cpus").and_then(|cpus| cpus.children().next());
+        let property = cpu.as_ref().and_then(|cpu| cpu.property("timebase-frequency"));
+        let frequency = property.and_then(|property| property.value_as::<u32>().ok());
+        frequency.expect("PAPR: a cpu has `timebase-frequency`").into()
     }
 
     /// Bytes of memory, which begins at 0.

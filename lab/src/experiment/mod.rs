@@ -178,7 +178,7 @@ impl PublishedTable {
             }
         }
         let metric = self.metric.get_ref();
-        let names: Vec<String> = metrics(per).iter().map(|metric| metric.name(per)).collect();
+        let names: Vec<String> = metrics(per).map(|metric| metric.name(per)).collect();
         let known = names.iter().map(String::as_str).chain([LOSS]);
         if !known.clone().any(|name| name == metric) {
             let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
