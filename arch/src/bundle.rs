@@ -21,6 +21,7 @@
 //!         powervisor,entry = <u64>;             guest real address
 //!         powervisor,segments = <address file-offset file-bytes memory-bytes>, ...;   u64 each
 //!         bootargs = "...";
+//!         powervisor,translation = "radix";     may be left out: the name of a [`Translation`]
 //!         powervisor,weight = <u32>;            may be left out
 //!         powervisor,time-limit-us = <u32>;     may be left out
 //!         powervisor,performance-monitor = <u32>;   1, or left out
@@ -68,6 +69,8 @@ pub const SEGMENTS: &str = "powervisor,segments";
 /// Partition property: the payload's arguments.
 pub const BOOTARGS: &str = "bootargs";
 
+/// Partition property: the name of a [`Translation`]. May be left out.
+pub const TRANSLATION: &str = "powervisor,translation";
 /// Partition property: each vCPU's share of the processors, relative to others'. May be left out.
 pub const WEIGHT: &str = "powervisor,weight";
 /// Partition property: where in its memory the payload's second file begins and ends, inside the bytes
@@ -93,6 +96,36 @@ pub const DISK_DOUBLEWORDS: usize = 3;
 pub const DISKS_MAX: usize = 64;
 /// A disk has whole blocks of so many bytes.
 pub const BLOCK_BYTES: u64 = 512;
+
+/// How the addresses of a partition are translated.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Translation {
+    /// By radix trees: the partition's own, and the hypervisor's behind it.
+    #[default]
+    Radix,
+    /// By a hashed page table, which the hypervisor keeps for it.
+    Hash,
+}
+
+impl Translation {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Radix, Self::Hash];
+
+    /// As the bundle and the files of the `powervisor` command write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Radix => "radix",
+            Self::Hash => "hash",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|translation| translation.name() == name)
+    }
+}
 
 /// Where the registers of a vCPU go that gives up the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

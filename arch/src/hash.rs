@@ -84,6 +84,10 @@ pub mod second {
     pub const I: u64 = 0x20;
     /// Guarded.
     pub const G: u64 = 0x08;
+    /// Coherence of memory is kept: alone among W, I, M and G, normal memory.
+    pub const M: u64 = 0x10;
+    /// W, I, M and G.
+    pub const WIMG: u64 = 0x78;
     /// No-execute.
     pub const N: u64 = 0x04;
 }
@@ -106,6 +110,8 @@ pub mod segment {
     pub const N: u64 = 0x200;
     /// L and LP: the base page size.
     pub const SIZE: u64 = 0x130;
+    /// Of the doubleword "ESID": the entry is valid.
+    pub const V: u64 = 0x0800_0000;
     /// The doubleword of the virtual real mode area, without L and LP.
     pub const VIRTUAL_REAL_MODE: u64 = 0x4001_FFFF_FF00_0000;
 }
@@ -163,6 +169,37 @@ impl PageSize {
     }
 }
 
+/// A page that an entry translates, for who takes translations back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VirtualPage {
+    /// The low 64 bits of its virtual address, down to the base page.
+    pub address: u64,
+    /// Segment size: 0 for 256 MiB, 1 for 1 TiB.
+    pub segment_size: u64,
+    /// Base and actual page size.
+    pub size: PageSize,
+}
+
+impl VirtualPage {
+    /// RB of a `tlbie` with R=0 and IS=0 for it. Source: `docs/facts/hashed-translation.md#hashed-operands`.
+    #[must_use]
+    pub const fn operand(&self) -> u64 {
+        let Self { address, segment_size, size: PageSize { base_log2, actual_log2, code } } = *self;
+        let size = segment_size << 8;
+        if base_log2 == 12 {
+            let actual = match actual_log2 {
+                16 => 5,
+                24 => 4,
+                _ => 0,
+            };
+            return address & !0xFFF | size | actual << 5;
+        }
+        // Above the page's address the field of the size has its low bits.
+        let page = address >> actual_log2 << actual_log2;
+        page & !0xFFF | code << 12 | size | address >> 12 & 0xFE | 1
+    }
+}
+
 /// A hashed page table, as the first doubleword of a partition-table entry names it (ISA 3.0), and SDR1 (2.07).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Table {
@@ -183,6 +220,15 @@ impl Table {
     #[must_use]
     pub const fn from_doubleword(word: u64) -> Self {
         Self { base: RealAddress(word & TABLE_BASE), bytes_log2: 18 + TABLE_SIZE.get(word) as u32 }
+    }
+
+    /// The first doubleword of a partition-table entry (with HR=0) that names this table, and the base page size of
+    /// 2^`area_base_log2` bytes for the virtual real mode area.
+    #[must_use]
+    pub const fn to_doubleword(self, area_base_log2: u32) -> u64 {
+        let code = base_code(area_base_log2);
+        let area = VIRTUAL_REAL_MODE_LP.set((code & 0x100) >> 1, code >> 4 & 3);
+        TABLE_SIZE.set(self.base.0 & TABLE_BASE, self.bytes_log2 as u64 - 18) | area
     }
 
     /// Where the group lies that `hash` names.
@@ -218,8 +264,10 @@ pub const fn hash(vsid: u64, segment_log2: u32, base_log2: u32, offset: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::{
-        LARGE_PAGES, Table, base_log2, hash, virtual_real_mode, virtual_real_mode_of_vrmasd,
+        LARGE_PAGES, PageSize, Table, VirtualPage, base_log2, hash, virtual_real_mode,
+        virtual_real_mode_of_vrmasd,
     };
+    use crate::address::RealAddress;
 
     #[test]
     fn a_code_names_one_size_of_a_base() {
@@ -238,6 +286,32 @@ mod tests {
         assert_eq!(table.group(!0).0, 0x1000_0000 + 2047 * 128);
         assert_eq!(hash(0x1234, 28, 12, 0x5000), 0x1234 ^ 5);
         assert_eq!(hash(1, 40, 24, 0x300_0000), 1 ^ 1 << 25 ^ 3);
+    }
+
+    #[test]
+    fn an_operand_names_a_page_as_linux_writes_it() {
+        let page = |address, segment_size, base_log2, actual_log2, code| {
+            let size = PageSize { base_log2, actual_log2, code };
+            VirtualPage { address, segment_size, size }.operand()
+        };
+        assert_eq!(page(0x1234_5000, 0, 12, 12, 0), 0x1234_5000);
+        assert_eq!(page(0x1234_5000, 0, 12, 16, 7), 0x1234_5000 | 5 << 5);
+        assert_eq!(page(0x1234_5000, 1, 12, 24, 0x38), 0x1234_5000 | 4 << 5 | 1 << 8);
+        let address = 0x12_345B_0000;
+        assert_eq!(page(address, 0, 16, 16, 1), address | 1 << 12 | address >> 12 & 0xFE | 1);
+        assert_eq!(page(0x1200_0000, 0, 16, 24, 8), 0x1200_0000 | 8 << 12 | 1);
+        assert_eq!(page(0x1200_0000, 1, 24, 24, 0), 0x1200_0000 | 1 << 8 | 1);
+    }
+
+    #[test]
+    fn a_table_is_named_as_it_is_read() {
+        let table = Table { base: RealAddress(0x1234_0000), bytes_log2: 20 };
+        for base in [12, 16, 24] {
+            let word = table.to_doubleword(base);
+            assert_eq!(Table::from_doubleword(word), table);
+            assert_eq!(base_log2(virtual_real_mode(word)), Some(base));
+        }
+        assert_eq!(table.to_doubleword(12), 0x1234_0002);
     }
 
     #[test]

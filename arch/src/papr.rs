@@ -3,28 +3,47 @@
 //! Source: `docs/facts/papr.md#numbers-and-status`; QEMU's `spapr.h` for the private range.
 
 macro_rules! hypercalls {
-    ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal;)*) => {
+    (
+        $($(#[$doc:meta])* $name:ident = $number:literal $text:literal;)*;
+        $($(#[$hash_doc:meta])* $hash_name:ident = $hash_number:literal $hash_text:literal;)*
+    ) => {
         /// A hypercall that the project knows by name. The hypervisor may still not offer it.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(u64)]
         pub enum Hypercall {
             $($(#[$doc])* $name = $number,)*
+            $($(#[$hash_doc])* $hash_name = $hash_number,)*
         }
 
         impl Hypercall {
             /// Every named hypercall.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
+            pub const ALL: &[Self] = &[$(Self::$name,)* $(Self::$hash_name),*];
 
             /// The hypercall with this number in r3.
             #[must_use]
             pub const fn from_number(number: u64) -> Option<Self> {
+                match Self::of_any_partition(number) {
+                    None => Self::of_hash_table(number),
+                    call => call,
+                }
+            }
+
+            /// The same, if every partition can make it.
+            #[must_use]
+            pub const fn of_any_partition(number: u64) -> Option<Self> {
                 match number { $($number => Some(Self::$name),)* _ => None }
+            }
+
+            /// The same, if it concerns the hashed page table, which not every partition has.
+            #[must_use]
+            pub const fn of_hash_table(number: u64) -> Option<Self> {
+                match number { $($hash_number => Some(Self::$hash_name),)* _ => None }
             }
 
             /// PAPR's name.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $text),* }
+                match self { $(Self::$name => $text,)* $(Self::$hash_name => $hash_text),* }
             }
         }
     };
@@ -85,6 +104,21 @@ hypercalls! {
     RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL";
     /// `(argument buffer)`: an RTAS call. Private to KVM and QEMU.
     Rtas = 0xF000 "H_RTAS";
+    ;
+    /// `(flags, slot, address)`: takes an entry out of the hashed page table; to what it was.
+    Remove = 0x04 "H_REMOVE";
+    /// `(flags, slot, first doubleword, second doubleword)`: puts an entry into the hashed page table; to its slot.
+    Enter = 0x08 "H_ENTER";
+    /// `(flags, slot)` to the entry there, or to the four around it.
+    Read = 0x0C "H_READ";
+    /// `(flags, slot)`: clears an entry's C; to the second doubleword as it was.
+    ClearMod = 0x10 "H_CLEAR_MOD";
+    /// `(flags, slot)`: clears an entry's R; to the second doubleword as it was.
+    ClearRef = 0x14 "H_CLEAR_REF";
+    /// `(flags, slot, address)`: changes an entry's rights, which are in the flags.
+    Protect = 0x18 "H_PROTECT";
+    /// `(request, address, ...)`, four times: takes entries out of the hashed page table; to what became of each.
+    BulkRemove = 0x124 "H_BULK_REMOVE";
 }
 
 impl Hypercall {
@@ -104,6 +138,60 @@ impl Hypercall {
                 | Self::EnableCrq
         )
     }
+}
+
+/// Flags of the calls of the hashed page table, and the words of H_BULK_REMOVE
+/// (`docs/facts/papr.md#hashed-page-table`).
+pub mod hashed {
+    use crate::bits::Field;
+
+    /// H_ENTER: into this slot, not into one of its group.
+    pub const EXACT: u64 = 1 << 39;
+    /// H_READ: the pages of entries in the partition's own addresses.
+    pub const TRANSLATE: u64 = 1 << 38;
+    /// H_READ: four entries.
+    pub const READ_4: u64 = 1 << 37;
+    /// Only if the entry's first doubleword is the address, but for its seven low bits.
+    pub const AVPN: u64 = 1 << 31;
+    /// Only if the entry's first doubleword has none of these bits.
+    pub const AND_CONDITION: u64 = 1 << 30;
+    /// H_PROTECT: the highest bit of pp.
+    pub const PP0: u64 = 0x100;
+    /// H_PROTECT: the two high bits of the key.
+    pub const KEY_HIGH: u64 = 0x3000;
+    /// H_PROTECT: the three low bits of the key, N and the two low bits of pp, where an entry has them.
+    pub const RIGHTS: u64 = 0xE07;
+
+    /// H_BULK_REMOVE: pairs in r4 to r11.
+    pub const PAIRS: usize = 4;
+    /// What the first doubleword of a pair is.
+    pub const KIND: Field = Field::new(0, 1);
+    /// [`KIND`] of a pair that asks.
+    pub const REQUEST: u64 = 1;
+    /// [`KIND`] of an answer.
+    pub const RESPONSE: u64 = 2;
+    /// [`KIND`] behind the last pair.
+    pub const END: u64 = 3;
+    /// What became of a request.
+    pub const RESULT: Field = Field::new(2, 3);
+    /// [`RESULT`]: it is done, and R and C are there too.
+    pub const DONE: u64 = 0;
+    /// [`RESULT`]: there is no such entry.
+    pub const MISSING: u64 = 1;
+    /// [`RESULT`]: the request is wrong.
+    pub const WRONG: u64 = 2;
+    /// R and C of an entry that was taken out.
+    pub const MARKS: Field = Field::new(4, 5);
+    /// On which condition an entry is taken out.
+    pub const CONDITION: Field = Field::new(6, 7);
+    /// [`CONDITION`]: on none.
+    pub const ABSOLUTE: u64 = 0;
+    /// [`CONDITION`]: as with [`AND_CONDITION`].
+    pub const BY_AND: u64 = 1;
+    /// [`CONDITION`]: as with [`AVPN`].
+    pub const BY_AVPN: u64 = 2;
+    /// The entry's slot.
+    pub const SLOT: Field = Field::new(8, 63);
 }
 
 /// Bits of what H_GET_CPU_CHARACTERISTICS answers. Source: `docs/facts/papr.md#characteristics-of-the-processor`.
@@ -162,6 +250,10 @@ pub mod status {
     pub const H_PRIVILEGE: i64 = -3;
     /// An argument is wrong; which one the call's definition says.
     pub const H_PARAMETER: i64 = -4;
+    /// The group of the hashed page table has no place.
+    pub const H_PTEG_FULL: i64 = -6;
+    /// There is no such entry.
+    pub const H_NOT_FOUND: i64 = -7;
     /// No resources.
     pub const H_RESOURCE: i64 = -16;
     /// Argument 2 is wrong.
@@ -184,6 +276,8 @@ pub mod status {
             H_FUNCTION => "H_FUNCTION",
             H_PRIVILEGE => "H_PRIVILEGE",
             H_PARAMETER => "H_PARAMETER",
+            H_PTEG_FULL => "H_PTEG_FULL",
+            H_NOT_FOUND => "H_NOT_FOUND",
             H_RESOURCE => "H_RESOURCE",
             H_P2 => "H_P2",
             H_P3 => "H_P3",
@@ -199,6 +293,8 @@ pub mod process_table {
     pub const REGISTER: u64 = 0x18;
     /// Forget the table.
     pub const DEREGISTER: u64 = 0x10;
+    /// The partition has segment tables, for hashed translation.
+    pub const SEGMENT_TABLES: u64 = 0x02;
     /// The table is for radix translation.
     pub const RADIX: u64 = 0x04;
     /// The guest issues `tlbie` itself.
@@ -347,6 +443,8 @@ mod tests {
         (-2, "H_FUNCTION"),
         (-3, "H_PRIVILEGE"),
         (-4, "H_PARAMETER"),
+        (-6, "H_PTEG_FULL"),
+        (-7, "H_NOT_FOUND"),
         (-16, "H_RESOURCE"),
         (-55, "H_P2"),
         (-56, "H_P3"),

@@ -8,7 +8,7 @@ use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
     MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, TIME_LIMIT, VCPUS, WEIGHT,
+    SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -33,6 +33,8 @@ pub struct Partition {
     pub memory_bytes: u64,
     /// Number of vCPUs.
     pub vcpus: u32,
+    /// How its addresses are translated.
+    pub translation: Translation,
     /// Each vCPU's share of the processors, relative to others', if not the usual one.
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
@@ -207,6 +209,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
         node.add_property(property(VCPUS, partition.vcpus));
         node.add_property(property(ENTRY, partition.payload.entry));
         node.add_property(property(SEGMENTS, segments));
+        if partition.translation != Translation::default() {
+            node.add_property(property(TRANSLATION, partition.translation.name()));
+        }
         let monitor = partition.has_performance_monitor.then_some(1);
         for (name, value) in [
             (WEIGHT, partition.weight),
@@ -382,7 +387,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
-    use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy};
+    use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy, Translation};
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -396,6 +401,7 @@ mod tests {
             arguments_place: format!("file:{name}"),
             memory_bytes: 64 << 20,
             vcpus: 1,
+            translation: if name == "second" { Translation::Hash } else { Translation::Radix },
             weight: Some(7),
             time_limit: None,
             has_performance_monitor: name == "second",
@@ -444,6 +450,9 @@ mod tests {
             assert!(node.property("powervisor,time-limit-us").is_none());
             let monitor = node.property("powervisor,performance-monitor");
             assert_eq!(monitor.is_some(), partition.name == "second");
+            let translation = node.property("powervisor,translation");
+            let translation = translation.map(|name| name.value_as::<&str>().unwrap());
+            assert_eq!(translation, (partition.name == "second").then_some("hash"));
             assert_eq!(
                 node.property("bootargs").unwrap().value_as::<&str>().unwrap(),
                 "translation=on"

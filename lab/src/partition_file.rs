@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use arch::bundle::{
-    BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, VCPUS_MAX,
-    WEIGHT_MAX,
+    BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, Translation,
+    VCPUS_MAX, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
@@ -159,6 +159,7 @@ struct PartitionTable {
     memory: Spanned<Size>,
     vcpus: Spanned<Number>,
     arguments: Option<Spanned<String>>,
+    translation: Option<Spanned<String>>,
     weight: Option<Spanned<Number>>,
     time_limit_us: Option<Spanned<Number>>,
     #[serde(default)]
@@ -376,6 +377,7 @@ fn read_partition(
             .place(table.arguments.as_ref().map_or(table.name.span(), Spanned::span)),
         memory_bytes: table.memory.get_ref().0,
         vcpus: vcpus.unwrap_or(1),
+        translation: translation(file, table.translation.as_ref())?,
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
@@ -384,6 +386,19 @@ fn read_partition(
         disks,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
+    })
+}
+
+/// How a partition is translated, which may be left out.
+pub fn translation(
+    file: &TomlFile,
+    name: Option<&Spanned<String>>,
+) -> Result<Translation, Failure> {
+    let Some(name) = name else { return Ok(Translation::default()) };
+    Translation::from_name(name.get_ref()).ok_or_else(|| {
+        let hint = suggest(name.get_ref(), Translation::ALL.map(Translation::name));
+        let text = format!("no translation is called `{}`; {hint}", name.get_ref());
+        file.complain(name.span(), text)
     })
 }
 

@@ -112,6 +112,11 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\ntranslation = 'hashed'\n",
+            "bad.toml:6: no translation is called `hashed`; did you mean `hash`?",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[policy]\nmitigations = 'of'\n",
             "bad.toml:7: no policy for mitigations is called `of`; did you mean `off`?",
         ),

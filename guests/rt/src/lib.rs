@@ -16,6 +16,8 @@ mod console;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod detour;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod hash;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod idle;
@@ -41,7 +43,7 @@ pub mod vectors;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::{
     console::{Console, print, read},
-    hypercall::{hypercall, hypercall_outputs, power_off},
+    hypercall::{hypercall, hypercall_of_eight, hypercall_outputs, power_off},
     interrupt::{Frame, Handler, allow_interrupts, on_interrupt},
     partition::{Partition, StopState},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},

@@ -60,6 +60,25 @@ impl Partition {
         cpus.map_or(0, |node| node.children().count() as u32)
     }
 
+    /// Whether a hashed page table translates for it, and not trees of its own: `ibm,architecture-vec-5`.
+    #[must_use]
+    pub(crate) fn is_hashed(&self) -> bool {
+        const RADIX: (usize, u8) = (24, 0x40);
+        let vector = self.tree.find_node("/chosen");
+        let vector = vector.and_then(|node| node.property("ibm,architecture-vec-5"));
+        vector
+            .is_none_or(|vector| vector.value().get(RADIX.0).is_none_or(|byte| byte & RADIX.1 == 0))
+    }
+
+    /// log2 of the bytes of its hashed page table: `ibm,pft-size`.
+    pub(crate) fn hash_table_log2(&self) -> u32 {
+        let cpus = self.tree.find_node("/cpus");
+        let cpu = cpus.and_then(|node| node.children().next());
+        let property = cpu.and_then(|node| node.property("ibm,pft-size"));
+        let cells = property.and_then(|size| size.value().as_chunks::<4>().0.get(1).copied());
+        u32::from_be_bytes(cells.expect("a processor with a hashed page table tells its size"))
+    }
+
     /// The `stop` that the partition has as a feature, if it has it.
     #[must_use]
     pub fn stop_state(&self) -> Option<StopState> {

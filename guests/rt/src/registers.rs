@@ -6,6 +6,8 @@ use core::sync::atomic::AtomicU64;
 
 use arch::marker::{Mark, Region};
 
+use crate::hash;
+
 /// The region that [`call_and_begin`] begins and [`call_and_end`] ends.
 pub const MARKED: Region = Region::new(1).expect("a region number");
 
@@ -206,9 +208,15 @@ pub fn fetch(fill: &Values) -> Values {
 pub fn leave_traces(value: u64, reserved: &AtomicU64) {
     const ESID: u64 = 0xFFFF_FFFF_F000_0000;
     const VSID: u64 = 0x7FFF_FFFF_FFFF_F000;
-    const ENTRIES: u64 = 4;
-    // SAFETY: with radix translation nothing looks into the buffer, and only the low bits of PSSCR can be
-    // set, which `stop` alone reads. A reservation is nothing to who does not store by it.
+    let entry = if hash::is_used() {
+        hash::spare_entry(value & ESID)
+    } else {
+        const ENTRIES: u64 = 4;
+        value & ESID | value % ENTRIES
+    };
+    // SAFETY: with radix translation nothing looks into the buffer, and otherwise nothing looks for this entry. Only
+    // the low bits of PSSCR can be set, which `stop` alone reads. A reservation is nothing to who does not store by
+    // it.
     unsafe {
         asm!(
             "mtspr 823, {psscr}",
@@ -216,7 +224,7 @@ pub fn leave_traces(value: u64, reserved: &AtomicU64) {
             "ldarx {psscr}, 0, {reserved}",
             psscr = inout(reg) value & 0x3FF => _,
             vsid = in(reg) value & VSID,
-            esid = in(reg) value & ESID | value % ENTRIES,
+            esid = in(reg) entry,
             reserved = in(reg_nonzero) reserved.as_ptr(),
             options(nostack),
         );
@@ -271,6 +279,8 @@ macro_rules! special {
     };
 }
 
+// Key 0 of AMR and IAMR stays as it was: it is that of the payload's own pages, and counts for a kernel too with a
+// hashed page table.
 special! {
     SPECIAL set_special special;
     153 "FSCR" 0x104;       // DSCR and TAR; first, since it allows others
@@ -279,9 +289,9 @@ special! {
     19 "DAR" 0xFFFF_FFFF_FFFF_FFFF;
     26 "SRR0" 0xFFFF_FFFF_FFFF_FFFC;
     27 "SRR1" 0xFFFF;
-    29 "AMR" 0xFFFF_FFFF_FFFF_FFFF;
+    29 "AMR" 0x3FFF_FFFF_FFFF_FFFF;
     48 "PIDR" 0xF_FFFF;
-    61 "IAMR" 0x5555_5555_5555_5555;
+    61 "IAMR" 0x1555_5555_5555_5555;
     144 "TIDR" 0xFFFF;
     159 "PSPB" 0xFFFF_FFFF;
     157 "UAMOR" 0xFFFF_FFFF_FFFF_FFFF;

@@ -6,6 +6,7 @@ use core::panic::PanicInfo;
 use arch::papr::{Hypercall, mode};
 use dtoolkit::fdt::Fdt;
 
+use crate::hash;
 use crate::hypercall::{hypercall, power_off};
 use crate::partition::Partition;
 use crate::println;
@@ -35,7 +36,11 @@ extern "C" fn rt_start(tree: *const u8) -> ! {
     // SAFETY: PAPR: r3 is the address of a flattened device tree, which nothing changes. It is not
     // validated, since PAPR has property names longer than the Devicetree Specification allows.
     let tree = unsafe { Fdt::from_raw_unchecked(tree) };
-    rt_main(Partition::new(tree));
+    let partition = Partition::new(tree);
+    if partition.is_hashed() {
+        hash::use_table(partition.hash_table_log2());
+    }
+    rt_main(partition);
     power_off()
 }
 

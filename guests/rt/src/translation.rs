@@ -1,4 +1,5 @@
-//! Switching translation on: a radix tree in which effective and guest real addresses are equal.
+//! Switching translation on: a radix tree in which effective and guest real addresses are equal. Where the partition
+//! has a hashed page table, [`hash`] does it.
 //!
 //! The tree belongs to PID 0, so it serves quadrant 0 (the payload, with PIDR=0) and quadrant 3
 //! (the vectors that LPCR\[AIL\]=3 moves to 0xC000_0000_0000_4000) alike.
@@ -14,6 +15,7 @@ use arch::radix::{
 };
 use arch::registers::msr;
 
+use crate::hash;
 use crate::hypercall::hypercall;
 
 const LARGE_LOG2: u32 = 21;
@@ -73,6 +75,9 @@ static USERS: Directory = Directory(UnsafeCell::new([0; DIRECTORY_ENTRIES]));
 
 /// Lets problem state read and execute the memory, at [`USERS_BASE`], once [`enable_translation`] has mapped it.
 pub fn share_with_users(memory_bytes: u64) {
+    if hash::is_used() {
+        return hash::share_with_users(USERS_BASE, memory_bytes.min(USERS_BASE));
+    }
     let directory_of_users = USERS.0.get().cast::<u64>();
     map(directory_of_users, memory_bytes, rights::READ | rights::EXECUTE);
     // SAFETY: the address of a field; nothing is read.
@@ -88,6 +93,11 @@ pub fn share_with_users(memory_bytes: u64) {
 /// # Panics
 /// If the hypervisor refuses the process table or the interrupt location.
 pub fn enable_translation(memory_bytes: u64) {
+    if hash::is_used() {
+        hash::map_all(memory_bytes.min(USERS_BASE));
+        relocate_interrupts();
+        return join_translation();
+    }
     let tables = TABLES.0.get();
     // SAFETY: addresses of fields; nothing is read.
     let (root, upper, lower, process) = unsafe {
@@ -109,13 +119,20 @@ pub fn enable_translation(memory_bytes: u64) {
     let size = 0; // 2^12 bytes
     let status = hypercall(Hypercall::RegisterProcTbl as u64, [flags, process as u64, 0, size]);
     assert_eq!(status, 0, "H_REGISTER_PROC_TBL");
+    relocate_interrupts();
+    join_translation();
+}
+
+fn relocate_interrupts() {
     let status = hypercall(Hypercall::SetMode as u64, [3, mode::INTERRUPT_LOCATION, 0, 0]);
     assert_eq!(status, 0, "H_SET_MODE, interrupt location");
-    join_translation();
 }
 
 /// Turns translation on, on another vCPU than the one that has enabled it.
 pub fn join_translation() {
+    if hash::is_used() {
+        return hash::join();
+    }
     const { assert!(msr::IR | msr::DR == 0x30) };
     // SAFETY: every address keeps its meaning. PIDR 0 is what the tree was registered for.
     unsafe {

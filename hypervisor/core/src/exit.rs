@@ -8,10 +8,10 @@ use arch::registers::{lpcr, msr};
 use crate::facilities::Facilities;
 use crate::guest_memory::{AccessError, page_of};
 use crate::hal::{HalError, Memory, Platform};
+use crate::hash_table::{HashTable, REAL_MODE_LOG2};
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::Partition;
-use crate::partition::radix;
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,16 +29,15 @@ pub enum Exit {
     DataStorage {
         /// HDSISR.
         status: u64,
-        /// ASDR: what it says depends on the partition's kind of translation, see
-        /// [`radix`](crate::partition::radix).
-        asdr: u64,
+        /// Where: [`radix`](crate::partition::radix) and [`hash`](crate::partition::hash) read it from ASDR or HDAR.
+        address: GuestRealAddress,
     },
     /// The second stage did not translate a fetch, or an access to a table on its way.
     InstructionStorage {
         /// HSRR1, whose cause bits are those of HDSISR.
         status: u64,
-        /// ASDR.
-        asdr: u64,
+        /// Where, from ASDR, or where the guest stood.
+        address: GuestRealAddress,
     },
     /// An instruction that is illegal for the guest; its image is in HEIR.
     EmulationAssistance {
@@ -94,8 +93,8 @@ pub fn handle<H: Memory + Platform + Facilities>(
         return Action::Departs(Departure::Changed);
     }
     let result = match exit {
-        Exit::DataStorage { status, asdr } | Exit::InstructionStorage { status, asdr }
-            if is_nowhere(partition, status, radix::guest_real(asdr)) =>
+        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address }
+            if is_nowhere(partition, status, address) =>
         {
             return Action::MachineCheck;
         }
@@ -110,8 +109,8 @@ pub fn handle<H: Memory + Platform + Facilities>(
         Exit::FacilityUnavailable { facility: Some(Facility::Stop), interrupted } => {
             return Action::Pauses { next: behind(interrupted) };
         }
-        Exit::DataStorage { status, asdr } | Exit::InstructionStorage { status, asdr } => {
-            storage_exit(partition, vcpu, hal, status, radix::guest_real(asdr))
+        Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
+            storage_exit(partition, vcpu, hal, status, address)
         }
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
@@ -187,6 +186,9 @@ fn storage_exit<H: Memory + Platform>(
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
+    if let Some(table) = partition.memory.hash_table() {
+        return real_mode_exit(partition, table, hal, address);
+    }
     if !partition.memory.is_mapped(address) {
         if partition.memory.fill(hal, address).map_err(StopReason::Access)? {
             partition.vcpus.iter_mut().for_each(|vcpu| vcpu.stale_fault = None);
@@ -201,6 +203,19 @@ fn storage_exit<H: Memory + Platform>(
         }
         _ => Ok(()),
     }
+}
+
+/// An access with relocation off that a hashed page table has no entry for.
+fn real_mode_exit<H: Memory>(
+    partition: &Partition<H>,
+    table: &HashTable,
+    hal: &H,
+    address: GuestRealAddress,
+) -> Result<(), StopReason> {
+    let page = address.align_down(REAL_MODE_LOG2);
+    let outside = StopReason::Access(AccessError::Outside(address));
+    let real = partition.memory.real(page, 1 << REAL_MODE_LOG2).ok_or(outside)?;
+    if table.add_real_mode(hal, page, real) { Ok(()) } else { Err(StopReason::NoRealMode) }
 }
 
 fn count<H: Memory>(partition: &mut Partition<H>, door: Door, exit: Exit) {

@@ -12,6 +12,7 @@ use core::cell::{Cell, RefCell};
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
+use arch::hash::VirtualPage;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
@@ -28,6 +29,7 @@ use crate::life::outcome::Departure;
 use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::{Common, Partition};
+use crate::sync::TableEntry;
 use crate::vcpu::registers::{Floating, Registers, Supervisor};
 use crate::vcpu_id::VcpuId;
 
@@ -66,6 +68,8 @@ pub struct Fake {
     pub rung: RefCell<Vec<usize>>,
     /// LPIDs whose translations were forgotten, and whether by all cores.
     pub forgotten: RefCell<Vec<(u32, bool)>>,
+    /// Pages of hashed page tables that were forgotten, with the LPID.
+    pub forgotten_pages: RefCell<Vec<(u32, VirtualPage)>>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
 }
@@ -114,6 +118,7 @@ impl Fake {
             sprg0: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
+            forgotten_pages: RefCell::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
             }))),
@@ -252,6 +257,21 @@ impl Tables for Fake {
 
     fn new_tables(&self, _: u32) -> Result<Vec<Page>, HalError> {
         Ok(Vec::new())
+    }
+
+    fn new_hash_table(&self, _: u32, bytes_log2: u32) -> Result<&'static [TableEntry], HalError> {
+        let entries = (0..1_usize << (bytes_log2 - 4)).map(|_| TableEntry::zero());
+        Ok(entries.collect::<Vec<_>>().leak())
+    }
+
+    fn publish_entries(&self) {}
+
+    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
+        self.forgotten_pages.borrow_mut().extend(pages.iter().flatten().map(|page| (lpid, *page)));
+    }
+
+    fn forget_hashed(&self, lpid: u32) {
+        self.forgotten.borrow_mut().push((lpid, true));
     }
 
     fn map_page(&self, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {

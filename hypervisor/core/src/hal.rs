@@ -8,12 +8,14 @@
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::MapPolicy;
+use arch::hash::VirtualPage;
 use arch::radix::TableLocation;
 
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
 use crate::memory::Range;
+use crate::sync::TableEntry;
 use crate::vcpu_id::VcpuId;
 
 /// Why the machine did not do what was asked.
@@ -164,6 +166,25 @@ pub trait Tables {
     /// # Errors
     /// [`HalError::OutOfTables`].
     fn new_tables(&self, lpid: u32) -> Result<Self::Tables, HalError>;
+
+    /// An empty hashed page table of `1 << bytes_log2` bytes for the partition `lpid`, which has nothing else that
+    /// translates, known to the processor. The base page of its virtual real mode area has 4 KiB.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    fn new_hash_table(&self, lpid: u32, bytes_log2: u32)
+    -> Result<&'static [TableEntry], HalError>;
+
+    /// Lets all hardware threads find what was stored into a hashed page table, before what follows.
+    fn publish_entries(&self);
+
+    /// Makes all hardware threads forget these pages of a partition with a hashed page table, whose entries are not
+    /// valid, and waits until they have: after this no R or C is set in them.
+    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]);
+
+    /// Makes all hardware threads forget all cached translations of a partition with a hashed page table, and waits
+    /// until they have.
+    fn forget_hashed(&self, lpid: u32);
 
     /// Adds a page with all rights and R=C=1 to a second stage.
     ///

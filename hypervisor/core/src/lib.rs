@@ -23,6 +23,7 @@ pub mod facilities;
 pub mod fake;
 pub mod guest_memory;
 pub mod hal;
+pub mod hash_table;
 pub mod hypercall;
 pub mod interrupts;
 pub mod life;

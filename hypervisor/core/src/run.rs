@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use arch::bundle::Translation;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 
@@ -25,7 +26,7 @@ use crate::partition::guest_tree::ProcessorNode;
 use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
 use crate::partition::radix;
-use crate::partition::{Partition, Terminal};
+use crate::partition::{Partition, Terminal, hash};
 use crate::report;
 use crate::scheduling::queue::{WEIGHT_DEFAULT, slice_within};
 use crate::scheduling::schedule::Schedule;
@@ -120,17 +121,21 @@ where
     let mut partitions = Vec::new();
     for (lpid, description) in (1..).zip(&bundle.partitions) {
         hal.mark(Work::Start);
-        let Description { name, memory_bytes, .. } = description;
+        let Description { name, memory_bytes, translation, .. } = description;
         let failed =
             |error: &dyn fmt::Display| Failure::new("partition", format_args!("{name}: {error}"));
-        let found = find_memory(&memory, &taken, *memory_bytes).map_err(|e| failed(&e))?;
+        let found = find_memory(&memory, &taken, *memory_bytes, *translation);
+        let found = found.map_err(|error| failed(&error))?;
         // Neighbours become one, so that the search does not take longer for each partition.
         match taken.last_mut() {
             Some(last) if last.end() == found.start.0 => last.bytes += found.bytes,
             _ => taken.push(found),
         }
-        let mut partition =
-            Partition::new(hal, name.clone(), lpid, found).map_err(|error| failed(&error))?;
+        if *translation == Translation::Hash {
+            hash::check(pvr, &threads, bundle.registers).map_err(|error| failed(&error))?;
+        }
+        let partition = Partition::translated(hal, name.clone(), lpid, found, *translation);
+        let mut partition = partition.map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         if description.has_performance_monitor {
             partition.on_demand |= Facility::Pm.bit();

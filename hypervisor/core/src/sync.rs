@@ -146,6 +146,51 @@ impl SharedWord {
     }
 }
 
+/// An entry of a table that the processor searches: two doublewords, big-endian in memory, of which it sets bits of the
+/// second at any time.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct TableEntry([AtomicU64; 2]);
+
+impl TableEntry {
+    const_without_loom! {
+        /// All zero.
+        #[must_use]
+        pub fn zero() -> Self {
+            Self([AtomicU64::new(0), AtomicU64::new(0)])
+        }
+    }
+
+    /// The first doubleword now.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        u64::from_be(self.0[0].load(Ordering::Relaxed))
+    }
+
+    /// The second doubleword now.
+    #[must_use]
+    pub fn second(&self) -> u64 {
+        u64::from_be(self.0[1].load(Ordering::Relaxed))
+    }
+
+    /// Adds bits to the first doubleword: what it was. What others stored before they gave it that value is seen then.
+    ///
+    /// Unlike an exchange that may fail, it leaves no reservation to the guest that goes on.
+    pub fn add(&self, bits: u64) -> u64 {
+        u64::from_be(self.0[0].fetch_or(bits.to_be(), Ordering::Acquire))
+    }
+
+    /// Stores the first doubleword, behind all that was stored before.
+    pub fn give(&self, first: u64) {
+        self.0[0].store(first.to_be(), Ordering::Release);
+    }
+
+    /// Stores the second doubleword.
+    pub fn set_second(&self, second: u64) {
+        self.0[1].store(second.to_be(), Ordering::Relaxed);
+    }
+}
+
 /// Who was the first to come, for good.
 #[derive(Debug)]
 pub struct First(AtomicU64);

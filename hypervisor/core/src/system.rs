@@ -10,8 +10,10 @@ use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
 use crate::devices::Devices;
+use crate::guest_memory::Shared;
 use crate::guest_memory::given::Given;
 use crate::hal::{Hal, Memory};
+use crate::hash_table::HashTable;
 use crate::life::activity::Activity;
 use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::Partition;
@@ -45,8 +47,8 @@ pub struct System<'a, H: Memory> {
     partitions: Vec<Lock<Partition<H>>>,
     /// By number of the vCPU: partition and vCPU in it.
     places: Vec<(usize, usize)>,
-    /// By partition: what of its memory it has.
-    given: Vec<Arc<Given>>,
+    /// By partition: what of its memory it has, and its hashed page table.
+    memories: Vec<Arc<Shared>>,
     /// By partition: its devices.
     devices: Vec<Option<Arc<Devices>>>,
     /// By hardware thread: its core.
@@ -80,12 +82,12 @@ impl<'a, H: Memory> System<'a, H> {
         };
         let places = partitions.iter().enumerate().flat_map(place).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
-        let given = partitions.iter().map(|partition| partition.memory.given()).collect();
+        let memories = partitions.iter().map(|partition| partition.memory.shared()).collect();
         let devices = partitions.iter().map(|partition| partition.devices.clone()).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, given, devices, cores }
+        Self { hal, console, policy, schedule, partitions, places, memories, devices, cores }
     }
 
     /// The partitions, by their number in the bundle.
@@ -96,12 +98,17 @@ impl<'a, H: Memory> System<'a, H> {
 
     /// What a partition has of its memory, without its lock.
     pub(crate) fn given(&self, partition: usize) -> &Given {
-        &self.given[partition]
+        &self.memories[partition].given
     }
 
     /// A partition's devices, without its lock.
     pub(crate) fn devices(&self, partition: usize) -> Option<&Devices> {
         self.devices[partition].as_deref()
+    }
+
+    /// A partition's hashed page table, without its lock.
+    pub(crate) fn hash_table(&self, partition: usize) -> Option<&HashTable> {
+        self.memories[partition].hash_table.as_ref()
     }
 
     /// The partitions again, when all is over.

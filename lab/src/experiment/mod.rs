@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{Translation, VCPUS_MAX, WEIGHT_MAX};
 use arch::interrupt::Vector;
 use arch::marker::Region;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ use crate::metric::{Per, metrics};
 use crate::number::Number;
 use crate::partition_file::{
     FeaturesTable, PolicyTable, blank_disk, dma_window, positive, read_machine, read_payload,
-    slice, window_for,
+    slice, translation, window_for,
 };
 use crate::payload::Payload;
 use crate::size::Size;
@@ -111,6 +111,8 @@ struct VariantTable {
     arguments: String,
     /// Of the partition that the experiment is named after.
     vcpus: Option<Spanned<Number>>,
+    /// Of the partition that the experiment is named after.
+    translation: Option<Spanned<String>>,
     /// Microseconds that a vCPU runs when others wait, if not the usual time.
     slice_us: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
@@ -136,6 +138,7 @@ impl VariantTable {
     fn key_of_partitions(&self) -> Option<&'static str> {
         let keys = [
             ("vcpus", self.vcpus.is_some()),
+            ("translation", self.translation.is_some()),
             ("slice_us", self.slice_us.is_some()),
             ("dma_window", self.dma_window.is_some()),
             ("disk", self.disk.is_some()),
@@ -236,7 +239,9 @@ impl FirstPartition<'_> {
             variant.disk.iter().map(|size| blank_disk(file, size)).collect::<Result<_, _>>()?;
         let dma_window = window_for(dma_window(file, variant.dma_window.as_ref())?, &disks);
         let guest_stop = variant.features.guest_stop(file)?;
-        let mut partitions = vec![Partition { vcpus, guest_stop, dma_window, disks, ..first }];
+        let translation = translation(file, variant.translation.as_ref())?;
+        let first = Partition { vcpus, translation, guest_stop, dma_window, disks, ..first };
+        let mut partitions = vec![first];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());
@@ -282,6 +287,7 @@ impl FirstPartition<'_> {
             name: name.to_owned(),
             memory_bytes: self.memory_bytes,
             vcpus: 1,
+            translation: Translation::Radix,
             weight: None,
             time_limit: None,
             has_performance_monitor: false,

@@ -62,6 +62,7 @@ impl StepsTable {
                 kernel: None,
                 arguments: self.arguments.clone(),
                 vcpus: None,
+                translation: None,
                 slice_us: None,
                 dma_window: None,
                 disk: None,

@@ -38,6 +38,8 @@ pub enum Rule {
     Expires,
     /// It belongs to the machine: the partition sees which processor it runs on.
     Machine,
+    /// What it held, with a hashed page table; with radix translation [`Rule::Spent`].
+    Segment,
     /// Nobody says. It may not be another partition's.
     Undefined,
 }
@@ -75,7 +77,12 @@ const GROUPS: &[Group] = &[
     (Set::Gprs(4..=4), Rule::Output(0), Rule::Kept),
     (Set::Gprs(5..=5), Rule::Output(1), Rule::Kept),
     (Set::Gprs(6..=6), Rule::Output(2), Rule::Kept),
-    (Set::Gprs(7..=12), Rule::Spent, Rule::Kept),
+    (Set::Gprs(7..=7), Rule::Output(3), Rule::Kept),
+    (Set::Gprs(8..=8), Rule::Output(4), Rule::Kept),
+    (Set::Gprs(9..=9), Rule::Output(5), Rule::Kept),
+    (Set::Gprs(10..=10), Rule::Output(6), Rule::Kept),
+    (Set::Gprs(11..=11), Rule::Output(7), Rule::Kept),
+    (Set::Gprs(12..=12), Rule::Spent, Rule::Kept),
     (Set::CrFields(&[0, 1, 5, 6, 7]), Rule::Spent, Rule::Kept),
     (Set::Sprs(&[Spr::Lr, Spr::Ctr, Spr::Xer]), Rule::Spent, Rule::Kept),
     // Nonvolatile.
@@ -106,9 +113,9 @@ const GROUPS: &[Group] = &[
     // They are written alone, and keep nothing.
     (Set::Sprs(&[Spr::Trig1, Spr::Trig2]), Rule::Kept, Rule::Kept),
     // Any interrupt may lose a reservation. With radix translation nothing looks into the SLB; a
-    // partition can still read it.
+    // partition can still read it. With a hashed page table it is the kernel's as any other register.
     (Set::One(Register::Reservation), Rule::Spent, Rule::Spent),
-    (Set::Slb, Rule::Spent, Rule::Spent),
+    (Set::Slb, Rule::Segment, Rule::Segment),
     (Set::Sprs(&[Spr::Tb]), Rule::Time, Rule::Time),
     (Set::Sprs(&[Spr::Dec]), Rule::Expires, Rule::Expires),
     (Set::Sprs(&[Spr::Purr, Spr::Spurr, Spr::Vtb]), Rule::Counts, Rule::Counts),
@@ -153,9 +160,17 @@ fn registers(set: &Set, processor: Processor) -> Vec<Register> {
 #[must_use]
 pub fn outputs(number: u64) -> u8 {
     match Hypercall::from_number(number) {
+        Some(Hypercall::Read | Hypercall::BulkRemove) => 8,
         Some(Hypercall::GetTermChar) => 3,
-        Some(Hypercall::Ipoll | Hypercall::GetCpuCharacteristics) => 2,
-        Some(Hypercall::Xirr | Hypercall::Random | Hypercall::GetTce) => 1,
+        Some(Hypercall::Ipoll | Hypercall::GetCpuCharacteristics | Hypercall::Remove) => 2,
+        Some(
+            Hypercall::Xirr
+            | Hypercall::Random
+            | Hypercall::GetTce
+            | Hypercall::Enter
+            | Hypercall::ClearRef
+            | Hypercall::ClearMod,
+        ) => 1,
         _ => 0,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use arch::hash::segment;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 use arch::registers::psscr;
@@ -110,8 +111,10 @@ impl Register {
             Self::Fpscr => thread.fpscr,
             Self::Vscr => u64::from(thread.vscr),
             Self::Slb(entry, doubleword) => {
+                // One that is not valid reads as zero, whatever it still holds.
                 let SlbEntry { esid, vsid } = thread.slb[usize::from(entry)];
-                if doubleword == 0 { esid } else { vsid }
+                let value = if doubleword == 0 { esid } else { vsid };
+                if esid & segment::V == 0 { 0 } else { value }
             }
             Self::Reservation => thread.reservation.map_or(0, |held| held.granule as u64 + 1),
             Self::Spr(Spr::Xer) => thread.xer,
@@ -140,8 +143,12 @@ impl Register {
             }
             Self::Fpscr => thread.fpscr = value,
             Self::Vscr => thread.vscr = value as u32,
-            Self::Slb(entry, 0) => thread.slb[usize::from(entry)].esid = value,
-            Self::Slb(entry, _) => thread.slb[usize::from(entry)].vsid = value,
+            // One that is valid, so that it is seen.
+            Self::Slb(entry, 0) => thread.slb[usize::from(entry)].esid = value | segment::V,
+            Self::Slb(entry, _) => {
+                let entry = &mut thread.slb[usize::from(entry)];
+                (entry.esid, entry.vsid) = (entry.esid | segment::V, value);
+            }
             Self::Reservation => {
                 let granule = value as usize;
                 thread.reservation = Some(crate::state::thread::Reservation { granule, bytes: 8 });

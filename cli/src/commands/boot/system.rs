@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use arch::bundle::Translation;
 use lab::bundle::{self, Partition, Sharing};
 use lab::machine_file::MachineFile;
 use lab::partition_file::{PartitionFile, no_partition};
@@ -124,6 +125,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         arguments_place: "--append".to_owned(),
         memory_bytes: memory.0,
         vcpus: 1,
+        translation: Translation::Radix,
         weight: None,
         time_limit: None,
         has_performance_monitor: false,

@@ -9,6 +9,7 @@ mod calls;
 mod departure;
 mod device;
 mod enter;
+mod hashed;
 mod private;
 pub(crate) mod residence;
 mod translations;
@@ -234,6 +235,12 @@ fn claim<H: Hal>(
 }
 
 impl<H: Hal> Running<'_, H> {
+    /// The partition's number to the processor.
+    #[must_use]
+    pub const fn lpid(&self) -> u32 {
+        self.common.lpid
+    }
+
     /// What is added to the machine's time base for the partition's own.
     #[must_use]
     pub const fn timebase_offset(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! What a core keeps translated of a vCPU that left it, and when it has to forget that.
 
+use arch::bundle::Translation;
+
 use crate::hal::Hal;
 use crate::life::activity::Activity;
 use crate::partition::Partition;
@@ -19,6 +21,10 @@ impl<H: Hal> Running<'_, H> {
         let vcpu = &mut partition.vcpus[self.place.1];
         let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
         if let Some(before) = before.filter(|before| *before != core) {
+            if partition.translation() == Translation::Hash {
+                // The hypervisor takes its translations back, everywhere; its segments are loaded with the vCPU.
+                return;
+            }
             let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
             if partition.vcpus.iter().any(is_there) {
                 partition.stale_cores.clear();

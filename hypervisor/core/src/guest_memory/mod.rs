@@ -9,6 +9,9 @@
 //! until the page is whole and is mapped. What the hypervisor itself writes for a partition needs the 64 KiB
 //! that it is in.
 //!
+//! A partition with a hashed page table names the pages that it maps itself, and has all of its memory, zeroed, before
+//! it starts.
+//!
 //! A page of 1 GiB is made of the 512 of 2 MiB when the last of them is mapped, where guest real and real addresses
 //! are congruent modulo 1 GiB.
 
@@ -24,6 +27,7 @@ use arch::address::{GuestRealAddress, RealAddress};
 
 use crate::guest_memory::given::{Found, Given};
 use crate::hal::{HalError, Maps, Memory, Page, Platform, Tables, Window, Work};
+use crate::hash_table::HashTable;
 use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
 
@@ -78,6 +82,24 @@ impl Units {
     }
 }
 
+/// What translates for a partition behind what it translates itself.
+#[derive(Debug)]
+enum SecondStage<H: Tables> {
+    /// A radix tree: pages come when they are touched.
+    Radix(H::Tables),
+    /// The partition's hashed page table: it names them itself, and so has all of its memory from the start.
+    Hashed,
+}
+
+/// What of a partition's memory its vCPUs reach with the partition unlocked.
+#[derive(Debug)]
+pub struct Shared {
+    /// What was zeroed and is the partition's since.
+    pub given: Given,
+    /// The partition's hashed page table, if it has one.
+    pub hash_table: Option<HashTable>,
+}
+
 /// Bytes that are zeroed or copied in one piece, unless a partition says otherwise. A core that writes 10 GB/s needs
 /// 26 us for them, a fraction of a slice.
 pub const PIECE_BYTES: u64 = 4 << SMALL_LOG2;
@@ -107,9 +129,8 @@ pub struct GuestMemory<H: Tables> {
     pub is_new: bool,
     /// What is mapped.
     pub pages: Pages,
-    tables: H::Tables,
-    /// What was zeroed and is the partition's since.
-    given: Arc<Given>,
+    stage: SecondStage<H>,
+    shared: Arc<Shared>,
     /// What the partition's vCPUs can access.
     mapped: Units,
     /// Large pages that are mapped, by gibibyte, where huge ones are possible.
@@ -122,30 +143,49 @@ impl<H: Tables> GuestMemory<H> {
     /// # Errors
     /// [`HalError::OutOfTables`].
     pub fn new(hal: &H, lpid: u32, range: Range) -> Result<Self, HalError> {
+        Ok(Self::of(SecondStage::Radix(hal.new_tables(lpid)?), None, lpid, range))
+    }
+
+    /// The same, with a hashed page table.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    pub fn hashed(hal: &H, lpid: u32, range: Range) -> Result<Self, HalError> {
+        let table = HashTable::new(hal, lpid, range.bytes)?;
+        Ok(Self::of(SecondStage::Hashed, Some(table), lpid, range))
+    }
+
+    fn of(stage: SecondStage<H>, hash_table: Option<HashTable>, lpid: u32, range: Range) -> Self {
         let huge = if range.start.is_aligned(HUGE_LOG2) { range.bytes >> HUGE_LOG2 } else { 0 };
-        Ok(Self {
+        Self {
             lpid,
             range,
             piece_bytes: PIECE_BYTES,
             is_new: true,
             pages: Pages::default(),
-            tables: hal.new_tables(lpid)?,
-            given: Arc::new(Given::none_of(range)),
+            stage,
+            shared: Arc::new(Shared { given: Given::none_of(range), hash_table }),
             mapped: Units::none_of(range),
             large: vec![0; huge as usize],
-        })
+        }
+    }
+
+    /// The partition's hashed page table, if it has one.
+    #[must_use]
+    pub fn hash_table(&self) -> Option<&HashTable> {
+        self.shared.hash_table.as_ref()
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
     #[must_use]
     pub fn real(&self, address: GuestRealAddress, bytes: u64) -> Option<RealAddress> {
-        self.given.real(address, bytes)
+        self.shared.given.real(address, bytes)
     }
 
-    /// What of it the partition has already, for those who do not lock the partition.
+    /// What those reach who do not lock the partition.
     #[must_use]
-    pub fn given(&self) -> Arc<Given> {
-        self.given.clone()
+    pub fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
     }
 
     /// Whether the page of `address`, which is in the memory, is mapped.
@@ -167,7 +207,8 @@ impl<H: Tables> GuestMemory<H> {
     fn merge(&mut self, hal: &H, guest: GuestRealAddress) -> Result<(), AccessError> {
         let real = self.range.start.wrapping_add(guest.0);
         let page = Page { guest, real, bytes_log2: HUGE_LOG2 };
-        hal.merge_pages(self.lpid, &mut self.tables, page).map_err(AccessError::Hypervisor)?;
+        let SecondStage::Radix(tables) = &mut self.stage else { return Ok(()) };
+        hal.merge_pages(self.lpid, tables, page).map_err(AccessError::Hypervisor)?;
         self.pages.large -= u64::from(LARGE_OF_HUGE);
         self.pages.huge += 1;
         Ok(())
@@ -205,7 +246,10 @@ impl<H: Memory + Platform> GuestMemory<H> {
         }
         let real = self.range.start.wrapping_add(guest.0);
         let page = Page { guest, real, bytes_log2 };
-        hal.map_page(&mut self.tables, page).map_err(AccessError::Hypervisor)?;
+        let SecondStage::Radix(tables) = &mut self.stage else {
+            return Err(AccessError::Hypervisor(HalError::MapConflict));
+        };
+        hal.map_page(tables, page).map_err(AccessError::Hypervisor)?;
         self.mapped.insert(units);
         match bytes_log2 {
             LARGE_LOG2 => self.pages.large += 1,
@@ -220,13 +264,13 @@ impl<H: Memory + Platform> GuestMemory<H> {
 
     /// Zeroes a piece of what is not the partition's yet of `units`, and makes it so: whether all are now.
     fn give(&mut self, hal: &H, mut units: core::ops::Range<u64>) -> Result<bool, AccessError> {
-        let given = &self.given;
+        let given = &self.shared.given;
         let Some(first) = units.find(|unit| !given.contains(*unit)) else { return Ok(true) };
         let piece = first..units.end.min(first + (self.piece_bytes >> SMALL_LOG2));
         let end = piece.clone().find(|unit| given.contains(*unit)).unwrap_or(piece.end);
         let is_last = (end..units.end).all(|unit| given.contains(unit));
         self.zero(hal, first..end)?;
-        self.given.insert(first..end);
+        self.shared.given.insert(first..end);
         Ok(is_last)
     }
 
@@ -247,7 +291,7 @@ impl<H: Memory + Platform> GuestMemory<H> {
     /// # Errors
     /// That it is not possible.
     pub fn zero_again(&self, hal: &H, unit: u64) -> Result<Option<u64>, AccessError> {
-        let given = &self.given;
+        let given = &self.shared.given;
         match given.first_from(unit) {
             Found::Nothing => Ok(None),
             Found::NothingBefore(next) => Ok(Some(next)),
@@ -259,6 +303,18 @@ impl<H: Memory + Platform> GuestMemory<H> {
                 Ok((end < memory_end).then_some(end))
             }
         }
+    }
+
+    /// Does a piece of what it takes to give the partition all of its memory, from `unit` on: where the next one
+    /// begins.
+    ///
+    /// # Errors
+    /// That it is not possible.
+    pub fn give_all(&mut self, hal: &H, unit: u64) -> Result<Option<u64>, AccessError> {
+        let end = self.range.bytes >> SMALL_LOG2;
+        let next = end.min(unit + (self.piece_bytes >> SMALL_LOG2));
+        let is_whole = self.give(hal, unit..next)?;
+        Ok(if is_whole { (next < end).then_some(next) } else { Some(unit) })
     }
 
     /// Where a piece of a partition's memory is that must not cross a 64 KiB boundary, and that is the partition's

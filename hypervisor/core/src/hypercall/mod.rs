@@ -1,12 +1,13 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
-//! name, and every call with a name is here: those of devices with the partition unlocked ([`of_device`]), all others
-//! with it locked ([`answer`]).
+//! name, and every call with a name is here: those of devices and of a hashed page table with the partition unlocked
+//! ([`of_device`], [`of_hash_table`]), all others with it locked ([`answer`]).
 
 mod caller;
 mod crq;
 mod guest;
+mod hash;
 mod interrupts;
 mod mode;
 mod page;
@@ -20,6 +21,8 @@ mod vpa;
 pub(crate) use caller::Caller;
 pub(crate) use crq::{go_on, went_on};
 pub use guest::Guest;
+pub(crate) use hash::of_hash_table;
+pub use hash::{HashAnswer, WORDS};
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
@@ -117,6 +120,14 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         | Hypercall::VioSignal
         | Hypercall::SendCrq
         | Hypercall::EnableCrq => unreachable!("`of_device` answers it"),
+        // A partition that has a hashed page table gets its answer from `of_hash_table`.
+        Hypercall::Remove
+        | Hypercall::Enter
+        | Hypercall::Read
+        | Hypercall::ClearMod
+        | Hypercall::ClearRef
+        | Hypercall::Protect
+        | Hypercall::BulkRemove => Answer::Status(H_FUNCTION),
     }
 }
 

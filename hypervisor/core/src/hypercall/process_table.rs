@@ -1,6 +1,7 @@
-//! H_REGISTER_PROC_TBL: the guest's process table, with radix translation.
+//! H_REGISTER_PROC_TBL: the guest's process table, with radix translation; that it has none, with a hashed page table.
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::Translation;
 use arch::papr::process_table::{DEREGISTER, GTSE, RADIX, REGISTER};
 use arch::papr::status::{H_P2, H_P3, H_P4, H_PARAMETER, H_SUCCESS};
 use arch::radix::TableLocation;
@@ -21,9 +22,17 @@ pub(super) fn register<H: Memory>(
     page_size: u64,
     size: u64,
 ) -> i64 {
+    if partition.translation() == Translation::Hash {
+        // It has neither a process table nor segment tables, and does not issue `tlbie`.
+        return match (flags, [base, page_size, size]) {
+            // Linux changes nothing, and says so.
+            (0 | REGISTER | DEREGISTER, [0, 0, 0]) => H_SUCCESS,
+            _ => H_PARAMETER,
+        };
+    }
     let table = match flags & !GTSE {
         DEREGISTER => None,
-        // Without RADIX it is a request for hashed translation, which partitions do not have.
+        // Without RADIX it is a request for a hashed page table, which this partition does not have.
         FLAGS_RADIX => {
             // The processor takes base bits below the table's size for zero, so a table that is not
             // aligned to its size would be another table.

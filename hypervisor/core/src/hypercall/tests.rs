@@ -27,6 +27,7 @@ use crate::devices::adapter::{Adapter, SOURCE, UNIT};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::fake::Fake;
+use crate::guest_memory::GuestMemory;
 use crate::hypercall::Guest;
 use crate::life::Pending;
 use crate::life::activity::{Activity, Sleep};
@@ -95,7 +96,7 @@ impl Setup {
 
     fn call_device(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
         let devices = self.partition.devices.clone();
-        let given = self.partition.memory.given();
+        let shared = self.partition.memory.shared();
         // Another one is in its place meanwhile.
         let other = self.hal.partition(MEMORY);
         let partition = Lock::new(core::mem::replace(&mut self.partition, other));
@@ -104,7 +105,7 @@ impl Setup {
             console: &self.console,
             schedule: &self.schedule,
             partition: &partition,
-            given: &given,
+            given: &shared.given,
             devices: devices.as_deref(),
             vcpu: 0,
             is_mediated: self.is_mediated,
@@ -268,6 +269,28 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
     assert_ne!(setup.partition.lpcr & lpcr::GTSE, 0);
     setup.call(Hypercall::RegisterProcTbl, [process_table::DEREGISTER, 0, 0, 0]);
     assert_eq!(setup.hal.process_table.get(), Some((1, None)));
+}
+
+#[test]
+fn with_a_hashed_page_table_there_is_no_process_table() {
+    let mut setup = Setup::new();
+    setup.partition.memory = GuestMemory::hashed(&setup.hal, 1, MEMORY).unwrap();
+    let lpcr = setup.partition.lpcr;
+    for flags in [0, process_table::REGISTER, process_table::DEREGISTER] {
+        setup.expect(Hypercall::RegisterProcTbl, [flags, 0, 0, 0], H_SUCCESS);
+    }
+    let radix = process_table::REGISTER | process_table::RADIX;
+    for arguments in [
+        [radix, 0, 0, 0],
+        [process_table::GTSE, 0, 0, 0],
+        [process_table::REGISTER | process_table::SEGMENT_TABLES, 0, 0, 0],
+        [process_table::REGISTER, 0x1000, 0, 0],
+        [0, 0, 1, 0],
+        [0, 0, 0, 1],
+    ] {
+        setup.expect(Hypercall::RegisterProcTbl, arguments, H_PARAMETER);
+    }
+    assert_eq!((setup.partition.lpcr, setup.hal.process_table.get()), (lpcr, None));
 }
 
 fn rtas_call(setup: &mut Setup, address: u64, words: &[u32]) -> Answer {
@@ -615,9 +638,10 @@ fn pages_are_zeroed_and_copied() {
 #[test]
 fn a_page_that_the_partition_has_needs_no_lock() {
     let mut setup = Setup::new();
-    let given = setup.partition.memory.given();
+    let shared = setup.partition.memory.shared();
+    let given = &shared.given;
     let (to, from) = (3 * MIB, 3 * MIB + 0x1000);
-    let zero = |setup: &Setup| initialize_owned(&given, &setup.hal, page::ZERO, to, 0);
+    let zero = |setup: &Setup| initialize_owned(given, &setup.hal, page::ZERO, to, 0);
     assert!(!zero(&setup), "it is garbage yet");
     setup.expect(Hypercall::PageInit, [page::ZERO, to, 0, 0], H_SUCCESS);
     setup.partition.memory.write(&setup.hal, GuestRealAddress(to), &[7; 0x2000]).unwrap();
@@ -625,7 +649,7 @@ fn a_page_that_the_partition_has_needs_no_lock() {
     let mut bytes = [1; 0x1000];
     setup.partition.memory.read(&setup.hal, GuestRealAddress(to), &mut bytes).unwrap();
     assert_eq!(bytes, [0; 0x1000]);
-    assert!(initialize_owned(&given, &setup.hal, page::COPY, to, from));
+    assert!(initialize_owned(given, &setup.hal, page::COPY, to, from));
     setup.partition.memory.read(&setup.hal, GuestRealAddress(to), &mut bytes).unwrap();
     assert_eq!(bytes, [7; 0x1000]);
     for (flags, to, from) in [
@@ -637,7 +661,7 @@ fn a_page_that_the_partition_has_needs_no_lock() {
         (page::ZERO, u64::MAX << 12, 0),
     ] {
         assert!(
-            !initialize_owned(&given, &setup.hal, flags, to, from),
+            !initialize_owned(given, &setup.hal, flags, to, from),
             "{flags:#x} {to:#x} {from:#x}"
         );
     }

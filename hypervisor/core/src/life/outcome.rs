@@ -54,6 +54,9 @@ pub enum StopReason {
         /// From ASDR.
         address: GuestRealAddress,
     },
+    /// Its hashed page table has no place for a page that it uses with relocation off: both groups are full of its own
+    /// entries.
+    NoRealMode,
     /// It ran for as long as it may.
     TimeLimit,
     /// All of its vCPUs stopped themselves.
@@ -76,6 +79,9 @@ impl fmt::Display for StopReason {
                     "access to guest real address {address} refused with status {status:#010x}"
                 )
             }
+            Self::NoRealMode => f.write_str(
+                "its hashed page table is full where a page belongs that it uses with relocation off",
+            ),
             Self::TimeLimit => f.write_str("it used up its time limit"),
             Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
             Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),

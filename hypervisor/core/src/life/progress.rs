@@ -7,6 +7,10 @@ pub enum Progress {
     Zeroed(u64),
     /// Of this segment so many bytes are copied.
     Copied(usize, u64),
+    /// The hashed page table is emptied up to this slot.
+    Emptied(u64),
+    /// The partition has all memory up to this piece of 64 KiB, which one with a hashed page table needs.
+    Given(u64),
     /// Of the device tree so many bytes are copied.
     TreeCopied(u64),
 }

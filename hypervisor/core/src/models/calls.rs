@@ -115,7 +115,9 @@ fn storage_exit(
     status: u64,
     address: u64,
 ) -> Option<Departure> {
-    match running.exit(Door::Virtual, Exit::DataStorage { status, asdr: address }) {
+    match running
+        .exit(Door::Virtual, Exit::DataStorage { status, address: GuestRealAddress(address) })
+    {
         Action::Departs(departure) => Some(departure),
         _ => None,
     }

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::bundle::Translation;
 use arch::features::{self, guest_stop};
 use arch::papr::{HYPERCALL_WORD, Hypercall, rtas, tce};
 use arch::processor::Processor;
@@ -18,7 +19,7 @@ use dtoolkit::{Node, Property};
 use crate::boot::flat_tree::FlatTree;
 use crate::devices::adapter::{SOURCE, UNIT};
 use crate::partition::features::GuestStop;
-use crate::partition::radix;
+use crate::partition::{hash, radix};
 
 /// The number and `reg` of the partition's terminal.
 pub const TERMINAL: u32 = 0x7100_0000;
@@ -42,14 +43,25 @@ const PROCESSOR_PROPERTIES: &[&str] = &[
     "i-cache-line-size",
     "i-cache-size",
     "ibm,dec-bits",
-    "ibm,processor-radix-AP-encodings",
     "timebase-frequency",
 ];
 
+/// The same, of a partition that is translated so.
+const fn properties_of(translation: Translation) -> &'static [&'static str] {
+    match translation {
+        Translation::Radix => &["ibm,processor-radix-AP-encodings"],
+        Translation::Hash => &["ibm,slb-size"],
+    }
+}
+
 /// `ibm,architecture-vec-5`.
-fn architecture_vector_5() -> [u8; 27] {
+fn architecture_vector_5(translation: Translation) -> [u8; 27] {
     let mut vector = [0; 27];
-    for (byte, bits) in radix::ARCHITECTURE_VECTOR_5 {
+    let bytes = match translation {
+        Translation::Radix => radix::ARCHITECTURE_VECTOR_5,
+        Translation::Hash => hash::ARCHITECTURE_VECTOR_5,
+    };
+    for (byte, bits) in bytes {
         vector[byte] = bits;
     }
     vector
@@ -81,15 +93,20 @@ const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 /// The same, where there is a virtual SCSI adapter.
 const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
 
+/// The same, with a hashed page table.
+const HYPERTAS_OF_HASH: &[&str] = &["hcall-pft", "hcall-bulk"];
+
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
-const fn processor_features() -> [u8; 2 + FEATURE_BYTES] {
+const fn processor_features(translation: Translation) -> [u8; 2 + FEATURE_BYTES] {
     let mut features = [0; 2 + FEATURE_BYTES];
     features[0] = FEATURE_BYTES as u8;
     features[2] = 0x80 | 0x40 | 0x10 | 0x02; // MMU, floating point, run latch, no-execute
     features[2 + 1] = 0x20; // cache-inhibited large pages
     features[2 + 5] = 0x80; // little-endian
-    let (byte, bits) = radix::FEATURE;
-    features[2 + byte] = bits;
+    if matches!(translation, Translation::Radix) {
+        let (byte, bits) = radix::FEATURE;
+        features[2 + byte] = bits;
+    }
     features
 }
 const FEATURE_BYTES: usize = 66;
@@ -109,6 +126,8 @@ pub struct Content<'a> {
     pub window_bytes: Option<u32>,
     /// It has a virtual SCSI adapter.
     pub has_disks: bool,
+    /// How its addresses are translated.
+    pub translation: Translation,
     /// Its vCPUs may execute `stop`.
     pub guest_stop: Option<GuestStop<'a>>,
     /// What it has of firmware's node of a processor.
@@ -127,7 +146,9 @@ impl ProcessorNode {
     #[must_use]
     pub fn new(processor: Processor, node: &FdtNode<'_>) -> Self {
         let find = |name: &&'static str| Some((*name, node.property(name)?.value().to_vec()));
-        Self { processor, properties: PROCESSOR_PROPERTIES.iter().filter_map(find).collect() }
+        let of_translations = Translation::ALL.into_iter().flat_map(properties_of);
+        let names = PROCESSOR_PROPERTIES.iter().chain(of_translations);
+        Self { processor, properties: names.filter_map(find).collect() }
     }
 }
 
@@ -191,7 +212,11 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.begin("rtas");
     let of_window = if content.window_bytes.is_some() { HYPERTAS_OF_WINDOW } else { &[] };
     let of_disks = if content.has_disks { HYPERTAS_OF_DISKS } else { &[] };
-    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window, of_disks].concat()[..]);
+    let of_hash = match content.translation {
+        Translation::Radix => &[],
+        Translation::Hash => HYPERTAS_OF_HASH,
+    };
+    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window, of_disks, of_hash].concat()[..]);
     let mut entries = [0; 2];
     if has_entry {
         entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));
@@ -253,7 +278,7 @@ fn features(tree: &mut FlatTree, GuestStop { state }: GuestStop<'_>) {
 fn chosen(tree: &mut FlatTree, content: &Content<'_>) {
     tree.begin("chosen");
     tree.add("bootargs", content.bootargs);
-    tree.add("ibm,architecture-vec-5", &architecture_vector_5()[..]);
+    tree.add("ibm,architecture-vec-5", &architecture_vector_5(content.translation)[..]);
     tree.add("linux,stdout-path", "/vdevice/vty@71000000");
     tree.add("stdout-path", "/vdevice/vty@71000000");
     if let Some([start, end]) = content.initrd {
@@ -271,7 +296,7 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
     for number in 0..content.vcpus {
         tree.begin(&format!("PowerPC,{processor}@{number:x}"));
         tree.add("device_type", "cpu");
-        tree.add("ibm,pa-features", &processor_features()[..]);
+        tree.add("ibm,pa-features", &processor_features(content.translation)[..]);
         tree.add("ibm,ppc-interrupt-gserver#s", &[number, 0]);
         tree.add("ibm,ppc-interrupt-server#s", &number);
         tree.add("ibm,dfp", &1u32);
@@ -280,8 +305,13 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
         tree.add("ibm,vmx", &VECTORS_AND_VSX);
         tree.add("reg", &number);
         tree.add("status", "okay");
-        for (name, value) in properties {
+        let own = properties_of(content.translation);
+        let is_own = |name: &str| PROCESSOR_PROPERTIES.contains(&name) || own.contains(&name);
+        for (name, value) in properties.iter().filter(|property| is_own(property.0)) {
             tree.add(name, value.as_slice());
+        }
+        if content.translation == Translation::Hash {
+            hash::describe(tree, content.memory_bytes);
         }
         tree.end();
     }

@@ -2,6 +2,7 @@
 
 pub mod features;
 pub mod guest_tree;
+pub mod hash;
 pub mod load;
 pub mod payload;
 pub mod radix;
@@ -11,6 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
+use arch::bundle::Translation;
 use arch::registers::lpcr;
 
 use crate::boot::characteristics::Characteristics;
@@ -33,7 +35,12 @@ use crate::vcpu_id::VcpuId;
 const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4) | lpcr::LD | lpcr::HEIC | lpcr::HVICE | lpcr::HDICE;
 
 /// LPCR of a partition that starts.
-const LPCR_AT_START: u64 = LPCR_ALWAYS | radix::LPCR | radix::LPCR_AT_START;
+const fn lpcr_at_start(translation: Translation) -> u64 {
+    match translation {
+        Translation::Radix => LPCR_ALWAYS | radix::LPCR | radix::LPCR_AT_START,
+        Translation::Hash => LPCR_ALWAYS | hash::LPCR,
+    }
+}
 
 /// A partition.
 #[derive(Debug)]
@@ -95,16 +102,33 @@ pub struct Common {
 }
 
 impl<H: Memory> Partition<H> {
-    /// A partition over `memory`, nothing of it mapped, without vCPUs.
+    /// A partition over `memory`, with radix translation and nothing of it mapped, without vCPUs.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
     pub fn new(hal: &H, name: String, lpid: u32, memory: Range) -> Result<Self, HalError> {
+        Self::translated(hal, name, lpid, memory, Translation::Radix)
+    }
+
+    /// The same, translated so.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    pub fn translated(
+        hal: &H,
+        name: String,
+        lpid: u32,
+        memory: Range,
+        translation: Translation,
+    ) -> Result<Self, HalError> {
         Ok(Self {
             name,
             lpid,
-            memory: GuestMemory::new(hal, lpid, memory)?,
-            lpcr: LPCR_AT_START,
+            memory: match translation {
+                Translation::Radix => GuestMemory::new(hal, lpid, memory)?,
+                Translation::Hash => GuestMemory::hashed(hal, lpid, memory)?,
+            },
+            lpcr: lpcr_at_start(translation),
             timebase_offset: 0,
             vcpus: Vec::new(),
             stale_cores: Vec::new(),
@@ -122,6 +146,15 @@ impl<H: Memory> Partition<H> {
             life: Life::new(),
             end: None,
         })
+    }
+
+    /// How its addresses are translated.
+    #[must_use]
+    pub fn translation(&self) -> Translation {
+        match self.memory.hash_table() {
+            None => Translation::Radix,
+            Some(_) => Translation::Hash,
+        }
     }
 
     /// What all of its vCPUs have in common in the processor.
@@ -151,8 +184,12 @@ impl<H: Memory> Partition<H> {
 
     /// Forgets what the guest set, but for its memory and its clock: it starts anew. All of its vCPUs are stopped.
     pub fn reset(&mut self, hal: &H) {
-        self.lpcr = LPCR_AT_START;
-        hal.set_process_table(self.lpid, None);
+        self.lpcr = lpcr_at_start(self.translation());
+        match self.translation() {
+            Translation::Radix => hal.set_process_table(self.lpid, None),
+            // Loading empties the table, in pieces.
+            Translation::Hash => {}
+        }
         if let Some(devices) = &self.devices {
             devices.reset();
         }

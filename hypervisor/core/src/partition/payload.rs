@@ -39,6 +39,7 @@ impl Payload {
             window_bytes: description.dma_window,
             has_disks: !description.disks.is_empty(),
             guest_stop,
+            translation: description.translation,
             processor,
         };
         let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

@@ -20,7 +20,8 @@
 //! | DEC | as time does | as time does | as time does: kept as the guest time at which it expires |
 //! | PURR, SPURR, VTB, IC | as time does | as time does | stand still while the vCPU waits |
 //! | CFAR | undefined: it names a branch of the hypervisor | kept | kept, or 0 after a hypercall |
-//! | segment lookaside buffer | kept | kept | cleared: radix translation has no use for it |
+//! | segment lookaside buffer, with a hashed page table | kept | kept | kept |
+//! | segment lookaside buffer, with radix translation | kept | kept | cleared: it has no use |
 //! | reservation | kept | kept | lost |
 //! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
 //! | TM, privileged doorbells | HFSCR withholds them |||
@@ -36,6 +37,7 @@
 //! | the hypervisor's own idleness too, before which it saves all | PSSCR |
 //! | time | IC, PURR, SPURR, VTB |
 
+use alloc::boxed::Box;
 use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
@@ -71,7 +73,14 @@ pub struct Registers {
     pub supervisor: Supervisor,
     /// Registers that stay in the processor until another vCPU runs.
     pub floating: Floating,
+    /// The segment lookaside buffer of a vCPU with a hashed page table that has run.
+    pub segments: Option<Box<Segments>>,
 }
+
+/// Valid entries of a segment lookaside buffer, in their places: as `slbmfee` and `slbmfev` read them, zeros elsewhere.
+pub type Segments = [[u64; 2]; SEGMENTS];
+/// Entries of a segment lookaside buffer. Source: `docs/facts/translation.md#slb`.
+pub const SEGMENTS: usize = 32;
 
 /// What takes the value of a register of [`each_supervisor_register`] away while it stays in the processor and
 /// its vCPU has left.
@@ -257,6 +266,7 @@ impl Registers {
                 ..Supervisor::default()
             },
             floating: Floating::default(),
+            segments: None,
         }
     }
 

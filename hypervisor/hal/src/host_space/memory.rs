@@ -6,10 +6,11 @@
 use alloc::alloc::{GlobalAlloc, Layout, alloc, dealloc};
 use core::arch::asm;
 use core::ptr::{self, NonNull};
+use core::slice;
 
 use arch::address::RealAddress;
 use hypervisor_core::memory::Range;
-use hypervisor_core::sync::Lock;
+use hypervisor_core::sync::{Lock, TableEntry};
 use linked_list_allocator::Heap;
 
 use crate::radix::{Slot, Table, TableMemory};
@@ -122,6 +123,25 @@ pub(crate) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
 
 /// Second-stage tables, from the heap.
 pub(crate) struct HeapTables;
+
+/// Memory for a hashed page table of `1 << bytes_log2` bytes, zero and for good, from the heap: where it is, and its
+/// entries.
+pub(crate) fn hash_table(bytes_log2: u32) -> Option<(RealAddress, &'static [TableEntry])> {
+    let bytes = 1usize.checked_shl(bytes_log2)?;
+    // Aligned as every processor asks.
+    let layout = Layout::from_size_align(bytes, bytes).ok()?;
+    // SAFETY: the layout is not empty.
+    let table = unsafe { alloc(layout) };
+    if table.is_null() {
+        return None;
+    }
+    // SAFETY: it has many blocks, and is aligned to its size.
+    unsafe { zero_blocks(table, bytes) };
+    // SAFETY: zeros are entries, aligned, for as long as the hypervisor runs, and reached as atomics alone; the
+    // processor sets single bytes of them.
+    let entries = unsafe { slice::from_raw_parts(table.cast(), bytes / size_of::<TableEntry>()) };
+    Some((real_of(table as u64), entries))
+}
 
 fn read_entry(slot: &Slot) -> u64 {
     let entry = address_of(slot.address()) as *const u64;

@@ -78,11 +78,47 @@ pub(crate) struct PerCpu {
     pub(crate) crash_ctr: u64,
     /// As `crash_gpr`.
     pub(crate) crash_cr: u64,
+    /// [`HOST_MSR`] with relocation off.
+    pub(crate) real_msr: u64,
+    /// LPCR of the hypervisor while a partition with a hashed page table has left.
+    pub(crate) own_lpcr: u64,
+    /// LPCR of that partition.
+    pub(crate) guest_lpcr: u64,
+    /// Its number.
+    pub(crate) guest_lpid: u64,
 }
 
 unsafe extern "C" {
     fn hal_hypercall_real();
     fn hal_exit_real_high();
+    fn hal_hypercall_hash();
+    fn hal_exit_hash_high();
+}
+
+/// Where exits at the real door go on.
+pub(crate) struct Doors {
+    hypercall: unsafe extern "C" fn(),
+    exit: unsafe extern "C" fn(),
+}
+
+impl Doors {
+    /// Of a partition with radix translation, and where no partition runs.
+    pub(crate) const RADIX: Self = Self { hypercall: hal_hypercall_real, exit: hal_exit_real_high };
+    /// Of one with a hashed page table.
+    pub(crate) const HASH: Self = Self { hypercall: hal_hypercall_hash, exit: hal_exit_hash_high };
+
+    /// Makes this thread's exits go there.
+    ///
+    /// # Safety
+    /// Only while no guest runs on this thread, for the one that is entered next.
+    pub(crate) unsafe fn set(self) {
+        let area = per_cpu();
+        // SAFETY: this thread's; the vectors read it at exits alone.
+        unsafe {
+            (*area).hypercall_entry = self.hypercall;
+            (*area).exit_entry = self.exit;
+        }
+    }
 }
 
 /// By index of the thread; the boot thread is 0.
@@ -120,6 +156,10 @@ const NEW: PerCpu = PerCpu {
     crash_lr: 0,
     crash_ctr: 0,
     crash_cr: 0,
+    real_msr: HOST_MSR & !(msr::IR | msr::DR),
+    own_lpcr: 0,
+    guest_lpcr: 0,
+    guest_lpid: 0,
 };
 
 /// The area of this thread. Dereferencing it is right for one field at a time: the vectors write

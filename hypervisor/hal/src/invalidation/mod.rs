@@ -6,7 +6,7 @@ mod radix;
 
 pub(crate) use power9::{
     await_invalidations, invalidate, invalidate_host_in_core, invalidate_in_core,
-    invalidate_page_in_core,
+    invalidate_page_in_core, invalidate_pages,
 };
 
 pub(crate) use radix::clear_segments;
@@ -18,6 +18,8 @@ pub(crate) enum Scope {
     All,
     /// The hypervisor's own translations: LPID 0, PID 0. Translations only, no cached table entries.
     Host,
-    /// Everything of one partition, both stages.
+    /// Everything of one partition with radix translation, both stages.
     Partition(u32),
+    /// Everything of one partition with a hashed page table.
+    Hashed(u32),
 }

@@ -19,7 +19,12 @@ const TLBIEL: u32 = 274;
 
 /// `tlbie RB=r4, RS=r3` or `tlbiel`, with radix set.
 const fn invalidation(opcode: u32, ric: u32, prs: u32) -> u32 {
-    31 << 26 | 3 << 21 | ric << 18 | prs << 17 | 1 << 16 | 4 << 11 | opcode << 1
+    hashed_invalidation(opcode, ric, prs) | 1 << 16
+}
+
+/// The same with radix clear.
+const fn hashed_invalidation(opcode: u32, ric: u32, prs: u32) -> u32 {
+    31 << 26 | 3 << 21 | ric << 18 | prs << 17 | 4 << 11 | opcode << 1
 }
 
 const fn tlbie_word(ric: u32, prs: u32) -> u32 {
@@ -108,7 +113,37 @@ pub(crate) fn invalidate(scope: Scope) {
             ptesync();
             take_back::<PROCESS_ALL>(IS_LPID, lpid);
         }
+        Scope::Hashed(lpid) => {
+            const HASHED_ALL: u32 = hashed_invalidation(TLBIE, RIC_ALL, PARTITION_SCOPED);
+            let lpid = u64::from(lpid);
+            take_back::<HASHED_ALL>(IS_LPID, lpid);
+            ptesync();
+            take_back::<PARTITION_TLB>(IS_LPID, 0);
+            ptesync();
+            take_back::<HASHED_ALL>(IS_LPID, lpid);
+        }
     }
+    await_invalidations();
+}
+
+/// Makes all threads forget pages of a partition with a hashed page table, and waits until they have. `operands` name
+/// the pages as RB does. Behind them come what the errata ask for, as in [`invalidate`]; the one for LPIDR is a radix
+/// one of LPID 0, as in Linux's `hash_native.c`.
+pub(crate) fn invalidate_pages(lpid: u32, operands: impl Iterator<Item = u64>) {
+    const PAGE: u32 = hashed_invalidation(TLBIE, RIC_TLB, PARTITION_SCOPED);
+    const PARTITION_TLB: u32 = tlbie_word(RIC_TLB, PARTITION_SCOPED);
+    let lpid = u64::from(lpid);
+    ptesync();
+    let mut last = None;
+    for operand in operands {
+        take_back::<PAGE>(operand, lpid);
+        last = Some(operand);
+    }
+    let Some(last) = last else { return };
+    ptesync();
+    take_back::<PARTITION_TLB>(IS_LPID, 0);
+    ptesync();
+    take_back::<PAGE>(last, lpid);
     await_invalidations();
 }
 

@@ -8,7 +8,7 @@
 
     .set FRAME, 32 + 18*8
 
-.macro load_guest
+.macro load_first                       # r3 = record
     ld %r4, {PC}(%r3)
     ld %r5, {MSR}(%r3)
     ld %r6, {CR}(%r3)
@@ -33,9 +33,9 @@
     ld %r8, {GPR} + 8*8(%r3)
     ld %r9, {GPR} + 9*8(%r3)
     ld %r10, {GPR} + 10*8(%r3)
-    ld %r11, {GPR} + 11*8(%r3)
-    ld %r12, {GPR} + 12*8(%r3)
-    ld %r13, {GPR} + 13*8(%r3)
+.endm
+
+.macro load_last
     ld %r14, {GPR} + 14*8(%r3)
     ld %r15, {GPR} + 15*8(%r3)
     ld %r16, {GPR} + 16*8(%r3)
@@ -57,10 +57,15 @@
     ld %r3, {GPR} + 3*8(%r3)
 .endm
 
-    .text
-    .globl hal_enter_guest
-    .type hal_enter_guest, @function
-hal_enter_guest:
+.macro load_guest
+    load_first
+    ld %r11, {GPR} + 11*8(%r3)
+    ld %r12, {GPR} + 12*8(%r3)
+    ld %r13, {GPR} + 13*8(%r3)
+    load_last
+.endm
+
+.macro save_host                        # what the ABI says that a function keeps
     mflr %r0
     mfcr %r12
     std %r0, 16(%r1)
@@ -86,6 +91,13 @@ hal_enter_guest:
     std %r31, 168(%r1)
     std %r1, {STACK}(%r13)
     std %r3, {VCPU}(%r13)
+.endm
+
+    .text
+    .globl hal_enter_guest
+    .type hal_enter_guest, @function
+hal_enter_guest:
+    save_host
 
     site {AT_ENTRY}, enter_guarded
     load_guest

@@ -1,6 +1,7 @@
 //! The Rust end of the vectors: what `vectors.S` calls, on the stack of `hal_enter_guest`, with the
 //! guest's r14-r31 still in the registers.
 
+use arch::address::GuestRealAddress;
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::papr::status::{H_FUNCTION, H_SUCCESS};
@@ -10,6 +11,7 @@ use hypervisor_core::exit::{Action, Door, Exit, machine_check};
 use hypervisor_core::hypercall::Answer;
 use hypervisor_core::interrupts::handler::Context;
 use hypervisor_core::life::outcome::Departure;
+use hypervisor_core::partition::{hash, radix};
 
 use super::machine::Machine;
 use crate::host_state::per_cpu::per_cpu;
@@ -56,7 +58,7 @@ extern "C" fn hal_hypercall(
     a6: u64,
     a7: u64,
 ) -> Answered {
-    let Some(call) = Hypercall::from_number(number) else {
+    let Some(call) = Hypercall::of_any_partition(number) else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
     // SAFETY: this is the hypercall's handler, and the vCPU is given up before another function asks for it.
@@ -69,6 +71,46 @@ extern "C" fn hal_hypercall(
         Private::OfDevice => of_device(call, a1, a2, a3, a4),
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
+}
+
+/// A hypercall from the kernel of a guest with a hashed page table; the eighth argument is in the per-CPU area.
+#[unsafe(no_mangle)]
+extern "C" fn hal_hash_hypercall(
+    number: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    match Hypercall::of_hash_table(number) {
+        None => hal_hypercall(number, a1, a2, a3, a4, a5, a6, a7),
+        Some(call) => of_hash_table(call, a1, a2, a3, a4, a5, a6, a7),
+    }
+}
+
+/// Not inlined, as [`known`].
+#[inline(never)]
+extern "C" fn of_hash_table(
+    call: Hypercall,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    // SAFETY: this is the hypercall's handler, and the vectors have stored the argument.
+    let (running, a8) = unsafe { (running(), (*per_cpu()).r11) };
+    let Some((status, outputs)) = running.hash_hypercall(call, [a1, a2, a3, a4, a5, a6, a7, a8])
+    else {
+        return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    };
+    running.registers.gpr[4..12].copy_from_slice(&outputs);
+    Answered { status, what: What::Outputs }
 }
 
 /// Not inlined, as the two below: the handler calls nothing but in its last place, so an unknown number needs no stack.
@@ -163,20 +205,20 @@ fn interrupted() -> Context {
     Context { pc: read::<{ spr::HSRR0 }>(), msr: read::<{ spr::HSRR1 }>() }
 }
 
-/// Any other exit; 0 resumes the guest, 1 leaves it.
-#[unsafe(no_mangle)]
-extern "C" fn hal_exit(code: u64) -> u64 {
-    let door = if code & REAL_DOOR == 0 { Door::Virtual } else { Door::Real };
-    let offset = code & !(REAL_DOOR | HSRR);
-    let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
-    let exit = match vector {
+/// What the processor says of an exit's cause; where an access to data was, or a fetch, depends on the translation.
+#[inline(always)]
+fn cause(
+    vector: Vector,
+    data: impl FnOnce() -> GuestRealAddress,
+    fetch: impl FnOnce() -> GuestRealAddress,
+) -> Exit {
+    match vector {
         Vector::HypervisorDataStorage => {
-            Exit::DataStorage { status: read::<{ spr::HDSISR }>(), asdr: read::<{ spr::ASDR }>() }
+            Exit::DataStorage { status: read::<{ spr::HDSISR }>(), address: data() }
         }
-        Vector::HypervisorInstructionStorage => Exit::InstructionStorage {
-            status: read::<{ spr::HSRR1 }>(),
-            asdr: read::<{ spr::ASDR }>(),
-        },
+        Vector::HypervisorInstructionStorage => {
+            Exit::InstructionStorage { status: read::<{ spr::HSRR1 }>(), address: fetch() }
+        }
         Vector::HypervisorEmulationAssistance => {
             Exit::EmulationAssistance { interrupted: interrupted() }
         }
@@ -186,9 +228,45 @@ extern "C" fn hal_exit(code: u64) -> u64 {
             Exit::FacilityUnavailable { interrupted: interrupted(), facility }
         }
         other => Exit::Other(other),
-    };
+    }
+}
+
+/// The same of a guest with a hashed page table, which always leaves.
+#[unsafe(no_mangle)]
+extern "C" fn hal_hash_exit(code: u64) {
+    let offset = code & !(REAL_DOOR | HSRR);
+    let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
+    let exit = cause(
+        vector,
+        || hash::guest_real(read::<{ spr::HDAR }>()),
+        || hash::guest_real(read::<{ spr::HSRR0 }>()),
+    );
     // SAFETY: this is the exit's handler.
     let running = unsafe { running() };
+    if carry_out(running, vector, Door::Real, exit) == 0 {
+        running.departure = Some(Departure::Changed);
+    }
+}
+
+/// Any other exit; 0 resumes the guest, 1 leaves it.
+#[unsafe(no_mangle)]
+extern "C" fn hal_exit(code: u64) -> u64 {
+    let door = if code & REAL_DOOR == 0 { Door::Virtual } else { Door::Real };
+    let offset = code & !(REAL_DOOR | HSRR);
+    let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
+    let exit = cause(
+        vector,
+        || radix::guest_real(read::<{ spr::ASDR }>()),
+        || radix::guest_real(read::<{ spr::ASDR }>()),
+    );
+    // SAFETY: this is the exit's handler.
+    let running = unsafe { running() };
+    carry_out(running, vector, door, exit)
+}
+
+/// Handles an exit; 0 resumes the guest, 1 leaves it.
+#[inline(always)]
+fn carry_out(running: &mut Running<'_, Machine>, vector: Vector, door: Door, exit: Exit) -> u64 {
     match running.exit(door, exit) {
         Action::Resume => 0,
         Action::Departs(departure) => {

@@ -69,6 +69,20 @@
 .Ltriggered\@:
 .endm
 
+# Before another guest's code runs. CTR and r9 are lost.
+.macro flush_targets
+    site {NO_TARGETS}, .Ltargets\@
+    li %r9, 0x7FFF                      # the branch counts it down, and would be taken at zero
+    mtctr %r9
+    .long {TARGET_FLUSH}
+    site {TARGETS_ASSISTED}, .Ltargets\@
+    .rept TARGETS
+    .balign 32
+    .long {TARGET_FLUSH}
+    .endr
+.Ltargets\@:
+.endm
+
 # Where there is no trigger: what is loaded behind it is the guest's own.
 .macro displace_for_entry base, index, value
     site {NO_DISPLACEMENT_AT_ENTRY}, .Ldisplaced\@
@@ -78,9 +92,11 @@
 
 hypercall_real_guarded:                 # translation is still off
     guard_stores
+    std %r11, {R11}(%r13)
     mfspr %r11, {SRR1}                  # before mtspr, behind which a read waits
     guard_exit
     ld %r12, {HYPERCALL_ENTRY}(%r13)
+    addi %r12, %r12, 4                  # behind the place where SRR1 is read without guards
     mtctr %r12
     ld %r12, {HYPERCALLS_REAL}(%r13)
     addi %r12, %r12, 1
@@ -136,16 +152,7 @@ exit_return_hsrr_guarded:
     hrfid
 
 enter_guarded:
-    site {NO_TARGETS}, targets_flushed
-    li %r9, 0x7FFF                      # the branch counts it down, and would be taken at zero
-    mtctr %r9
-    .long {TARGET_FLUSH}
-    site {TARGETS_ASSISTED}, targets_flushed
-    .rept TARGETS
-    .balign 32
-    .long {TARGET_FLUSH}
-    .endr
-targets_flushed:
+    flush_targets
     displace_for_entry %r4, %r5, %r6
     load_guest
     guard_entry

@@ -6,6 +6,7 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
+use arch::hash::{self, VirtualPage};
 use arch::marker::{Mark, Region};
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
@@ -15,26 +16,29 @@ use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
 use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use hypervisor_core::hash_table::REAL_MODE_LOG2;
 use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
+use hypervisor_core::sync::TableEntry;
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
 use super::window::Pinned;
 use super::{eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
-use crate::host_space::memory::HeapTables;
+use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
-use crate::host_state::per_cpu::per_cpu;
+use crate::host_state::per_cpu::{Doors, per_cpu};
 use crate::invalidation::{self, Scope, invalidate};
 use crate::radix::{TableMemory, Tree};
 use crate::registers::{ptesync, read, spr, write};
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
+    fn hal_enter_hash_guest(registers: *mut Registers);
 }
 
 /// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
@@ -102,6 +106,35 @@ impl Tables for Machine {
         unsafe { map::set_partition(lpid, PATE0_HR | tree.root_doubleword(), 0) };
         invalidate(Scope::Partition(lpid));
         Ok(SecondStage(tree))
+    }
+
+    fn new_hash_table(
+        &self,
+        lpid: u32,
+        bytes_log2: u32,
+    ) -> Result<&'static [TableEntry], HalError> {
+        if lpid == 0 || lpid >= map::lpids() {
+            return Err(HalError::OutOfTables);
+        }
+        region::add_partition()?;
+        let (base, entries) = memory::hash_table(bytes_log2).ok_or(HalError::OutOfTables)?;
+        let table = hash::Table { base, bytes_log2 };
+        // SAFETY: the table is never given back, and empty; core puts nothing of the hypervisor's into it.
+        unsafe { map::set_partition(lpid, table.to_doubleword(REAL_MODE_LOG2), 0) };
+        invalidate(Scope::Hashed(lpid));
+        Ok(entries)
+    }
+
+    fn publish_entries(&self) {
+        ptesync();
+    }
+
+    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
+        invalidation::invalidate_pages(lpid, pages.iter().flatten().map(VirtualPage::operand));
+    }
+
+    fn forget_hashed(&self, lpid: u32) {
+        invalidate(Scope::Hashed(lpid));
     }
 
     fn map_page(&self, tables: &mut SecondStage, page: Page) -> Result<(), HalError> {
@@ -250,8 +283,12 @@ impl Enter for Machine {
             (*area).hypercalls = [0; 2];
             (*area).system = ptr::from_ref(running.system).cast();
             (*area).guest = ptr::from_mut(running).cast();
-            residents::enter(lpcr, running.timebase_offset(), until, now);
-            hal_enter_guest(registers);
+            if residents::set_guest_control(lpcr, running.lpid()) {
+                enter_hashed(registers, running.timebase_offset(), until, now);
+            } else {
+                residents::enter(running.timebase_offset(), until, now);
+                hal_enter_guest(registers);
+            }
             (*area).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.
@@ -292,6 +329,22 @@ impl Enter for Machine {
             write::<{ spr::SRR0 }>(srr0);
             write::<{ spr::SRR1 }>(srr1);
         }
+    }
+}
+
+/// Enters a guest with a hashed page table.
+///
+/// # Safety
+/// As `hal_enter_guest`.
+#[cold]
+#[inline(never)]
+unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u64, now: u64) {
+    // SAFETY: the caller's promise. The real door leads to such a guest's exits only while it runs.
+    unsafe {
+        residents::enter(timebase_offset, until, now);
+        Doors::HASH.set();
+        hal_enter_hash_guest(registers);
+        Doors::RADIX.set();
     }
 }
 

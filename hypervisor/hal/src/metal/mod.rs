@@ -13,6 +13,7 @@ mod mitigations;
 mod opal;
 mod panic;
 mod residents;
+mod segments;
 mod threads;
 mod window;
 
@@ -23,7 +24,7 @@ use arch::papr::status::H_PRIVILEGE;
 use hypervisor_core::dispatch::Running;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::system::System;
-use hypervisor_core::vcpu::registers::{Floating, Registers};
+use hypervisor_core::vcpu::registers::{Floating, Registers, SEGMENTS};
 
 pub use machine::{Machine, SecondStage};
 use mitigations::Condition;
@@ -68,6 +69,16 @@ core::arch::global_asm!(
     include_str!("vectors.S"),
     include_str!("enter.S"),
     include_str!("guards.S"),
+    include_str!("hash.S"),
+    LPCR = const spr::LPCR,
+    LPIDR = const spr::LPIDR,
+    REAL_MSR = const offset_of!(PerCpu, real_msr),
+    OWN_LPCR = const offset_of!(PerCpu, own_lpcr),
+    GUEST_LPCR = const offset_of!(PerCpu, guest_lpcr),
+    GUEST_LPID = const offset_of!(PerCpu, guest_lpid),
+    SEGMENTS = const SEGMENTS,
+    // IH=6.
+    SLBIA = const 31 << 26 | 6 << 21 | 498 << 1,
     SRR0 = const spr::SRR0,
     SRR1 = const spr::SRR1,
     HSPRG0 = const spr::HSPRG0,

@@ -3,13 +3,13 @@
 //! Nothing here is needed by the hypervisor itself: its own translation has PID 0 implied, its pages are
 //! privileged and so not subject to AMR and IAMR, MSR\[EE\] is off, and it uses no floating point.
 
-use arch::registers::psscr;
+use arch::registers::{lpcr, psscr};
 use hypervisor_core::each_supervisor_register;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{Lost, Registers, Supervisor};
+use hypervisor_core::vcpu::registers::{Lost, Registers, SEGMENTS, Supervisor};
 
-use super::facilities;
+use super::{facilities, segments};
 use crate::host_space::region;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
@@ -69,6 +69,9 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
             Decrementer::Loaded { expires } => (expires, read::<{ spr::TB }>()),
         };
         into.supervisor.decrementer_expires = expires;
+        if is_hashed(common.lpcr) {
+            save_segments(into, common.lpcr);
+        }
         facilities::save(&mut into.floating, demanded);
         now
     }
@@ -80,20 +83,48 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
     // SAFETY: no guest runs on this thread; quadrant 3, where the hypervisor is, implies LPID 0. What the vCPU
     // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
     unsafe {
-        if read::<{ spr::LPIDR }>() != lpid {
+        let before = read::<{ spr::LPIDR }>();
+        if before != lpid {
             region::change_partition(common.lpid);
             // Stores of another partition must not drain under this one's LPID.
             ptesync();
             isync();
-            write::<{ spr::LPIDR }>(lpid);
+            if before == 0 || is_hashed(common.lpcr) {
+                change_segments(from, common.lpcr);
+            }
+            // One with a hashed page table gets it as it enters.
+            write::<{ spr::LPIDR }>(if is_hashed(common.lpcr) { 0 } else { lpid });
         }
         let saved = saved();
         let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
         write_supervisor(&from.supervisor, before);
-        clear_segments();
+        if !is_hashed(common.lpcr) {
+            clear_segments();
+        }
         facilities::load(&from.floating, demanded);
         saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
     }
+}
+
+/// Whether a partition with this LPCR has a hashed page table.
+pub(super) const fn is_hashed(lpcr: u64) -> bool {
+    lpcr & lpcr::HR == 0
+}
+
+/// Copies the segment lookaside buffer into the record.
+#[cold]
+#[inline(never)]
+fn save_segments(into: &mut Registers, lpcr: u64) {
+    **into.segments.get_or_insert_default() = segments::read(lpcr);
+}
+
+/// The segment lookaside buffer has what a vCPU with this record left there, and nothing of another one's: LPIDR is 0
+/// where one with a hashed page table was the last to run.
+#[cold]
+#[inline(never)]
+fn change_segments(from: &Registers, lpcr: u64) {
+    let none = [[0; 2]; SEGMENTS];
+    segments::write(from.segments.as_deref().unwrap_or(&none), lpcr);
 }
 
 /// When the decrementer expires, in a time base that is so much later than the machine's; and that one's time.
@@ -124,7 +155,8 @@ pub(super) fn forget() {
 /// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
 ///
 /// # Safety
-/// Only for a value with which a partition runs, or the hypervisor waits: its own translation is the same with it.
+/// Only for a value with which a partition with radix translation runs, or the hypervisor waits: its own translation is
+/// the same with it.
 pub(super) unsafe fn set_control(lpcr: u64) {
     // SAFETY: the caller's promise; the area is this thread's.
     unsafe {
@@ -135,16 +167,48 @@ pub(super) unsafe fn set_control(lpcr: u64) {
     }
 }
 
-/// Prepares for a guest that was loaded: it runs with `lpcr`, until the time `until`; it is `now`, and
+/// Sets LPCR for a guest that runs with `lpcr`, if it is another one; whether the guest has a hashed page table, which
+/// gets its LPCR as it enters. The hypervisor's is the same until then, but for its own translation.
+///
+/// # Safety
+/// Only for a value with which a partition runs.
+#[inline(always)]
+pub(super) unsafe fn set_guest_control(lpcr: u64, lpid: u32) -> bool {
+    // SAFETY: the caller's promise; the area is this thread's.
+    unsafe { (*per_cpu()).lpcr != lpcr && set_other_control(lpcr, lpid) }
+}
+
+/// # Safety
+/// As [`set_guest_control`].
+#[cold]
+#[inline(never)]
+unsafe fn set_other_control(lpcr: u64, lpid: u32) -> bool {
+    let area = per_cpu();
+    // SAFETY: the caller's promise; the area is this thread's.
+    unsafe {
+        if !is_hashed(lpcr) {
+            set_control(lpcr);
+            return false;
+        }
+        let own = lpcr | lpcr::HR | lpcr::UPRT;
+        set_control(own);
+        (*area).own_lpcr = own;
+        (*area).guest_lpcr = lpcr;
+        (*area).guest_lpid = u64::from(lpid);
+    }
+    true
+}
+
+/// Prepares for a guest that was loaded, and whose LPCR was set: it runs until the time `until`; it is `now`, and
 /// `timebase_offset` later in its own time base.
 ///
 /// # Safety
 /// Only before that guest is entered.
-pub(super) unsafe fn enter(lpcr: u64, timebase_offset: u64, until: u64, now: u64) {
+#[inline(always)]
+pub(super) unsafe fn enter(timebase_offset: u64, until: u64, now: u64) {
     // SAFETY: the caller's promise. The decrementers come after LPCR, which says how wide they are. Nothing
     // that is called here asks for `saved`.
     unsafe {
-        set_control(lpcr);
         let saved = saved();
         if let Decrementer::Loaded { expires } = saved.decrementer {
             write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));

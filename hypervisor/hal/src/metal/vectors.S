@@ -73,11 +73,10 @@
     ld %r12, {HYPERCALL_ENTRY}(%r13)
     mtctr %r12
     ld %r12, {HYPERCALLS_REAL}(%r13)
-    mfspr %r11, {SRR1}                  # before mtmsrd, behind which a read waits
     addi %r12, %r12, 1
     std %r12, {HYPERCALLS_REAL}(%r13)
     ld %r12, {HOST_MSR}(%r13)
-    bctr                                # to hypercall_real, at 0xC000...
+    bctr                                # to hypercall_real, or hypercall_hash, at 0xC000...
 
     door_stubs_after_system_call 0, REAL, exit_real
 
@@ -135,6 +134,7 @@ hypercall_answered:
 
     .org 0x5600 - 0x100
 hypercall_real:
+    mfspr %r11, {SRR1}                  # before mtmsrd, behind which a read waits
     mtmsrd %r12, 0                      # translation on; SRR0 and SRR1 stay
     b hypercall
 
@@ -192,7 +192,7 @@ hypercall_leave:
     std %r6, {MSR}(%r11)
     b guest_left
 
-hypercall_offer:                        # the same, but it may go on: Rust keeps r14-r31, and SRR0 and SRR1, which it reads, stay
+.macro offer_hypercall                  # the same, but it may go on: Rust keeps r14-r31, and SRR0 and SRR1, which it reads, stay
     record_hypercall
     .irp index, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
     std %r\index, {GPR} + \index*8(%r11)
@@ -202,47 +202,18 @@ hypercall_offer:                        # the same, but it may go on: Rust keeps
     bl hal_offer                        # 0: goes on, 1: leaves
     ld %r11, {VCPU}(%r13)
     cmpldi %r3, 0
+.endm
+
+hypercall_offer:
+    offer_hypercall
     bne guest_left
     ld %r3, {GPR} + 3*8(%r11)
     li %r4, 0
     b hypercall_answered
 
 # All other exits.
-exit_host_system_call:
-    mtspr {HSPRG1}, %r0
-    std %r12, {R12}(%r13)
-    li %r12, 0xC00
-    b exit_common
 
-exit_real:
-    std %r11, {R11}(%r13)
-    mfctr %r11
-    std %r11, {CTR_SLOT}(%r13)
-    ld %r11, {EXIT_ENTRY}(%r13)
-    mtctr %r11
-    bctr                                # to exit_real_high, at 0xC000..., translation still off
-exit_real_high:
-    ld %r11, {CTR_SLOT}(%r13)
-    mtctr %r11
-    ld %r11, {R11}(%r13)
-exit_common:
-    site {AT_EXIT}, exit_guarded
-    std %r11, {R11}(%r13)
-exit_entered:
-    std %r10, {R10}(%r13)
-    mfcr %r10
-    andi. %r11, %r12, HSRR
-    bne 1f
-    mfspr %r11, {SRR1}
-    b 2f
-1:  mfspr %r11, {HSRR1}
-2:  rldicl. %r11, %r11, 4, 63           # MSR[HV]: the hypervisor was interrupted
-    bne- host_interrupted
-    andi. %r11, %r12, REAL
-    beq 3f
-    ld %r11, {HOST_MSR}(%r13)
-    mtmsrd %r11, 0
-3:  ld %r11, {VCPU}(%r13)
+.macro record_exit                      # r11 is the record, r10 CR, r12 the code; r0-r9 are the guest's still
     std %r0, {GPR} + 0*8(%r11)
     std %r1, {GPR} + 1*8(%r11)
     std %r2, {GPR} + 2*8(%r11)
@@ -272,6 +243,44 @@ exit_entered:
     std %r1, {RECORD_CFAR}(%r11)
     std %r12, {CODE}(%r13)
     ld %r1, {STACK}(%r13)
+.endm
+
+exit_host_system_call:
+    mtspr {HSPRG1}, %r0
+    std %r12, {R12}(%r13)
+    li %r12, 0xC00
+    b exit_common
+
+exit_real:
+    std %r11, {R11}(%r13)
+    mfctr %r11
+    std %r11, {CTR_SLOT}(%r13)
+    ld %r11, {EXIT_ENTRY}(%r13)
+    mtctr %r11
+    bctr                                # to exit_real_high, or exit_hash_high, at 0xC000..., translation still off
+exit_real_high:
+    ld %r11, {CTR_SLOT}(%r13)
+    mtctr %r11
+    ld %r11, {R11}(%r13)
+exit_common:
+    site {AT_EXIT}, exit_guarded
+    std %r11, {R11}(%r13)
+exit_entered:
+    std %r10, {R10}(%r13)
+    mfcr %r10
+    andi. %r11, %r12, HSRR
+    bne 1f
+    mfspr %r11, {SRR1}
+    b 2f
+1:  mfspr %r11, {HSRR1}
+2:  rldicl. %r11, %r11, 4, 63           # MSR[HV]: the hypervisor was interrupted
+    bne- host_interrupted
+    andi. %r11, %r12, REAL
+    beq 3f
+    ld %r11, {HOST_MSR}(%r13)
+    mtmsrd %r11, 0
+3:  ld %r11, {VCPU}(%r13)
+    record_exit
     site {AT_CALL}, exit_guarded_again
     ld %r2, {TOC}(%r13)
 exit_goes_on:

@@ -143,6 +143,7 @@ impl Judge {
         match if left.vector == Vector::SystemCall { hypercall } else { exit } {
             Rule::Kept => is == was,
             Rule::Spent => is_spent,
+            Rule::Segment => is == was || is == 0 && entry.lpcr & lpcr::HR != 0,
             Rule::Status => STATUSES.contains(&(is as i64)),
             Rule::Output(number) => {
                 let has_output = left.call.is_some_and(|call| number < outputs(call));
@@ -184,7 +185,10 @@ impl Judge {
             Register::Gpr(3..=5) => !is_hypervisors(is, &entry.secrets),
             Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == register.reset(self.processor),
             _ => {
-                !matches!(exit, Rule::Kept | Rule::Spent | Rule::Monitors | Rule::Alerts) || is == 0
+                !matches!(
+                    exit,
+                    Rule::Kept | Rule::Spent | Rule::Monitors | Rule::Alerts | Rule::Segment
+                ) || is == 0
             }
         }
     }

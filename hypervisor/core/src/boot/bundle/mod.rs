@@ -13,7 +13,7 @@ use arch::bundle::{
     DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, INITRD, LEAST_SLICE,
     MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -50,6 +50,8 @@ pub struct Description {
     pub memory_bytes: u64,
     /// Number of vCPUs.
     pub vcpus: u32,
+    /// How its addresses are translated.
+    pub translation: Translation,
     /// Each vCPU's share of the processors, relative to others'.
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
@@ -380,6 +382,13 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
             property.value_as::<u32>().map(Some).map_err(|_| PartitionError::Property(name))
         }
     };
+    let translation = match node.property(TRANSLATION) {
+        None => Translation::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(Translation::from_name).ok_or(PartitionError::Property(TRANSLATION))?
+        }
+    };
     let weight = optional(WEIGHT)?;
     if let Some(weight) = weight.filter(|weight| !(1..=WEIGHT_MAX).contains(weight)) {
         return Err(PartitionError::Weight(weight));
@@ -418,6 +427,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         name: node.name().to_string(),
         memory_bytes,
         vcpus,
+        translation,
         weight,
         time_limit,
         has_performance_monitor,

@@ -6,7 +6,8 @@ use std::vec::Vec;
 use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, LEAST_SLICE, MAP,
     MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS,
-    RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX,
+    WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -161,6 +162,19 @@ fn the_policy_for_mitigations_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("on"), Err(BundleError::Mitigations));
+}
+
+#[test]
+fn a_partition_is_translated_in_a_way_that_there_is() {
+    let with = |name: &str| parse(&manifest(|node| add(node, TRANSLATION, name)), FILE);
+    let translation = |bundle: Bundle| bundle.partitions[0].translation;
+    assert_eq!(parse(&manifest(|_| {}), FILE).map(translation), Ok(Translation::Radix));
+    for kind in Translation::ALL {
+        assert_eq!(with(kind.name()).map(translation), Ok(kind));
+    }
+    let wrong = PartitionError::Property(TRANSLATION);
+    assert_eq!(refused(|node| add(node, TRANSLATION, "hashed")), wrong);
+    assert_eq!(refused(|node| add(node, TRANSLATION, 1u32)), wrong);
 }
 
 #[test]

@@ -74,7 +74,8 @@ impl Setup {
     fn with<R>(&self, act: impl FnOnce(&Adapter, &Dma<'_, Fake>) -> R) -> R {
         let Self { hal, memory, devices, .. } = self;
         let give = |address, bytes| memory.borrow_mut().filled(hal, address, bytes);
-        let given = &memory.borrow().given();
+        let shared = memory.borrow().shared();
+        let given = &shared.given;
         let memory = Unlocked { hal, given, give: &give, gave: Cell::new(0) };
         act(self.adapter(), &Dma { memory, window: &devices.window })
     }

@@ -3,6 +3,7 @@
 //! vCPU does them ([`crate::life`]).
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::Translation;
 
 use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
 use crate::guest_memory::{AccessError, GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2, pieces};
@@ -10,8 +11,8 @@ use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
 use crate::life::outcome::LoadError;
 use crate::life::progress::Progress;
 use crate::memory::{Range, find_free};
-use crate::partition::Partition;
 use crate::partition::payload::Payload;
+use crate::partition::{Partition, hash};
 use crate::vcpu::registers::Registers;
 
 /// Reads the manifest of the bundle that lies at `file`.
@@ -43,14 +44,22 @@ fn read<H: Windows>(hal: &H, from: RealAddress, into: &mut [u8]) -> Result<(), H
     Ok(())
 }
 
-/// Memory for a partition: in `memory`, clear of what is `taken`, and aligned as the largest page that its second stage
-/// maps in it. Only a page of 1 GiB is done without, where there is no such place.
+/// Memory for a partition: in `memory`, clear of what is `taken`, and aligned as the largest page that its second
+/// stage maps in it, or as the largest that a hashed page table may name. Only a page of 1 GiB is done without, where
+/// there is no such place.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
-pub fn find_memory(memory: &[Range], taken: &[Range], bytes: u64) -> Result<Range, LoadError> {
+pub fn find_memory(
+    memory: &[Range],
+    taken: &[Range],
+    bytes: u64,
+    translation: Translation,
+) -> Result<Range, LoadError> {
     let find = |log2| find_free(memory.iter().copied(), || taken.iter().copied(), bytes, log2);
+    let is_hashed = translation == Translation::Hash;
     let alignments: &[u32] = match bytes {
+        _ if is_hashed && bytes >> hash::LARGEST_LOG2 != 0 => &[hash::LARGEST_LOG2],
         _ if bytes >> HUGE_LOG2 != 0 => &[HUGE_LOG2, LARGE_LOG2],
         _ if bytes >> LARGE_LOG2 != 0 => &[LARGE_LOG2],
         _ => &[SMALL_LOG2],
@@ -64,6 +73,9 @@ const CHUNK_BYTES: usize = 0x1000;
 /// Bytes that a piece copies at most, from a boundary of as many to the next. To copy takes ten times as long
 /// as to zero.
 const COPY_BYTES: u64 = 0x4000;
+
+/// Slots of a hashed page table that a piece empties at most: 64 KiB, and what is kept beside them.
+const SLOTS_OF_PIECE: u64 = 4096;
 
 /// Does a piece of the work: at most [`GuestMemory::piece_bytes`] are zeroed, or 64 KiB zeroed and
 /// [`COPY_BYTES`] of them copied. How far it is then, unless that was the last one.
@@ -79,7 +91,15 @@ pub fn load_piece<H: Memory + Platform>(
     match progress {
         Progress::Zeroed(unit) => {
             let next = memory.zero_again(hal, unit).map_err(LoadError::Copy)?;
-            Ok(Some(next.map_or(Progress::START, Progress::Zeroed)))
+            Ok(Some(next.map_or(Progress::Emptied(0), Progress::Zeroed)))
+        }
+        Progress::Emptied(slot) => {
+            let Some(table) = memory.hash_table() else { return Ok(Some(Progress::START)) };
+            if let Some(next) = table.empty(slot, SLOTS_OF_PIECE) {
+                return Ok(Some(Progress::Emptied(next)));
+            }
+            hal.forget_hashed(partition.lpid);
+            Ok(Some(Progress::START))
         }
         Progress::Copied(index, done) => {
             let Some(segment) = payload.segments.get(index).copied() else {
@@ -97,7 +117,13 @@ pub fn load_piece<H: Memory + Platform>(
             let piece = &rest[..rest.len().min(room(address) as usize)];
             let (is_last, bytes) = (piece.len() == rest.len(), piece.len() as u64);
             memory.write(hal, address, piece).map_err(LoadError::Copy)?;
-            Ok((!is_last).then_some(Progress::TreeCopied(done + bytes)))
+            let next = Progress::TreeCopied(done + bytes);
+            let needs_all = memory.hash_table().is_some().then_some(Progress::Given(0));
+            Ok(if is_last { needs_all } else { Some(next) })
+        }
+        Progress::Given(unit) => {
+            let next = memory.give_all(hal, unit).map_err(LoadError::Copy)?;
+            Ok(next.map(Progress::Given))
         }
     }
 }

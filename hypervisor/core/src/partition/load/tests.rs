@@ -5,6 +5,7 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::Translation;
 use arch::interrupt::{Vector, program, storage};
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
@@ -26,6 +27,7 @@ use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::guest_tree::ProcessorNode;
+use crate::partition::radix;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
@@ -86,6 +88,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         time_limit: None,
         has_performance_monitor: false,
         guest_stop: None,
+        translation: Translation::Radix,
         dma_window: None,
         disks: Vec::new(),
         entry: GuestRealAddress(0x100),
@@ -110,7 +113,8 @@ fn all_kinds_of_reservations_are_kept_clear() {
     let own = [Range::new(0, FILE)];
     let memory: Vec<Range> = firmware.memory().collect();
     let taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
-    let find = |bytes| find_memory(&memory, &taken, bytes).map(|range| range.start.0);
+    let find =
+        |bytes| find_memory(&memory, &taken, bytes, Translation::Radix).map(|range| range.start.0);
     assert_eq!(find(FILE), Ok(2 * FILE));
     assert_eq!(find(2 * MIB), Ok(10 * MIB));
     assert_eq!(find(6 * MIB), Ok(10 * MIB));
@@ -125,7 +129,7 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
         let firmware = Firmware::new(&data, RealAddress(8 * MIB)).unwrap();
         let memory: Vec<Range> = firmware.memory().collect();
         let taken: Vec<Range> = taken.into_iter().chain(firmware.reserved()).collect();
-        find_memory(&memory, &taken, bytes).map(|range| range.start.0)
+        find_memory(&memory, &taken, bytes, Translation::Radix).map(|range| range.start.0)
     };
     assert_eq!(find(4 * GIB, GIB + MIB), Ok(2 * GIB));
     assert_eq!(find(4 * GIB, GIB - MIB), Ok(10 * MIB));
@@ -138,7 +142,8 @@ fn memory_for_huge_pages_is_aligned_to_them_where_there_is_such_memory() {
 #[test]
 fn memory_with_large_pages_is_aligned_to_them_or_there_is_none() {
     let memory = [Range::new(FILE, 4 * MIB)];
-    let find = |bytes| find_memory(&memory, &[], bytes).map(|range| range.start.0);
+    let find =
+        |bytes| find_memory(&memory, &[], bytes, Translation::Radix).map(|range| range.start.0);
     assert_eq!(find(2 * MIB), Ok(2 * MIB));
     assert_eq!(find(2 * MIB + FILE), Ok(2 * MIB));
     assert_eq!(find(4 * MIB), Err(LoadError::NoMemory(4 * MIB)));
@@ -326,7 +331,7 @@ fn the_tree_does_not_go_over_the_payload() {
 }
 
 fn data_exit(status: u64, address: u64) -> Exit {
-    Exit::DataStorage { status, asdr: address }
+    Exit::DataStorage { status, address: radix::guest_real(address) }
 }
 
 #[test]
@@ -342,7 +347,10 @@ fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
         assert_eq!(hal.memory.borrow()[next], 0xA5, "one piece at a time");
     }
     assert!(partition.memory.is_mapped(GuestRealAddress(0)));
-    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, asdr: 2 * MIB };
+    let fetch = Exit::InstructionStorage {
+        status: storage::NO_TRANSLATION,
+        address: GuestRealAddress(2 * MIB),
+    };
     assert_eq!(handle(&mut partition, 0, &hal, Door::Virtual, fetch), Action::Resume);
     // Compared as a whole: under Miri, a loop over bytes takes minutes.
     assert!(hal.memory.borrow()[2 << 20..4 << 20] == *vec![0; 2 << 20]);
@@ -411,7 +419,10 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
 fn an_access_beyond_memory_is_the_guests_machine_check() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
-    let fetch = Exit::InstructionStorage { status: storage::NO_TRANSLATION, asdr: 3 * MIB };
+    let fetch = Exit::InstructionStorage {
+        status: storage::NO_TRANSLATION,
+        address: GuestRealAddress(3 * MIB),
+    };
     for exit in [data_exit(storage::NO_TRANSLATION, 3 * MIB), fetch] {
         assert_eq!(handle(&mut partition, 0, &hal, Door::Real, exit), Action::MachineCheck);
     }

@@ -1,0 +1,142 @@
+//! An entry as a partition writes it, and as the processor reads it.
+//!
+//! A partition writes ISA 2.07's form whatever the processor is, with pages by their guest real addresses; ISA 3.0 has
+//! another form, with real addresses. Source: `docs/facts/hashed-translation.md#entry-form`,
+//! `docs/facts/papr.md#hashed-page-table`.
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::hash::{
+    self, EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, VirtualPage, first, second, segment,
+};
+
+/// Both of 4 KiB.
+const SMALL: PageSize = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
+
+/// Bits of the first doubleword that a partition has to itself; the other two of software's are the hypervisor's.
+pub(super) const GUESTS_OWN: u64 = 0x18;
+/// The segment size in a partition's first doubleword.
+const SEGMENT_SIZE: u64 = 0xC000_0000_0000_0000;
+/// All that a partition may write into its first doubleword, but for the two bits that are ignored.
+const GUESTS_FIRST: u64 =
+    SEGMENT_SIZE | EntryForm::V3.abbreviated | GUESTS_OWN | first::L | first::H | first::V;
+/// What is ignored there, and read as 0.
+const IGNORED_FIRST: u64 = 0x60;
+/// Bit 1 of a partition's second doubleword, which has no meaning.
+const RESERVED_SECOND: u64 = 1 << 62;
+/// What both forms of the second doubleword have in the same place, but for the address.
+const COMMON_SECOND: u64 = second::PP0
+    | second::KEY_HIGH.mask()
+    | second::KEY_LOW.mask()
+    | second::R
+    | second::C
+    | second::WIMG
+    | second::N
+    | second::PP.mask();
+
+/// An entry that a partition may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The first doubleword in the processor's form, valid.
+    pub(super) first: u64,
+    /// The second.
+    pub(super) second: u64,
+    /// The second as the partition wrote it.
+    pub(super) kept: u64,
+}
+
+/// The page size that an entry's L and address name, if there is such a one.
+fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
+    let address = second_doubleword & EntryForm::V2.address;
+    if first_doubleword & first::L == 0 {
+        return Some(SMALL);
+    }
+    let is_named = |page: &&PageSize| {
+        address & ((1 << page.actual_log2) - 1) == page.code << SMALL.actual_log2
+    };
+    LARGE_PAGES.iter().find(is_named).copied()
+}
+
+impl Checked {
+    /// What a partition wrote, if every bit of it is one that it may write, and the page is its own: `find` says where
+    /// so many bytes of its memory are, if all of them are.
+    #[must_use]
+    pub fn new(
+        first_doubleword: u64,
+        second_doubleword: u64,
+        find: impl Fn(GuestRealAddress, u64) -> Option<RealAddress>,
+    ) -> Option<Self> {
+        let written = first_doubleword & !IGNORED_FIRST;
+        let is_normal_memory = second_doubleword & second::WIMG == second::M;
+        if written & !GUESTS_FIRST != 0
+            || written & first::V == 0
+            || second_doubleword & RESERVED_SECOND != 0
+            || !is_normal_memory
+        {
+            return None;
+        }
+        let size = size_of(written, second_doubleword)?;
+        let segment_size = EntryForm::V2.segment_size.get(written);
+        let fits = match segment_size {
+            0 => size.actual_log2 <= 28,
+            1 => true,
+            _ => false,
+        };
+        // Bits of the address inside the base page: the architecture ignores them, and no software sets them.
+        let inside = (1 << size.base_log2.max(first::AVA_OMITS_LOG2)) - 1;
+        let inside = inside >> first::AVA_OMITS_LOG2 << first::AVA_SHIFT;
+        if !fits || written & inside != 0 {
+            return None;
+        }
+        let below = (1 << size.actual_log2) - 1;
+        let page = GuestRealAddress(second_doubleword & EntryForm::V2.address & !below);
+        let real = find(page, 1 << size.actual_log2)?;
+        if !real.is_aligned(size.actual_log2) || real.0 & !EntryForm::V3.address != 0 {
+            return None;
+        }
+        let code = second_doubleword & EntryForm::V2.address & below;
+        let second = EntryForm::V3
+            .segment_size
+            .set(second_doubleword & COMMON_SECOND | real.0 | code, segment_size);
+        Some(Self { first: written & !SEGMENT_SIZE, second, kept: second_doubleword })
+    }
+}
+
+/// The first doubleword of an entry as a partition reads it.
+pub(super) const fn as_written(first_doubleword: u64, second_doubleword: u64) -> u64 {
+    let segment_size = EntryForm::V3.segment_size.get(second_doubleword);
+    let rest = first_doubleword & GUESTS_FIRST & !SEGMENT_SIZE;
+    EntryForm::V2.segment_size.set(rest, segment_size)
+}
+
+/// The page that the entry in `slot` translates.
+pub(super) fn page_of(entry: [u64; 2], slot: u64) -> VirtualPage {
+    let [first_doubleword, second_doubleword] = entry;
+    let size =
+        size_of(first_doubleword, second_doubleword).expect("only checked entries are there");
+    let segment_size = EntryForm::V3.segment_size.get(second_doubleword);
+    let segment_log2 = if segment_size == 0 { 28 } else { 40 };
+    let high = (first_doubleword & EntryForm::V3.abbreviated) >> first::AVA_SHIFT;
+    // The bits that an entry leaves out are in its group's number.
+    let group = slot / GROUP_ENTRIES as u64;
+    let hashed = if first_doubleword & first::H == 0 { group } else { !group };
+    let vsid = high >> (segment_log2 - first::AVA_OMITS_LOG2);
+    let missing = hashed ^ hash::hash(vsid, segment_log2, size.base_log2, 0);
+    let bits = first::AVA_OMITS_LOG2.saturating_sub(size.base_log2);
+    let low = (missing & ((1 << bits) - 1)) << size.base_log2;
+    VirtualPage { address: high << first::AVA_OMITS_LOG2 | low, segment_size, size }
+}
+
+/// The entry for the page of 4 KiB at `address` of the virtual real mode area, with all rights, R and C, and the hash
+/// under which it lies.
+pub(super) fn of_real_mode(address: GuestRealAddress, real: RealAddress) -> (Checked, u64) {
+    const RIGHTS: u64 = second::R | second::C | second::M;
+    const SEGMENT_LOG2: u32 = 40;
+    let vsid = segment::LARGE_VSID.get(segment::VIRTUAL_REAL_MODE);
+    let hashed = hash::hash(vsid, SEGMENT_LOG2, SMALL.base_log2, address.0);
+    let low = first::AVA_OMITS_LOG2;
+    let high = vsid << (SEGMENT_LOG2 - low) | address.0 >> low;
+    let page = !((1 << SMALL.actual_log2) - 1);
+    let second = EntryForm::V3.segment_size.set(real.0 & page | RIGHTS, 1);
+    let first = high << first::AVA_SHIFT & EntryForm::V3.abbreviated | first::V;
+    (Checked { first, second, kept: address.0 & page | RIGHTS }, hashed)
+}

@@ -1,0 +1,346 @@
+//! A partition's hashed page table: what the processor searches, and what the partition wrote.
+//!
+//! The hypervisor keeps the table in its own memory, and the partition changes it by hypercalls alone. An entry is
+//! there only if all of its page is the partition's memory. What the partition wrote is kept beside the entry, so that
+//! it never reads a real address. Each entry has its own lock, a bit of software's in its first doubleword, and
+//! nothing locks the table; who has an entry waits for nothing but the processor.
+//!
+//! With relocation off a partition's addresses lie in the virtual real mode area, whose entries come when they are
+//! missed ([`HashTable::add_real_mode`]). They are the hypervisor's to take out again, no other entry is.
+
+mod entry;
+
+pub use entry::Checked;
+
+use alloc::vec::Vec;
+
+use arch::address::{GuestRealAddress, RealAddress};
+use arch::hash::{EntryForm, GROUP_ENTRIES, VirtualPage, first, second};
+use arch::papr::hashed::{KEY_HIGH, PP0, RIGHTS};
+
+use crate::hal::{HalError, Tables};
+use crate::sync::{TableEntry, Word, spin_loop};
+
+/// An entry is locked: who set this has it.
+const LOCK: u64 = 0x40;
+/// The hypervisor made the entry.
+const OWN: u64 = 0x20;
+
+/// What the processor sets in an entry.
+const MARKS: u64 = second::R | second::C;
+
+/// log2 of the bytes of the smallest table.
+const LEAST_LOG2: u32 = 18;
+/// A table has at least this part of the partition's memory, by PAPR's hint.
+const MEMORY_PER_TABLE_LOG2: u32 = 7;
+
+/// log2 of the bytes of the table of a partition with so much memory.
+#[must_use]
+pub const fn bytes_log2(memory_bytes: u64) -> u32 {
+    let wanted = (memory_bytes >> MEMORY_PER_TABLE_LOG2).next_power_of_two().trailing_zeros();
+    if wanted < LEAST_LOG2 { LEAST_LOG2 } else { wanted }
+}
+
+/// log2 of the bytes of a page of the virtual real mode area.
+pub const REAL_MODE_LOG2: u32 = 12;
+
+/// What a partition reads of an entry, in the form in which it writes one.
+pub type Written = [u64; 2];
+
+/// On which condition an entry is meant, by its first doubleword as the partition reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Condition {
+    /// It is this one, but for the seven low bits.
+    pub address: Option<u64>,
+    /// It has none of these bits.
+    pub none_of: Option<u64>,
+    /// The hypervisor made it, which the partition does not read.
+    is_own: bool,
+}
+
+impl Condition {
+    /// An entry whose first doubleword is `address` but for its seven low bits, and has none of the bits `none_of`.
+    #[must_use]
+    pub const fn new(address: Option<u64>, none_of: Option<u64>) -> Self {
+        Self { address, none_of, is_own: false }
+    }
+
+    fn holds(self, taken: &Taken<'_>) -> bool {
+        let [written, _] = taken.written();
+        self.address.is_none_or(|address| written & !0x7F == address)
+            && self.none_of.is_none_or(|bits| written & bits == 0)
+            && (!self.is_own || taken.first & OWN != 0)
+    }
+}
+
+/// A table.
+#[derive(Debug)]
+pub struct HashTable {
+    lpid: u32,
+    entries: &'static [TableEntry],
+    /// By slot: the second doubleword as the partition wrote it.
+    kept: Vec<Word>,
+    /// Counts entries of the hypervisor's own that made room.
+    turn: Word,
+}
+
+/// An entry that is locked, valid, and as it was.
+struct Taken<'a> {
+    slot: u64,
+    entry: &'a TableEntry,
+    kept: &'a Word,
+    first: u64,
+}
+
+/// Locks an entry: its first doubleword. While somebody else has it, `wait` is called before each new attempt.
+fn lock(entry: &TableEntry, mut wait: impl FnMut()) -> u64 {
+    loop {
+        let before = entry.add(LOCK);
+        if before & LOCK == 0 {
+            return before;
+        }
+        wait();
+    }
+}
+
+impl HashTable {
+    /// An empty table for the partition `lpid` with so much memory, known to the processor.
+    ///
+    /// # Errors
+    /// [`HalError::OutOfTables`].
+    pub fn new(hal: &impl Tables, lpid: u32, memory_bytes: u64) -> Result<Self, HalError> {
+        let entries = hal.new_hash_table(lpid, bytes_log2(memory_bytes))?;
+        let mut kept = Vec::new();
+        kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
+        kept.extend(entries.iter().map(|_| Word::zero()));
+        Ok(Self { lpid, entries, kept, turn: Word::zero() })
+    }
+
+    /// How many entries it has room for.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    fn at(&self, slot: u64) -> Option<(&TableEntry, &Word)> {
+        let place = usize::try_from(slot).ok()?;
+        Some((self.entries.get(place)?, self.kept.get(place)?))
+    }
+
+    /// Puts an entry into the first free one of `slots`, which are in the table; says which that is.
+    pub fn enter(
+        &self,
+        hal: &impl Tables,
+        mut slots: core::ops::Range<u64>,
+        checked: &Checked,
+    ) -> Option<u64> {
+        slots.find(|slot| self.put(hal, *slot, checked))
+    }
+
+    /// Puts an entry there, if the slot is free.
+    fn put(&self, hal: &impl Tables, slot: u64, checked: &Checked) -> bool {
+        let Some((entry, kept)) = self.at(slot) else { return false };
+        if entry.first() & first::V != 0 {
+            return false;
+        }
+        // Who has an entry that is not valid is about to fill or to free it.
+        let before = lock(entry, spin_loop);
+        if before & first::V != 0 {
+            entry.give(before);
+            return false;
+        }
+        kept.set(checked.kept);
+        entry.set_second(checked.second);
+        entry.give(checked.first);
+        hal.publish_entries();
+        true
+    }
+
+    /// Locks the valid entry in a slot of the table, if `condition` holds for it. While somebody else has it, `wait` is
+    /// called before each new attempt.
+    fn take(&self, slot: u64, condition: Condition, wait: impl FnMut()) -> Option<Taken<'_>> {
+        let (entry, kept) = self.at(slot)?;
+        if entry.first() & (first::V | LOCK) == 0 {
+            return None;
+        }
+        let first = lock(entry, wait);
+        let taken = Taken { slot, entry, kept, first };
+        if first & first::V != 0 && condition.holds(&taken) {
+            return Some(taken);
+        }
+        entry.give(first);
+        None
+    }
+
+    /// What is in a slot of the table; zeros if nothing is.
+    #[must_use]
+    pub fn read(&self, slot: u64) -> Written {
+        let Some(taken) = self.take(slot, Condition::default(), spin_loop) else { return [0; 2] };
+        let written = taken.written();
+        taken.entry.give(taken.first);
+        written
+    }
+
+    /// Takes the entries in these slots out, each on its condition, and no translation by them is left: what each was,
+    /// with its last R and C.
+    pub fn remove<const COUNT: usize>(
+        &self,
+        hal: &impl Tables,
+        requests: [Option<(u64, Condition)>; COUNT],
+    ) -> [Option<Written>; COUNT] {
+        let mut taken = [const { None }; COUNT];
+        let mut removed = [None; COUNT];
+        for (index, request) in requests.into_iter().enumerate() {
+            let Some((slot, condition)) = request else { continue };
+            // Who waits for an entry has none: two that want each other's would wait for good.
+            let found = self.take(slot, condition, || {
+                self.free(hal, &mut taken, &mut removed);
+                spin_loop();
+            });
+            if let Some(found) = found {
+                found.entry.give(LOCK);
+                taken[index] = Some(found);
+            }
+        }
+        self.free(hal, &mut taken, &mut removed);
+        removed
+    }
+
+    /// Frees entries that are not valid any more, once no translation by them is left.
+    fn free<const COUNT: usize>(
+        &self,
+        hal: &impl Tables,
+        taken: &mut [Option<Taken<'_>>; COUNT],
+        removed: &mut [Option<Written>; COUNT],
+    ) {
+        let pages = taken.each_ref().map(|taken| taken.as_ref().map(Taken::page));
+        if pages.iter().all(Option::is_none) {
+            return;
+        }
+        hal.forget_pages(self.lpid, &pages);
+        for (taken, removed) in taken.iter_mut().zip(removed) {
+            let Some(taken) = taken.take() else { continue };
+            *removed = Some(taken.written());
+            taken.entry.give(0);
+        }
+    }
+
+    /// Changes what the entry in a slot allows, on a condition, and no translation by the old one is left: whether it
+    /// is there. `rights` are the flags of H_PROTECT.
+    pub fn protect(
+        &self,
+        hal: &impl Tables,
+        slot: u64,
+        condition: Condition,
+        rights: u64,
+    ) -> Option<()> {
+        const CHANGES: u64 = second::PP0 | second::KEY_HIGH.mask() | RIGHTS;
+        const { assert!(second::KEY_LOW.mask() | second::N | second::PP.mask() == RIGHTS) };
+        let bits = (rights & PP0) << 55 | (rights & KEY_HIGH) << 48 | rights & RIGHTS;
+        let taken = self.take(slot, condition, spin_loop)?;
+        let change = |word: u64| word & !CHANGES | bits;
+        taken.kept.set(change(taken.kept.get()));
+        self.rewrite(hal, &taken, change);
+        Some(())
+    }
+
+    /// Clears R or C of the entry in a slot, and the next access sets it again: its second doubleword as it was.
+    pub fn clear(&self, hal: &impl Tables, slot: u64, mark: u64) -> Option<u64> {
+        let taken = self.take(slot, Condition::default(), spin_loop)?;
+        let kept = taken.kept.get() & !MARKS;
+        let before = self.rewrite(hal, &taken, |word| word & !mark);
+        Some(kept | before & MARKS)
+    }
+
+    /// Replaces the second doubleword while the entry is not valid and no translation by it is left, and gives the
+    /// entry back: what it was.
+    fn rewrite(&self, hal: &impl Tables, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
+        taken.entry.give(LOCK);
+        hal.forget_pages(self.lpid, &[Some(taken.page())]);
+        let before = taken.entry.second();
+        taken.entry.set_second(change(before));
+        taken.entry.give(taken.first);
+        hal.publish_entries();
+        before
+    }
+
+    /// Makes a page of the partition's memory reachable with relocation off, that is not; whether there was a place.
+    ///
+    /// Where both groups are full, one of the hypervisor's own entries there makes room, and another page of them comes
+    /// back when it is missed.
+    pub fn add_real_mode(
+        &self,
+        hal: &impl Tables,
+        address: GuestRealAddress,
+        real: RealAddress,
+    ) -> bool {
+        let (checked, hashed) = entry::of_real_mode(address, real);
+        let groups = self.slots() / GROUP_ENTRIES as u64 - 1;
+        let group = |hashed: u64| (hashed & groups) * GROUP_ENTRIES as u64;
+        let places = [(group(hashed), 0), (group(!hashed), first::H)];
+        let slots = |start: u64| start..start + GROUP_ENTRIES as u64;
+        let with = |h: u64| Checked { first: checked.first | OWN | h, ..checked };
+        // Another vCPU may have been faster: two entries for one page are undefined.
+        let is_there = |(start, h): (u64, u64)| {
+            let wanted = checked.first | h;
+            slots(start).any(|slot| {
+                let entry = &self.entries[slot as usize];
+                entry.first() & !(OWN | LOCK | entry::GUESTS_OWN) == wanted
+                    && EntryForm::V3.segment_size.get(entry.second()) == 1
+            })
+        };
+        if places.into_iter().any(is_there) {
+            return true;
+        }
+        let mut enters = |(start, h)| self.enter(hal, slots(start), &with(h)).is_some();
+        if places.into_iter().any(&mut enters) {
+            return true;
+        }
+        // The one to go is another one each time, so that an instruction that needs several goes on in the end.
+        let turn = self.turn.get();
+        self.turn.set(turn.wrapping_add(1));
+        let own = |(start, _): (u64, u64)| {
+            (0..GROUP_ENTRIES as u64)
+                .map(|place| start + (place + turn) % GROUP_ENTRIES as u64)
+                .find(|slot| {
+                    self.entries[*slot as usize].first() & (OWN | first::V) == OWN | first::V
+                })
+        };
+        let own_alone = Condition { is_own: true, ..Condition::default() };
+        places.into_iter().any(|place| {
+            own(place).is_some_and(|slot| {
+                self.remove(hal, [Some((slot, own_alone))]);
+                // If the partition was faster in either step, the page is missed again.
+                enters(place);
+                true
+            })
+        })
+    }
+
+    /// Empties slots from `slot` on, at most so many: where the next one is. No vCPU of the partition runs.
+    pub fn empty(&self, slot: u64, count: u64) -> Option<u64> {
+        let end = (slot + count).min(self.slots());
+        for slot in slot..end {
+            let (entry, kept) = (&self.entries[slot as usize], &self.kept[slot as usize]);
+            entry.give(0);
+            entry.set_second(0);
+            kept.set(0);
+        }
+        (end < self.slots()).then_some(end)
+    }
+}
+
+impl Taken<'_> {
+    /// What the partition reads.
+    fn written(&self) -> Written {
+        let now = self.entry.second();
+        [entry::as_written(self.first, now), self.kept.get() & !MARKS | now & MARKS]
+    }
+
+    fn page(&self) -> VirtualPage {
+        entry::page_of([self.first, self.entry.second()], self.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! What a partition with a hashed page table runs with, and what its device tree says of that.
+//!
+//! Its misses with relocation on are its own: LPCR\[VPM1\] is 0, and it gets the interrupts without an exit. With
+//! relocation off its addresses lie in the virtual real mode area, whose misses are the hypervisor's.
+//!
+//! Source: `docs/facts/hashed-translation.md`, `docs/facts/papr.md#device-tree-of-a-partition`.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use arch::address::GuestRealAddress;
+use arch::bundle::RegisterPolicy;
+use arch::hash::{LARGE_PAGES, base_code};
+
+use crate::boot::firmware::HardwareThread;
+use crate::boot::flat_tree::FlatTree;
+use crate::hash_table;
+
+/// Its part of LPCR.
+pub(super) const LPCR: u64 = 0;
+
+/// log2 of the largest page that it can have, where all of its memory is aligned to that.
+pub const LARGEST_LOG2: u32 = 24;
+
+/// Bytes of `ibm,architecture-vec-5`: translation by a hashed page table.
+pub(super) const ARCHITECTURE_VECTOR_5: [(usize, u8); 2] = [(24, 0), (26, 0)];
+
+/// The top four bits of an address do not count with relocation off.
+const REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+
+/// The guest real address of one that the virtual real mode area did not translate.
+#[must_use]
+pub const fn guest_real(effective: u64) -> GuestRealAddress {
+    GuestRealAddress(effective & REAL_MASK)
+}
+
+/// Why a machine cannot give a partition a hashed page table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HashError {
+    /// Threads of one core cannot translate in both ways at a time: the processor version register.
+    Mixed(u32),
+    /// The hypervisor was told to move all registers at each exit.
+    Eager,
+}
+
+impl fmt::Display for HashError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mixed(pvr) => write!(
+                f,
+                "translation = \"hash\" needs a POWER9 from DD2.2 on, or one hardware thread for each core: before \
+                 it threads of a core cannot translate in both ways; this machine's PVR is {pvr:#010x}"
+            ),
+            Self::Eager => f.write_str(
+                "translation = \"hash\" and registers = \"eager\" do not go together: that is KVM's way with radix",
+            ),
+        }
+    }
+}
+
+/// The bits of PVR that say which revision a part is, and the first on which threads of one core may differ.
+const REVISION: u32 = 0xFFF;
+const MIXES_FROM: u32 = 0x202;
+
+/// Whether partitions may have a hashed page table on a machine with these hardware threads.
+///
+/// # Errors
+/// [`HashError`].
+pub fn check(
+    pvr: u32,
+    threads: &[HardwareThread],
+    registers: RegisterPolicy,
+) -> Result<(), HashError> {
+    let shares = |(index, thread): (usize, &HardwareThread)| {
+        threads[..index].iter().any(|other| other.core == thread.core)
+    };
+    if pvr & REVISION < MIXES_FROM && threads.iter().enumerate().any(shares) {
+        return Err(HashError::Mixed(pvr));
+    }
+    match registers {
+        RegisterPolicy::Eager { .. } => Err(HashError::Eager),
+        RegisterPolicy::Owned | RegisterPolicy::Released => Ok(()),
+    }
+}
+
+/// What the node of a processor says of it.
+pub(super) fn describe(tree: &mut FlatTree, memory_bytes: u64) {
+    /// log2 of the segment sizes; an end that is no size.
+    const SEGMENTS: [u32; 4] = [28, 40, u32::MAX, u32::MAX];
+    tree.add("ibm,pft-size", &[0, hash_table::bytes_log2(memory_bytes)]);
+    tree.add("ibm,processor-segment-sizes", &SEGMENTS);
+    let sizes: Vec<u8> = page_sizes(memory_bytes).into_iter().flat_map(u32::to_be_bytes).collect();
+    tree.add("ibm,segment-page-sizes", &sizes[..]);
+}
+
+/// For each base page size: its log2, the segment's code, how many actual sizes, and each of these with its code.
+fn page_sizes(memory_bytes: u64) -> Vec<u32> {
+    let is_there = |log2: u32| log2 < LARGEST_LOG2 || memory_bytes >> LARGEST_LOG2 != 0;
+    let mut cells = Vec::new();
+    for base in [12, 16, LARGEST_LOG2] {
+        let small = (base == 12).then_some((12, 0));
+        let large = LARGE_PAGES.iter().filter(|page| page.base_log2 == base);
+        let large = large.map(|page| (page.actual_log2, page.code as u32));
+        let sizes: Vec<_> =
+            small.into_iter().chain(large).filter(|size| is_there(size.0)).collect();
+        if !sizes.is_empty() {
+            cells.extend([base, base_code(base) as u32, sizes.len() as u32]);
+            cells.extend(sizes.into_iter().flat_map(|(log2, code)| [log2, code]));
+        }
+    }
+    cells
+}
