@@ -30,8 +30,8 @@ fn with_policy(file: &str, policy: MapPolicy) -> System {
     system_of(&text.replacen("[[partition]]", &policy, 1))
 }
 
-/// Examples that map much: pages, RTAS buffers, disks.
-const EXAMPLES: [&str; 4] = ["page-init", "smp", "shared", "disk"];
+/// Examples that map much: pages, RTAS buffers, disks; and with a hashed page table, whose exits change LPIDR.
+const EXAMPLES: [&str; 5] = ["page-init", "smp", "shared", "disk", "hash"];
 
 #[test]
 fn nothing_of_a_partition_is_reachable_when_one_is_entered() {

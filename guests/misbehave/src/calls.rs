@@ -3,9 +3,10 @@
 use crate::disks::{self, UNIT};
 use crate::misbehavior::store;
 use arch::bits::Field;
+use arch::hash;
 use arch::interrupt::Vector;
 use arch::papr::status::H_FUNCTION;
-use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
+use arch::papr::{Hypercall, area, hashed, mode, page, process_table, rtas, tce};
 use rt::random::Numbers;
 
 /// Two vCPUs that give each other the rest of their slices.
@@ -124,6 +125,8 @@ pub(crate) fn set_mode(_: rt::Partition) {
 /// as much as it can.
 pub(crate) fn one_call(partition: rt::Partition) {
     const FIRST_BYTE: Field = Field::new(0, 7);
+    // Of the smallest hashed page table.
+    const SLOTS: u64 = 0x4000;
     let index = partition.number("call", 0usize);
     let which = *Hypercall::ALL.get(index).expect("call=N is the place of a hypercall");
     rt::println!("misbehave: {}", which.name());
@@ -170,6 +173,18 @@ pub(crate) fn one_call(partition: rt::Partition) {
             Hypercall::SendCrq => disks::read(free.start, round),
             Hypercall::RegCrq | Hypercall::FreeCrq => [UNIT, 0, 0x1000, 0],
             Hypercall::VioSignal | Hypercall::EnableCrq => [UNIT, other, 0, 0],
+            Hypercall::Enter => {
+                let page = free.start + round % 16 * 0x1000;
+                [0, round % SLOTS, hash::first::V | round % SLOTS << 7, hash::second::M | page]
+            }
+            Hypercall::Read => [hashed::READ_4, round % SLOTS, 0, 0],
+            Hypercall::BulkRemove => {
+                let request = hashed::KIND.set(round % SLOTS, hashed::REQUEST);
+                [request, 0, request + 1, 0]
+            }
+            Hypercall::Remove | Hypercall::Protect | Hypercall::ClearRef | Hypercall::ClearMod => {
+                [0, round % SLOTS, 0, 0]
+            }
             Hypercall::Xirr
             | Hypercall::Eoi
             | Hypercall::Random

@@ -16,6 +16,8 @@ mod crowd;
 #[cfg(target_os = "none")]
 mod disks;
 #[cfg(target_os = "none")]
+mod hashed;
+#[cfg(target_os = "none")]
 mod life;
 
 #[cfg(target_os = "none")]
@@ -27,6 +29,7 @@ mod payload {
 
     use arch::address::RealAddress;
     use arch::interrupt::Vector;
+    use arch::papr::hashed::AVPN;
     use arch::papr::{Hypercall, mode, process_table};
     use arch::radix::{DIRECTORY_ENTRIES_LOG2, Entry, ROOT_ENTRIES_LOG2, Root, SPACE_LOG2};
     use arch::registers::msr;
@@ -36,12 +39,12 @@ mod payload {
     use crate::misbehavior::{
         execute, execute_word, jump, load, msr, return_with_msr, set_msr, skip, store,
     };
-    use crate::{areas, calls, clocks, crowd, life};
+    use crate::{areas, calls, clocks, crowd, hashed, life};
 
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 35] = [
+    const MODES: [(&str, fn(rt::Partition)); 39] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -78,6 +81,11 @@ mod payload {
         ("loop-all", crowd::loop_all),
         ("confer-all", crowd::confer_all),
         ("prod-all", crowd::prod_all),
+        // These are for a partition with a hashed page table.
+        ("hash-enter", hashed::enter),
+        ("hash-two-sizes", hashed::two_sizes), // ends by a machine check
+        ("hash-full", hashed::full),           // ends
+        ("hash-race", hashed::race),           // ends by its time limit
     ];
 
     fn misbehave(partition: rt::Partition) {
@@ -316,6 +324,8 @@ mod payload {
                     arguments[1].min(arguments[2]) < free.start
                 }
                 Some(Hypercall::Rtas) => arguments[0] < free.start,
+                // It would withhold the payload's own pages from it.
+                Some(Hypercall::Protect) => arguments[0] & AVPN == 0,
                 _ => false,
             };
             if is_harmful {

@@ -18,7 +18,7 @@ mod payload {
     use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
     use arch::interrupt::Vector;
-    use arch::papr::status::{H_FUNCTION, H_PRIVILEGE};
+    use arch::papr::status::{H_FUNCTION, H_PARAMETER, H_PRIVILEGE};
     use arch::papr::{Hypercall, page};
     use arch::registers::msr;
     use arch::tag::{tagged, tagged_first};
@@ -303,18 +303,18 @@ mod payload {
             let (after, status) = self.call(&before);
             let status = status.map_or(after.gpr[3], |status| status as u64);
             let mut expected = before.after_call(status);
-            let has_outputs = matches!(
-                call,
+            let outputs = match call {
                 Hypercall::Xirr
-                    | Hypercall::Ipoll
-                    | Hypercall::Random
-                    | Hypercall::GetCpuCharacteristics
-                    | Hypercall::GetTermChar
-                    | Hypercall::GetTce
-            );
-            if has_outputs {
-                expected.gpr[4..7].copy_from_slice(&after.gpr[4..7]);
-            }
+                | Hypercall::Ipoll
+                | Hypercall::Random
+                | Hypercall::GetCpuCharacteristics
+                | Hypercall::GetTermChar
+                | Hypercall::GetTce => 4..7,
+                // A wrong request is answered in its place, and what is behind it stays.
+                Hypercall::BulkRemove if status == H_PARAMETER as u64 => 4..12,
+                _ => 0..0,
+            };
+            expected.gpr[outputs.clone()].copy_from_slice(&after.gpr[outputs]);
             (after, expected)
         }
 

@@ -38,8 +38,11 @@ const DISK_BYTES: &str = "16M";
 /// Lines of the file that the guest writes.
 const LINES: &str = "200000";
 
-/// Boots guests of so many vCPUs from a disk on our machine and on QEMU, lets each read a file of the host's and write
-/// one, and looks at the disk that it leaves. What that took.
+/// Translations of guests, and how Linux calls each.
+const TRANSLATIONS: [(&str, &str); 2] = [("radix", "Radix"), ("hash", "Hash")];
+
+/// Boots guests of so many vCPUs and each translation from a disk on our machine and on QEMU, lets each read a file of
+/// the host's and write one, and looks at the disk that it leaves. What that took.
 pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) -> Result<String> {
     let folder = workspace.target.join("linux/guest");
     let content = folder.join("content");
@@ -76,7 +79,8 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
 
     let expected = [sum_of(&shell)?, sum(&format!("seq {LINES} | sha256sum"))?];
     let mut took = Vec::new();
-    for &vcpus in vcpus {
+    let kinds = vcpus.iter().flat_map(|vcpus| TRANSLATIONS.map(|kind| (*vcpus, kind)));
+    for (vcpus, (translation, mmu)) in kinds {
         // QEMU has no file to write a disk back to.
         for (machine, write_back) in [("qemu", ""), ("simulator", ", write_back = \"left\"")] {
             let file = folder.join("guest.toml");
@@ -85,7 +89,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
                 &file,
                 format!(
                     "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
-                     vcpus = {vcpus}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
+                     vcpus = {vcpus}\ntranslation = {translation:?}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
                      disks = [{{ image = \"disk\", writable = true{write_back} }}]\n",
                 ),
             )?;
@@ -94,6 +98,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
                 &format!("seq {LINES} > /written; sync; echo 3 > /proc/sys/vm/drop_caches"),
                 "echo \"=$(sha256sum < /written)\"",
                 "echo \"=$(nproc)\"",
+                "echo \"=$(sed -n 's/^MMU.*: //p' /proc/cpuinfo)\"",
                 "exit",
             ];
             let mut command =
@@ -104,13 +109,14 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
             command.arg(&file);
             let said = boot::converse(command, &commands)?;
             let [program, written] = &expected;
-            let expected = [program, written, &vcpus.to_string()];
+            let expected = [program, written, &vcpus.to_string(), mmu];
             ensure!(
                 said.answers.iter().eq(expected),
-                "the guest of {vcpus} vCPUs answers {:?} on {machine}, not {expected:?}",
+                "the guest of {vcpus} vCPUs, {translation}, answers {:?} on {machine}, not {expected:?}",
                 said.answers
             );
-            took.push(format!("vCPUs {vcpus}, {machine} {:.1} s", said.took.as_secs_f64()));
+            let seconds = said.took.as_secs_f64();
+            took.push(format!("vCPUs {vcpus}, {translation}, {machine} {seconds:.1} s"));
         }
         run(tool("e2fsck").arg("-fn").arg(&left)).context("the disk that the guest leaves")?;
         let text =

@@ -83,8 +83,8 @@ pub(crate) struct Arguments {
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
-    /// Boot Debian 12's kernel as a guest of the hypervisor from a virtual disk, and several side by side, on our
-    /// machine and on QEMU.
+    /// Boot Debian 12's kernel as a guest of the hypervisor from a virtual disk, with each translation, and several
+    /// side by side, on our machine and on QEMU.
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
     /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall`, and let a guest of

@@ -1,0 +1,102 @@
+//! Partitions with a hashed page table: each keeps its registers and its segments beside others of both kinds, and none
+//! gets at what is not its own, whatever it does to its table.
+
+use std::fs;
+
+use lab::system::System;
+use system_tests::containment::{self, on_threads};
+use system_tests::{number_from, root, system_of};
+
+/// Each of an example's partitions with this payload has a hashed page table.
+fn hashed(file: &str, payload: &str, changes: &[(&str, &str)]) -> System {
+    let text = fs::read_to_string(root().join(file)).expect("a file of the project");
+    let line = format!("payload = \"{payload}\"");
+    assert!(text.contains(&line), "{file} has no {line}");
+    let mut text = text.replace(&line, &format!("{line}\ntranslation = \"hash\""));
+    for (from, to) in changes {
+        assert!(text.contains(from), "{file} has no \"{from}\"");
+        text = text.replace(from, to);
+    }
+    system_of(&text)
+}
+
+/// What the console says of the system on our machine; the oracle has nothing to say.
+fn console(system: System, topology: [u32; 3]) -> String {
+    let (transcript, findings) = containment::watched(&on_threads(system, topology));
+    let console = transcript.lines().join("\n");
+    assert_eq!(findings, [""; 0], "{topology:?}: {console}");
+    assert!(console.contains("powervisor: all partitions have ended"), "{topology:?}: {console}");
+    console
+}
+
+const TOPOLOGIES: [[u32; 3]; 3] = [[1, 1, 1], [1, 2, 2], [1, 1, 4]];
+
+#[test]
+fn registers_and_segments_stay_with_their_vcpu() {
+    for topology in TOPOLOGIES {
+        let first = hashed("examples/registers.toml", "registers", &[]);
+        let console = console(first, topology);
+        for name in ["first", "second", "third"] {
+            let line = format!("[{name}] registers: 200 rounds, 0 wrong");
+            assert!(console.contains(&line), "{topology:?}: {console}");
+        }
+    }
+}
+
+/// Translated kernels that take every interrupt, lend memory to problem state, and are moved between threads.
+#[test]
+fn a_storm_of_exits_changes_nothing() {
+    let kinds =
+        TOPOLOGIES.iter().flat_map(|topology| ["firmware", "off"].map(|kind| (*topology, kind)));
+    for (topology, mitigations) in kinds {
+        let policy = format!("slice_us = 20\npolicy = {{ mitigations = \"{mitigations}\" }}");
+        let changes = [("rounds=300", "rounds=100"), ("slice_us = 20", &*policy)];
+        let console = console(hashed("examples/storm.toml", "storm", &changes), topology);
+        for (name, vcpus) in [("first", 3), ("second", 2), ("third", 1)] {
+            let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
+            assert!(console.contains(&line), "{topology:?} {mitigations}: {console}");
+        }
+    }
+}
+
+/// What it does to its table, and how it ends.
+const MODES: [(&str, &str); 6] = [
+    ("hash-enter", "[misbehave] misbehave: 0 of 1032 wrong entries taken"),
+    ("hash-two-sizes", "stopped: unhandled Machine Check interrupt (0x200)"),
+    ("hash-full", "stopped: its hashed page table is full where a page belongs"),
+    ("hash-race", "stopped: it used up its time limit"),
+    ("restart-storm", "stopped: it used up its time limit"),
+    ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),
+];
+
+#[test]
+fn nobody_harms_the_others_by_a_table() {
+    let calls = number_from("POWERVISOR_RANDOM_CALLS", 1500);
+    for topology in TOPOLOGIES {
+        let alone = containment::watched(&on_threads(containment::harmless(), topology)).0;
+        let alone = containment::victims(&alone);
+        for (mode, end) in MODES {
+            let arguments = format!("mode={mode} calls={calls}");
+            let is_endless = end.contains("time limit");
+            let limit = if is_endless { 4_000 } else { 400_000 + 30 * calls };
+            let limit = format!("time_limit_us = {limit}");
+            let changes = [("mode=tables", &*arguments), ("time_limit_us = 20000", &*limit)];
+            let system = hashed("examples/misbehave.toml", "misbehave", &changes);
+            let (transcript, findings) = containment::watched(&on_threads(system, topology));
+            let console = transcript.lines().join("\n");
+            assert_eq!(findings, [""; 0], "{mode} {topology:?}: {console}");
+            let wrong = containment::check(&transcript, &alone);
+            wrong.unwrap_or_else(|wrong| panic!("{mode} {topology:?}: {wrong}"));
+            assert!(console.contains(end), "{mode} {topology:?}: not \"{end}\"\n{console}");
+        }
+    }
+}
+
+/// A partition with radix translation has no such table, and none of its calls.
+#[test]
+fn a_partition_without_a_table_is_refused_the_calls() {
+    let text = "[[partition]]\nname = \"misbehave\"\npayload = \"misbehave\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         arguments = \"mode=hash-full\"\n";
+    let console = console(system_of(text), [1, 1, 1]);
+    assert!(console.contains("misbehave: hash-full: still here"), "{console}");
+}
