@@ -1,0 +1,102 @@
+//! hash-calls: a call of the hashed page table, each time for another entry, 10,000 times between two marks.
+//!
+//! The argument `call` says which: `enter` puts entries in, `remove` takes them out, `bulk-remove` takes four out in
+//! one call, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod payload {
+    use arch::hash::{EntryForm, first, second};
+    use arch::marker::{Mark, Region};
+    use arch::papr::status::H_SUCCESS;
+    use arch::papr::{Hypercall, hashed};
+
+    rt::main!(hash_calls);
+
+    const CALLS: u64 = 10_000;
+    const WARM_UP: u64 = 500;
+    const REGION: Region = Region::new(1).expect("a region number");
+    /// A virtual segment of 1 TiB that nobody uses.
+    const VSID: u64 = 0x55_5555;
+    const ADDRESS_LOG2: u32 = 40 - first::AVA_OMITS_LOG2;
+    /// Where an entry for a call is: the last slot but one of a group, which the payload's own pages leave free.
+    const PLACE: u64 = 6;
+
+    fn entry(index: u64) -> u64 {
+        let address = (VSID << ADDRESS_LOG2 | index) << first::AVA_SHIFT;
+        EntryForm::V2.segment_size.set(address | first::V, 1)
+    }
+
+    fn slot(index: u64) -> u64 {
+        index / 2 * 8 + PLACE + index % 2
+    }
+
+    fn make(call: Hypercall, arguments: [u64; 4]) -> i64 {
+        rt::hypercall(call as u64, arguments)
+    }
+
+    fn enter(index: u64) -> i64 {
+        make(Hypercall::Enter, [hashed::EXACT, slot(index), entry(index), second::M])
+    }
+
+    fn remove(index: u64) -> i64 {
+        make(Hypercall::Remove, [hashed::AVPN, slot(index), entry(index) & !0x7F, 0])
+    }
+
+    fn protect(index: u64) -> i64 {
+        make(Hypercall::Protect, [hashed::AVPN | 3, slot(index), entry(index) & !0x7F, 0])
+    }
+
+    fn read(index: u64) -> i64 {
+        make(Hypercall::Read, [0, slot(index), 0, 0])
+    }
+
+    fn bulk_remove(index: u64) -> i64 {
+        let pairs = core::array::from_fn(|word| {
+            let index = 4 * index + word as u64 / 2;
+            match word % 2 {
+                0 => hashed::CONDITION
+                    .set(hashed::KIND.set(slot(index), hashed::REQUEST), hashed::BY_AVPN),
+                _ => entry(index) & !0x7F,
+            }
+        });
+        rt::hypercall_of_eight(Hypercall::BulkRemove as u64, pairs)
+    }
+
+    fn hash_calls(partition: rt::Partition) {
+        rt::enable_translation(partition.memory_bytes());
+        let name = partition.argument("call").unwrap_or("enter");
+        let (call, entries): (fn(u64) -> i64, u64) = match name {
+            "enter" => (enter, 0),
+            "remove" => (remove, 1),
+            "bulk-remove" => (bulk_remove, 4),
+            "protect" => (protect, 1),
+            "read" => (read, 1),
+            other => {
+                panic!("call={other}: enter, remove, bulk-remove, protect and read are known")
+            }
+        };
+        let calls = partition.number("calls", CALLS);
+        let mut answers = 0;
+        for index in 0..entries * (WARM_UP + calls) {
+            answers |= enter(index) ^ H_SUCCESS;
+        }
+        for index in 0..WARM_UP {
+            answers |= call(index) ^ H_SUCCESS;
+        }
+        rt::mark!(Mark::Begin(REGION));
+        for index in WARM_UP..WARM_UP + calls {
+            answers |= call(index) ^ H_SUCCESS;
+        }
+        rt::mark!(Mark::End(REGION));
+        let not = if answers == 0 { "" } else { "not always " };
+        rt::println!("hash-calls: {calls} of {name}, answer {not}H_SUCCESS");
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("hash-calls: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}
