@@ -182,7 +182,11 @@ impl TableEntry {
 
     /// Stores the first doubleword, behind all that was stored before.
     pub fn give(&self, first: u64) {
+        #[cfg(not(loom))]
         self.0[0].store(first.to_be(), Ordering::Release);
+        // Loom lets an `add` of another thread, which came before a store, win over the store for good.
+        #[cfg(loom)]
+        self.0[0].swap(first.to_be(), Ordering::Release);
     }
 
     /// Stores the second doubleword.

@@ -7,6 +7,7 @@ use core::cell::Cell;
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
+use arch::hash::{GROUP_ENTRIES, VirtualPage};
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -24,6 +25,7 @@ use crate::life::outcome::Departure;
 use crate::memory::Range;
 use crate::partition::Common;
 use crate::scheduling::schedule::FAR;
+use crate::sync::TableEntry;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
@@ -140,6 +142,21 @@ impl Tables for Machine {
 
     fn new_tables(&self, lpid: u32) -> Result<Vec<Page>, HalError> {
         self.fake.new_tables(lpid)
+    }
+
+    /// A table of one group, whatever the size: loom tries no more entries than that in reasonable time.
+    fn new_hash_table(&self, _: u32, _: u32) -> Result<&'static [TableEntry], HalError> {
+        Ok((0..GROUP_ENTRIES).map(|_| TableEntry::zero()).collect::<Vec<_>>().leak())
+    }
+
+    fn publish_entries(&self) {}
+
+    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
+        self.fake.forget_pages(lpid, pages);
+    }
+
+    fn forget_hashed(&self, lpid: u32) {
+        self.fake.forget_hashed(lpid);
     }
 
     fn map_page(&self, tables: &mut Vec<Page>, page: Page) -> Result<(), HalError> {
