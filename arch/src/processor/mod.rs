@@ -62,6 +62,9 @@ pub struct Facts {
     /// The first revision, by the low bits of the processor version register, that loses no wake-up of a
     /// guest's `stop`; `None` if guests cannot have the instruction.
     pub guest_stop_from: Option<u32>,
+    /// By kind of part, as bits of the processor version register, the first revision whose broadcast invalidations come
+    /// behind the thread's earlier stores. Those of other kinds do not; where there is no kind, all do.
+    pub ordered_invalidations_from: &'static [(u32, u32)],
     /// Entries of a thread's segment lookaside buffer.
     pub slb_entries: usize,
     /// The kinds of `slbia` (IH) that it has, ascending.
@@ -170,6 +173,19 @@ impl Facts {
         first <= pvr >> 16 && pvr >> 16 <= last
     }
 
+    /// Whether a broadcast invalidation may take effect before the thread's earlier stores, on a part with this
+    /// processor version register.
+    #[must_use]
+    pub fn overtakes_stores(&self, pvr: u32) -> bool {
+        const KIND: u32 = 0xE000;
+        const REVISION: u32 = 0xFFF;
+        let mut parts = self.ordered_invalidations_from.iter();
+        match parts.find(|(kind, _)| pvr & KIND == *kind) {
+            Some((_, first)) => pvr & REVISION < *first,
+            None => !self.ordered_invalidations_from.is_empty(),
+        }
+    }
+
     /// The most threads that a core can run.
     #[must_use]
     pub const fn threads_max(&self) -> u32 {
@@ -266,6 +282,18 @@ mod tests {
         for pvr in [0x004A_0201, 0x0080_0200, 0x0000_004E] {
             assert_eq!(name(pvr), None);
         }
+    }
+
+    #[test]
+    fn parts_before_a_revision_invalidate_before_they_store() {
+        let facts = Processor::Power9.facts();
+        for pvr in [0x004E_1202, 0x004E_0200, 0x004E_2102, 0x004E_4203, 0x004E_8FFF] {
+            assert!(facts.overtakes_stores(pvr), "{pvr:#x}");
+        }
+        for pvr in [facts.at_power_on.pvr, 0x004E_0203, 0x004E_2103] {
+            assert!(!facts.overtakes_stores(pvr), "{pvr:#x}");
+        }
+        assert!(!Processor::Power8.facts().overtakes_stores(0x004D_0200));
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/power8.md#doorbells`.
     doorbell: DoorbellReach::Core,
     guest_stop_from: None,
+    ordered_invalidations_from: &[],
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
     // `docs/facts/translation.md#slb-invalidation`.

@@ -49,6 +49,8 @@ pub(super) const FACTS: Facts = Facts {
     doorbell: DoorbellReach::Machine,
     // `docs/facts/idle.md#stop-in-a-guest`.
     guest_stop_from: Some(0x203),
+    // Nimbus and Cumulus: `docs/facts/power9-translation.md#store-order`.
+    ordered_invalidations_from: &[(0, 0x203), (0x2000, 0x103)],
     // `docs/facts/translation.md#slb`.
     slb_entries: 32,
     // `docs/facts/translation.md#slb-invalidation`.

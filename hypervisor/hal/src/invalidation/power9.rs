@@ -1,6 +1,7 @@
 //! Invalidation on POWER9: the congruence classes of its TLB, and what its errata ask for.
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::Scope;
 use crate::registers::{isync, ptesync, spr, write};
@@ -80,6 +81,22 @@ fn take_back<const WORD: u32>(rb: u64, rs: u64) {
     }
 }
 
+/// Whether the processor may do an invalidation before this thread's earlier stores.
+static OVERTAKES_STORES: AtomicBool = AtomicBool::new(true);
+
+/// Says whether the processor may do an invalidation before this thread's earlier stores. Until then it may.
+pub(crate) fn set_overtakes_stores(overtakes: bool) {
+    OVERTAKES_STORES.store(overtakes, Ordering::Relaxed);
+}
+
+/// Does an invalidation again, on a processor that may have done it before this thread's earlier stores.
+fn repeat<const WORD: u32>(rb: u64, rs: u64) {
+    if OVERTAKES_STORES.load(Ordering::Relaxed) {
+        ptesync();
+        take_back::<WORD>(rb, rs);
+    }
+}
+
 /// Makes all threads forget cached translations, and waits until they have.
 ///
 /// After the invalidation proper come the two that the errata ask for: one for LPID 0 or PID 0,
@@ -96,13 +113,11 @@ pub(crate) fn invalidate(scope: Scope) {
         Scope::All => {
             take_back::<PARTITION_ALL>(IS_ALL, 0);
             take_back::<PROCESS_ALL>(IS_ALL, 0);
-            ptesync();
-            take_back::<PROCESS_ALL>(IS_ALL, 0);
+            repeat::<PROCESS_ALL>(IS_ALL, 0);
         }
         Scope::Host => {
             take_back::<PROCESS_TLB>(IS_PID, 0);
-            ptesync();
-            take_back::<PROCESS_TLB>(IS_PID, 0);
+            repeat::<PROCESS_TLB>(IS_PID, 0);
         }
         Scope::Partition(lpid) => {
             let lpid = u64::from(lpid);
@@ -110,8 +125,7 @@ pub(crate) fn invalidate(scope: Scope) {
             take_back::<PROCESS_ALL>(IS_LPID, lpid);
             ptesync();
             take_back::<PARTITION_TLB>(IS_LPID, 0);
-            ptesync();
-            take_back::<PROCESS_ALL>(IS_LPID, lpid);
+            repeat::<PROCESS_ALL>(IS_LPID, lpid);
         }
         Scope::Hashed(lpid) => {
             const HASHED_ALL: u32 = hashed_invalidation(TLBIE, RIC_ALL, PARTITION_SCOPED);
@@ -119,8 +133,7 @@ pub(crate) fn invalidate(scope: Scope) {
             take_back::<HASHED_ALL>(IS_LPID, lpid);
             ptesync();
             take_back::<PARTITION_TLB>(IS_LPID, 0);
-            ptesync();
-            take_back::<HASHED_ALL>(IS_LPID, lpid);
+            repeat::<HASHED_ALL>(IS_LPID, lpid);
         }
     }
     await_invalidations();
@@ -142,8 +155,7 @@ pub(crate) fn invalidate_pages(lpid: u32, operands: impl Iterator<Item = u64>) {
     let Some(last) = last else { return };
     ptesync();
     take_back::<PARTITION_TLB>(IS_LPID, 0);
-    ptesync();
-    take_back::<PAGE>(last, lpid);
+    repeat::<PAGE>(last, lpid);
     await_invalidations();
 }
 

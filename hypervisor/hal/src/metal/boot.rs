@@ -16,7 +16,7 @@ use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::host_state::{check_version, set_up_thread, translation_on};
-use crate::invalidation::{Scope, invalidate};
+use crate::invalidation::{Scope, invalidate, set_overtakes_stores};
 use crate::radix::PAGE_2M;
 use crate::registers::{read, spr};
 
@@ -30,6 +30,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     assert!(device_tree_lost == 0, "the image was copied over the device tree at {device_tree:#x}");
     let pvr = read::<{ spr::PVR }>() as u32;
     check_version(pvr);
+    set_overtakes_stores(PROCESSOR.facts().overtakes_stores(pvr));
     let answer = opal::reinit_cpus(reinit::HILE_LITTLE | reinit::MMU_RADIX);
     assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");
     let ptcr = map::build().expect("the pool has room for the image's tables");
