@@ -279,6 +279,19 @@ impl SprRow {
         Self::of_number(number).filter(|row| row.presence.includes(processor))
     }
 
+    /// Whether `processor` has the register behind `number`.
+    #[must_use]
+    pub const fn is_on(number: u16, processor: Processor) -> bool {
+        let mut rows = ROWS;
+        while let [row, others @ ..] = rows {
+            rows = others;
+            if row.number == number {
+                return row.presence.includes(processor);
+            }
+        }
+        false
+    }
+
     /// The bits that the register can hold.
     #[must_use]
     pub const fn mask(&self) -> u64 {
@@ -423,5 +436,11 @@ mod tests {
         assert_eq!(SprRow::find(464, Processor::Power9).unwrap().spr, Spr::Ptcr);
         assert_eq!(SprRow::find(25, Processor::Power8).unwrap().spr, Spr::Sdr1);
         assert!(SprRow::find(25, Processor::Power9).is_none());
+        for processor in Processor::ALL {
+            for number in 0..1024 {
+                let is_on = SprRow::find(number, processor).is_some();
+                assert_eq!(SprRow::is_on(number, processor), is_on, "{number} {processor}");
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use hypervisor_core::each_demanded_register;
 use hypervisor_core::facilities::{ALWAYS, Branches, Demanded, Monitor};
 use hypervisor_core::vcpu::registers::Floating;
 
+use crate::host_state::has;
 use crate::host_state::per_cpu::per_cpu;
 use crate::registers::{read, spr, write};
 
@@ -120,13 +121,23 @@ macro_rules! demanded {
             impl Moves for $group {
                 #[inline(always)]
                 fn read() -> Self {
-                    Self { $($field: read::<{ spr::$register }>(),)* }
+                    Self {
+                        $($field: if const { has(spr::$register) } {
+                            read::<{ spr::$register }>()
+                        } else {
+                            0
+                        },)*
+                    }
                 }
 
                 #[inline(always)]
                 unsafe fn write(&self) {
                     // SAFETY: the caller's promise.
-                    unsafe { $(write::<{ spr::$register }>(self.$field);)* }
+                    unsafe {
+                        $(if const { has(spr::$register) } {
+                            write::<{ spr::$register }>(self.$field);
+                        })*
+                    }
                 }
             }
         )*

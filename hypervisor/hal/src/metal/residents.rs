@@ -11,8 +11,8 @@ use hypervisor_core::vcpu::registers::{Lost, Registers, SEGMENTS, Supervisor};
 
 use super::{facilities, segments};
 use crate::host_space::region;
-use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
+use crate::host_state::{PROCESSOR, has};
 use crate::invalidation::clear_segments;
 use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
@@ -232,8 +232,10 @@ macro_rules! supervisor {
         /// Reads all of them, twice over.
         fn read_supervisor(into: &mut Supervisor, copy: &mut Supervisor) {
             $(
-                let value = read::<{ spr::$read }>();
-                (into.$field, copy.$field) = (value, value);
+                if const { has(spr::$read) } {
+                    let value = read::<{ spr::$read }>();
+                    (into.$field, copy.$field) = (value, value);
+                }
             )*
             into.psscr &= psscr::PRIVILEGED;
         }
@@ -244,7 +246,7 @@ macro_rules! supervisor {
             $(
                 let is_there = !const { Lost::$lost.is_always_written() }
                     && before.is_some_and(|before| before.$field == from.$field);
-                if !is_there {
+                if const { has(spr::$write) } && !is_there {
                     // SAFETY: the caller's promise.
                     unsafe { write::<{ spr::$write }>(from.$field) };
                 }
