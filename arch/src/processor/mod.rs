@@ -62,8 +62,8 @@ pub struct Facts {
     /// The first revision, by the low bits of the processor version register, that loses no wake-up of a
     /// guest's `stop`; `None` if guests cannot have the instruction.
     pub guest_stop_from: Option<u32>,
-    /// By kind of part, as bits of the processor version register, the first revision whose broadcast invalidations come
-    /// behind the thread's earlier stores. Those of other kinds do not; where there is no kind, all do.
+    /// By kind of part, as bits of the processor version register, the first revision whose broadcast invalidations
+    /// come behind the thread's earlier stores. Those of other kinds do not; where there is no kind, all do.
     pub ordered_invalidations_from: &'static [(u32, u32)],
     /// Entries of a thread's segment lookaside buffer.
     pub slb_entries: usize,

@@ -5,8 +5,9 @@
 //! locks ([`crate::sync`]). A thread that waits for ever, a lock that is never free, data that two threads have at
 //! a time, and what the tests assert are found. `docs/decisions/0006-hand-overs.md` says what is covered.
 //!
-//! [`hand_overs`] tries the parts, [`hash_tables`] the entries of a hashed page table, [`partitions`] whole partitions on two hardware threads of [`machine`], and
-//! [`lives`] and [`pairs`] what may become of a partition while something else does.
+//! [`hand_overs`] tries the parts, [`hash_tables`] the entries of a hashed page table, [`partitions`] whole partitions
+//! on two hardware threads of [`machine`], and [`lives`] and [`pairs`] what may become of a partition while something
+//! else does.
 
 mod calls;
 mod hand_overs;
