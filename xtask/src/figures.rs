@@ -156,8 +156,15 @@ impl Place {
     }
 }
 
-/// Runs the experiments that `texts` ask for, and keeps the figures that they ask for.
-pub(crate) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -> Result<Figures> {
+/// Runs the experiments that `texts` ask for, and keeps the figures that they ask for. If `only` names experiments, the
+/// figures of all others are those of `before`.
+pub(crate) fn measure(
+    workspace: &Workspace,
+    texts: &[String],
+    measured: &str,
+    before: &Figures,
+    only: &[String],
+) -> Result<Figures> {
     let mut keys = Vec::new();
     for text in texts {
         let asked = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
@@ -170,6 +177,10 @@ pub(crate) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -
     }
     keys.sort();
     keys.dedup();
+    let is_of = |key: &str, experiment: &str| key.split(' ').next() == Some(experiment);
+    if let Some(name) = only.iter().find(|name| !keys.iter().any(|key| is_of(key, name))) {
+        bail!("no claim has a figure of the experiment `{name}`");
+    }
     let mut reports: BTreeMap<String, Value> = BTreeMap::new();
     let mut figures = BTreeMap::new();
     for key in keys {
@@ -179,6 +190,12 @@ pub(crate) fn measure(workspace: &Workspace, texts: &[String], measured: &str) -
             words.next().unwrap_or_default(),
             words.next().unwrap_or_default(),
         );
+        if !only.is_empty() && !only.iter().any(|name| name == experiment) {
+            let figure = before.figures.get(&key);
+            let figure = *figure.with_context(|| format!("`{key}` was never measured"))?;
+            figures.insert(key, figure);
+            continue;
+        }
         if !reports.contains_key(experiment) {
             println!("claims: {experiment}");
             let file = format!("experiments/{experiment}.toml");

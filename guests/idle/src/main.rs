@@ -10,10 +10,11 @@
 //! | `both` | the second and the third wake each other in turn, while the first works in region 1 |
 //! | `bimodal` | the last wakes the second after a short and after a long time in turn, while the first works in region 1 |
 //! | `adversarial` | the same, but as soon as it sleeps, and after a long time if it does not |
+//! | `overcommit` | the second sleeps until its decrementer expires, again and again, while the first works in region 1 |
 //!
 //! `state=snooze`, `stop`, `cede` or `adaptive` says how those wait that are idle; `samples=N`, at most 256, how often
 //! somebody wakes; `records=N` how much work there is; `seed=N` chooses when, `ticks=N` after the vCPU before
-//! woke or up to `chance=N` later; `short=N` and `long=N` are ticks of the last two tests;
+//! woke or up to `chance=N` later; `short=N` and `long=N` are ticks of the last three tests;
 //! `warm-up=N` waits come before the first that counts. `psscr=N` is what the vCPUs write
 //! to PSSCR, if not what the device tree says.
 //!
@@ -100,7 +101,7 @@ mod payload {
         let last = vcpus - 1;
         let needed = match test {
             "timer" | "records" => 1,
-            "ipi" | "switch" => 2,
+            "ipi" | "switch" | "overcommit" => 2,
             "both" | "bimodal" | "adversarial" => 3,
             other => panic!("test={other}: not known"),
         };
@@ -116,6 +117,7 @@ mod payload {
                 "both" if number == 1 => take_turns_for_ever,
                 "both" if number == 2 => |own| answer(own, 1),
                 "bimodal" | "adversarial" if number == 1 => sleep_for_samples,
+                "overcommit" if number == 1 => sleep_by_timer,
                 "bimodal" if number == last => wake_after_two_times,
                 "adversarial" if number == last => wake_who_sleeps,
                 _ => sleep,
@@ -239,6 +241,21 @@ mod payload {
         loop {
             idle.wait(waiter);
             add_sample(rt::timebase() - SENT.load(SeqCst), &idle);
+        }
+    }
+
+    /// Sleeps for a short and a long time in turn.
+    fn sleep_by_timer(number: u32) {
+        rt::join_translation();
+        set_up(number);
+        let (mut idle, waiter) = (how(), waiter_of(number));
+        loop {
+            for length in &LENGTH {
+                let (start, ticks) = (rt::timebase(), length.load(SeqCst));
+                waiter.set_timer(ticks);
+                idle.wait(waiter);
+                add_sample(rt::timebase() - start - ticks, &idle);
+            }
         }
     }
 

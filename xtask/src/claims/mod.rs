@@ -27,8 +27,11 @@ const CLAIMS: &str = "docs/claims";
 const README: &str = "README.md";
 
 /// What to do with what was measured.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Arguments {
+    /// Measure the figures of these experiments alone, and leave all others and the README as they are.
+    #[arg(value_name = "EXPERIMENT")]
+    only: Vec<String>,
     /// Write nothing; fail if a figure is not what the project says.
     #[arg(long)]
     check: bool,
@@ -43,12 +46,16 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
     for entry in fs::read_dir(workspace.root.join(CLAIMS))? {
         texts.push(fs::read_to_string(entry?.path())?);
     }
-    let measured = figures::measure(workspace, &texts, &since()?)?;
     let before = Figures::read(&workspace.root)?;
+    let measured = figures::measure(workspace, &texts, &since()?, &before, &arguments.only)?;
     let mut changed = before.differences(&measured);
     let path = workspace.root.join(README);
     let readme = fs::read_to_string(&path).context(README)?;
-    let quoted = quotes::refresh(workspace, &readme)?;
+    let quoted = if arguments.only.is_empty() {
+        quotes::refresh(workspace, &readme)?
+    } else {
+        readme.clone()
+    };
     let old = readme.lines().zip(quoted.lines()).filter(|(old, new)| old != new);
     changed.extend(old.map(|(old, new)| format!("{README}: {old}\n  is now  {new}")));
     for line in &changed {
@@ -79,7 +86,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
         let why = format!("the figures are of {}, and here is {here}", said.measured());
         return Ok(Outcome::Skipped(why));
     }
-    claims(workspace, Arguments { check: true })?;
+    claims(workspace, Arguments { check: true, only: Vec::new() })?;
     Ok(Outcome::Passed("every figure as CLAIMS.md and the README have it".to_owned()))
 }
 
