@@ -1,11 +1,12 @@
 //! Partitions with a hashed page table: each keeps its registers and its segments beside others of both kinds, and none
 //! gets at what is not its own, whatever it does to its table.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use lab::system::System;
 use system_tests::containment::{self, on_threads};
-use system_tests::{number_from, root, system_of};
+use system_tests::{all_files, number_from, root, system_of};
 
 /// Each of an example's partitions with this payload has a hashed page table.
 fn hashed(file: &str, payload: &str, changes: &[(&str, &str)]) -> System {
@@ -56,6 +57,28 @@ fn a_storm_of_exits_changes_nothing() {
             let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
             assert!(console.contains(&line), "{topology:?} {mitigations}: {console}");
         }
+    }
+}
+
+/// Nothing that a partition of an example says depends on who translates for it.
+#[test]
+fn every_example_says_the_same_with_either_translation() {
+    /// It names a file beside it.
+    const APART: &str = "examples/initrd.toml";
+    for file in all_files().into_iter().filter(|file| file.starts_with("examples/")) {
+        let text = fs::read_to_string(root().join(&file)).expect("an example");
+        if file == APART || text.contains("\ntranslation = ") {
+            continue;
+        }
+        let said = ["radix", "hash"].map(|translation| {
+            let partition = format!("[[partition]]\ntranslation = \"{translation}\"");
+            let console = console(system_of(&text.replace("[[partition]]", &partition)), [1, 2, 2]);
+            // Which of two partitions is the first to say something depends on how long each takes.
+            let lines = console.lines().filter(|line| !line.starts_with("powervisor:"));
+            lines.map(str::to_owned).collect::<BTreeSet<_>>()
+        });
+        let [radix, hash] = said;
+        assert_eq!(hash, radix, "{file}");
     }
 }
 
