@@ -64,6 +64,21 @@ fn every_partition_does_the_same_on_several_cores_of_both_machines() {
     }
 }
 
+/// QEMU withholds no facility of a guest, so the hypervisor gives there from the start what it gives on demand
+/// elsewhere: two partitions that share a hardware thread find their own in every register.
+#[test]
+fn vectors_and_branches_stay_with_their_partition_on_both_machines() {
+    let switches = systems("experiments/world-switch.toml");
+    for variant in ["full-vectors", "full-branches"] {
+        let is_meant = |(name, _): &&(String, System)| name.ends_with(variant);
+        let (name, system) = switches.iter().find(is_meant).expect("a variant");
+        let ours = assert_agreement(name, system);
+        assert_eq!(ours.said().check_partitions(), Ok(()), "{name}");
+        let lines = ours.lines().join("\n");
+        assert_eq!(lines.matches("world-switch: 500 switches, 0 wrong").count(), 2, "{lines}");
+    }
+}
+
 #[test]
 fn without_a_bundle_both_machines_show_the_same_complaint() {
     let (_, mut system) = systems("examples/hello.toml").remove(0);

@@ -9,9 +9,13 @@
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
 //! | branch history, transactions, privileged doorbells | never | |
 //!
+//! On a machine that withholds nothing by HFSCR a vCPU has from its start what it could have by its first use, but for
+//! `stop`: else it would see, without an exit, what another vCPU has left.
+//!
 //! A vCPU that uses a facility for the first time finds zeros and frozen counters: it sees nothing of another
 //! vCPU. One that was stopped and starts again has used nothing.
 
+use alloc::boxed::Box;
 use core::mem::offset_of;
 
 use arch::registers::hfscr::Facility;
@@ -159,6 +163,12 @@ impl Demanded {
         branches: Branches::ZERO,
         monitor: Monitor { mmcr0: monitor::FC, ..Monitor::ZERO },
     };
+
+    /// Of a vCPU that has these facilities, as bits of HFSCR, before it uses one; `None` if these are none.
+    #[must_use]
+    pub fn from_start(facilities: u64) -> Option<Box<Self>> {
+        (facilities != 0).then(|| Box::new(Self { facilities, ..Self::UNUSED }))
+    }
 
     /// Whether the vCPU has used the facility.
     #[must_use]

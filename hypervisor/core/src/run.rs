@@ -19,6 +19,7 @@ use crate::devices::adapter::{self, Adapter};
 use crate::devices::disk::Disk;
 use crate::devices::tce::Window;
 use crate::dispatch::Enter;
+use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
 use crate::memory::Range;
 use crate::partition::features::GuestStop;
@@ -155,6 +156,9 @@ where
             let window = window.map_err(|error| failed(&error))?;
             partition.devices = Some(Arc::new(Devices { window, adapter }));
         }
+        if !firmware.withholds_facilities() {
+            partition.from_start = partition.on_demand;
+        }
         let guest_stop = description.guest_stop;
         let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));
         let guest_stop = guest_stop.transpose().map_err(|error| failed(&error))?;
@@ -167,7 +171,9 @@ where
         let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
         for _ in 0..description.vcpus {
             let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
-            partition.vcpus.push(Vcpu::new(id, registers.clone()));
+            let mut vcpu = Vcpu::new(id, registers.clone());
+            vcpu.demanded = Demanded::from_start(partition.from_start);
+            partition.vcpus.push(vcpu);
         }
         partition.memory.is_new = false;
         schedule.start_in(&mut partition, 0, hal.timebase());

@@ -192,6 +192,13 @@ impl<'a> Firmware<'a> {
         node.is_some_and(|node| node.property(state).is_some())
     }
 
+    /// Whether the machine withholds from a guest what HFSCR does not give it. QEMU does not.
+    #[must_use]
+    pub fn withholds_facilities(&self) -> bool {
+        let names = self.tree.root().property("compatible");
+        !names.is_some_and(|names| names.value().starts_with(b"qemu,"))
+    }
+
     /// Ticks of the time base in a second.
     ///
     /// # Errors

@@ -170,6 +170,7 @@ fn presented<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
 
 fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument: u32) -> Called {
     let guest_time = guest.hal.timebase().wrapping_add(guest.partition.timebase_offset);
+    let facilities = guest.partition.from_start;
     let Some(vcpu) = guest.partition.vcpu_mut(u64::from(server)) else {
         return status(PARAMETER);
     };
@@ -178,7 +179,7 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     }
     let entry = GuestRealAddress(u64::from(entry));
     let registers = Registers::started(entry, u64::from(argument), guest_time);
-    vcpu.start_with(registers);
+    vcpu.start_with(registers, facilities);
     vcpu.is_prodded = false;
     vcpu.presentation = Default::default();
     present(guest);

@@ -73,6 +73,8 @@ pub struct Partition<H: Memory> {
     pub unfinished_line: Vec<u8>,
     /// Facilities, by their bits in HFSCR, that its vCPUs get when they use them.
     pub on_demand: u64,
+    /// Those of them that its vCPUs have from their start, since the machine cannot withhold them.
+    pub from_start: u64,
     /// What it is told of the processor and speculation, where firmware tells of that.
     pub characteristics: Option<Characteristics>,
     /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
@@ -138,6 +140,7 @@ impl<H: Memory> Partition<H> {
             terminal: Terminal::Input,
             unfinished_line: Vec::new(),
             on_demand: facilities::ON_DEMAND,
+            from_start: 0,
             characteristics: None,
             is_heard: false,
             devices: None,
@@ -199,7 +202,8 @@ impl<H: Memory> Partition<H> {
             vcpu.presentation = Presentation::default();
         }
         // The first one loads the partition; what it did before is nothing to it any more.
-        self.vcpus[0].start_with(Registers::started(GuestRealAddress(0), 0, 0));
+        let registers = Registers::started(GuestRealAddress(0), 0, 0);
+        self.vcpus[0].start_with(registers, self.from_start);
     }
 }
 

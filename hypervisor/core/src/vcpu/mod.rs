@@ -177,9 +177,10 @@ impl<H: Windows> Vcpu<H> {
         self.residence == Residence::Thread { thread }
     }
 
-    /// It starts anew with these registers, whatever it had.
-    pub fn start_with(&mut self, registers: Registers) {
+    /// It starts anew with these registers and facilities, as bits of HFSCR, whatever it had.
+    pub fn start_with(&mut self, registers: Registers, facilities: u64) {
         self.leave_whole(registers.into(), None);
+        self.demanded = Demanded::from_start(facilities);
     }
 
     /// It sleeps.
