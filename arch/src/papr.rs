@@ -122,7 +122,7 @@ hypercalls! {
 }
 
 impl Hypercall {
-    /// Whether a partition's device answers it.
+    /// Whether a device answers it: one of the partition's, or the processor's random number generator.
     #[must_use]
     pub const fn is_of_device(self) -> bool {
         matches!(
@@ -136,6 +136,7 @@ impl Hypercall {
                 | Self::VioSignal
                 | Self::SendCrq
                 | Self::EnableCrq
+                | Self::Random
         )
     }
 }

@@ -101,17 +101,14 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             hal.set_sprg0(a1);
             Answer::Status(H_SUCCESS)
         }
-        Hypercall::Random => match hal.random() {
-            Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
-            None => Answer::Status(H_HARDWARE),
-        },
         Hypercall::GetCpuCharacteristics => match partition.characteristics {
             Some(Characteristics { character, behavior }) => {
                 Answer::Outputs(H_SUCCESS, [character, behavior, 0])
             }
             None => Answer::Status(H_FUNCTION),
         },
-        Hypercall::GetTce
+        Hypercall::Random
+        | Hypercall::GetTce
         | Hypercall::PutTce
         | Hypercall::StuffTce
         | Hypercall::PutTceIndirect
@@ -137,6 +134,12 @@ pub(crate) fn of_device<H: Hal>(
     call: Hypercall,
     [a1, a2, a3, a4]: [u64; 4],
 ) -> Answer {
+    if call == Hypercall::Random {
+        return match caller.hal.random() {
+            Some(number) => Answer::Outputs(H_SUCCESS, [number, 0, 0]),
+            None => Answer::Status(H_HARDWARE),
+        };
+    }
     let Some(devices) = caller.devices else { return Answer::Status(H_PARAMETER) };
     let window = &devices.window;
     match call {
