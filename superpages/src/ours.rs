@@ -1,0 +1,446 @@
+//! A record for each block: what its pages agree on, which of them have an entry, and where.
+
+use core::ops::Range;
+
+use crate::bitmap::Bitmap;
+use crate::{Counts, Entry, Manager, Mapping, Marks, PAGES, Place, Refusal, Size, Table};
+
+/// Entries that are handed to [`Table::remove`] at a time.
+const BATCH: usize = 64;
+
+/// What is known of a block, in 3.2 KiB.
+#[derive(Clone, Debug)]
+struct Block {
+    /// What the first page would show if each page shows what follows it. An odd page shows something else.
+    common: Mapping,
+    mapped: Bitmap,
+    /// Pages with an entry, all of one size.
+    entered: Bitmap,
+    /// Where the entries are, four bits each.
+    places: [u8; PAGES / 2],
+    size: Size,
+    /// Some page of it could be stored into since the block had none.
+    was_writable: bool,
+    mapped_count: u32,
+    /// Mapped pages that are not odd.
+    agreeing: u32,
+    /// Which of [`Ours::odd`] has what odd pages show.
+    odd: Option<usize>,
+    /// Pages that became odd since `common` was chosen.
+    turned: u32,
+    /// Times that the block could be promoted and has to wait nevertheless.
+    patience: u32,
+    /// Times that it was demoted.
+    demotions: u32,
+}
+
+/// What each page of a block shows, if that does not follow from the block: its own, or nothing for one that agrees.
+#[derive(Clone, Debug)]
+struct Odd {
+    is_used: bool,
+    pages: [Option<Mapping>; PAGES],
+}
+
+impl Odd {
+    const FREE: Self = Self { is_used: false, pages: [None; PAGES] };
+}
+
+impl Block {
+    const EMPTY: Self = Self {
+        common: Mapping(0),
+        mapped: Bitmap::empty(),
+        entered: Bitmap::empty(),
+        places: [0; PAGES / 2],
+        size: Size::Small,
+        was_writable: false,
+        mapped_count: 0,
+        agreeing: 0,
+        odd: None,
+        turned: 0,
+        patience: 0,
+        demotions: 0,
+    };
+
+    /// R and C of a page of a large block, and of one without an entry.
+    const fn assumed(&self) -> Marks {
+        Marks { referenced: true, changed: self.was_writable }
+    }
+
+    /// Times that it has to wait from now on.
+    const fn wait(&self) -> u32 {
+        const MOST_LOG2: u32 = 31;
+        let log2 = if self.demotions < MOST_LOG2 { self.demotions } else { MOST_LOG2 };
+        (1 << log2) - 1
+    }
+
+    const fn place(&self, index: usize) -> Place {
+        let bits = self.places[index / 2] >> (index % 2 * 4) & 0xF;
+        Place { is_secondary: bits & 8 != 0, slot: bits & 7 }
+    }
+
+    const fn set_place(&mut self, index: usize, place: Place) {
+        let bits = if place.is_secondary { 8 } else { 0 } | place.slot & 7;
+        let shift = index % 2 * 4;
+        let byte = &mut self.places[index / 2];
+        *byte = *byte & !(0xF << shift) | bits << shift;
+    }
+}
+
+/// An address space of `BLOCKS` blocks, of which `ODD` may have pages that are unlike the others at a time.
+///
+/// A counter for each block says how many of its pages agree, so that nothing is scanned when a page is entered. A
+/// block that was demoted k times is promoted the 2^k-th time that it could be: whoever changes one page n times to
+/// and fro pays for log2(n) promotions.
+///
+/// Promotion and demotion take all entries of the block out, and enter none: entries of the other size come one by
+/// one, when they are missed.
+#[derive(Clone, Debug)]
+pub struct Ours<const BLOCKS: usize, const ODD: usize> {
+    blocks: [Block; BLOCKS],
+    odd: [Odd; ODD],
+    promotes: bool,
+    counts: Counts,
+}
+
+impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
+    /// An empty address space, whose blocks become large only if `promotes`.
+    #[must_use]
+    pub const fn new(promotes: bool) -> Self {
+        Self {
+            blocks: [const { Block::EMPTY }; BLOCKS],
+            odd: [const { Odd::FREE }; ODD],
+            promotes,
+            counts: Counts { promotions: 0, demotions: 0, failures: 0, scanned: 0 },
+        }
+    }
+
+    /// From now on blocks become large, or not.
+    pub const fn set_promotes(&mut self, promotes: bool) {
+        self.promotes = promotes;
+    }
+
+    fn odd_mapping(&self, number: usize, index: usize) -> Option<Mapping> {
+        self.blocks[number].odd.and_then(|odd| self.odd[odd].pages[index])
+    }
+
+    fn shown(&self, number: usize, index: usize) -> Option<Mapping> {
+        let block = &self.blocks[number];
+        let common = || block.common.plus(index);
+        let shows = || self.odd_mapping(number, index).unwrap_or_else(common);
+        block.mapped.contains(index).then(shows)
+    }
+
+    /// Takes the entries of these pages out, and tells `removed` of each what it was marked with.
+    fn take_entries(
+        &mut self,
+        table: &mut impl Table,
+        number: usize,
+        pages: Range<usize>,
+        mut removed: impl FnMut(usize, Marks),
+    ) {
+        let block = &mut self.blocks[number];
+        let nothing = Entry { page: 0, size: block.size, place: Place::default() };
+        let mut next = pages.start;
+        while block.entered.first_in(next..pages.end).is_some() {
+            let (mut batch, mut count) = ([nothing; BATCH], 0);
+            while count < BATCH {
+                let Some(index) = block.entered.first_in(next..pages.end) else { break };
+                next = index + 1;
+                block.entered.take(index);
+                let (page, place) = (number * PAGES + index, block.place(index));
+                batch[count] = Entry { page, place, ..nothing };
+                count += 1;
+            }
+            let mut marks = [Marks::default(); BATCH];
+            table.remove(&batch[..count], &mut marks[..count]);
+            for (entry, marks) in batch[..count].iter().zip(marks) {
+                removed(entry.page % PAGES, marks);
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+        marks: Marks,
+    ) -> Result<(), Refusal> {
+        let block = &mut self.blocks[page / PAGES];
+        let doubleword = mapping.doubleword(block.size, marks);
+        let place = table.enter(page, block.size, doubleword).ok_or(Refusal::TableFull)?;
+        block.entered.add(page % PAGES);
+        block.set_place(page % PAGES, place);
+        Ok(())
+    }
+
+    /// Makes the block small. Its pages have no entries then, and count as [`Block::assumed`].
+    fn demote(&mut self, table: &mut impl Table, number: usize) {
+        if self.blocks[number].size == Size::Small {
+            return;
+        }
+        self.take_entries(table, number, 0..PAGES, |_, _| {});
+        let block = &mut self.blocks[number];
+        block.size = Size::Small;
+        block.demotions = block.demotions.saturating_add(1);
+        block.patience = block.wait();
+        self.counts.demotions += 1;
+    }
+
+    /// Makes the block large if it can be, and has waited long enough.
+    fn promote(&mut self, table: &mut impl Table, number: usize) {
+        let block = &mut self.blocks[number];
+        let is_whole = block.agreeing as usize == PAGES && block.common.begins_block();
+        if !is_whole || !self.promotes || block.size == Size::Large {
+            return;
+        }
+        if block.patience > 0 {
+            block.patience -= 1;
+            self.counts.failures += 1;
+            return;
+        }
+        self.take_entries(table, number, 0..PAGES, |_, _| {});
+        self.blocks[number].size = Size::Large;
+        self.counts.promotions += 1;
+    }
+
+    /// Whether it can be recorded that the page shows this.
+    fn has_room(&self, number: usize, index: usize, mapping: Mapping) -> bool {
+        let block = &self.blocks[number];
+        block.mapped_count == 0
+            || block.odd.is_some()
+            || mapping == block.common.plus(index)
+            || (block.mapped_count == 1 && block.mapped.contains(index))
+            || self.odd.iter().any(|odd| !odd.is_used)
+    }
+
+    fn forget(&mut self, number: usize, index: usize) {
+        let is_odd = self.odd_mapping(number, index).is_some();
+        let block = &mut self.blocks[number];
+        if !block.mapped.take(index) {
+            return;
+        }
+        block.mapped_count -= 1;
+        if is_odd {
+            let odd = block.odd.expect("an odd page has a record");
+            self.odd[odd].pages[index] = None;
+        } else {
+            block.agreeing -= 1;
+        }
+        self.free_odd(number);
+    }
+
+    /// Gives the record of odd pages back if there is none.
+    fn free_odd(&mut self, number: usize) {
+        let block = &mut self.blocks[number];
+        if block.agreeing == block.mapped_count
+            && let Some(odd) = block.odd.take()
+        {
+            self.odd[odd].is_used = false;
+        }
+    }
+
+    /// Records what a page of a small block shows that has no entry and no record; there is room.
+    fn record(&mut self, number: usize, index: usize, mapping: Mapping) {
+        let block = &mut self.blocks[number];
+        if block.mapped_count == 0 {
+            (block.common, block.turned) = (mapping.minus(index), 0);
+            block.was_writable = false;
+        }
+        block.was_writable |= mapping.is_writable();
+        block.mapped.add(index);
+        block.mapped_count += 1;
+        if block.common.plus(index) == mapping {
+            block.agreeing += 1;
+            return;
+        }
+        let free = || self.odd.iter().position(|odd| !odd.is_used).expect("there is room");
+        let odd = block.odd.unwrap_or_else(free);
+        block.odd = Some(odd);
+        self.odd[odd].is_used = true;
+        self.odd[odd].pages[index] = Some(mapping);
+        block.turned = block.turned.saturating_add(1);
+        // Nobody agrees any more. A look at all pages is paid for by as many changes.
+        if block.agreeing == 0 && block.turned >= block.mapped_count {
+            (block.common, block.turned) = (mapping.minus(index), 0);
+            let mut next = 0;
+            while let Some(index) = block.mapped.first_in(next..PAGES) {
+                next = index + 1;
+                let shown = &mut self.odd[odd].pages[index];
+                if *shown == Some(block.common.plus(index)) {
+                    *shown = None;
+                    block.agreeing += 1;
+                }
+            }
+            self.counts.scanned += u64::from(block.mapped_count);
+            self.free_odd(number);
+        }
+    }
+
+    /// Makes a mapped page show the same memory with other attributes, or a page show what none did: R and C of its
+    /// entry.
+    fn change(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+    ) -> Result<Option<Marks>, Refusal> {
+        let (number, index) = (page / PAGES, page % PAGES);
+        if !self.has_room(number, index, mapping) {
+            return Err(Refusal::NoRecord);
+        }
+        self.demote(table, number);
+        let mut marks = None;
+        self.take_entries(table, number, index..index + 1, |_, found| marks = Some(found));
+        self.forget(number, index);
+        self.record(number, index, mapping);
+        Ok(marks)
+    }
+
+    fn parts(pages: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let end = pages.end.min(BLOCKS * PAGES);
+        let blocks = pages.start / PAGES..end.div_ceil(PAGES);
+        blocks.map(move |number| {
+            let base = number * PAGES;
+            let start = pages.start.max(base) - base;
+            (number, start..(end - base).min(PAGES))
+        })
+    }
+}
+
+impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
+    fn enter(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+        _: bool,
+    ) -> Result<(), Refusal> {
+        if page >= self.pages() {
+            return Err(Refusal::OutOfSpace);
+        }
+        let (number, index) = (page / PAGES, page % PAGES);
+        let before = self.shown(number, index);
+        if before.is_some_and(|before| before.real() != mapping.real()) {
+            return Err(Refusal::Mapped);
+        }
+        let mut marks = before.map_or(Marks::default(), |_| self.blocks[number].assumed());
+        if before != Some(mapping) {
+            marks = self.change(table, page, mapping)?.unwrap_or(marks);
+        }
+        self.promote(table, number);
+        let block = &self.blocks[number];
+        match (block.entered.contains(index), block.size) {
+            (true, _) => Ok(()),
+            (false, Size::Small) => self.put(table, page, mapping, marks),
+            (false, Size::Large) => self.put(table, page, mapping, block.assumed()),
+        }
+    }
+
+    fn fault(&mut self, table: &mut impl Table, page: usize) -> Result<bool, Refusal> {
+        let Some(mapping) = self.mapping(page) else { return Ok(false) };
+        self.enter(table, page, mapping, false).map(|()| true)
+    }
+
+    fn protect(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        attributes: u64,
+    ) -> Result<(), Refusal> {
+        for (number, part) in Self::parts(pages) {
+            let common = self.blocks[number].common;
+            let changed = Mapping::new(common.real(), attributes);
+            if part == (0..PAGES) && self.blocks[number].size == Size::Large {
+                if changed != common {
+                    self.take_entries(table, number, 0..PAGES, |_, _| {});
+                    self.blocks[number].common = changed;
+                    self.blocks[number].was_writable |= changed.is_writable();
+                }
+                continue;
+            }
+            let mut next = part.start;
+            while let Some(index) = self.blocks[number].mapped.first_in(next..part.end) {
+                next = index + 1;
+                let before = self.shown(number, index).expect("the page is mapped");
+                let mapping = Mapping::new(before.real(), attributes);
+                if mapping == before {
+                    continue;
+                }
+                let page = number * PAGES + index;
+                let marks = self.change(table, page, mapping)?;
+                self.promote(table, number);
+                if let Some(marks) = marks
+                    && self.blocks[number].size == Size::Small
+                {
+                    self.put(table, page, mapping, marks)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        mut removed: impl FnMut(usize, Mapping, Marks),
+    ) {
+        for (number, part) in Self::parts(pages) {
+            if self.blocks[number].mapped.first_in(part.clone()).is_none() {
+                continue;
+            }
+            // Entries of a large block say nothing of R and C.
+            let was_large = self.blocks[number].size == Size::Large;
+            if was_large && part != (0..PAGES) {
+                self.demote(table, number);
+            }
+            let mut with_entry = Bitmap::empty();
+            let (mut referenced, mut changed) = (Bitmap::empty(), Bitmap::empty());
+            self.take_entries(table, number, part.clone(), |index, marks| {
+                with_entry.add(index);
+                if marks.referenced {
+                    referenced.add(index);
+                }
+                if marks.changed {
+                    changed.add(index);
+                }
+            });
+            let mut next = part.start;
+            while let Some(index) = self.blocks[number].mapped.first_in(next..part.end) {
+                next = index + 1;
+                let mapping = self.shown(number, index).expect("the page is mapped");
+                let marks = if was_large || !with_entry.contains(index) {
+                    self.blocks[number].assumed()
+                } else {
+                    Marks {
+                        referenced: referenced.contains(index),
+                        changed: changed.contains(index),
+                    }
+                };
+                self.forget(number, index);
+                removed(number * PAGES + index, mapping, marks);
+            }
+            if self.blocks[number].mapped_count == 0 {
+                let block = &mut self.blocks[number];
+                (block.size, block.patience) = (Size::Small, block.wait());
+            }
+        }
+    }
+
+    fn mapping(&self, page: usize) -> Option<Mapping> {
+        (page < self.pages()).then(|| self.shown(page / PAGES, page % PAGES)).flatten()
+    }
+
+    fn is_large(&self, page: usize) -> bool {
+        page < self.pages() && self.blocks[page / PAGES].size == Size::Large
+    }
+
+    fn pages(&self) -> usize {
+        BLOCKS * PAGES
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}

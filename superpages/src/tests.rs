@@ -1,0 +1,632 @@
+//! Both managers against a flat map, over a page table that judges every entry that it is told of.
+
+use std::boxed::Box;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::vec::Vec;
+
+use arch::hash::{EntryForm, GROUP_ENTRIES, second};
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::reservation::Reservations;
+use crate::{
+    BLOCK_LOG2, Entry, Faithful, LARGE_CODE, Manager, Mapping, Marks, Ours, PAGE_LOG2, PAGES,
+    Place, Refusal, Size, Table,
+};
+
+const BLOCKS: usize = 2;
+const READ_WRITE: u64 = second::M;
+const READ: u64 = second::M | 3;
+/// Memory of the first block.
+const MEMORY: u64 = 0x4000_0000;
+
+/// A hashed page table that holds what was entered, and complains at once of an entry that no processor may see.
+struct Judge {
+    groups: Vec<[Option<(usize, Size, u64)>; GROUP_ENTRIES]>,
+    /// How many entries of each size a block has.
+    sizes: [[usize; 2]; BLOCKS],
+    /// What each page must show.
+    flat: BTreeMap<usize, Mapping>,
+    /// What pages may show too while an operation is under way: what they have shown before it.
+    before: BTreeMap<usize, Mapping>,
+    /// How many pages of each block are mapped.
+    mapped: [usize; BLOCKS],
+    /// Pages that were stored into or read since they were mapped.
+    touched: BTreeMap<usize, Marks>,
+    entered: u64,
+    calls: u64,
+    largest_removal: usize,
+}
+
+impl Judge {
+    fn new(groups: usize) -> Self {
+        Self {
+            groups: std::vec![[None; GROUP_ENTRIES]; groups],
+            sizes: [[0; 2]; BLOCKS],
+            flat: BTreeMap::new(),
+            before: BTreeMap::new(),
+            mapped: [0; BLOCKS],
+            touched: BTreeMap::new(),
+            entered: 0,
+            calls: 0,
+            largest_removal: 0,
+        }
+    }
+
+    fn group(&self, page: usize, is_secondary: bool) -> usize {
+        let hash = page ^ 0x5A5;
+        (if is_secondary { !hash } else { hash }) % self.groups.len()
+    }
+
+    fn find(&mut self, entry: Entry) -> &mut Option<(usize, Size, u64)> {
+        let group = self.group(entry.page, entry.place.is_secondary);
+        &mut self.groups[group][usize::from(entry.place.slot)]
+    }
+
+    fn take(&mut self, entry: Entry) -> Marks {
+        let found = self.find(entry).take();
+        let (page, size, doubleword) = found.expect("an entry that was there");
+        assert_eq!((page, size), (entry.page, entry.size), "another one's entry");
+        self.sizes[page / PAGES][size as usize] -= 1;
+        Marks { referenced: doubleword & second::R != 0, changed: doubleword & second::C != 0 }
+    }
+
+    /// What the processor finds for a page by searching both groups, and marks if it is there.
+    fn access(&mut self, page: usize, is_store: bool) -> Option<u64> {
+        let marks = second::R | if is_store { second::C } else { 0 };
+        let mut shown = None;
+        for is_secondary in [false, true] {
+            let group = self.group(page, is_secondary);
+            for (at, size, doubleword) in self.groups[group].iter_mut().flatten() {
+                if *at == page {
+                    assert_eq!(shown, None, "two entries for page {page}");
+                    let address = *doubleword & EntryForm::V2.address;
+                    let offset = (page % PAGES) << PAGE_LOG2;
+                    shown = Some(match size {
+                        Size::Small => address,
+                        Size::Large => (address & !LARGE_CODE) + offset as u64,
+                    });
+                    *doubleword |= marks;
+                }
+            }
+        }
+        if shown.is_some() {
+            let touched = self.touched.entry(page).or_default();
+            touched.referenced = true;
+            touched.changed |= is_store;
+        }
+        shown
+    }
+
+    fn entries(&self) -> usize {
+        self.sizes.iter().flatten().sum()
+    }
+}
+
+/// Whether this is the second doubleword of an entry of this size for a page that shows `mapping`.
+fn is_for(page: usize, size: Size, doubleword: u64, mapping: Mapping) -> bool {
+    const MARKS: u64 = second::R | second::C;
+    let address = match size {
+        Size::Small => mapping.real(),
+        Size::Large => {
+            let base = mapping.real() - ((page % PAGES) << PAGE_LOG2) as u64;
+            assert_eq!(base % (1 << BLOCK_LOG2), 0, "a large page of an unaligned block");
+            assert!(doubleword & second::R != 0, "R of a large page");
+            base | LARGE_CODE
+        }
+    };
+    doubleword & !MARKS == address | mapping.attributes()
+}
+
+impl Table for Judge {
+    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
+        let block = page / PAGES;
+        let other = [Size::Large, Size::Small][size as usize];
+        assert_eq!(self.sizes[block][other as usize], 0, "two sizes in block {block}");
+        let is_right = |mapping: &Mapping| is_for(page, size, doubleword, *mapping);
+        let shows = is_right(&self.flat[&page]) || self.before.get(&page).is_some_and(is_right);
+        assert!(shows, "page {page} shows {doubleword:#x}");
+        assert_eq!(self.access(page, false), None, "page {page} has an entry");
+        self.calls += 1;
+        for is_secondary in [false, true] {
+            let group = self.group(page, is_secondary);
+            if let Some(slot) = self.groups[group].iter().position(Option::is_none) {
+                self.groups[group][slot] = Some((page, size, doubleword));
+                self.sizes[block][size as usize] += 1;
+                self.entered += 1;
+                return Some(Place { is_secondary, slot: slot as u8 });
+            }
+        }
+        None
+    }
+
+    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
+        self.largest_removal = self.largest_removal.max(entries.len());
+        self.calls += entries.len().div_ceil(4) as u64;
+        for (entry, marks) in entries.iter().zip(marks) {
+            *marks = self.take(*entry);
+        }
+    }
+
+    fn remove_alone(&mut self, entry: Entry) -> Marks {
+        self.calls += 1;
+        self.take(entry)
+    }
+}
+
+/// A manager, its table, and what it was told.
+struct World<M> {
+    manager: M,
+    table: Judge,
+}
+
+fn page_of_block(index: usize) -> Mapping {
+    Mapping::new(MEMORY + ((index as u64) << PAGE_LOG2), READ_WRITE)
+}
+
+impl<M: Manager> World<M> {
+    fn new(manager: M, groups: usize) -> Self {
+        Self { manager, table: Judge::new(groups) }
+    }
+
+    fn enter(&mut self, page: usize, mapping: Mapping) -> Result<(), Refusal> {
+        let before = self.table.flat.insert(page, mapping);
+        self.table.before.extend(before.map(|before| (page, before)));
+        let is_mapped = page < BLOCKS * PAGES;
+        if is_mapped && before.is_none() {
+            self.table.mapped[page / PAGES] += 1;
+        }
+        let is_full = is_mapped && self.table.mapped[page / PAGES] == PAGES;
+        let result = self.manager.enter(&mut self.table, page, mapping, is_full);
+        self.table.before.clear();
+        if !matches!(result, Ok(()) | Err(Refusal::TableFull)) {
+            match before {
+                Some(before) => self.table.flat.insert(page, before),
+                None => {
+                    if is_mapped {
+                        self.table.mapped[page / PAGES] -= 1;
+                    }
+                    self.table.flat.remove(&page)
+                }
+            };
+        }
+        result
+    }
+
+    fn fill(&mut self, pages: Range<usize>) {
+        for page in pages {
+            assert_eq!(self.enter(page, page_of_block(page)), Ok(()), "page {page}");
+        }
+    }
+
+    fn protect(&mut self, pages: Range<usize>, attributes: u64) -> Result<(), Refusal> {
+        for (page, mapping) in self.table.flat.range_mut(pages.clone()) {
+            self.table.before.insert(*page, *mapping);
+            *mapping = Mapping::new(mapping.real(), attributes);
+        }
+        let result = self.manager.protect(&mut self.table, pages.clone(), attributes);
+        self.table.before.clear();
+        if result.is_err() {
+            for (page, mapping) in self.table.flat.range_mut(pages) {
+                *mapping = self.manager.mapping(*page).expect("it is mapped");
+            }
+        }
+        result
+    }
+
+    /// Takes pages out, and checks what is said of each.
+    fn remove(&mut self, pages: Range<usize>) {
+        let mut told = Vec::new();
+        let push = |page, mapping, marks| told.push((page, mapping, marks));
+        self.manager.remove(&mut self.table, pages.clone(), push);
+        told.sort_by_key(|(page, ..)| *page);
+        let expected: Vec<_> = self.table.flat.range(pages).map(|(page, _)| *page).collect();
+        assert!(told.iter().map(|(page, ..)| *page).eq(expected), "pages that went");
+        for (page, mapping, marks) in told {
+            assert_eq!(self.table.flat.remove(&page), Some(mapping));
+            self.table.mapped[page / PAGES] -= 1;
+            let touched = self.table.touched.remove(&page).unwrap_or_default();
+            assert!(marks.referenced || !touched.referenced, "page {page} lost R");
+            assert!(marks.changed || !touched.changed, "page {page} lost C");
+        }
+    }
+
+    /// An access, and what a kernel does if it misses: whether the page is mapped.
+    fn touch(&mut self, page: usize, is_store: bool) -> Result<bool, Refusal> {
+        let is_store =
+            is_store && self.table.flat.get(&page).is_some_and(|page| page.is_writable());
+        if self.table.access(page, is_store).is_none()
+            && !self.manager.fault(&mut self.table, page)?
+        {
+            assert!(!self.table.flat.contains_key(&page), "page {page} was forgotten");
+            return Ok(false);
+        }
+        let shown = self.table.access(page, is_store).expect("it was entered");
+        assert_eq!(shown, self.table.flat[&page].real(), "page {page}");
+        Ok(true)
+    }
+
+    fn check(&mut self) {
+        for page in 0..self.manager.pages() {
+            let expected = self.table.flat.get(&page).copied();
+            assert_eq!(self.manager.mapping(page), expected, "page {page}");
+        }
+        for group in 0..self.table.groups.len() {
+            for (page, size, doubleword) in self.table.groups[group].into_iter().flatten() {
+                let mapping = self.table.flat[&page];
+                assert!(is_for(page, size, doubleword, mapping), "page {page}: {doubleword:#x}");
+                assert_eq!(size == Size::Large, self.manager.is_large(page), "page {page}");
+            }
+        }
+    }
+}
+
+type Few = Ours<BLOCKS, 1>;
+
+fn ours() -> World<Box<Few>> {
+    World::new(Box::new(Few::new(true)), 4096)
+}
+
+fn faithful() -> World<Box<Faithful<BLOCKS>>> {
+    World::new(Box::new(Faithful::new()), 4096)
+}
+
+impl<M: Manager> Manager for Box<M> {
+    fn enter(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+        is_full: bool,
+    ) -> Result<(), Refusal> {
+        (**self).enter(table, page, mapping, is_full)
+    }
+
+    fn fault(&mut self, table: &mut impl Table, page: usize) -> Result<bool, Refusal> {
+        (**self).fault(table, page)
+    }
+
+    fn protect(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        attributes: u64,
+    ) -> Result<(), Refusal> {
+        (**self).protect(table, pages, attributes)
+    }
+
+    fn remove(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        removed: impl FnMut(usize, Mapping, Marks),
+    ) {
+        (**self).remove(table, pages, removed);
+    }
+
+    fn mapping(&self, page: usize) -> Option<Mapping> {
+        (**self).mapping(page)
+    }
+
+    fn is_large(&self, page: usize) -> bool {
+        (**self).is_large(page)
+    }
+
+    fn pages(&self) -> usize {
+        (**self).pages()
+    }
+
+    fn counts(&self) -> crate::Counts {
+        (**self).counts()
+    }
+}
+
+/// Runs a test with each manager.
+macro_rules! with_each {
+    ($($name:ident($world:ident) $body:block)*) => {
+        mod of_ours {
+            use super::ours;
+            $(#[test]
+            fn $name() {
+                super::$name(ours());
+            })*
+        }
+        mod of_faithful {
+            use super::faithful;
+            $(#[test]
+            fn $name() {
+                super::$name(faithful());
+            })*
+        }
+        $(fn $name(mut $world: World<impl Manager>) $body)*
+    };
+}
+
+with_each! {
+    the_last_page_promotes(world) {
+        world.fill(0..PAGES - 1);
+        assert!(!world.manager.is_large(0));
+        world.fill(PAGES - 1..PAGES);
+        assert!(world.manager.is_large(0) && !world.manager.is_large(PAGES));
+        assert_eq!(world.manager.counts().promotions, 1);
+        for page in (0..PAGES).step_by(37) {
+            assert_eq!(world.touch(page, true), Ok(true));
+        }
+        world.check();
+    }
+
+    pages_that_do_not_agree_stay_small(world) {
+        world.fill(1..PAGES);
+        let other = Mapping::new(MEMORY, READ);
+        assert_eq!(world.enter(0, other), Ok(()));
+        assert!(!world.manager.is_large(0));
+        assert_eq!(world.enter(0, page_of_block(0)), Ok(()));
+        assert!(world.manager.is_large(0), "the last one agrees now");
+        world.check();
+    }
+
+    memory_that_is_not_congruent_stays_small(world) {
+        for page in 0..PAGES {
+            let mapping = Mapping::new(page_of_block(page).real() + 0x1000, READ_WRITE);
+            assert_eq!(world.enter(page, mapping), Ok(()));
+        }
+        assert_eq!(world.manager.counts().promotions, 0);
+        world.check();
+    }
+
+    a_page_that_changes_demotes(world) {
+        world.fill(0..PAGES);
+        assert_eq!(world.touch(9, true), Ok(true));
+        assert_eq!(world.protect(7..8, READ), Ok(()));
+        assert!(!world.manager.is_large(0));
+        assert_eq!(world.manager.counts().demotions, 1);
+        for page in [6, 7, 8] {
+            assert_eq!(world.touch(page, true), Ok(true));
+        }
+        world.check();
+        world.remove(0..PAGES);
+        world.check();
+    }
+
+    all_of_a_large_block_is_protected_as_a_unit(world) {
+        world.fill(0..PAGES);
+        assert_eq!(world.touch(5, true), Ok(true));
+        assert_eq!(world.protect(0..BLOCKS * PAGES, READ), Ok(()));
+        assert!(world.manager.is_large(0));
+        assert_eq!(world.touch(6, false), Ok(true));
+        world.check();
+        world.remove(0..PAGES);
+        assert_eq!(world.table.entries(), 0);
+        assert_eq!(world.manager.counts().demotions, 0);
+    }
+
+    a_part_that_goes_demotes(world) {
+        world.fill(0..PAGES);
+        world.remove(100..200);
+        assert!(!world.manager.is_large(0));
+        assert_eq!(world.touch(100, false), Ok(false));
+        assert_eq!(world.touch(99, false), Ok(true));
+        world.check();
+    }
+
+    an_exit_leaves_nothing(world) {
+        world.fill(0..PAGES);
+        world.fill(PAGES + 3..PAGES + 40);
+        world.remove(0..usize::MAX);
+        assert_eq!(world.table.entries(), 0);
+        world.check();
+        world.fill(0..PAGES);
+        assert!(world.manager.is_large(0), "as if nothing had been there");
+    }
+
+    what_is_wrong_is_refused(world) {
+        let mapping = page_of_block(0);
+        assert_eq!(world.enter(BLOCKS * PAGES, mapping), Err(Refusal::OutOfSpace));
+        assert_eq!(world.enter(usize::MAX, mapping), Err(Refusal::OutOfSpace));
+        world.fill(0..1);
+        assert_eq!(world.enter(0, page_of_block(1)), Err(Refusal::Mapped));
+        assert_eq!(world.touch(usize::MAX / 2, false), Ok(false));
+        assert_eq!(world.protect(PAGES..PAGES, READ), Ok(()));
+        world.check();
+    }
+}
+
+#[test]
+fn without_promotion_all_pages_stay_small() {
+    let mut world = World::new(Box::new(Few::new(false)), 4096);
+    world.fill(0..PAGES);
+    assert!(!world.manager.is_large(0));
+    assert_eq!(world.table.entries(), PAGES);
+}
+
+/// What the last page costs: batches, no scan, and one entry.
+#[test]
+fn a_promotion_enters_what_is_used() {
+    let mut world = ours();
+    world.fill(0..PAGES - 1);
+    let calls = world.table.calls;
+    world.fill(PAGES - 1..PAGES);
+    assert_eq!(world.table.calls - calls, PAGES as u64 / 4 + 1);
+    assert_eq!((world.table.entries(), world.table.largest_removal), (1, 64));
+    assert_eq!(world.manager.counts().scanned, 0);
+    let mut other = faithful();
+    other.fill(0..PAGES - 1);
+    let calls = other.table.calls;
+    other.fill(PAGES - 1..PAGES);
+    assert_eq!(other.table.calls - calls, 1 + 2 * PAGES as u64);
+    assert_eq!((other.table.entries(), other.manager.counts().scanned), (PAGES, PAGES as u64));
+}
+
+/// Rights of one page that go to and fro 100,000 times cost a bounded amount each.
+#[test]
+fn a_page_that_alternates_costs_little() {
+    const FLIPS: u64 = 100_000;
+    let mut world = ours();
+    world.fill(0..PAGES);
+    let calls = world.table.calls;
+    for flip in 0..FLIPS {
+        let attributes = if flip % 2 == 0 { READ } else { READ_WRITE };
+        assert_eq!(world.protect(7..8, attributes), Ok(()));
+        assert_eq!(world.touch(7, true), Ok(true));
+    }
+    let counts = world.manager.counts();
+    assert!(counts.promotions <= 18 && counts.demotions <= 18, "{counts:?}");
+    assert!(world.table.calls - calls < 4 * FLIPS, "{}", world.table.calls - calls);
+    assert_eq!(counts.scanned, 0);
+    world.check();
+}
+
+/// Attributes of all pages that change one by one, on another side of the table for some.
+#[test]
+fn a_block_that_changes_page_by_page_is_promoted_again() {
+    let mut world = ours();
+    world.fill(0..PAGES);
+    for page in 0..PAGES {
+        assert_eq!(world.protect(page..page + 1, READ), Ok(()));
+    }
+    for page in 0..3 {
+        assert_eq!(world.touch(page, false), Ok(true));
+    }
+    assert!(world.manager.is_large(0));
+    assert_eq!(world.manager.counts().scanned, PAGES as u64);
+    world.check();
+}
+
+/// Half of the pages have no place in their first group.
+#[test]
+fn the_side_of_the_table_does_not_matter() {
+    let mut world = World::new(Box::new(Few::new(true)), 512);
+    for slot in 0..4 {
+        for group in (0..512).step_by(2) {
+            world.table.groups[group][slot] = Some((usize::MAX - group, Size::Small, 0));
+        }
+    }
+    let mut full = 0;
+    for page in 0..PAGES {
+        let result = world.enter(page, page_of_block(page));
+        assert!(matches!(result, Ok(()) | Err(Refusal::TableFull)), "{result:?}");
+        full += u64::from(result.is_err());
+    }
+    assert!(full > 0 && world.manager.is_large(0), "{full} pages had no place");
+}
+
+#[test]
+fn pages_without_room_for_a_record_are_refused() {
+    let mut world = ours();
+    for block in 0..BLOCKS {
+        world.fill(block * PAGES..block * PAGES + 2);
+        let odd = Mapping::new(MEMORY - 0x10_0000, READ);
+        let result = world.enter(block * PAGES + 5, odd);
+        assert_eq!(result, if block == 0 { Ok(()) } else { Err(Refusal::NoRecord) });
+    }
+    assert_eq!(world.protect(PAGES..PAGES + 1, READ), Err(Refusal::NoRecord));
+    world.check();
+    world.remove(5..6);
+    assert_eq!(world.protect(PAGES..PAGES + 1, READ), Ok(()), "the record is free");
+    world.check();
+}
+
+#[test]
+fn memory_of_a_reservation_is_promoted() {
+    let mut memory = Box::new(Reservations::<1>::none());
+    memory.give(MEMORY, MEMORY + (1 << BLOCK_LOG2));
+    let mut world = ours();
+    for page in (PAGES..2 * PAGES).rev() {
+        let (real, _) = memory.take(page).expect("there is memory");
+        assert_eq!(world.enter(page, Mapping::new(real, READ_WRITE)), Ok(()));
+    }
+    assert!(world.manager.is_large(PAGES));
+}
+
+/// What a kernel does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// All pages there that are not mapped, from the block's memory.
+    Fill(usize, usize, bool),
+    /// One page with memory of its own.
+    Stray(usize, u8),
+    Protect(usize, usize, bool),
+    ProtectBlock(usize, bool),
+    Remove(usize, usize),
+    RemoveBlock(usize),
+    Touch(usize, usize, bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let page = || 0..BLOCKS * PAGES;
+    let count = || prop_oneof![4 => 1..8usize, 1 => 1..2 * PAGES];
+    let block = || 0..BLOCKS;
+    let step = prop_oneof![
+        4 => (block(), any::<bool>()).prop_map(|(block, writes)| Step::Fill(block * PAGES, PAGES, writes)),
+        3 => (page(), count(), any::<bool>()).prop_map(|(page, count, writes)| Step::Fill(page, count, writes)),
+        2 => (page(), 0..4u8).prop_map(|(page, memory)| Step::Stray(page, memory)),
+        4 => (page(), count(), any::<bool>()).prop_map(|(page, count, writes)| Step::Protect(page, count, writes)),
+        2 => (block(), any::<bool>()).prop_map(|(block, writes)| Step::ProtectBlock(block, writes)),
+        2 => (page(), count()).prop_map(|(page, count)| Step::Remove(page, count)),
+        1 => block().prop_map(Step::RemoveBlock),
+        4 => (page(), count(), any::<bool>()).prop_map(|(page, count, stores)| Step::Touch(page, count, stores)),
+    ];
+    proptest::collection::vec(step, 1..40)
+}
+
+fn rights(writes: bool) -> u64 {
+    if writes { READ_WRITE } else { READ }
+}
+
+fn run(world: &mut World<impl Manager>, steps: &[Step]) {
+    for step in steps {
+        let clip = |page: usize, count: usize| page..(page + count).min(BLOCKS * PAGES);
+        match *step {
+            Step::Fill(page, count, writes) => {
+                for page in clip(page, count) {
+                    if !world.table.flat.contains_key(&page) {
+                        let mapping = Mapping::new(page_of_block(page).real(), rights(writes));
+                        let _ = world.enter(page, mapping);
+                    }
+                }
+            }
+            Step::Stray(page, memory) => {
+                let real = MEMORY - (u64::from(memory) + 1) * 0x1000;
+                let _ = world.enter(page, Mapping::new(real, READ_WRITE));
+            }
+            Step::Protect(page, count, writes) => {
+                let _ = world.protect(clip(page, count), rights(writes));
+            }
+            Step::ProtectBlock(block, writes) => {
+                let _ = world.protect(block * PAGES..(block + 1) * PAGES, rights(writes));
+            }
+            Step::Remove(page, count) => world.remove(clip(page, count)),
+            Step::RemoveBlock(block) => world.remove(block * PAGES..(block + 1) * PAGES),
+            Step::Touch(page, count, stores) => {
+                for page in clip(page, count) {
+                    let _ = world.touch(page, stores);
+                }
+            }
+        }
+        world.check();
+    }
+    world.remove(0..usize::MAX);
+    assert_eq!(world.table.entries(), 0);
+    world.check();
+}
+
+/// Whatever a kernel does, in a table with much and with too little room, no page has two sizes or shows another's
+/// memory, and no R and C is lost.
+#[test]
+fn no_interleaving_shows_what_the_flat_map_does_not() {
+    let promotions = Cell::new(0);
+    let config = Config { cases: 100, max_shrink_iters: 200, ..Config::default() };
+    let cases = (prop_oneof![Just(4096), Just(600usize)], steps());
+    TestRunner::new(config)
+        .run(&cases, |(groups, steps)| {
+            let mut world = World::new(Box::new(Few::new(true)), groups);
+            run(&mut world, &steps);
+            promotions.set(promotions.get() + world.manager.counts().promotions);
+            run(&mut World::new(Box::new(Faithful::<BLOCKS>::new()), groups), &steps);
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(promotions.get() > 50, "{} promotions are too few to show anything", promotions.get());
+}
