@@ -11,7 +11,7 @@ use arch::papr::Hypercall;
 use arch::papr::status::{H_PTEG_FULL, H_SUCCESS};
 use arch::registers::msr;
 
-use crate::hypercall::hypercall;
+use crate::hypercall::hypercall_outputs;
 
 /// log2 of the partition's table, or 0 if it has none.
 static TABLE_LOG2: AtomicU32 = AtomicU32::new(0);
@@ -34,27 +34,105 @@ pub(crate) fn use_table(log2: u32) {
 }
 
 /// Whether the partition has one.
-pub(crate) fn is_used() -> bool {
+#[must_use]
+pub fn is_used() -> bool {
     TABLE_LOG2.load(Ordering::Relaxed) != 0
+}
+
+/// A virtual segment of 1 TiB, and what is done with its entries in the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// Its number.
+    pub vsid: u64,
+    /// log2 of its base page size: 12, 16 or 24.
+    pub base_log2: u32,
+}
+
+impl Segment {
+    /// The first doubleword of an entry for the page at `offset`, as far as the segment says it: not valid, and of
+    /// the base page size.
+    #[must_use]
+    pub fn first(&self, offset: u64) -> u64 {
+        let high = self.vsid << (SEGMENT_LOG2 - first::AVA_OMITS_LOG2);
+        let address = high | offset >> first::AVA_OMITS_LOG2;
+        EntryForm::V2.segment_size.set(address << first::AVA_SHIFT, 1)
+    }
+
+    /// The first slot of the group in which the page at `offset` is searched by the primary or the secondary hash.
+    #[must_use]
+    pub fn group(&self, offset: u64, is_secondary: bool) -> u64 {
+        let groups = (1 << (TABLE_LOG2.load(Ordering::Relaxed) - GROUP_LOG2)) - 1;
+        let hashed = hash::hash(self.vsid, SEGMENT_LOG2, self.base_log2, offset);
+        ((if is_secondary { !hashed } else { hashed }) & groups) * GROUP_ENTRIES as u64
+    }
+
+    /// Puts an entry for the page at `offset` into the table: whether into its secondary group, and the slot there;
+    /// `None` if both groups are full. `size` is 0 or L.
+    ///
+    /// # Panics
+    /// If the hypervisor refuses the entry.
+    pub fn enter(&self, offset: u64, size: u64, second: u64) -> Option<(bool, u64)> {
+        let word = self.first(offset) | size | first::V;
+        for (is_secondary, h) in [(false, 0), (true, first::H)] {
+            let group = self.group(offset, is_secondary);
+            let arguments = [0, group, word | h, second];
+            match hypercall_outputs(Hypercall::Enter as u64, arguments) {
+                (H_SUCCESS, [slot, ..]) => return Some((is_secondary, slot - group)),
+                (H_PTEG_FULL, _) => {}
+                (status, _) => panic!("H_ENTER of {offset:#x}: {status}"),
+            }
+        }
+        None
+    }
+
+    /// Puts the segment into place `index` of the segment lookaside buffer, for the 1 TiB at the effective address
+    /// `effective`.
+    ///
+    /// # Panics
+    /// If the place or the address belongs to what [`enable_translation`](crate::enable_translation) has mapped.
+    pub fn load(&self, effective: u64, index: u64) {
+        assert!(index >= KERNEL_SEGMENTS.len() as u64, "a place of the kernel's own");
+        let effective = effective >> SEGMENT_LOG2 << SEGMENT_LOG2;
+        assert!(!KERNEL_SEGMENTS.contains(&effective), "an address of the kernel's own");
+        self.put(effective, index);
+    }
+
+    fn put(&self, effective: u64, index: u64) {
+        let vsid = segment::B.set(segment::LARGE_VSID.set(0, self.vsid), 1);
+        let vsid = vsid | segment::KP | hash::base_code(self.base_log2);
+        let esid = effective | segment::V | index;
+        // SAFETY: with relocation off nothing looks into the buffer, and with relocation on no address that is in use
+        // changes its meaning: `load` refuses those.
+        unsafe { asm!("slbmte {}, {}", "isync", in(reg) vsid, in(reg) esid, options(nostack)) };
+    }
+}
+
+/// The payload's own.
+const KERNEL: Segment = Segment { vsid: VSID, base_log2: PAGE_LOG2 };
+/// Where it is.
+const KERNEL_SEGMENTS: [u64; 2] = [0, 0xC000_0000_0000_0000];
+
+/// Gives memory another effective address, at which the entries of a segment show it; the old one is not used any
+/// more.
+///
+/// # Panics
+/// If an address of it belongs to what [`enable_translation`](crate::enable_translation) has mapped.
+pub fn move_memory(memory: &'static mut [u64], effective: u64) -> &'static mut [u64] {
+    let end = effective + 8 * memory.len() as u64;
+    for address in [effective, end] {
+        let segment = address >> SEGMENT_LOG2 << SEGMENT_LOG2;
+        assert!(!KERNEL_SEGMENTS.contains(&segment), "an address of the kernel's own");
+    }
+    // SAFETY: nobody else has this memory, nor these addresses. Where they show nothing, an access is an interrupt;
+    // that they show this memory and no other is for who enters the pages to see to, as with every entry.
+    unsafe { core::slice::from_raw_parts_mut(effective as *mut u64, memory.len()) }
 }
 
 /// Puts an entry for the page at `offset` of the segment into the table, which shows the one at guest real `real`.
 fn enter(offset: u64, real: u64, rights: u64) {
-    let groups = (1 << (TABLE_LOG2.load(Ordering::Relaxed) - GROUP_LOG2)) - 1;
-    let hashed = hash::hash(VSID, SEGMENT_LOG2, PAGE_LOG2, offset);
-    let address = VSID << (SEGMENT_LOG2 - first::AVA_OMITS_LOG2) | offset >> first::AVA_OMITS_LOG2;
-    let segment_size = EntryForm::V2.segment_size.set(0, 1);
-    let word = segment_size | address << first::AVA_SHIFT | first::L | first::V;
     let page = real | CODE | second::M | second::R | second::C | rights;
-    for (hashed, h) in [(hashed, 0), (!hashed, first::H)] {
-        let slot = (hashed & groups) * GROUP_ENTRIES as u64;
-        match hypercall(Hypercall::Enter as u64, [0, slot, word | h, page]) {
-            H_SUCCESS => return,
-            H_PTEG_FULL => {}
-            status => panic!("H_ENTER of {offset:#x}: {status}"),
-        }
-    }
-    panic!("the hashed page table has no place for {offset:#x}");
+    let place = KERNEL.enter(offset, first::L, page);
+    assert!(place.is_some(), "the hashed page table has no place for {offset:#x}");
 }
 
 fn map(base: u64, memory_bytes: u64, rights: u64) {
@@ -84,13 +162,8 @@ pub(crate) fn spare_entry(esid: u64) -> u64 {
 /// Turns translation on, on any vCPU, once the pages are mapped.
 pub(crate) fn join() {
     const { assert!(msr::IR | msr::DR == 0x30) };
-    let vsid = segment::B.set(segment::LARGE_VSID.set(0, VSID), 1);
-    let vsid = vsid | segment::KP | hash::base_code(PAGE_LOG2);
-    for (index, esid) in [(0, 0), (1, 0xC000_0000_0000_0000)] {
-        // SAFETY: with relocation off nothing looks into the buffer, and each entry is another address's.
-        unsafe {
-            asm!("slbmte {}, {}", in(reg) vsid, in(reg) esid | segment::V | index, options(nostack));
-        }
+    for (index, effective) in KERNEL_SEGMENTS.into_iter().enumerate() {
+        KERNEL.put(effective, index as u64);
     }
     // SAFETY: every address keeps its meaning.
     unsafe {

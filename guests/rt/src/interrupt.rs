@@ -69,9 +69,15 @@ macro_rules! read_register {
     }};
 }
 
+/// The address that a data storage or data segment interrupt is about, and DSISR.
+#[must_use]
+pub fn data_fault() -> (u64, u64) {
+    (read_register!(19), read_register!(18))
+}
+
 /// Says what happened, and ends.
 fn unexpected_interrupt(vector: u64, frame: &Frame) -> ! {
-    let (dar, dsisr) = (read_register!(19), read_register!(18));
+    let (dar, dsisr) = data_fault();
     let (srr0, srr1) = (frame.pc, frame.msr);
     let name = Vector::from_offset(vector).map_or("unknown", Vector::name);
     println!("unexpected interrupt: {name} ({vector:#x})");

@@ -16,7 +16,7 @@ mod console;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod detour;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
-mod hash;
+pub mod hash;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod hypercall;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
@@ -43,8 +43,10 @@ pub mod vectors;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::{
     console::{Console, print, read},
-    hypercall::{hypercall, hypercall_of_eight, hypercall_outputs, power_off},
-    interrupt::{Frame, Handler, allow_interrupts, on_interrupt},
+    hypercall::{
+        hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_outputs, power_off,
+    },
+    interrupt::{Frame, Handler, allow_interrupts, data_fault, on_interrupt},
     partition::{Partition, StopState},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,

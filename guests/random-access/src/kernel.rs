@@ -1,0 +1,195 @@
+//! The kernel: demand faults, memory by reservations, and the manager of superpages over hypercalls.
+
+use arch::hash::{first, second};
+use arch::interrupt::{Vector, storage};
+use arch::papr::status::H_SUCCESS;
+use arch::papr::{Hypercall, hashed};
+use rt::hash::Segment;
+use spin::Mutex;
+use superpages::reservation::Reservations;
+use superpages::{
+    BLOCK_LOG2, Entry, Faithful, Manager, Mapping, Marks, Ours, PAGE_LOG2, Place, Refusal, Size,
+    Table,
+};
+
+/// Blocks of the address space.
+pub(crate) const BLOCKS: usize = 16;
+/// Where the table is, and its segment.
+const TABLE: u64 = 1 << 40;
+const SEGMENT: Segment = Segment { vsid: 0x65_4321, base_log2: PAGE_LOG2 };
+/// Its place in the segment lookaside buffer.
+const SEGMENT_INDEX: u64 = 2;
+
+/// Attributes of memory that privileged state may write to, and of memory that it may read; neither is executed.
+const READ_WRITE: u64 = second::M | second::N;
+const READ: u64 = READ_WRITE | 3;
+
+/// What the faults need, in the order in which it is locked.
+static KERNEL: Mutex<Kernel> =
+    Mutex::new(Kernel { is_faithful: false, pages: 0, memory: Reservations::none(), touched: 0 });
+static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
+static FAITHFUL: Mutex<Faithful<BLOCKS>> = Mutex::new(Faithful::new());
+
+struct Kernel {
+    is_faithful: bool,
+    /// Pages of the table.
+    pages: usize,
+    memory: Reservations<BLOCKS>,
+    /// Pages that were touched.
+    touched: u64,
+}
+
+/// The table that the hypervisor keeps.
+struct Hypercalls;
+
+const fn offset(page: usize) -> u64 {
+    (page as u64) << PAGE_LOG2
+}
+
+/// Slot, and the first doubleword of the entry but for its low bits.
+fn name(entry: Entry) -> (u64, u64) {
+    let Entry { page, place: Place { is_secondary, slot }, .. } = entry;
+    let group = SEGMENT.group(offset(page), is_secondary);
+    (group + u64::from(slot), SEGMENT.first(offset(page)))
+}
+
+/// R and C as they are in an entry's second doubleword.
+const fn marks_of(doubleword: u64) -> Marks {
+    Marks { referenced: doubleword & second::R != 0, changed: doubleword & second::C != 0 }
+}
+
+/// Of an entry that was not there any more.
+const UNKNOWN: Marks = Marks { referenced: true, changed: true };
+
+impl Table for Hypercalls {
+    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
+        let size = if size == Size::Large { first::L } else { 0 };
+        let (is_secondary, slot) = SEGMENT.enter(offset(page), size, doubleword)?;
+        Some(Place { is_secondary, slot: slot as u8 })
+    }
+
+    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
+        for (entries, marks) in entries.chunks(hashed::PAIRS).zip(marks.chunks_mut(hashed::PAIRS)) {
+            let mut words = [0; 2 * hashed::PAIRS];
+            words[2 * entries.len() % words.len()] = hashed::KIND.set(0, hashed::END);
+            for (pair, entry) in words.chunks_exact_mut(2).zip(entries) {
+                let (slot, address) = name(*entry);
+                let head = hashed::KIND.set(slot, hashed::REQUEST);
+                pair.copy_from_slice(&[hashed::CONDITION.set(head, hashed::BY_AVPN), address]);
+            }
+            let call = Hypercall::BulkRemove as u64;
+            let (status, words) = rt::hypercall_of_eight_outputs(call, words);
+            assert_eq!(status, H_SUCCESS, "H_BULK_REMOVE");
+            for (pair, marks) in words.chunks_exact(2).zip(marks) {
+                const { assert!(second::R == 0x100 && second::C == 0x80) };
+                *marks = match hashed::RESULT.get(pair[0]) {
+                    hashed::DONE => marks_of(hashed::MARKS.get(pair[0]) << 7),
+                    _ => UNKNOWN,
+                };
+            }
+        }
+    }
+
+    fn remove_alone(&mut self, entry: Entry) -> Marks {
+        let (slot, address) = name(entry);
+        let arguments = [hashed::AVPN, slot, address, 0];
+        match rt::hypercall_outputs(Hypercall::Remove as u64, arguments) {
+            (H_SUCCESS, [_, doubleword, _]) => marks_of(doubleword),
+            _ => UNKNOWN,
+        }
+    }
+}
+
+/// Maps a table of so many bytes, page by page when they are touched.
+pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
+    let mut kernel = KERNEL.lock();
+    kernel.is_faithful = match superpages {
+        "off" | "ours" => false,
+        "faithful" => true,
+        other => panic!("superpages={other}: off, ours and faithful are known"),
+    };
+    OURS.lock().set_promotes(superpages == "ours");
+    let free = partition.free_memory();
+    kernel.memory.give(free.start, free.end);
+    let blocks = bytes.div_ceil(1 << BLOCK_LOG2) as usize;
+    let available = kernel.memory.available();
+    assert!(
+        blocks <= available,
+        "table={}: {blocks} free blocks of 16 MiB were expected, the partition's memory has {available}",
+        bytes >> 20
+    );
+    kernel.pages = (bytes >> PAGE_LOG2) as usize;
+    let begin = ((kernel.memory.start() - free.start) / 8) as usize;
+    let memory = &mut partition.take_free_memory()[begin..begin + (bytes / 8) as usize];
+    rt::on_interrupt(Vector::DataStorage, data_storage);
+    rt::on_interrupt(Vector::DataSegment, data_segment);
+    rt::hash::move_memory(memory, TABLE)
+}
+
+/// The page of the table with this address; the payload ends if there is none.
+fn page_of(address: u64, frame: &rt::Frame, kernel: &Kernel) -> usize {
+    let page = (address.wrapping_sub(TABLE) >> PAGE_LOG2) as usize;
+    assert!(page < kernel.pages, "no page at {address:#x}, accessed at {:#x}", frame.pc);
+    page
+}
+
+fn data_segment(frame: &mut rt::Frame) {
+    page_of(rt::data_fault().0, frame, &KERNEL.lock());
+    SEGMENT.load(TABLE, SEGMENT_INDEX);
+}
+
+fn data_storage(frame: &mut rt::Frame) {
+    let (address, cause) = rt::data_fault();
+    let mut kernel = KERNEL.lock();
+    let page = page_of(address, frame, &kernel);
+    let served = if kernel.is_faithful {
+        serve(&mut *FAITHFUL.lock(), &mut kernel, page, cause)
+    } else {
+        serve(&mut *OURS.lock(), &mut kernel, page, cause)
+    };
+    served.unwrap_or_else(|refusal| panic!("page {page}, DSISR {cause:#x}: {refusal:?}"));
+}
+
+fn serve(
+    manager: &mut impl Manager,
+    kernel: &mut Kernel,
+    page: usize,
+    cause: u64,
+) -> Result<(), Refusal> {
+    let table = &mut Hypercalls;
+    if cause & storage::PROTECTION != 0 {
+        manager.protect(table, page..page + 1, READ_WRITE)?;
+    }
+    if manager.fault(table, page)? {
+        return Ok(());
+    }
+    let (real, is_full) = kernel.memory.take(page).expect("there is a block for each");
+    kernel.touched += 1;
+    manager.enter(table, page, Mapping::new(real, READ_WRITE), is_full)
+}
+
+/// Makes the page of a word of the table read-only; the fault of the next store allows it again.
+pub(crate) fn forbid_stores(word: &u64) {
+    let kernel = KERNEL.lock();
+    let page = ((core::ptr::from_ref(word) as u64 - TABLE) >> PAGE_LOG2) as usize;
+    let pages = page..page + 1;
+    let done = if kernel.is_faithful {
+        FAITHFUL.lock().protect(&mut Hypercalls, pages, READ)
+    } else {
+        OURS.lock().protect(&mut Hypercalls, pages, READ)
+    };
+    done.unwrap_or_else(|refusal| panic!("page {page}: {refusal:?}"));
+}
+
+/// Prints what the manager has done.
+pub(crate) fn print_counts(flips: usize) {
+    let kernel = KERNEL.lock();
+    let counts = if kernel.is_faithful { FAITHFUL.lock().counts() } else { OURS.lock().counts() };
+    rt::println!(
+        "random-access: {} pages touched, {flips} made read-only, {} promotions, {} demotions, {} failed attempts",
+        kernel.touched,
+        counts.promotions,
+        counts.demotions,
+        counts.failures
+    );
+}

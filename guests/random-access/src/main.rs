@@ -1,0 +1,124 @@
+//! random-access: HPC Challenge's RandomAccess over a table that a small kernel maps when it is touched, through the
+//! manager of superpages. For a partition with a hashed page table.
+//!
+//! | argument | what it does |
+//! |---|---|
+//! | `superpages=W` | `off`: pages stay 4 KiB; `ours`, as without it; `faithful`: the way of FreeBSD's review D25237 |
+//! | `table=N` | MiB of the table, a power of two from 1 to 256; 16 without it |
+//! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
+//! | `seed=N` | where the streams begin |
+//! | `flips=N` | then so many times: a page is made read-only, and stored into; 0 without it |
+//!
+//! Region 2 is the first store into each word, with the faults. The program makes the updates twice, which gives each
+//! word its first value back, and counts the words that have another one.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod kernel;
+
+#[cfg(target_os = "none")]
+mod payload {
+    use arch::marker::{Mark, Region};
+
+    use crate::kernel;
+
+    rt::main!(random_access);
+
+    const UPDATES: Region = Region::new(1).expect("a region number");
+    const FIRST_TOUCH: Region = Region::new(2).expect("a region number");
+    /// Independent streams of random numbers, as many as HPCC's loop has.
+    const STREAMS: usize = 128;
+    /// HPCC's primitive polynomial over GF(2).
+    const POLYNOMIAL: u64 = 7;
+    const MOST_MIB: u64 = (kernel::BLOCKS as u64) << (superpages::BLOCK_LOG2 - 20);
+
+    const fn next(number: u64) -> u64 {
+        number << 1 ^ if number as i64 >= 0 { 0 } else { POLYNOMIAL }
+    }
+
+    /// The number so many steps behind 1, by squaring: a number is a polynomial over GF(2), and a step multiplies it
+    /// by x.
+    fn number_at(steps: u64) -> u64 {
+        let multiply = |a: u64, b: u64| {
+            let add = |(sum, shifted), bit| {
+                (if b >> bit & 1 == 0 { sum } else { sum ^ shifted }, next(shifted))
+            };
+            (0..u64::BITS).fold((0, a), add).0
+        };
+        let square = |number: u64, bit: u32| {
+            let squared = multiply(number, number);
+            if steps >> bit & 1 == 0 { squared } else { next(squared) }
+        };
+        (0..u64::BITS).rev().fold(1, square)
+    }
+
+    /// Where HPCC's streams begin, which make four updates for each word; ours may end earlier.
+    fn start(words: usize, seed: u64) -> [u64; STREAMS] {
+        let each = 4 * words as u64 / STREAMS as u64;
+        core::array::from_fn(|stream| number_at(seed.wrapping_add(each * stream as u64)))
+    }
+
+    #[inline(never)]
+    fn update(table: &mut [u64], numbers: &mut [u64; STREAMS], rounds: u64) {
+        let mask = table.len() - 1;
+        for _ in 0..rounds {
+            for number in numbers.iter_mut() {
+                *number = next(*number);
+                table[*number as usize & mask] ^= *number;
+            }
+        }
+    }
+
+    fn random_access(partition: rt::Partition) {
+        assert!(rt::hash::is_used(), "random-access needs translation = \"hash\"");
+        let name = partition.argument("superpages").unwrap_or("ours");
+        let mib = partition.number("table", 16u64);
+        assert!(
+            mib.is_power_of_two() && mib <= MOST_MIB,
+            "table={mib}: a power of two from 1 to {MOST_MIB} was expected"
+        );
+        let updates = partition.number("updates", 4096u64);
+        assert!(
+            updates.is_multiple_of(STREAMS as u64),
+            "updates={updates}: a multiple of {STREAMS} was expected"
+        );
+        let seed = partition.number("seed", 0u64);
+        rt::enable_translation(partition.memory_bytes());
+        let table = kernel::map(&partition, name, mib << 20);
+
+        rt::mark!(Mark::Begin(FIRST_TOUCH));
+        for (index, word) in table.iter_mut().enumerate() {
+            *word = index as u64;
+        }
+        rt::mark!(Mark::End(FIRST_TOUCH));
+        let rounds = updates / STREAMS as u64;
+        let mut numbers = start(table.len(), seed);
+        rt::mark!(Mark::Begin(UPDATES));
+        update(table, &mut numbers, rounds);
+        rt::mark!(Mark::End(UPDATES));
+        let words = table.iter().enumerate();
+        let changed = words.filter(|(index, word)| **word != *index as u64).count();
+        let mut numbers = start(table.len(), seed);
+        update(table, &mut numbers, rounds);
+
+        let flips = partition.number("flips", 0usize);
+        for flip in 0..flips {
+            let index = flip * 0x1234_5677 % table.len();
+            kernel::forbid_stores(&table[index]);
+            table[index] = index as u64;
+        }
+        let words = table.iter().enumerate();
+        let wrong = words.filter(|(index, word)| **word != *index as u64).count();
+        rt::println!(
+            "random-access: {name}, {mib} MiB, {updates} updates change {changed} words, {wrong} wrong at the end"
+        );
+        kernel::print_counts(flips);
+    }
+}
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    eprintln!("random-access: a bare-metal payload; build it with `cargo xtask images`");
+    std::process::ExitCode::from(2)
+}
