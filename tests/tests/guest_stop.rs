@@ -49,7 +49,8 @@ fn a_stop_takes_an_exit_for_each_sleep_where_the_partition_has_it_not() {
         if topology == [1, 1, 1] {
             assert!((2..=1 + WAITS).contains(&refused["stops"]), "{refused:?}");
         } else {
-            assert_eq!(refused["stops"], 1, "{topology:?}");
+            // The other partition may still wait for the first one's thread when it stops first, and moves away.
+            assert!((1..=2).contains(&refused["stops"]), "{topology:?}: {refused:?}");
         }
         assert_eq!(refused["emulated"], WAITS, "{topology:?}");
     }

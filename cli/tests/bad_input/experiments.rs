@@ -87,7 +87,8 @@ fn experiment_files() {
             "[[published]]\nmetric = 'cycles'\nvalue = 1\nwhat = ''\nsource = ''\n[[variant]]",
             "bad.toml:9: no figure is called `cycles`; known: cycles_per_hypercall, instructions_per_hypercall, \
              hypervisor_instructions_per_hypercall, guest_instructions_per_hypercall, spr_reads_per_hypercall, \
-             spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall, l1_misses_per_hypercall, l2_misses_per_hypercall, l3_misses_per_hypercall, erat_misses_per_hypercall, tlb_misses_per_hypercall, loss_percent",
+             spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall, l1_misses_per_hypercall, l2_misses_per_hypercall, l3_misses_per_hypercall, erat_misses_per_hypercall, tlb_misses_per_hypercall, \
+             median_ns, minimum_ns, maximum_ns, mean_ns, deviation_ns, loss_percent",
         ),
         (
             "[[variant]]",

@@ -21,7 +21,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, weight, time_limit_us, performance_monitor, dma_window, disks, features",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, translation, weight, time_limit_us, performance_monitor, dma_window, disks, features",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
