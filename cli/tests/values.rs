@@ -55,6 +55,37 @@ fn an_experiment_runs_by_its_name_with_one_variant_and_a_value_of_ones_own() {
 }
 
 #[test]
+fn a_loss_is_against_the_variant_that_a_variant_names() {
+    let folder = Folder::new();
+    let variant = |name: &str, map: &str, against: &str| {
+        format!(
+            "[[variant]]\nname = \"{name}\"\narguments = \"calls=20\"\npolicy = {{ map = \"{map}\" }}\n\
+             loss_against = \"{against}\"\nexpect = \"page-init: 20 calls, 1 vCPUs, answer H_SUCCESS\"\n"
+        )
+    };
+    // One before its baseline, and one behind it.
+    let variants = [
+        variant("before", "ours", "direct"),
+        variant("direct", "direct", "direct"),
+        variant("behind", "ours", "direct"),
+        variant("itself", "ours", "itself"),
+    ];
+    let text = "name = \"losses\"\nquestion = \"?\"\nmachine = \"power9\"\npayload = \"page-init\"\n\
+                memory = \"16 MiB\"\nregion = { name = \"calls\", number = 1 }\nper = \"hypercall\"\n";
+    folder.write("losses.toml", format!("{text}{}", variants.concat()));
+    let report = printed(&run(&folder, "run losses.toml --values-only --format json"));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let loss = |variant: &str| {
+        let is_meant = |row: &&Value| row["variant"] == variant && row["metric"] == "loss_percent";
+        rows.iter().find(is_meant).unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(loss("before") > 1.0 && loss("before") < 90.0, "{}", loss("before"));
+    assert!((loss("before") - loss("behind")).abs() < 1e-9);
+    assert_eq!([loss("direct"), loss("itself")], [0.0; 2]);
+}
+
+#[test]
 fn what_comes_with_the_command_is_shown() {
     let folder = Folder::new();
     let all = printed(&run(&folder, "show"));

@@ -79,6 +79,12 @@ pub struct Row {
     published: Vec<Published>,
 }
 
+/// Cycles of a variant: its first figure in cycles.
+fn cycles_of(rows: &[Row], variant: &str) -> Option<f64> {
+    let row = rows.iter().find(|row| row.variant == variant && row.unit == "cycles")?;
+    Some(row.value.number())
+}
+
 impl Report {
     /// A report without rows, of the machine that `description` describes.
     #[must_use]
@@ -192,17 +198,16 @@ impl Report {
         self.steps = experiment.steps.as_ref().and_then(|steps| steps.saved(measured));
     }
 
-    /// Adds what each variant loses, if the experiment says against which, once all have their figures: before
+    /// Adds what each variant loses, if the experiment says against which, once both have their figures: before
     /// these. Without the timing model there is no loss.
     pub fn add_losses(&mut self, experiment: &Experiment) {
-        let Some(baseline) = &experiment.loss_against else { return };
-        let cycles_of = |rows: &[Row], variant: &str| {
-            let row = rows.iter().find(|row| row.variant == variant && row.unit == "cycles")?;
-            Some(row.value.number())
-        };
-        let Some(of_baseline) = cycles_of(&self.rows, baseline) else { return };
-        for Variant { name, region, .. } in &experiment.variants {
-            let Some(cycles) = cycles_of(&self.rows, name) else { continue };
+        let compared = experiment.variants.iter().filter_map(|variant| {
+            let baseline = variant.loss_against.as_ref()?;
+            Some((variant, [&variant.name, baseline].map(|name| cycles_of(&self.rows, name))))
+        });
+        // All of them before the first is added, which is in cycles too.
+        for (Variant { name, region, .. }, cycles) in compared.collect::<Vec<_>>() {
+            let [Some(cycles), Some(of_baseline)] = cycles else { continue };
             let place = self.rows.iter().position(|row| row.variant == *name);
             let rows = loss::of(cycles, of_baseline).map(|(metric, unit, value)| Row {
                 variant: name.clone(),

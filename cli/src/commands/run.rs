@@ -110,7 +110,8 @@ fn runs(experiment: &Experiment, several: &[Setting]) -> Result<Vec<Run>, Failur
              fewer, choose with --variant, or use `powervisor sweep`"
         )));
     }
-    let relates = experiment.steps.is_some() || experiment.loss_against.is_some();
+    let relates = experiment.steps.is_some()
+        || experiment.variants.iter().any(|variant| variant.loss_against.is_some());
     if !several.is_empty() && relates {
         let text = "several values do not go with an experiment that compares its variants (`steps`, `loss_against`); \
             give one value, or use `powervisor sweep`";

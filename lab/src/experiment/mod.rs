@@ -125,6 +125,8 @@ struct VariantTable {
     region: Option<RegionTable>,
     /// If not the experiment's.
     divisor: Option<Spanned<Number>>,
+    /// If not the experiment's.
+    loss_against: Option<Spanned<String>>,
     expect: String,
     #[serde(default)]
     policy: PolicyTable,
@@ -319,8 +321,6 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// The way from one of them to another, in steps.
     pub steps: Option<Steps>,
-    /// The variant that the others' loss is of.
-    pub loss_against: Option<String>,
 }
 
 /// One way to run the payload.
@@ -334,6 +334,8 @@ pub struct Variant {
     pub begins: Option<Vector>,
     /// How many of what counts are divided by are in the region, where nothing counts them.
     pub divisor: Option<u32>,
+    /// The variant that its loss is of.
+    pub loss_against: Option<String>,
     /// What runs.
     pub work: Work,
     /// Lines that the console must show, or the run went wrong.
@@ -539,9 +541,11 @@ impl Experiment {
                 file.complain(table.span(), text)
             })?;
             let divisor = variant.divisor.as_ref().or(contents.divisor.as_ref());
+            let loss_against = variant.loss_against.as_ref().or(contents.loss_against.as_ref());
             variants.push(Variant {
                 name: variant_name.clone(),
                 divisor: positive(file, divisor, u32::MAX)?,
+                loss_against: loss_against.map(|baseline| baseline.get_ref().clone()),
                 region: region.check(file)?,
                 begins: region.begins(file)?,
                 work,
@@ -551,15 +555,15 @@ impl Experiment {
         if variants.is_empty() {
             return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
         }
-        let loss_against = contents.loss_against.map(|baseline| {
-            let known = variants.iter().map(|variant| variant.name.as_str());
-            if known.clone().any(|name| name == baseline.get_ref()) {
-                return Ok(baseline.get_ref().clone());
+        let given = contents.variant.iter().map(|variant| &variant.get_ref().loss_against);
+        for baseline in given.flatten().chain(&contents.loss_against) {
+            let known = || variants.iter().map(|variant| variant.name.as_str());
+            if !known().any(|name| name == baseline.get_ref()) {
+                let hint = suggest(baseline.get_ref(), known());
+                let text = format!("no variant is called `{}`; {hint}", baseline.get_ref());
+                return Err(file.complain(baseline.span(), text));
             }
-            let hint = suggest(baseline.get_ref(), known);
-            let text = format!("no variant is called `{}`; {hint}", baseline.get_ref());
-            Err(file.complain(baseline.span(), text))
-        });
+        }
         let machine = read_machine(file, &contents.machine, files)?;
         let machine = match contents.topology {
             None => machine,
@@ -580,7 +584,6 @@ impl Experiment {
             program,
             variants,
             steps,
-            loss_against: loss_against.transpose()?,
         })
     }
 }

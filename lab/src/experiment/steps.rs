@@ -58,6 +58,7 @@ impl StepsTable {
         let variant = |name: String, span: Range<usize>, policy: PolicyTable| {
             let table = VariantTable {
                 divisor: None,
+                loss_against: None,
                 name: Spanned::new(span.clone(), name),
                 kernel: None,
                 arguments: self.arguments.clone(),
