@@ -243,7 +243,7 @@ impl<'a> Spans<'a> {
 
     /// Shows what each thread has missed and was charged with in the region until now, where that is more than
     /// before. To be called at each begin and end of the region too: what lies before a begin, or behind an
-    /// end, is no part of it.
+    /// end, is no part of it, and the spans end there.
     pub fn sample(&mut self, machine: &Machine) {
         let Some(timing) = machine.timing() else { return };
         let was_open = mem::replace(&mut self.was_open, self.is_open);
@@ -252,6 +252,10 @@ impl<'a> Spans<'a> {
             let track = self.tracks.entry(thread.index).or_default();
             let before = mem::replace(&mut track.counted, now);
             let last = track.shown;
+            if was_open && !self.is_open {
+                self.change(thread.index, thread.time.cycles(), None);
+            }
+            let track = self.tracks.entry(thread.index).or_default();
             if was_open {
                 track.shown = last.and(&before, &now);
             } else if !self.is_open {
@@ -299,14 +303,12 @@ impl Observer for Spans<'_> {
         let now = thread.time_now().cycles();
         if op.mnemonic == Some(Mnemonic::Tdi) {
             match Mark::from_word(op.word) {
-                Some(Mark::Begin(region)) if region.number() == self.region => self.is_open = true,
-                Some(Mark::End(region)) if region.number() == self.region => {
-                    self.is_open = false;
-                    let threads: Vec<usize> = self.tracks.keys().copied().collect();
-                    for thread in threads {
-                        self.change(thread, now, None);
-                    }
+                // The ledger has the end's mark, and not the begin's.
+                Some(Mark::Begin(region)) if region.number() == self.region => {
+                    self.is_open = true;
+                    return;
                 }
+                Some(Mark::End(region)) if region.number() == self.region => self.is_open = false,
                 _ => {}
             }
         }
