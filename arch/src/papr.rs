@@ -62,11 +62,11 @@ hypercalls! {
     GetTermChar = 0x54 "H_GET_TERM_CHAR";
     /// `(terminal, length, characters 0-7, characters 8-15)`, at most 16, packed big-endian.
     PutTermChar = 0x58 "H_PUT_TERM_CHAR";
-    /// `(server)`: end of interrupt.
+    /// `(XIRR)`: end of interrupt; the priority in XIRR comes back.
     Eoi = 0x64 "H_EOI";
     /// `(priority)`: current processor priority.
     Cppr = 0x68 "H_CPPR";
-    /// `(server, priority)`: interrupt another vCPU.
+    /// `(server, priority)`: request an interrupt of a vCPU; 0xFF takes the request back.
     Ipi = 0x6C "H_IPI";
     /// `(server)`: look without accepting.
     Ipoll = 0x70 "H_IPOLL";
@@ -138,6 +138,12 @@ impl Hypercall {
                 | Self::EnableCrq
                 | Self::Random
         )
+    }
+
+    /// Whether it is of external interrupts.
+    #[must_use]
+    pub const fn is_of_interrupts(self) -> bool {
+        matches!(self, Self::Eoi | Self::Cppr | Self::Ipi | Self::Ipoll | Self::Xirr)
     }
 }
 

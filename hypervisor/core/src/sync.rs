@@ -122,6 +122,32 @@ impl Word {
     }
 }
 
+/// What several threads change, each from what it is.
+#[derive(Debug)]
+pub struct SharedState(AtomicU64);
+
+impl SharedState {
+    /// It is this at first.
+    #[must_use]
+    pub fn new(bits: u64) -> Self {
+        Self(AtomicU64::new(bits))
+    }
+
+    /// What it is. What was stored before a change is seen by whoever sees the change.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Changes it: what it was.
+    #[inline]
+    pub fn change(&self, change: impl Fn(u64) -> u64) -> u64 {
+        let changed =
+            self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| Some(change(bits)));
+        changed.unwrap_or_else(|bits| bits)
+    }
+}
+
 /// A set of bits that many add to, and one takes.
 #[derive(Debug)]
 pub struct SharedWord(AtomicU64);

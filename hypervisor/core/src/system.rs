@@ -14,6 +14,7 @@ use crate::guest_memory::Shared;
 use crate::guest_memory::given::Given;
 use crate::hal::{Hal, Memory};
 use crate::hash_table::HashTable;
+use crate::interrupts::presentation::Presentation;
 use crate::life::activity::Activity;
 use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::Partition;
@@ -51,6 +52,8 @@ pub struct System<'a, H: Memory> {
     memories: Vec<Arc<Shared>>,
     /// By partition: its devices.
     devices: Vec<Option<Arc<Devices>>>,
+    /// By partition: the external interrupts of its vCPUs.
+    presentations: Vec<Vec<Arc<Presentation>>>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
 }
@@ -84,10 +87,25 @@ impl<'a, H: Memory> System<'a, H> {
         partitions.iter().for_each(|_| schedule.add_partition());
         let memories = partitions.iter().map(|partition| partition.memory.shared()).collect();
         let devices = partitions.iter().map(|partition| partition.devices.clone()).collect();
+        let presentations = |partition: &Partition<H>| {
+            partition.vcpus.iter().map(|vcpu| vcpu.presentation.clone()).collect()
+        };
+        let presentations = partitions.iter().map(presentations).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
         let schedule = Lock::new(schedule);
-        Self { hal, console, policy, schedule, partitions, places, memories, devices, cores }
+        Self {
+            hal,
+            console,
+            policy,
+            schedule,
+            partitions,
+            places,
+            memories,
+            devices,
+            presentations,
+            cores,
+        }
     }
 
     /// The partitions, by their number in the bundle.
@@ -104,6 +122,11 @@ impl<'a, H: Memory> System<'a, H> {
     /// A partition's devices, without its lock.
     pub(crate) fn devices(&self, partition: usize) -> Option<&Devices> {
         self.devices[partition].as_deref()
+    }
+
+    /// The external interrupts of a partition's vCPUs, without its lock.
+    pub(crate) fn presentations(&self, partition: usize) -> &[Arc<Presentation>] {
+        &self.presentations[partition]
     }
 
     /// A partition's hashed page table, without its lock.

@@ -1,5 +1,5 @@
-//! A vCPU's calls of its partition's devices, and the data that it moves for one before it goes on: the partition is
-//! not locked, but for what concerns others.
+//! A vCPU's calls of its partition's devices and of external interrupts, and the data that it moves for a device before
+//! it goes on: the partition is not locked, but for what concerns others.
 
 use arch::papr::Hypercall;
 use arch::registers::lpcr;
@@ -7,7 +7,9 @@ use arch::registers::lpcr;
 use crate::devices::transfer::Transfer;
 use crate::guest_memory::AccessError;
 use crate::hal::Hal;
-use crate::hypercall::{Answer, Caller, Guest, go_on, of_device, went_on};
+use crate::hypercall::{
+    Answer, Caller, Guest, go_on, of_device, of_interrupts, went_on, with_others,
+};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::Partition;
 use crate::system::System;
@@ -18,6 +20,14 @@ impl<H: Hal> Running<'_, H> {
     /// Answers a call of a device with the arguments r4 to r7.
     pub fn device_hypercall(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
         of_device(&self.caller(self.lpcr & lpcr::MER != 0), call, arguments)
+    }
+
+    /// Answers a call of external interrupts with the arguments r4 and r5.
+    pub fn interrupt_hypercall(&mut self, call: Hypercall, arguments: [u64; 2]) -> Answer {
+        let is_mediated = self.lpcr & lpcr::MER != 0;
+        let presentations = self.system.presentations(self.place.0);
+        of_interrupts(presentations, self.place.1, is_mediated, call, arguments)
+            .unwrap_or_else(|| with_others(&self.caller(is_mediated), call, arguments[0]))
     }
 
     fn caller(&self, is_mediated: bool) -> Caller<'_, H> {

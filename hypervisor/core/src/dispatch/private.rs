@@ -6,8 +6,9 @@
 
 use arch::bundle::RegisterPolicy;
 use arch::papr::Hypercall;
+use arch::registers::lpcr;
 
-use crate::hypercall::{initialize_owned, is_all_others};
+use crate::hypercall::{initialize_owned, is_all_others, set_priority};
 use crate::life::outcome::Departure;
 use crate::partition::Common;
 use crate::scheduling::meter::Stay;
@@ -31,6 +32,10 @@ pub enum Private {
     OfPage,
     /// Nothing has happened, and [`Running::device_hypercall`] answers it.
     OfDevice,
+    /// Nothing has happened, and [`Running::set_priority`] answers it.
+    OfPriority,
+    /// Nothing has happened, and [`Running::interrupt_hypercall`] answers it.
+    OfInterrupts,
     /// Nothing has happened, and [`Running::hypercall`] answers it.
     Shared,
 }
@@ -46,8 +51,22 @@ impl<H: Enter> Running<'_, H> {
             Hypercall::Confer if is_all_others(argument) => Private::GivesUp,
             Hypercall::PageInit => Private::OfPage,
             call if call.is_of_device() => Private::OfDevice,
+            Hypercall::Cppr | Hypercall::Eoi => Private::OfPriority,
+            call if call.is_of_interrupts() => Private::OfInterrupts,
             _ => Private::Shared,
         }
+    }
+
+    /// Answers H_CPPR with the priority, or H_EOI with XIRR, which has the priority in its upper byte. The vCPU leaves
+    /// if it was told otherwise about its external interrupt than it is now.
+    pub fn set_priority(&mut self, call: Hypercall, argument: u64) -> Private {
+        let own = &self.system.presentations(self.place.0)[self.place.1];
+        if set_priority(own, self.lpcr & lpcr::MER != 0, call, argument) {
+            return Private::Answered;
+        }
+        self.registers.answer([0; 3]);
+        self.departure = Some(Departure::Changed);
+        Private::Departs
     }
 
     /// Answers H_PAGE_INIT with these arguments without the partition's lock: whether it is answered, with

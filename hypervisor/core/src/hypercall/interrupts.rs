@@ -1,8 +1,13 @@
 //! H_XIRR, H_CPPR, H_EOI, H_IPI and H_IPOLL: external interrupts of a vCPU.
+//!
+//! Two things need the partition's lock: accepting what a device asks for, and waking or calling back another vCPU.
 
+use alloc::sync::Arc;
+
+use arch::papr::Hypercall;
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
-use super::Answer;
+use super::{Answer, Caller};
 use crate::devices::adapter::{self, Adapter};
 use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
@@ -11,35 +16,69 @@ use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
 use crate::partition::Partition;
 
-pub(super) fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
-    let (xirr, number) = own(guest).accept();
-    if let Some(source) = number.and_then(|number| guest.partition.sources.get_mut(number)) {
+/// Answers H_CPPR, whose argument is the priority, and H_EOI, whose argument is XIRR and has it in the upper byte:
+/// whether the vCPU was told the same of its external interrupt as is true then. If not, it has to leave.
+#[inline]
+pub(crate) fn set_priority(
+    own: &Presentation,
+    is_mediated: bool,
+    call: Hypercall,
+    argument: u64,
+) -> bool {
+    let cppr = if call == Hypercall::Eoi { argument >> 24 } else { argument };
+    own.set_cppr(cppr as u8) == is_mediated
+}
+
+/// Answers H_XIRR, H_IPI and H_IPOLL by `vcpu`, whose partition has these presentations and is not locked.
+/// `None` if it concerns others: [`with_others`] answers it.
+pub(crate) fn of_interrupts(
+    presentations: &[Arc<Presentation>],
+    vcpu: usize,
+    is_mediated: bool,
+    call: Hypercall,
+    [a1, a2]: [u64; 2],
+) -> Option<Answer> {
+    let own = &presentations[vcpu];
+    if call == Hypercall::Xirr {
+        let xirr = own.accept()?;
+        let outputs = Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]);
+        return Some(told(own, is_mediated, false, outputs));
+    }
+    let server = usize::try_from(a1).ok().and_then(|server| presentations.get(server));
+    let Some(target) = server else { return Some(Answer::Status(H_PARAMETER)) };
+    if call == Hypercall::Ipoll {
+        let (xirr, mfrr) = target.poll();
+        return Some(Answer::Outputs(H_SUCCESS, [u64::from(xirr), u64::from(mfrr), 0]));
+    }
+    // A vCPU that interrupts itself is awake, and finds that on its way back.
+    let concerns_another = target.set_mfrr(a2 as u8) && !Arc::ptr_eq(own, target);
+    (!concerns_another).then(|| told(own, is_mediated, false, Answer::Status(H_SUCCESS)))
+}
+
+/// The rest of H_XIRR of a vCPU that a device interrupts, and of H_IPI by which another one, `a1`, has an interrupt.
+#[inline(never)]
+pub(crate) fn with_others<H: Hal>(caller: &Caller<'_, H>, call: Hypercall, a1: u64) -> Answer {
+    caller.locked(|guest| {
+        if call == Hypercall::Xirr {
+            return accept(guest);
+        }
+        let is_in_need = interrupt(guest, a1 as usize);
+        answer(guest, is_in_need, Answer::Status(H_SUCCESS))
+    })
+}
+
+/// H_XIRR of a vCPU that a device interrupts.
+fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
+    let Partition { vcpus, sources, .. } = &mut *guest.partition;
+    let own = &vcpus[guest.vcpu].presentation;
+    let (xirr, number) = own.accept_any();
+    if let Some(source) = number.and_then(|number| sources.get_mut(number)) {
         source.accepted();
         // Another device may have asked for the same vCPU.
-        let request = guest.partition.sources.request_for(guest.vcpu);
-        own(guest).set_device(request);
+        own.set_device(sources.request_for(guest.vcpu));
     }
-    answer(guest, false, Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]))
-}
-
-pub(super) fn set_priority<H: Memory>(guest: &mut Guest<'_, H>, cppr: u64) -> Answer {
-    own(guest).set_cppr(cppr as u8);
-    answer(guest, false, Answer::Status(H_SUCCESS))
-}
-
-pub(super) fn end<H: Memory>(guest: &mut Guest<'_, H>, xirr: u64) -> Answer {
-    own(guest).end(xirr as u32);
-    answer(guest, false, Answer::Status(H_SUCCESS))
-}
-
-#[inline(never)]
-pub(super) fn request<H: Hal>(guest: &mut Guest<'_, H>, server: u64, mfrr: u64) -> Answer {
-    let Some(target) = guest.partition.vcpu_mut(server) else {
-        return Answer::Status(H_PARAMETER);
-    };
-    target.presentation.set_mfrr(mfrr as u8);
-    let is_in_need = interrupt(guest, server as usize);
-    answer(guest, is_in_need, Answer::Status(H_SUCCESS))
+    let outputs = Answer::Outputs(H_SUCCESS, [u64::from(xirr), 0, 0]);
+    answer(guest, false, outputs)
 }
 
 /// Lets vCPU `index` see to its interrupts, if it has one: whether it is in need of a processor.
@@ -75,29 +114,15 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     is_in_need
 }
 
-#[inline(never)]
-pub(super) fn poll<H: Memory>(guest: &mut Guest<'_, H>, server: u64) -> Answer {
-    match guest.partition.vcpu_mut(server) {
-        None => Answer::Status(H_PARAMETER),
-        Some(vcpu) => {
-            let (xirr, mfrr) = (vcpu.presentation.poll(), vcpu.presentation.mfrr());
-            Answer::Outputs(H_SUCCESS, [u64::from(xirr), u64::from(mfrr), 0])
-        }
-    }
-}
-
-fn own<'a, H: Memory>(guest: &'a mut Guest<'_, H>) -> &'a mut Presentation {
-    &mut guest.partition.vcpus[guest.vcpu].presentation
-}
-
 /// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
 /// otherwise about the vCPU's own interrupt than it is now.
-pub(super) fn answer<H: Memory>(
-    guest: &mut Guest<'_, H>,
-    is_in_need: bool,
-    answer: Answer,
-) -> Answer {
-    if is_in_need || own(guest).is_pending() != guest.is_mediated {
+pub(super) fn answer<H: Memory>(guest: &Guest<'_, H>, is_in_need: bool, answer: Answer) -> Answer {
+    told(&guest.partition.vcpus[guest.vcpu].presentation, guest.is_mediated, is_in_need, answer)
+}
+
+/// The same of a vCPU with the presentation `own`.
+fn told(own: &Presentation, is_mediated: bool, is_in_need: bool, answer: Answer) -> Answer {
+    if is_in_need || own.is_pending() != is_mediated {
         return answer.leaving(Departure::Changed);
     }
     answer

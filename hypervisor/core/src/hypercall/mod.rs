@@ -1,8 +1,9 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
-//! name, and every call with a name is here: those of devices and of a hashed page table with the partition unlocked
-//! ([`of_device`], [`of_hash_table`]), all others with it locked ([`answer`]).
+//! name, and every call with a name is here. Those of devices, of external interrupts and of a hashed page table come
+//! with the partition unlocked ([`of_device`], [`of_interrupts`], [`of_hash_table`]), all others with it locked
+//! ([`answer`]).
 
 mod caller;
 mod crq;
@@ -23,6 +24,7 @@ pub(crate) use crq::{go_on, went_on};
 pub use guest::Guest;
 pub(crate) use hash::of_hash_table;
 pub use hash::{HashAnswer, WORDS};
+pub(crate) use interrupts::{of_interrupts, set_priority, with_others};
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
@@ -90,11 +92,6 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         Hypercall::Cede => processor::cede(),
         Hypercall::Prod => processor::prod(guest, a1),
         Hypercall::Confer => processor::confer(guest, a1, a2),
-        Hypercall::Xirr => interrupts::accept(guest),
-        Hypercall::Cppr => interrupts::set_priority(guest, a1),
-        Hypercall::Eoi => interrupts::end(guest, a1),
-        Hypercall::Ipi => interrupts::request(guest, a1, a2),
-        Hypercall::Ipoll => interrupts::poll(guest, a1),
         Hypercall::RegisterVpa => vpa::register(guest, a1, a2, a3),
         Hypercall::PageInit => page::initialize(partition, *hal, a1, a2, a3),
         Hypercall::SetSprg0 => {
@@ -107,6 +104,9 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             }
             None => Answer::Status(H_FUNCTION),
         },
+        Hypercall::Xirr | Hypercall::Cppr | Hypercall::Eoi | Hypercall::Ipi | Hypercall::Ipoll => {
+            unreachable!("`of_interrupts` answers it")
+        }
         Hypercall::Random
         | Hypercall::GetTce
         | Hypercall::PutTce

@@ -181,7 +181,7 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     let registers = Registers::started(entry, u64::from(argument), guest_time);
     vcpu.start_with(registers, facilities);
     vcpu.is_prodded = false;
-    vcpu.presentation = Default::default();
+    vcpu.presentation.reset();
     present(guest);
     if guest.start(server as usize) { status(SUCCESS) } else { Called::Changed([0; 8]) }
 }

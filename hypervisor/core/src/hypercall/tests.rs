@@ -18,7 +18,9 @@ use arch::registers::lpcr;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof};
 use proptest::test_runner::TestRunner;
 
-use super::{Answer, Caller, answer, initialize_owned, of_device};
+use super::{
+    Answer, Caller, answer, initialize_owned, of_device, of_interrupts, set_priority, with_others,
+};
 use crate::boot::characteristics::Characteristics;
 use crate::calendar::DateTime;
 use crate::console::Console;
@@ -79,8 +81,8 @@ impl Setup {
     }
 
     fn call(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
-        if call.is_of_device() {
-            return self.call_device(call, arguments);
+        if call.is_of_device() || call.is_of_interrupts() {
+            return self.call_unlocked(call, arguments);
         }
         let [a1, a2, a3, a4] = arguments;
         let mut guest = Guest {
@@ -94,9 +96,11 @@ impl Setup {
         answer(&mut guest, call, [a1, a2, a3, a4, 0, 0, 0])
     }
 
-    fn call_device(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
+    fn call_unlocked(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
         let devices = self.partition.devices.clone();
         let shared = self.partition.memory.shared();
+        let vcpus = &self.partition.vcpus;
+        let presentations: Vec<_> = vcpus.iter().map(|vcpu| vcpu.presentation.clone()).collect();
         // Another one is in its place meanwhile.
         let other = self.hal.partition(MEMORY);
         let partition = Lock::new(core::mem::replace(&mut self.partition, other));
@@ -111,7 +115,17 @@ impl Setup {
             is_mediated: self.is_mediated,
             until: self.until,
         };
-        let answer = of_device(&caller, call, arguments);
+        let [a1, a2, ..] = arguments;
+        let answer = match call {
+            Hypercall::Cppr | Hypercall::Eoi => {
+                let done = Answer::Status(H_SUCCESS);
+                let is_told = set_priority(&presentations[0], self.is_mediated, call, a1);
+                if is_told { done } else { done.leaving(Departure::Changed) }
+            }
+            call if call.is_of_device() => of_device(&caller, call, arguments),
+            _ => of_interrupts(&presentations, 0, self.is_mediated, call, [a1, a2])
+                .unwrap_or_else(|| with_others(&caller, call, a1)),
+        };
         self.partition = partition.into_inner();
         answer
     }
@@ -463,7 +477,6 @@ fn calls_that_come_too_late_are_not_carried_out() {
     let table = process_table::REGISTER | process_table::RADIX;
     for (call, arguments) in [
         (Hypercall::RegisterVpa, [flags, 1, 0x2000, 0]),
-        (Hypercall::Ipi, [1, 5, 0, 0]),
         (Hypercall::SetMode, [1, mode::ENDIANNESS, 0, 0]),
         (Hypercall::RegisterProcTbl, [table, 0x2000, 0, 1]),
         (Hypercall::PutTermChar, [0, 5, 0, 0]),
@@ -473,11 +486,12 @@ fn calls_that_come_too_late_are_not_carried_out() {
         };
     }
     let vcpu = &setup.partition.vcpus[1];
-    assert!(!vcpu.vpa.has_area() && vcpu.presentation.mfrr() == 0xFF);
+    assert!(!vcpu.vpa.has_area() && vcpu.presentation.poll().1 == 0xFF);
     assert_eq!((setup.partition.lpcr, setup.hal.text().as_str()), (lpcr, ""));
     assert_eq!(setup.hal.process_table.get(), None);
-    // Those of devices need no lock, and are answered until the vCPU leaves.
-    for call in Hypercall::ALL.iter().filter(|call| !call.is_of_device()) {
+    // These need no lock, and are answered until the vCPU leaves.
+    let is_unlocked = |call: &&Hypercall| call.is_of_device() || call.is_of_interrupts();
+    for call in Hypercall::ALL.iter().filter(|call| !is_unlocked(call)) {
         assert!(matches!(setup.call(*call, [0; 4]), Answer::Departs(_, _, Departure::Changed)));
     }
 }
@@ -601,6 +615,10 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     setup.is_mediated = true;
     assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), changed([0x0500_0002, 0, 0]));
     setup.is_mediated = false;
+    setup.call(Hypercall::Ipi, [0, 0xFF, 0, 0]);
+    setup.call(Hypercall::Cppr, [5, 0, 0, 0]);
+    assert_eq!(setup.call(Hypercall::Ipi, [0, 4, 0, 0]), changed([0; 3]), "it is taken now");
+    assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), plain([0x0500_0002, 0, 0]));
     setup.call(Hypercall::Ipi, [0, 0xFF, 0, 0]);
     assert_eq!(setup.call(Hypercall::Eoi, [0x0500_0002, 0, 0, 0]), without);
     assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), plain([0x0500_0000, 0, 0]));

@@ -4,6 +4,8 @@
 //! Priorities are numbers of which the lower is the more favoured. An interrupt is pending exactly while a request, the
 //! vCPUs' (MFRR) or a device's, is more favoured than the current processor priority, CPPR.
 
+use crate::sync::{Alone, SharedState};
+
 /// The number of the interrupt between processors, in the lower 24 bits of XIRR.
 pub const IPI: u32 = 2;
 /// The least favoured priority: no request.
@@ -28,9 +30,9 @@ impl Request {
     const NOTHING: Self = Self { priority: NONE, number: 0 };
 }
 
-/// What one vCPU is presented with.
+/// What a presentation was in one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Presentation {
+struct State {
     /// Only a more favoured interrupt is taken.
     cppr: u8,
     /// Most favoured request of other processors.
@@ -39,75 +41,136 @@ pub struct Presentation {
     device: Request,
 }
 
-impl Default for Presentation {
+impl State {
     /// As after reset: no request, and none would be taken.
-    fn default() -> Self {
-        Self { cppr: 0, mfrr: NONE, device: Request::NOTHING }
-    }
-}
+    const RESET: Self = Self { cppr: 0, mfrr: NONE, device: Request::NOTHING };
 
-impl Presentation {
-    /// Whether an interrupt has to be delivered.
-    #[must_use]
-    pub const fn is_pending(&self) -> bool {
-        self.favoured() < self.cppr
+    const fn from_bits(bits: u64) -> Self {
+        let device = Request { priority: (bits >> 40) as u8, number: bits as u32 };
+        Self { cppr: (bits >> 56) as u8, mfrr: (bits >> 48) as u8, device }
+    }
+
+    const fn bits(self) -> u64 {
+        let Self { cppr, mfrr, device } = self;
+        (cppr as u64) << 56
+            | (mfrr as u64) << 48
+            | (device.priority as u64) << 40
+            | device.number as u64
     }
 
     /// Priority of the most favoured request.
-    const fn favoured(&self) -> u8 {
-        if self.device.priority < self.mfrr { self.device.priority } else { self.mfrr }
+    const fn favoured(self) -> u8 {
+        if self.is_devices() { self.device.priority } else { self.mfrr }
     }
 
-    /// Sets the most favoured request of a device.
-    pub const fn set_device(&mut self, request: Request) {
-        self.device = request;
+    const fn is_pending(self) -> bool {
+        self.favoured() < self.cppr
     }
 
-    /// The request of other processors.
-    #[must_use]
-    pub const fn mfrr(&self) -> u8 {
-        self.mfrr
+    const fn is_devices(self) -> bool {
+        self.device.priority < self.mfrr
     }
 
-    /// Sets the request of other processors.
-    pub const fn set_mfrr(&mut self, mfrr: u8) {
-        self.mfrr = mfrr;
-    }
-
-    /// Sets the processor's priority.
-    pub const fn set_cppr(&mut self, cppr: u8) {
-        self.cppr = cppr;
-    }
-
-    /// XIRR without accepting: the priority, and the number of the pending interrupt or zero.
-    #[must_use]
-    pub const fn poll(&self) -> u32 {
+    const fn xirr(self) -> u32 {
         let source = match self.is_pending() {
             false => 0,
-            true if self.device.priority < self.mfrr => self.device.number,
+            true if self.is_devices() => self.device.number,
             true => IPI,
         };
         (self.cppr as u32) << 24 | source
     }
+}
 
-    /// XIRR; the processor's priority becomes that of the interrupt. A device's request is over with it; if it
-    /// was one, the number of its source is the other answer.
-    pub const fn accept(&mut self) -> (u32, Option<u32>) {
-        let xirr = self.poll();
-        let is_devices = self.is_pending() && self.device.priority < self.mfrr;
-        if self.is_pending() {
-            self.cppr = self.favoured();
-        }
-        let number = if is_devices { Some(self.device.number) } else { None };
-        if is_devices {
-            self.device = Request::NOTHING;
-        }
-        (xirr, number)
+/// What one vCPU is presented with: one word, which its calls and those of other vCPUs change with the partition
+/// unlocked.
+///
+/// Of two who change it one comes later, and sees what both did: it knows whether an interrupt is pending, and sees to
+/// that. A device's request is changed with the partition locked only, as its source is then.
+#[derive(Debug)]
+pub struct Presentation(Alone<SharedState>);
+
+impl Default for Presentation {
+    /// As after reset.
+    fn default() -> Self {
+        Self(Alone(SharedState::new(State::RESET.bits())))
+    }
+}
+
+impl Presentation {
+    fn state(&self) -> State {
+        State::from_bits(self.0.0.get())
     }
 
-    /// End of interrupt: the priority before it, from its XIRR, comes back.
-    pub const fn end(&mut self, xirr: u32) {
-        self.cppr = (xirr >> 24) as u8;
+    /// Changes it: what it was, and what it is.
+    #[inline]
+    fn change(&self, change: impl Fn(State) -> State) -> (State, State) {
+        let before = self.0.0.change(|bits| change(State::from_bits(bits)).bits());
+        let before = State::from_bits(before);
+        (before, change(before))
+    }
+
+    /// No request, and none would be taken.
+    pub fn reset(&self) {
+        self.change(|_| State::RESET);
+    }
+
+    /// Whether an interrupt has to be delivered.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.state().is_pending()
+    }
+
+    /// Sets the most favoured request of a device. The partition is locked.
+    pub fn set_device(&self, request: Request) {
+        if self.state().device != request {
+            self.change(|state| State { device: request, ..state });
+        }
+    }
+
+    /// Sets the request of other processors: whether an interrupt is pending now.
+    pub fn set_mfrr(&self, mfrr: u8) -> bool {
+        self.change(|state| State { mfrr, ..state }).1.is_pending()
+    }
+
+    /// Sets the processor's priority, which ends an interrupt if it is the one before that: whether an interrupt is
+    /// pending now.
+    #[inline]
+    pub fn set_cppr(&self, cppr: u8) -> bool {
+        self.change(|state| State { cppr, ..state }).1.is_pending()
+    }
+
+    /// XIRR without accepting, which is the priority and the number of the pending interrupt or zero; and the request
+    /// of other processors, at the same moment.
+    #[must_use]
+    pub fn poll(&self) -> (u32, u8) {
+        let state = self.state();
+        (state.xirr(), state.mfrr)
+    }
+
+    /// XIRR; the processor's priority becomes that of the interrupt. `None` if it is a device's: nothing has happened,
+    /// and [`Self::accept_any`] does it.
+    pub fn accept(&self) -> Option<u32> {
+        let accept = |state: State| match state.is_pending() && !state.is_devices() {
+            true => State { cppr: state.mfrr, ..state },
+            false => state,
+        };
+        let (before, _) = self.change(accept);
+        (!before.is_pending() || !before.is_devices()).then(|| before.xirr())
+    }
+
+    /// As [`Self::accept`], with the partition locked. A device's request is over with it; if it was one, the number of
+    /// its source is the other answer.
+    pub fn accept_any(&self) -> (u32, Option<u32>) {
+        let accept = |state: State| match state.is_pending() {
+            false => state,
+            true if state.is_devices() => {
+                State { cppr: state.device.priority, device: Request::NOTHING, ..state }
+            }
+            true => State { cppr: state.mfrr, ..state },
+        };
+        let (before, _) = self.change(accept);
+        let is_devices = before.is_pending() && before.is_devices();
+        (before.xirr(), is_devices.then_some(before.device.number))
     }
 }
 
@@ -118,49 +181,63 @@ mod tests {
 
     #[test]
     fn a_request_is_presented_accepted_and_ended() {
-        let mut presentation = Presentation::default();
-        presentation.set_mfrr(4);
-        assert!(!presentation.is_pending(), "after reset nothing is taken");
-        presentation.set_cppr(5);
-        assert_eq!(presentation.poll(), 5 << 24 | IPI);
-        assert_eq!(presentation.accept(), (5 << 24 | IPI, None));
+        let presentation = Presentation::default();
+        assert!(!presentation.set_mfrr(4), "after reset nothing is taken");
+        assert!(presentation.set_cppr(5));
+        assert_eq!(presentation.poll(), (5 << 24 | IPI, 4));
+        assert_eq!(presentation.accept(), Some(5 << 24 | IPI));
         assert!(!presentation.is_pending(), "it is in service");
-        presentation.end(5 << 24 | IPI);
-        assert!(presentation.is_pending(), "nobody took the request back");
-        presentation.set_mfrr(NONE);
-        assert_eq!(presentation.accept(), (5 << 24, None));
+        assert!(presentation.set_cppr(5), "nobody took the request back");
+        assert!(!presentation.set_mfrr(NONE));
+        assert_eq!(presentation.accept(), Some(5 << 24));
     }
 
     #[test]
     fn the_more_favoured_request_comes_first_and_a_devices_once() {
         const NUMBER: u32 = 0x1001;
-        let mut presentation = Presentation::default();
+        let presentation = Presentation::default();
         presentation.set_cppr(0xFF);
         presentation.set_mfrr(4);
         presentation.set_device(Request { priority: 5, number: NUMBER });
-        assert_eq!(presentation.accept(), (0xFF << 24 | IPI, None));
+        assert_eq!(presentation.accept(), Some(0xFF << 24 | IPI));
         assert!(!presentation.is_pending(), "the device's is less favoured");
         presentation.set_mfrr(NONE);
-        presentation.end(0xFF << 24 | IPI);
-        assert_eq!(presentation.accept(), (0xFF << 24 | NUMBER, Some(NUMBER)));
-        presentation.end(0xFF << 24 | NUMBER);
+        presentation.set_cppr(0xFF);
+        assert_eq!(presentation.accept(), None, "its source has to know");
+        assert_eq!(presentation.accept_any(), (0xFF << 24 | NUMBER, Some(NUMBER)));
+        presentation.set_cppr(0xFF);
         assert!(!presentation.is_pending());
     }
 
     proptest! {
-        /// Accepting gives an interrupt exactly if one is pending, and ending it restores the priority.
+        /// Accepting gives an interrupt exactly if one is pending, and ending it restores the priority. A device's is
+        /// accepted with its source only.
         #[test]
-        fn accepting_and_ending_leave_the_priority_as_it_was(cppr: u8, mfrr: u8) {
-            let mut presentation = Presentation::default();
+        fn accepting_and_ending_leave_the_priority_as_it_was(
+            cppr: u8, mfrr: u8, priority: u8, number in 0x1000_u32..1 << 24,
+        ) {
+            let presentation = Presentation::default();
             presentation.set_cppr(cppr);
             presentation.set_mfrr(mfrr);
-            let before = presentation;
-            let (xirr, _) = presentation.accept();
+            presentation.set_device(Request { priority, number });
+            let before = presentation.state();
+            let devices = before.is_pending() && priority < mfrr;
+            let accepted = presentation.accept();
+            prop_assert_eq!(accepted.is_none(), devices);
+            let xirr = accepted.unwrap_or_else(|| {
+                let (xirr, source) = presentation.accept_any();
+                assert_eq!(source, Some(number));
+                xirr
+            });
             prop_assert_eq!(xirr >> 24, u32::from(cppr));
-            prop_assert_eq!(xirr & 0xFF_FFFF != 0, before.is_pending());
+            let expected = if devices { number } else { u32::from(before.is_pending()) * IPI };
+            prop_assert_eq!(xirr & 0xFF_FFFF, expected);
             prop_assert!(!presentation.is_pending());
-            presentation.end(xirr);
-            prop_assert_eq!(presentation, before);
+            if devices {
+                presentation.set_device(Request { priority, number });
+            }
+            presentation.set_cppr((xirr >> 24) as u8);
+            prop_assert_eq!(presentation.state(), before);
         }
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn call(
     let [first, second, third] = arguments;
     let answer = match running.private_hypercall(call, first) {
         Private::GivesUp => running.give_up(),
+        Private::OfPriority => running.set_priority(call, first),
         other => other,
     };
     match answer {
@@ -72,7 +73,13 @@ pub(super) fn call(
                 _ => None,
             };
         }
-        Private::GivesUp | Private::OfPage | Private::Shared => {}
+        Private::OfInterrupts => {
+            return match running.interrupt_hypercall(call, [first, second]) {
+                Answer::Departs(_, _, departure) => Some(departure),
+                _ => None,
+            };
+        }
+        Private::GivesUp | Private::OfPriority | Private::OfPage | Private::Shared => {}
         Private::Answered => return None,
         Private::Departs => return running.departure.take(),
         Private::Offered => unreachable!("the hardware thread keeps the registers"),

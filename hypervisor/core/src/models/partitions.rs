@@ -53,6 +53,22 @@ fn an_interrupt_reaches_a_vcpu_that_runs_elsewhere() {
     });
 }
 
+/// Neither of the two who change the presentation, with the partition unlocked, takes back what the other has done.
+#[test]
+fn an_interrupt_is_taken_by_a_vcpu_that_just_lets_it() {
+    Model::of(2, &[2]).try_with(|running, _| match (running.place.1, turn(running)) {
+        (0, 0) => call(running, Hypercall::Ipi, [1, 5, 0]).unwrap_or(Departure::Stopped),
+        (0, _) => Departure::Stopped,
+        _ if running.registers.pc != ENTRY.0 => OVER,
+        (_, 0) => {
+            let refuses = call(running, Hypercall::Cppr, [0; 3]);
+            let lets = call(running, Hypercall::Cppr, [0xFF, 0, 0]);
+            lets.or(refuses).unwrap_or(Departure::Ceded)
+        }
+        _ => Departure::Ceded,
+    });
+}
+
 #[test]
 fn a_change_of_mode_reaches_a_vcpu_that_runs_elsewhere() {
     Model::of(2, &[2]).try_with(|running, until| match (running.place.1, turn(running)) {

@@ -20,7 +20,6 @@ use crate::devices::Devices;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{HalError, Memory};
-use crate::interrupts::presentation::Presentation;
 use crate::interrupts::source::Sources;
 use crate::life::Life;
 use crate::memory::Range;
@@ -199,7 +198,7 @@ impl<H: Memory> Partition<H> {
         self.sources.reset();
         for vcpu in &mut self.vcpus {
             vcpu.is_prodded = false;
-            vcpu.presentation = Presentation::default();
+            vcpu.presentation.reset();
         }
         // The first one loads the partition; what it did before is nothing to it any more.
         let registers = Registers::started(GuestRealAddress(0), 0, 0);

@@ -6,6 +6,7 @@ pub mod registers;
 pub mod vpa;
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
@@ -62,8 +63,8 @@ pub struct Vcpu<H: Windows> {
     activity: Activity,
     /// H_PROD was called for it and H_CEDE has not seen it yet.
     pub is_prodded: bool,
-    /// Its external interrupts.
-    pub presentation: Presentation,
+    /// Its external interrupts, which calls change with its partition unlocked.
+    pub presentation: Arc<Presentation>,
     /// Data of a command that it sent, and that it moves before it goes on.
     pub transfer: Option<Pending>,
     /// What it shares with the hypervisor.
@@ -93,7 +94,7 @@ impl<H: Windows> Vcpu<H> {
             demanded: None,
             activity: Activity::Stopped,
             is_prodded: false,
-            presentation: Presentation::default(),
+            presentation: Arc::default(),
             transfer: None,
             vpa: Vpa::default(),
             last_thread: None,

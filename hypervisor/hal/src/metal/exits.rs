@@ -69,6 +69,8 @@ extern "C" fn hal_hypercall(
         Private::GivesUp => give_up(),
         Private::OfPage => of_page(call, a1, a2, a3, a4, a5, a6, a7),
         Private::OfDevice => of_device(call, a1, a2, a3, a4),
+        Private::OfPriority => of_priority(call, a1),
+        Private::OfInterrupts => of_interrupts(call, a1, a2),
         Private::Shared => known(call, a1, a2, a3, a4, a5, a6, a7),
     }
 }
@@ -120,6 +122,17 @@ extern "C" fn give_up() -> Answered {
     let what = match unsafe { running() }.give_up() {
         Private::Departs => What::Departs,
         Private::Offered => What::Offer,
+        _ => What::NoOutputs,
+    };
+    Answered { status: H_SUCCESS, what }
+}
+
+/// Not inlined, as [`give_up`].
+#[inline(never)]
+extern "C" fn of_priority(call: Hypercall, a1: u64) -> Answered {
+    // SAFETY: this is the hypercall's handler.
+    let what = match unsafe { running() }.set_priority(call, a1) {
+        Private::Departs => What::Departs,
         _ => What::NoOutputs,
     };
     Answered { status: H_SUCCESS, what }
@@ -180,6 +193,15 @@ extern "C" fn of_device(call: Hypercall, a1: u64, a2: u64, a3: u64, a4: u64) -> 
     // SAFETY: this is the hypercall's handler.
     let running = unsafe { running() };
     let answer = running.device_hypercall(call, [a1, a2, a3, a4]);
+    answered(running, answer)
+}
+
+/// Not inlined, as [`known`].
+#[inline(never)]
+extern "C" fn of_interrupts(call: Hypercall, a1: u64, a2: u64) -> Answered {
+    // SAFETY: this is the hypercall's handler.
+    let running = unsafe { running() };
+    let answer = running.interrupt_hypercall(call, [a1, a2]);
     answered(running, answer)
 }
 
