@@ -91,3 +91,47 @@ fn an_image_is_read_by_several_and_written_by_none_but_its_owner() {
         |line: &&str| line.contains(", 0 KiB written, ") && !line.ends_with(", 0 words wrong");
     assert_eq!(console.lines().filter(is_wrong).count(), 2, "{console}");
 }
+
+/// Several vCPUs keep many commands under way, on fewer hardware threads than they are, and take one another's answers.
+/// The payload checks each answer by its tag, and what it read and wrote.
+#[test]
+fn many_commands_are_under_way_and_each_is_answered_once() {
+    let disk = "{ size = \"4 MiB\", writable = true }";
+    for (vcpus, topology) in [(1, [1, 1, 1]), (3, [1, 1, 2]), (4, [1, 4, 1])] {
+        for (arguments, bytes) in [
+            ("measure=4096 depth=32 rounds=50", 4096),
+            ("measure=4096 depth=5 rounds=50 write=on work=20", 4096),
+            ("measure=65536 depth=3 rounds=10 write=on order=sequential", 65536),
+        ] {
+            let text = format!("slice_us = 20\n{}", partition("one", vcpus, arguments, disk));
+            let console = run(arguments, &on_threads(system_of(&text), topology));
+            let rounds = if bytes == 4096 { 50 } else { 10 };
+            let requests = rounds * vcpus;
+            let line = format!("disk: {requests} requests of {bytes} bytes, {vcpus} vCPUs");
+            assert!(console.contains(&line), "{arguments}, {topology:?}\n{console}");
+        }
+    }
+}
+
+#[test]
+fn a_payload_refuses_what_its_arguments_cannot_mean() {
+    for (arguments, says) in [
+        ("measure=4096 depth=0", "depth=0: 1 to 32 are allowed"),
+        ("measure=4096 depth=33", "depth=33: 1 to 32 are allowed"),
+        ("measure=4096 depth=many", "depth=many: a number is wanted"),
+        ("measure=4096 work=-1", "work=-1: a number is wanted"),
+        ("measure=4000", "measure=4000: whole blocks of 512 bytes, up to 65536 bytes"),
+        ("depth=2", "depth goes with measure"),
+        ("work=2", "work goes with measure"),
+        ("measure=65536 depth=32 rounds=1", "2097152 bytes of buffers do not fit"),
+    ] {
+        let text = partition("one", 1, arguments, "{ size = \"1 MiB\", writable = true }");
+        let text = match says.contains("fit") {
+            true => text.replace("16 MiB", "5 MiB"),
+            false => text,
+        };
+        let console = run(arguments, &system_of(&text));
+        assert!(console.contains(says), "{arguments}\n{console}");
+        assert!(!console.contains(" requests of "), "{arguments}\n{console}");
+    }
+}

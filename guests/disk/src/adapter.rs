@@ -1,6 +1,6 @@
 //! The payload's side of the virtual SCSI adapter: its queue, commands, and where their data lies.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU64, AtomicUsize, fence};
 
 use arch::papr::{Hypercall, status, tce};
@@ -16,17 +16,25 @@ pub(crate) const BLOCK_BYTES: u64 = 512;
 /// Bytes of a vCPU's buffer.
 pub(crate) const BUFFER_BYTES: u64 = 0x1_0000;
 /// vCPUs for which there is room.
-pub(crate) const VCPUS_MAX: u64 = 16;
+pub(crate) const VCPUS_MAX: u64 = 32;
+/// Commands that a vCPU has under way at a time, at most.
+pub(crate) const DEPTH_MAX: u64 = 32;
 /// Pieces of a transfer at most.
 pub(crate) const PIECES_MAX: usize = 64;
 
 /// Where things are, from the beginning of the shared memory, and so in the window too.
-const UNITS: u64 = 0x1000;
-const TABLES: u64 = 0x2000;
+const QUEUE_BYTES_MAX: u64 = queue_bytes(VCPUS_MAX, DEPTH_MAX);
+const UNITS: u64 = QUEUE_BYTES_MAX;
+const TABLES: u64 = UNITS + VCPUS_MAX * DEPTH_MAX * UNIT_BYTES_MAX as u64;
 const TABLE_BYTES: u64 = (PIECES_MAX * srp::DESCRIPTOR_BYTES) as u64;
-const BUFFERS: u64 = 0x1_0000;
+const BUFFERS: u64 = (TABLES + VCPUS_MAX * TABLE_BYTES).next_multiple_of(0x1_0000);
 const SHARED_BYTES: u64 = BUFFERS + VCPUS_MAX * BUFFER_BYTES;
-const QUEUE_BYTES: u64 = 0x1000;
+
+/// Twice as many entries as answers that may be outstanding: nobody finds an entry that another vCPU has not cleared
+/// yet.
+const fn queue_bytes(vcpus: u64, depth: u64) -> u64 {
+    (2 * vcpus * depth * ENTRY_BYTES as u64).next_multiple_of(0x1000)
+}
 
 /// What the adapter sees of the payload's memory. Pages of it are whole.
 #[repr(align(0x10000))]
@@ -35,6 +43,16 @@ struct Shared([AtomicU64; SHARED_BYTES as usize / 8]);
 static SHARED: Shared = Shared([const { AtomicU64::new(0) }; SHARED_BYTES as usize / 8]);
 /// The queue's next entry.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// The queue's bytes.
+static QUEUE_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// A vCPU's commands that are under way, by tag: [`ANSWERED`] says that the answer is there, and 0 that none was sent.
+#[repr(align(256))]
+struct UnderWay([AtomicU64; DEPTH_MAX as usize]);
+
+static UNDER_WAY: [UnderWay; VCPUS_MAX as usize] =
+    [const { UnderWay([const { AtomicU64::new(0) }; DEPTH_MAX as usize]) }; _];
+const ANSWERED: u64 = 1 << 63;
 
 /// The word of the shared memory at so many bytes.
 pub(crate) fn shared(offset: u64) -> &'static AtomicU64 {
@@ -81,25 +99,37 @@ pub(crate) const fn buffer(vcpu: u64) -> u64 {
     BUFFERS + vcpu * BUFFER_BYTES
 }
 
-/// Makes the shared memory visible to the adapter, and says hello.
-pub(crate) fn open() {
-    let pages = SHARED_BYTES >> tce::PAGE_LOG2;
+/// Makes the shared memory visible to the adapter, and says hello, for so many vCPUs with `depth` commands each.
+pub(crate) fn open(vcpus: u64, depth: u64) {
     // Effective and guest real addresses are equal.
-    let base = SHARED.0.as_ptr().expose_provenance() as u64;
-    for page in 0..pages {
-        let address = page << tce::PAGE_LOG2;
-        let entry = (base + address) | tce::READ | tce::WRITE;
-        expect(Hypercall::PutTce, [tce::WINDOW, address, entry, 0], status::H_SUCCESS);
-    }
+    show(0, SHARED.0.as_ptr().expose_provenance() as u64, SHARED_BYTES);
+    let bytes = queue_bytes(vcpus, depth);
+    QUEUE_BYTES.store(bytes, SeqCst);
     expect(Hypercall::SendCrq, [UNIT, 0xC001 << 48, 0, 0], status::H_CLOSED);
-    expect(Hypercall::RegCrq, [UNIT, 0, QUEUE_BYTES, 0], status::H_SUCCESS);
-    expect(Hypercall::RegCrq, [UNIT, 0, QUEUE_BYTES, 0], status::H_RESOURCE);
+    expect(Hypercall::RegCrq, [UNIT, 0, bytes, 0], status::H_SUCCESS);
+    expect(Hypercall::RegCrq, [UNIT, 0, bytes, 0], status::H_RESOURCE);
     expect(Hypercall::SendCrq, [UNIT, 0xC001 << 48, 0, 0], status::H_SUCCESS);
     assert_eq!(take(), [0xC002 << 48, 0], "the adapter is there");
     let mut unit = [0; 64];
     unit[0] = srp::LOGIN_REQUEST;
     let [head, ..] = ask::<7>(0, &unit);
     assert_eq!(head[0], srp::LOGIN_RESPONSE, "login");
+}
+
+/// Makes `bytes` of memory at `base` visible to the adapter, at `window`.
+fn show(window: u64, base: u64, bytes: u64) {
+    for offset in (0..bytes).step_by(1 << tce::PAGE_LOG2) {
+        let (address, entry) = (window + offset, (base + offset) | tce::READ | tce::WRITE);
+        let answer = rt::hypercall(Hypercall::PutTce as u64, [tce::WINDOW, address, entry, 0]);
+        assert_eq!(answer, status::H_SUCCESS, "{address:#x} is in no window: see `dma_window`");
+    }
+}
+
+/// Makes memory behind the shared memory visible to the adapter: where it begins in the window.
+pub(crate) fn show_more(memory: &'static [AtomicU64]) -> u64 {
+    let base = memory.as_ptr().expose_provenance() as u64;
+    show(SHARED_BYTES, base, size_of_val(memory) as u64);
+    SHARED_BYTES
 }
 
 /// Makes a call that has to answer `status`.
@@ -122,7 +152,7 @@ const PATIENCE: u32 = 10_000_000;
 /// # Panics
 /// There is none.
 pub(crate) fn take() -> [u64; 2] {
-    let place = (NEXT.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES;
+    let place = (NEXT.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES.load(Relaxed);
     for _ in 0..PATIENCE {
         let [head] = load(place).map(u64::from_be_bytes);
         if entry::VALID.get(head) != 0 {
@@ -136,71 +166,101 @@ pub(crate) fn take() -> [u64; 2] {
     panic!("an answer is there");
 }
 
-/// Sends a vCPU's information unit: what was answered.
-pub(crate) fn ask<const WORDS: usize>(vcpu: u64, unit: &[u8]) -> [[u8; 8]; WORDS] {
-    const { assert!(8 * WORDS <= UNIT_BYTES_MAX) };
-    let place = UNITS + vcpu * UNIT_BYTES_MAX as u64;
+/// Where the unit of a vCPU's command in this slot is.
+const fn unit_place(vcpu: u64, slot: u64) -> u64 {
+    UNITS + (slot * VCPUS_MAX + vcpu) * UNIT_BYTES_MAX as u64
+}
+
+/// Sends the information unit of a vCPU that belongs into this slot.
+fn send(vcpu: u64, slot: u64, unit: &[u8]) {
+    let place = unit_place(vcpu, slot);
     store(place, unit);
     fence(SeqCst);
     let head = entry::FORMAT.set(entry::VALID.set(0, entry::MESSAGE), entry::SRP);
     let head = entry::LENGTH.set(head, unit.len() as u64);
     expect(Hypercall::SendCrq, [UNIT, head, place, 0], status::H_SUCCESS);
-    let [head, _] = take();
-    assert_eq!(entry::STATUS.get(head), entry::DONE, "the answer was written");
-    load(place)
 }
 
-/// Sends a command of `vcpu` to the disk `target`.
-pub(crate) fn command(
-    vcpu: u64,
-    target: u64,
-    cdb: &[u8],
-    direction: Direction,
-    pieces: Pieces<'_>,
-) -> Answer {
-    let mut unit = [0; UNIT_BYTES_MAX];
-    unit[0] = srp::COMMAND;
-    // A tag of the payload's own, in its own byte order.
-    unit[8..16].copy_from_slice(&(0x7A61_0000_0000_0000 | vcpu).to_ne_bytes());
-    unit[20..28].copy_from_slice(&((0x8000 | target << 8) << 48).to_be_bytes());
-    unit[srp::command::CDB..srp::command::CDB + cdb.len()].copy_from_slice(cdb);
-    let format = match pieces.len() {
-        0 => srp::NO_DATA,
-        1 => srp::DIRECT,
-        _ => srp::INDIRECT,
-    };
-    // As many as Linux has in the unit itself; all are in the table.
-    let in_unit = pieces.len().min(10);
-    let (shift, count) = match direction {
-        Direction::Out => (4, srp::command::OUT_COUNT),
-        Direction::In => (0, srp::command::IN_COUNT),
-    };
-    unit[srp::command::FORMATS] = format << shift;
-    unit[count] = in_unit as u8;
-    let mut at = srp::command::REST;
-    let mut put = |bytes: &[u8]| {
-        unit[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    };
-    match pieces {
-        [] => {}
-        [piece] => put(&descriptor(*piece)),
-        all => {
-            let table = TABLES + vcpu * TABLE_BYTES;
-            for (index, piece) in all.iter().enumerate() {
-                store(table + (index * srp::DESCRIPTOR_BYTES) as u64, &descriptor(*piece));
+/// Sends a vCPU's information unit: what was answered.
+pub(crate) fn ask<const WORDS: usize>(vcpu: u64, unit: &[u8]) -> [[u8; 8]; WORDS] {
+    send(vcpu, 0, unit);
+    answer(vcpu)
+}
+
+/// The next answer, which has to be to a vCPU's only unit.
+fn answer<const WORDS: usize>(vcpu: u64) -> [[u8; 8]; WORDS] {
+    const { assert!(8 * WORDS <= UNIT_BYTES_MAX) };
+    let [head, _] = take();
+    assert_eq!(entry::STATUS.get(head), entry::DONE, "the answer was written");
+    load(unit_place(vcpu, 0))
+}
+
+/// A command to a disk.
+#[derive(Clone, Copy)]
+pub(crate) struct Command<'a> {
+    /// The disk.
+    pub(crate) target: u64,
+    /// What it is to do.
+    pub(crate) cdb: &'a [u8],
+    /// Which way data goes.
+    pub(crate) direction: Direction,
+    /// Where it lies.
+    pub(crate) pieces: Pieces<'a>,
+}
+
+impl Command<'_> {
+    /// Sends its information unit, of a vCPU, in this slot.
+    #[inline]
+    fn send(&self, vcpu: u64, slot: u64, tag: u64) {
+        let mut unit = [0; UNIT_BYTES_MAX];
+        unit[0] = srp::COMMAND;
+        // A tag of the payload's own, in its own byte order.
+        unit[8..16].copy_from_slice(&tag.to_ne_bytes());
+        unit[20..28].copy_from_slice(&((0x8000 | self.target << 8) << 48).to_be_bytes());
+        unit[srp::command::CDB..srp::command::CDB + self.cdb.len()].copy_from_slice(self.cdb);
+        let format = match self.pieces.len() {
+            0 => srp::NO_DATA,
+            1 => srp::DIRECT,
+            _ => srp::INDIRECT,
+        };
+        // As many as Linux has in the unit itself; all are in the table.
+        let in_unit = self.pieces.len().min(10);
+        let (shift, count) = match self.direction {
+            Direction::Out => (4, srp::command::OUT_COUNT),
+            Direction::In => (0, srp::command::IN_COUNT),
+        };
+        unit[srp::command::FORMATS] = format << shift;
+        unit[count] = in_unit as u8;
+        let mut at = srp::command::REST;
+        let mut put = |bytes: &[u8]| {
+            unit[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        match self.pieces {
+            [] => {}
+            [piece] => put(&descriptor(*piece)),
+            all => {
+                let table = TABLES + vcpu * TABLE_BYTES;
+                for (index, piece) in all.iter().enumerate() {
+                    store(table + (index * srp::DESCRIPTOR_BYTES) as u64, &descriptor(*piece));
+                }
+                put(&descriptor((table, (all.len() * srp::DESCRIPTOR_BYTES) as u64)));
+                let bytes: u64 = all.iter().map(|(_, bytes)| bytes).sum();
+                put(&(bytes as u32).to_be_bytes());
+                all[..in_unit].iter().for_each(|piece| put(&descriptor(*piece)));
             }
-            put(&descriptor((table, (all.len() * srp::DESCRIPTOR_BYTES) as u64)));
-            let bytes: u64 = all.iter().map(|(_, bytes)| bytes).sum();
-            put(&(bytes as u32).to_be_bytes());
-            all[..in_unit].iter().for_each(|piece| put(&descriptor(*piece)));
         }
+        send(vcpu, slot, &unit);
     }
-    let answer: [[u8; 8]; 7] = ask(vcpu, &unit);
+}
+
+/// What an answer with this tag says.
+#[inline]
+fn parse(answer: &[[u8; 8]; 7], tag: u64) -> Answer {
     let byte = |at: usize| answer[at / 8][at % 8];
     let word = |at: usize| u32::from_be_bytes(core::array::from_fn(|index| byte(at + index)));
     assert_eq!(byte(0), srp::RESPONSE);
-    assert_eq!(answer[1], unit[8..16], "the tag comes back");
+    assert_eq!(answer[1], tag.to_ne_bytes(), "the tag comes back");
     let sense = match byte(srp::response::STATUS) {
         GOOD => None,
         CHECK_CONDITION => {
@@ -215,6 +275,95 @@ pub(crate) fn command(
         word(srp::response::IN_RESIDUAL),
     );
     Answer { sense, residual }
+}
+
+/// Of all tags.
+const TAG: u64 = 0x7A61 << 48;
+
+/// Sends a command of `vcpu`, and waits for its answer.
+pub(crate) fn command(vcpu: u64, command: Command<'_>) -> Answer {
+    let tag = TAG | vcpu;
+    command.send(vcpu, 0, tag);
+    parse(&answer(vcpu), tag)
+}
+
+/// A vCPU's commands, of which up to `depth` are under way.
+///
+/// Whoever takes an answer notes by its tag that it is there, whosever it is. Each vCPU takes as many as it has sent,
+/// and reads those of its own.
+pub(crate) struct Flight {
+    vcpu: u64,
+    depth: u64,
+    sent: u64,
+    taken: u64,
+}
+
+impl Flight {
+    /// Of a vCPU, none yet.
+    pub(crate) const fn new(vcpu: u64, depth: u64) -> Self {
+        assert!(vcpu < VCPUS_MAX && depth >= 1 && depth <= DEPTH_MAX);
+        Self { vcpu, depth, sent: 0, taken: 0 }
+    }
+
+    /// The slot of the next command. If it has one under way, that is awaited, and has to be well.
+    pub(crate) fn slot(&mut self) -> u64 {
+        let slot = self.sent % self.depth;
+        self.wait_for(slot);
+        slot
+    }
+
+    /// Sends a command, which [`Flight::slot`] has a slot for.
+    pub(crate) fn send(&mut self, slot: u64, command: &Command<'_>) {
+        let tag = TAG | self.vcpu << 40 | slot << 32 | self.sent & 0xFFFF_FFFF;
+        // Ordered by the fence before the call.
+        UNDER_WAY[self.vcpu as usize].0[slot as usize].store(tag, Relaxed);
+        command.send(self.vcpu, slot, tag);
+        self.sent += 1;
+    }
+
+    /// Waits for all.
+    pub(crate) fn finish(&mut self) {
+        (0..self.depth).for_each(|slot| self.wait_for(slot));
+        while self.taken < self.sent {
+            self.take();
+        }
+    }
+
+    /// Waits for the answer to the command in a slot, if there is one, and reads it.
+    fn wait_for(&mut self, slot: u64) {
+        let state = &UNDER_WAY[self.vcpu as usize].0[slot as usize];
+        let tag = state.load(Relaxed) & !ANSWERED;
+        if tag == 0 {
+            return;
+        }
+        let mut looks = 0;
+        while state.load(Acquire) == tag {
+            if self.taken < self.sent {
+                self.take();
+            } else {
+                // Another vCPU has taken it, and is about to say so.
+                looks += 1;
+                assert!(looks < PATIENCE, "tag {tag:#x} was never answered");
+                core::hint::spin_loop();
+            }
+        }
+        let answer = parse(&load(unit_place(self.vcpu, slot)), tag);
+        assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "tag {tag:#x}");
+        state.store(0, Relaxed);
+    }
+
+    /// Takes an answer, whosever it is.
+    fn take(&mut self) {
+        let [head, rest] = take();
+        assert_eq!(entry::STATUS.get(head), entry::DONE, "the answer was written");
+        let tag = u64::from_ne_bytes(rest.to_be_bytes());
+        let (vcpu, slot) = ((tag >> 40 & 0xFF) as usize, (tag >> 32 & 0xFF) as usize);
+        let state = UNDER_WAY.get(vcpu).and_then(|one| one.0.get(slot));
+        let state = state.filter(|state| state.load(Relaxed) == tag);
+        let state = state.expect("an answer is to a command that is under way, and comes once");
+        state.store(tag | ANSWERED, Release);
+        self.taken += 1;
+    }
 }
 
 fn descriptor((address, bytes): (u64, u64)) -> [u8; srp::DESCRIPTOR_BYTES] {

@@ -10,8 +10,18 @@
 //! | `bad=on` | it sends what is wrong too, and checks that it is refused |
 //! | `pattern=N` | at first the disk holds the pattern with this number, and zeros without it |
 //! | `measure=BYTES` | instead of all that: each vCPU makes `rounds` requests of so many bytes, in one piece each, in region 1 |
+//!
+//! and with `measure`
+//!
+//! | argument | what it does |
+//! |---|---|
 //! | `write=on` | they write |
 //! | `order=sequential` | one behind the other, and not at random places |
+//! | `depth=N` | each vCPU has up to so many under way, 1 to 32: it sends as long as it has fewer, and then takes an answer; 1 without it |
+//! | `work=N` | divisions before each request, each of which waits for the one before, on average; none without it |
+//!
+//! Each command has a buffer of its own. When all is measured, the first vCPU looks whether what was read last into
+//! each, and what each vCPU wrote last, is right.
 //!
 //! A disk that is read-only is read only.
 
@@ -19,6 +29,8 @@
 
 #[cfg(target_os = "none")]
 mod adapter;
+#[cfg(target_os = "none")]
+mod measure;
 #[cfg(target_os = "none")]
 mod wrong;
 
@@ -28,32 +40,23 @@ mod payload {
     use core::sync::atomic::Ordering::SeqCst;
 
     use arch::interrupt::Vector;
-    use arch::marker::{Mark, Region};
     use arch::papr::{Hypercall, rtas};
     use arch::scsi::operation;
     use rt::random::Numbers;
 
     use crate::adapter::{
-        BLOCK_BYTES, BUFFER_BYTES, Direction, PIECES_MAX, SOURCE, VCPUS_MAX, buffer, command, load,
-        moves, open, shared, signal,
+        BLOCK_BYTES, BUFFER_BYTES, Command, DEPTH_MAX, Direction, PIECES_MAX, SOURCE, VCPUS_MAX,
+        buffer, command, load, moves, open, shared, signal,
     };
+    use crate::measure::{self, Requests};
     use crate::wrong;
 
     rt::main!(disk);
 
-    /// The region that is measured, and requests of each vCPU before it.
-    const REGION: Region = Region::new(1).expect("a region number");
-    const WARM_UP: u64 = 20;
-    /// vCPUs that are ready for the region, and that have left it.
-    static ARRIVED: AtomicU64 = AtomicU64::new(0);
-    static DONE: AtomicU64 = AtomicU64::new(0);
-    static GOES: AtomicU64 = AtomicU64::new(0);
-    static IS_SEQUENTIAL: AtomicU64 = AtomicU64::new(0);
-
     /// Blocks for which there is a note of what was written to them last.
     const BLOCKS_MAX: u64 = 1 << 16;
     /// The first disk.
-    const TARGET: u64 = 0;
+    pub(crate) const TARGET: u64 = 0;
 
     static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
     static VCPUS: AtomicU64 = AtomicU64::new(0);
@@ -81,7 +84,9 @@ mod payload {
     fn disk(partition: rt::Partition) {
         let vcpus = partition.vcpus();
         assert!(u64::from(vcpus) <= VCPUS_MAX, "no more than {VCPUS_MAX} vCPUs");
-        open();
+        let depth = amount(partition, "depth", 1);
+        assert!((1..=DEPTH_MAX).contains(&depth), "depth={depth}: 1 to {DEPTH_MAX} are allowed");
+        open(vcpus.into(), depth);
         let (blocks, is_writable) = look();
         assert!(blocks <= BLOCKS_MAX, "no disk of more than {BLOCKS_MAX} blocks");
         let on = |name| partition.argument(name) == Some("on");
@@ -107,20 +112,29 @@ mod payload {
         ] {
             place.store(value, SeqCst);
         }
-        if let Some(bytes) = partition.argument("measure") {
-            let bytes: u64 = bytes.parse().expect("bytes of a request");
-            assert!(bytes.is_multiple_of(BLOCK_BYTES) && (1..=BUFFER_BYTES).contains(&bytes));
-            AT_A_TIME.store(bytes / BLOCK_BYTES, SeqCst);
-            IS_WRITABLE.store(u64::from(on("write")), SeqCst);
-            IS_SEQUENTIAL
-                .store(u64::from(partition.argument("order") == Some("sequential")), SeqCst);
-            for number in 1..vcpus {
-                assert_eq!(rt::start_vcpu(number, measure), 0, "start-cpu");
-            }
-            measure(0);
-            let requests = u64::from(vcpus) * ROUNDS.load(SeqCst);
-            rt::println!("disk: {requests} requests of {bytes} bytes, {vcpus} vCPUs");
+        if partition.argument("measure").is_some() {
+            let bytes = amount(partition, "measure", 0);
+            assert!(
+                bytes.is_multiple_of(BLOCK_BYTES) && (1..=BUFFER_BYTES).contains(&bytes),
+                "measure={bytes}: whole blocks of {BLOCK_BYTES} bytes, up to {BUFFER_BYTES} bytes"
+            );
+            measure::all(
+                partition,
+                Requests {
+                    bytes,
+                    depth,
+                    direction: if on("write") { Direction::Out } else { Direction::In },
+                    is_sequential: partition.argument("order") == Some("sequential"),
+                    rounds: ROUNDS.load(SeqCst),
+                    seed: SEED.load(SeqCst),
+                    work: amount(partition, "work", 0),
+                    blocks,
+                },
+            );
             return;
+        }
+        for only in ["depth", "work", "order", "write"] {
+            assert_eq!(partition.argument(only), None, "{only} goes with measure");
         }
         for number in 1..vcpus {
             assert_eq!(rt::start_vcpu(number, work), 0, "start-cpu");
@@ -151,10 +165,13 @@ mod payload {
     /// What the disk says of itself: how many blocks it has, and whether it may be written to.
     fn look() -> (u64, bool) {
         let ask = |cdb: &[u8], bytes| {
-            let answer = command(0, TARGET, cdb, Direction::In, &[(buffer(0), bytes)]);
+            let pieces = [(buffer(0), bytes)];
+            let direction = Direction::In;
+            let answer = command(0, Command { target: TARGET, cdb, direction, pieces: &pieces });
             assert_eq!(answer.sense, None, "{cdb:x?}");
         };
-        assert_eq!(command(0, TARGET, &[0; 6], Direction::In, &[]).sense, None, "TEST UNIT READY");
+        let ready = Command { target: TARGET, cdb: &[0; 6], direction: Direction::In, pieces: &[] };
+        assert_eq!(command(0, ready).sense, None, "TEST UNIT READY");
         ask(&[operation::INQUIRY, 0, 0, 0, 36, 0], 36);
         let [head, vendor, ..]: [[u8; 8]; 4] = load(buffer(0));
         assert_eq!((head[0], &vendor), (0, b"POWERVSR"), "a disk");
@@ -166,44 +183,12 @@ mod payload {
         ((capacity >> 32) + 1, flags & 0x80 == 0)
     }
 
-    /// What a vCPU does that is measured: requests in its part of the disk, one after the other. The first one
-    /// marks the region, from when all are ready to when all have done.
-    fn measure(number: u32) {
-        let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
-        let (count, rounds) = (AT_A_TIME.load(SeqCst), ROUNDS.load(SeqCst));
-        let (begin, end) = (vcpu * blocks / vcpus, (vcpu + 1) * blocks / vcpus);
-        assert!(count <= end - begin, "a larger disk");
-        let direction = if IS_WRITABLE.load(SeqCst) == 0 { Direction::In } else { Direction::Out };
-        let is_sequential = IS_SEQUENTIAL.load(SeqCst) != 0;
-        let mut random = Numbers::new(SEED.load(SeqCst) + vcpu);
-        let mut request = |round: u64| {
-            let places = (end - begin) / count;
-            let place = if is_sequential { round % places } else { random.below(places) };
-            let cdb = moves(direction, begin + place * count, count);
-            let pieces = [(buffer(vcpu), count * BLOCK_BYTES)];
-            let answer = command(vcpu, TARGET, &cdb, direction, &pieces);
-            assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
-        };
-        (0..WARM_UP).for_each(&mut request);
-        ARRIVED.fetch_add(1, SeqCst);
-        if number == 0 {
-            while ARRIVED.load(SeqCst) < vcpus {
-                core::hint::spin_loop();
-            }
-            rt::mark!(Mark::Begin(REGION));
-            GOES.store(1, SeqCst);
-        }
-        while GOES.load(SeqCst) == 0 {
-            core::hint::spin_loop();
-        }
-        (WARM_UP..WARM_UP + rounds).for_each(&mut request);
-        DONE.fetch_add(1, SeqCst);
-        if number == 0 {
-            while DONE.load(SeqCst) < vcpus {
-                core::hint::spin_loop();
-            }
-            rt::mark!(Mark::End(REGION));
-        }
+    /// The number that an argument says, or the usual one.
+    fn amount(partition: rt::Partition, name: &str, usual: u64) -> u64 {
+        let text = partition.argument(name);
+        text.map_or(usual, |text| {
+            text.parse().unwrap_or_else(|_| panic!("{name}={text}: a number is wanted"))
+        })
     }
 
     /// What a vCPU does: it has a part of the disk, and moves runs of blocks there.
@@ -227,7 +212,7 @@ mod payload {
     }
 
     /// The word at this place of the disk, if the command `number` has written it.
-    fn word(place: u64, number: u64) -> u64 {
+    pub(crate) fn word(place: u64, number: u64) -> u64 {
         match (number, PATTERN.load(SeqCst)) {
             (0, 0) => 0,
             (0, pattern) => Numbers::new(place ^ pattern << 20).next(),
@@ -279,7 +264,8 @@ mod payload {
             used += 1;
         }
         let cdb = moves(direction, first, count);
-        let answer = command(vcpu, TARGET, &cdb, direction, &pieces[..used]);
+        let pieces = &pieces[..used];
+        let answer = command(vcpu, Command { target: TARGET, cdb: &cdb, direction, pieces });
         assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
     }
 }

@@ -5,7 +5,7 @@ use arch::scsi::{Sense, operation};
 use arch::vscsi::srp::response;
 
 use crate::adapter::{
-    BLOCK_BYTES, Direction, SOURCE, UNIT, VCPUS_MAX, buffer, command, expect, moves,
+    BLOCK_BYTES, Command, Direction, SOURCE, UNIT, VCPUS_MAX, buffer, command, expect, moves,
 };
 
 /// Sends them, to the disk `target` that has so many blocks.
@@ -27,8 +27,11 @@ pub(crate) fn send(target: u64, blocks: u64, is_writable: bool) {
     }
 
     let here = [(buffer(0), 4 * BLOCK_BYTES)];
+    let ask = |target, cdb: &[u8], direction, pieces: &[(u64, u64)]| {
+        command(0, Command { target, cdb, direction, pieces })
+    };
     let refused = |cdb: &[u8], direction, pieces: &[(u64, u64)], sense| {
-        assert_eq!(command(0, target, cdb, direction, pieces).sense, Some(sense), "{cdb:x?}");
+        assert_eq!(ask(target, cdb, direction, pieces).sense, Some(sense), "{cdb:x?}");
     };
     let (read, write) = (Direction::In, Direction::Out);
     for first in [blocks, blocks - 3, u64::from(u32::MAX)] {
@@ -51,14 +54,14 @@ pub(crate) fn send(target: u64, blocks: u64, is_writable: bool) {
         refused(&moves(read, 0, 4), read, pieces, Sense::DATA_PHASE_ERROR);
     }
     // No such disk.
-    let other = command(0, 63, &moves(read, 0, 4), read, &here);
+    let other = ask(63, &moves(read, 0, 4), read, &here);
     assert_eq!(other.sense, Some(Sense::NO_LOGICAL_UNIT));
 
     // Less and more place than the blocks need.
-    let answer = command(0, target, &moves(read, 0, 4), read, &[(buffer(0), 3 * 512)]);
+    let answer = ask(target, &moves(read, 0, 4), read, &[(buffer(0), 3 * 512)]);
     assert_eq!((answer.sense, answer.residual), (None, (response::IN_OVER, 0, 512)));
-    let answer = command(0, target, &moves(read, 0, 4), read, &[(buffer(0), 5 * 512)]);
+    let answer = ask(target, &moves(read, 0, 4), read, &[(buffer(0), 5 * 512)]);
     assert_eq!((answer.sense, answer.residual), (None, (response::IN_UNDER, 0, 512)));
-    let answer = command(0, target, &moves(read, 0, 0), read, &[]);
+    let answer = ask(target, &moves(read, 0, 0), read, &[]);
     assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)));
 }

@@ -28,7 +28,7 @@ mod payload {
     use arch::papr::page::{COPY, ZERO};
     use arch::papr::status::H_SUCCESS;
     use arch::papr::{ALL_OTHERS, Hypercall};
-    use rt::random::Numbers;
+    use rt::pace::{Pace, work};
 
     rt::main!(page_init);
 
@@ -68,45 +68,6 @@ mod payload {
         calls_on_frame: u64,
     }
 
-    /// How much a vCPU works before each call.
-    struct Pace {
-        work: u64,
-        /// Rounds before all calls. Behind them follows what this lacks to `work`.
-        late: u64,
-        /// Half of the calls: the second half has as many rounds more as the first one had fewer.
-        half: u64,
-        made: u64,
-        random: Numbers,
-        random_again: Numbers,
-    }
-
-    impl Pace {
-        /// So much `work` in the mean, with so many calls.
-        fn new(work: u64, calls: u64, seed: u64) -> Self {
-            let mut random = Numbers::new(seed);
-            let late = random.below(work + 1);
-            Self { work, late, half: calls / 2, made: 0, random_again: random.clone(), random }
-        }
-
-        /// Rounds before the next call.
-        fn rounds(&mut self) -> u64 {
-            if self.work == 0 {
-                return 0;
-            }
-            let (least, is_second) = (self.work / 2, self.made / self.half.max(1) == 1);
-            self.made += 1;
-            let random = if is_second { &mut self.random_again } else { &mut self.random };
-            let rounds = least + random.below(self.work + 1);
-            if is_second { 2 * least + self.work - rounds } else { rounds }
-        }
-    }
-
-    /// Works.
-    fn divide(rounds: u64) {
-        let quotient = (0..rounds).fold(1, |last, round| !round / (last | 1));
-        core::hint::black_box(quotient);
-    }
-
     impl Caller {
         fn new(number: u32) -> Self {
             let (frames, step) = (FRAMES.load(SeqCst), APART.load(SeqCst) * FRAME_BYTES);
@@ -124,7 +85,7 @@ mod payload {
 
         /// One call; what it was not answered with.
         fn call(&mut self) -> i64 {
-            divide(self.pace.rounds());
+            work(self.pace.rounds());
             let to = self.first + self.frame * self.step;
             self.calls_on_frame += 1;
             if self.calls_on_frame == self.again {
@@ -151,14 +112,14 @@ mod payload {
 
         /// The calls that are measured, of a vCPU.
         fn measured(&mut self, number: u32) -> i64 {
-            let (work, calls) = (WORK.load(SeqCst), CALLS.load(SeqCst));
-            self.pace = Pace::new(work, calls, SEED.load(SeqCst) << 6 | u64::from(number));
-            let late = self.pace.late;
+            let (rounds, calls) = (WORK.load(SeqCst), CALLS.load(SeqCst));
+            self.pace = Pace::new(rounds, calls, SEED.load(SeqCst) << 6 | u64::from(number));
+            let late = self.pace.late();
             // Nor do they come to the next frame at the same call.
             self.calls_on_frame = u64::from(number) % self.again;
-            divide(late);
+            work(late);
             let answers = self.calls(calls);
-            divide(work - late);
+            work(rounds - late);
             DONE.fetch_add(1, SeqCst);
             answers
         }

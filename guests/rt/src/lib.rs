@@ -8,6 +8,7 @@
 
 pub mod floating_point;
 pub mod governor;
+pub mod pace;
 pub mod random;
 pub mod terminal;
 

@@ -1,7 +1,7 @@
 //! What the payload was given: its device tree.
 
 use core::str::FromStr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arch::features::{self, guest_stop};
 use dtoolkit::fdt::Fdt;
@@ -144,6 +144,18 @@ impl Partition {
         // SAFETY: the memory is the partition's, aligned, and nothing else in the payload uses it:
         // this function and `probe` are the only ways to it, and neither gives it a second time.
         unsafe { core::slice::from_raw_parts_mut(free.start as *mut u64, words) }
+    }
+
+    /// The same, to share with other vCPUs and with devices.
+    ///
+    /// # Panics
+    /// As [`Partition::take_free_memory`].
+    #[must_use]
+    pub fn share_free_memory(&self) -> &'static [AtomicU64] {
+        let words = self.take_free_memory();
+        // SAFETY: nobody else has this memory, which is given away for good, and an atomic doubleword is laid out as
+        // one that is not.
+        unsafe { core::slice::from_raw_parts(words.as_mut_ptr().cast(), words.len()) }
     }
 
     /// Reads the word at `address` of the untouched memory, then writes and reads back a pattern:
