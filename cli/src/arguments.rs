@@ -149,7 +149,7 @@ pub struct RunArguments {
 /// How to print figures.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// A table.
+    /// Text, for people.
     Text,
     /// One line of JSON.
     Json,

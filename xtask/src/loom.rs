@@ -1,4 +1,4 @@
-//! The hypervisor's hand-overs between hardware threads, in every order: loom runs the models of
+//! Loom: the hypervisor's hand-overs between hardware threads, in all interleavings, by the models of
 //! `hypervisor/core/src/models/mod.rs`.
 
 use anyhow::Result;

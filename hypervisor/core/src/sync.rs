@@ -2,8 +2,8 @@
 //!
 //! All atomics of the hypervisor that threads hand something over by are made here or in
 //! [`crate::scheduling::doorbell`] and [`crate::scheduling::secondaries`], of the types below. With `--cfg
-//! loom` these are loom's, which tries every order of steps, and every value that a load may return, of the
-//! code as it is: see `models/mod.rs`.
+//! loom` these are Loom's, which runs the same code in all interleavings and with every value that a load may return:
+//! see `models/mod.rs`.
 //!
 //! Locks are taken in this order: a partition's, the schedule's, the console's, the hal's own.
 

@@ -1,4 +1,4 @@
-//! Partitions on several hardware threads, in every order of the threads' steps.
+//! Partitions on several hardware threads, in all interleavings.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -54,7 +54,7 @@ impl Model {
         Self { threads, vcpus, ends: &[Outcome::PoweredOff], time_limit: None, switches: None }
     }
 
-    /// Runs it in every order with as many involuntary switches between threads as `POWERVISOR_SWITCHES` says, or
+    /// Runs it in all interleavings with as many involuntary switches between threads as `POWERVISOR_SWITCHES` says, or
     /// two, unless it has a number of its own. All partitions end, once, as they should, and nothing is left of them.
     pub(super) fn try_with(self, program: Program) {
         let wanted = std::env::var("POWERVISOR_SWITCHES").ok();
