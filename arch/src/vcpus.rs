@@ -3,14 +3,14 @@
 //!
 //! It lies at the symbol [`SYMBOL`], little-endian, in words of 64 bits: [`VERSION`], how many [`Register`]s a
 //! record has, how many the facilities on demand, [`Places::words`], and the registers. It has offsets and no
-//! addresses. What it leads through begins in the area of a hardware thread: areas lie at the symbol [`AREAS`]
-//! one behind the other, HSPRG0 has that of the thread, and it has the address of what all threads share once
-//! the thread has entered a guest.
+//! addresses. What it leads through begins in what each hardware thread has for itself: these structures lie at the
+//! symbol [`PER_CPU`] one behind the other, and HSPRG0 has the address of the thread's. It has the address of what all
+//! threads share once the thread has entered a guest.
 
 /// The symbol of the table.
 pub const SYMBOL: &str = "hal_vcpus";
-/// The symbol of the areas of hardware threads.
-pub const AREAS: &str = "hal_per_cpu";
+/// The symbol of what each hardware thread has for itself.
+pub const PER_CPU: &str = "hal_per_cpu";
 /// Changes with the layout of the table, and with what its words mean.
 pub const VERSION: u64 = 1;
 /// Words before those of [`Places`].
@@ -70,10 +70,10 @@ macro_rules! places {
     };
 }
 places! {
-    /// Size of the area of a hardware thread.
-    area_bytes,
-    /// In an area: the address of what all threads share, or 0.
-    area_system,
+    /// Size of what a hardware thread has for itself.
+    per_cpu_bytes,
+    /// In it: the address of what all threads share, or 0.
+    per_cpu_system,
     /// In a list: the address of what is in it.
     list_address,
     /// In a list: how much is in it.

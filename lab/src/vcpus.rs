@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
-use arch::vcpus::{AREAS, HEAD, Places, Register, SYMBOL, VERSION, activity, residence};
+use arch::vcpus::{HEAD, PER_CPU, Places, Register, SYMBOL, VERSION, activity, residence};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use simulator::Machine;
 
@@ -21,7 +21,7 @@ const MOST: u64 = 1 << 16;
 pub struct Layout {
     table: u64,
     bytes: Vec<u8>,
-    areas: u64,
+    per_cpu: u64,
     places: Places,
     record: Vec<Register>,
     demanded: Vec<Register>,
@@ -91,7 +91,7 @@ impl Layout {
         Some(Self {
             table,
             bytes: bytes.to_vec(),
-            areas: symbol(AREAS)?.address(),
+            per_cpu: symbol(PER_CPU)?.address(),
             places,
             record: registers(0..records)?,
             demanded: registers(records..records + demanded)?,
@@ -156,18 +156,18 @@ impl Layout {
     /// What all hardware threads share, as soon as one of them has entered a guest.
     fn system(&self, machine: &Machine) -> Option<u64> {
         let threads = machine.state().threads.iter();
-        let areas = threads.map(|thread| thread.spr(Spr::Hsprg0));
-        let mut areas = areas.filter(|area| self.index(*area).is_some());
-        areas.find_map(|area| {
-            Some(word(machine, area + self.places.area_system)).filter(|system| *system != 0)
+        let addresses = threads.map(|thread| thread.spr(Spr::Hsprg0));
+        let mut addresses = addresses.filter(|address| self.index(*address).is_some());
+        addresses.find_map(|address| {
+            Some(word(machine, address + self.places.per_cpu_system)).filter(|system| *system != 0)
         })
     }
 
-    /// Which area this is, as the hypervisor counts hardware threads.
-    fn index(&self, area: u64) -> Option<u64> {
-        let offset = (area & REAL).checked_sub(self.areas & REAL)?;
-        let is_one = offset.is_multiple_of(self.places.area_bytes);
-        let index = offset / self.places.area_bytes;
+    /// Whose `PerCpu` lies at `address`, as the hypervisor counts hardware threads.
+    fn index(&self, address: u64) -> Option<u64> {
+        let offset = (address & REAL).checked_sub(self.per_cpu & REAL)?;
+        let is_one = offset.is_multiple_of(self.places.per_cpu_bytes);
+        let index = offset / self.places.per_cpu_bytes;
         (is_one && index < MOST).then_some(index)
     }
 

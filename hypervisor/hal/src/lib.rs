@@ -7,7 +7,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory |
-//! | `host_state/` | the registers of the hypervisor's own, by processor; the per-CPU areas |
+//! | `host_state/` | the registers of the hypervisor's own, by processor; what each thread has for itself |
 //! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
 //! | `single.rs` | a static that one hardware thread at a time uses |
 //! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |

@@ -26,7 +26,7 @@ use hypervisor_core::memory::Range;
 use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
 use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
 use super::{domain, map};
-use crate::host_state::per_cpu::{THREADS_MAX, area, per_cpu};
+use crate::host_state::per_cpu::{THREADS_MAX, per_cpu, per_cpu_of};
 use crate::invalidation::{invalidate_host_in_core, invalidate_page_in_core};
 use crate::radix::{LastTable, PAGE_2M, Tree};
 use crate::registers::{isync, ptesync, read, spr, write};
@@ -161,8 +161,8 @@ impl MapRegion {
         let entries = Entries::private(index)?;
         let way = Way::Ours(MapCache::new(Mode::UntilEntry, entries.base));
         let region = Box::new(Self { way, entries, works: 0 });
-        // SAFETY: within the array of areas; nobody else uses the field meanwhile.
-        unsafe { (*area(index)).region = core::ptr::from_mut(Box::leak(region)).cast() };
+        // SAFETY: within the array; nobody else uses the field meanwhile.
+        unsafe { (*per_cpu_of(index)).region = core::ptr::from_mut(Box::leak(region)).cast() };
         Ok(())
     }
 
@@ -182,7 +182,8 @@ impl MapRegion {
         }
         for index in 0..THREADS_MAX {
             // SAFETY: the boot thread calls this while the others do nothing.
-            let Some(region) = (unsafe { (*area(index)).region.cast::<Self>().as_mut() }) else {
+            let Some(region) = (unsafe { (*per_cpu_of(index)).region.cast::<Self>().as_mut() })
+            else {
                 break;
             };
             // What the boot thread has read until now is unreachable already.
@@ -204,7 +205,9 @@ impl MapRegion {
     /// How many there are: of all hardware threads that run.
     fn count() -> usize {
         // SAFETY: the boot thread calls this while the others do nothing.
-        (0..THREADS_MAX).take_while(|index| unsafe { !(*area(*index)).region.is_null() }).count()
+        (0..THREADS_MAX)
+            .take_while(|index| unsafe { !(*per_cpu_of(*index)).region.is_null() })
+            .count()
     }
 
     fn open(&mut self, frame: Frame) -> Result<u64, HalError> {

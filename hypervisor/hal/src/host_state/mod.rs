@@ -1,5 +1,5 @@
 //! What each hardware thread holds while no partition runs: the registers of the hypervisor's own, by processor, and
-//! the per-CPU area.
+//! what each thread has for itself.
 
 pub(crate) mod per_cpu;
 mod power9;

@@ -1,4 +1,4 @@
-//! The per-CPU areas: each thread has its own in HSPRG0 always and in r13 while the hypervisor runs.
+//! What each hardware thread has for itself: its [`PerCpu`], always in HSPRG0 and in r13 while the hypervisor runs.
 //!
 //! They lie in the image, so the vectors reach it with translation off at the same address.
 
@@ -12,7 +12,7 @@ use hypervisor_core::vcpu::registers::Registers;
 use super::{HOST_LPCR, HOST_MSR};
 use crate::single::Single;
 
-/// Hardware threads that there is room for: each has a per-CPU area in the image.
+/// Hardware threads that there is room for: each has a [`PerCpu`] in the image.
 pub(crate) const THREADS_MAX: usize = 64;
 
 /// What the assembly keeps.
@@ -62,7 +62,7 @@ pub(crate) struct PerCpu {
     pub(crate) ctr: u64,
     /// As `r10`: CFAR.
     pub(crate) cfar: u64,
-    /// Which thread this is, as [`area`] counts.
+    /// Which thread this is, as [`per_cpu_of`] counts.
     pub(crate) index: usize,
     /// LPCR, as it was written last: a read behind other writes waits for them.
     pub(crate) lpcr: u64,
@@ -112,18 +112,18 @@ impl Doors {
     /// # Safety
     /// Only while no guest runs on this thread, for the one that is entered next.
     pub(crate) unsafe fn set(self) {
-        let area = per_cpu();
+        let cpu = per_cpu();
         // SAFETY: this thread's; the vectors read it at exits alone.
         unsafe {
-            (*area).hypercall_entry = self.hypercall;
-            (*area).exit_entry = self.exit;
+            (*cpu).hypercall_entry = self.hypercall;
+            (*cpu).exit_entry = self.exit;
         }
     }
 }
 
 /// By index of the thread; the boot thread is 0.
 #[unsafe(export_name = "hal_per_cpu")]
-static AREAS: Single<[PerCpu; THREADS_MAX]> = Single::new([const { NEW }; THREADS_MAX]);
+static PER_CPU: Single<[PerCpu; THREADS_MAX]> = Single::new([const { NEW }; THREADS_MAX]);
 
 const NEW: PerCpu = PerCpu {
     stack: 0,
@@ -162,13 +162,13 @@ const NEW: PerCpu = PerCpu {
     guest_lpid: 0,
 };
 
-/// The area of this thread. Dereferencing it is right for one field at a time: the vectors write
+/// What this thread has. Dereferencing it is right for one field at a time: the vectors write
 /// other fields at any interrupt.
 pub(crate) fn per_cpu() -> *mut PerCpu {
-    let area;
+    let cpu;
     // SAFETY: the vectors and `boot.S` set r13, which the compiler leaves alone, as no thread-local data is there.
-    unsafe { asm!("mr {}, 13", out(reg) area, options(nomem, nostack, preserves_flags)) };
-    area
+    unsafe { asm!("mr {}, 13", out(reg) cpu, options(nomem, nostack, preserves_flags)) };
+    cpu
 }
 
 /// The index of this thread.
@@ -177,9 +177,9 @@ pub(crate) fn own_index() -> usize {
     unsafe { (*per_cpu()).index }
 }
 
-/// The area of the thread with this index.
-pub(crate) fn area(index: usize) -> *mut PerCpu {
-    assert!(index < THREADS_MAX, "a thread has an area");
+/// What the thread with this index has.
+pub(crate) fn per_cpu_of(index: usize) -> *mut PerCpu {
+    assert!(index < THREADS_MAX, "no such thread index");
     // SAFETY: within the array.
-    unsafe { AREAS.get().cast::<PerCpu>().add(index) }
+    unsafe { PER_CPU.get().cast::<PerCpu>().add(index) }
 }

@@ -3,7 +3,7 @@
 # At entry:  MSR = SF|HV, big-endian, translation off. r3 = device tree, r8/r9 = OPAL base/entry.
 #            The image lies anywhere (64 KiB aligned) and may not use absolute addresses.
 # At exit:   little-endian, the image copied to real 0 and running at 0xC000_0000_0000_0000,
-#            r13 = HSPRG0 = the per-CPU area, r1 = boot stack, r2 = TOC,
+#            r13 = HSPRG0 = the thread's PerCpu, r1 = boot stack, r2 = TOC,
 #            hal_boot(device tree, 1 if the copy destroyed the device tree).
 
     .set BOOT_OFFSET, 0x6000            # of boot_entry in the image: see image.ld
@@ -120,7 +120,7 @@ boot_copy:
     .size boot_entry, . - boot_entry
 
 # Where OPAL_START_CPU lets a thread begin: SF|HV, big-endian, translation off; no register is known. One
-# thread at a time comes here: its area is in hal_next_thread, its first stack is the one below.
+# thread at a time comes here: its PerCpu is in hal_next_thread, its first stack is the one below.
     .section .boot, "ax"
     .globl hal_thread_entry
     .type hal_thread_entry, @function

@@ -1,6 +1,6 @@
 # crash.S: an interrupt out of the hypervisor itself, from vectors.S. There is no way back.
 #
-# In:  r10 = CR, r12 = exit code, r13 = per-CPU area; r10-r12 of the interrupted code in their slots,
+# In:  r10 = CR, r12 = exit code, r13 = PerCpu; r10-r12 of the interrupted code in their slots,
 #      its r13 in HSPRG1. Translation may be on or off.
 # Out: all registers in the crash record, then hal_host_interrupted(code) on a stack of its own.
 

@@ -35,8 +35,8 @@ pub(super) type Vcpus = Table<{ ALL.len() }, { DEMANDED.len() }>;
 pub(super) const TABLE: Vcpus = {
     let [registers, demanded, activity, residence] = Vcpu::<Machine>::PLACES;
     let places = Places {
-        area_bytes: size_of::<PerCpu>() as u64,
-        area_system: offset_of!(PerCpu, system) as u64,
+        per_cpu_bytes: size_of::<PerCpu>() as u64,
+        per_cpu_system: offset_of!(PerCpu, system) as u64,
         list_address: LIST[0],
         list_length: LIST[1],
         system_partitions: System::<'static, Machine>::PARTITIONS as u64,

@@ -1,6 +1,6 @@
 # enter.S: hal_enter_guest(record) looks like a function call.
 #
-# In:   r3 = the vCPU's record; r13 = per-CPU area; LPCR, LPIDR and the guest's SPRs are set.
+# In:   r3 = the vCPU's record; r13 = PerCpu; LPCR, LPIDR and the guest's SPRs are set.
 #       Before hrfid every register is the guest's; r14-r31, CR2-CR4, LR and r1 of the host lie on
 #       its stack, whose top is the handlers' stack during the guest's exits. No vCPU goes on with the reservation of another:
 #       the dispatcher takes a lock before each entry, and the store conditional of that ends a reservation.
@@ -104,7 +104,7 @@ hal_enter_guest:
     hrfid
 
     .globl guest_left
-guest_left:                             # r11 = record, r13 = per-CPU area
+guest_left:                             # r11 = record, r13 = PerCpu
     std %r14, {GPR} + 14*8(%r11)
     std %r15, {GPR} + 15*8(%r11)
     std %r16, {GPR} + 16*8(%r11)

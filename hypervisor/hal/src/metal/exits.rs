@@ -75,7 +75,7 @@ extern "C" fn hal_hypercall(
     }
 }
 
-/// A hypercall from the kernel of a guest with a hashed page table; the eighth argument is in the per-CPU area.
+/// A hypercall from the kernel of a guest with a hashed page table; the eighth argument is in the thread's `PerCpu`.
 #[unsafe(no_mangle)]
 extern "C" fn hal_hash_hypercall(
     number: u64,

@@ -42,7 +42,7 @@ pub(super) fn begin(facility: Facility) {
 /// Lets the guest execute `stop` without an exit, or not.
 pub(super) fn allow_stop(allows: bool) {
     const STOP: u64 = Facility::Stop.bit();
-    // SAFETY: a guest is about to be entered that has used `stop`; the area is this thread's.
+    // SAFETY: a guest is about to be entered that has used `stop`; `per_cpu` is this thread's.
     unsafe {
         let before = (*per_cpu()).hfscr;
         let after = if allows { before | STOP } else { before & !STOP };
@@ -57,7 +57,7 @@ pub(super) fn allow_stop(allows: bool) {
 /// # Safety
 /// Only for a guest.
 unsafe fn grant(facilities: u64) {
-    // SAFETY: the caller's promise; the area is this thread's.
+    // SAFETY: the caller's promise; `per_cpu` is this thread's.
     unsafe {
         (*per_cpu()).hfscr = facilities;
         write::<{ spr::HFSCR }>(facilities);

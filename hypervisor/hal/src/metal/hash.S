@@ -2,7 +2,7 @@
 #
 # The hypervisor is translated by its radix tree, so LPCR[HR] and LPCR[UPRT] change at each exit and entry, and LPIDR with
 # them, since LPCR[HR] is to be what the partition that LPIDR names has. Both change with relocation off. LPIDR is 0 while
-# the hypervisor runs. An exit of such a partition always comes to the real door, which leads here by the per-CPU area.
+# the hypervisor runs. An exit of such a partition always comes to the real door, which leads here by the PerCpu.
 # docs/facts/kvm-exit.md#hash-partitions has the order.
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.

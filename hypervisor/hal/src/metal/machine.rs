@@ -271,7 +271,7 @@ impl Enter for Machine {
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure {
         let registers: *mut Registers = &raw mut *running.registers;
         let lpcr = running.lpcr;
-        let area = per_cpu();
+        let cpu = per_cpu();
         let now = read::<{ spr::TB }>();
         running.entered = now;
         // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which
@@ -280,21 +280,21 @@ impl Enter for Machine {
         unsafe {
             (*registers).msr =
                 ((*registers).msr & const { PROCESSOR.facts().msr } & !msr::HV) | msr::ME;
-            (*area).hypercalls = [0; 2];
-            (*area).system = ptr::from_ref(running.system).cast();
-            (*area).guest = ptr::from_mut(running).cast();
+            (*cpu).hypercalls = [0; 2];
+            (*cpu).system = ptr::from_ref(running.system).cast();
+            (*cpu).guest = ptr::from_mut(running).cast();
             if residents::set_guest_control(lpcr, running.lpid()) {
                 enter_hashed(registers, running.timebase_offset(), until, now);
             } else {
                 residents::enter(running.timebase_offset(), until, now);
                 hal_enter_guest(registers);
             }
-            (*area).guest = ptr::null_mut();
+            (*cpu).guest = ptr::null_mut();
         }
         // The handlers had it; what was borrowed from it before them is borrowed again.
         running.left = residents::left(running.timebase_offset());
         // SAFETY: as above; the counters are not changed outside of a guest.
-        running.hypercalls = unsafe { (*area).hypercalls };
+        running.hypercalls = unsafe { (*cpu).hypercalls };
         running.departure.take().expect("an exit that leaves says why")
     }
 

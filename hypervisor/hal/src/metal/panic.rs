@@ -26,7 +26,7 @@ pub(super) fn line(text: fmt::Arguments<'_>) {
     let _ = writeln!(Console, "{PREFIX}{text}");
 }
 
-/// The thread whose failure is reported, by its per-CPU area.
+/// The thread whose failure is reported, by its [`PerCpu`](crate::host_state::per_cpu::PerCpu).
 static FAILING: First = First::nobody();
 
 /// Begins the one report: a failure during a report must not report again, and those of other threads wait
@@ -71,8 +71,8 @@ extern "C" fn hal_host_interrupted(code: u64) -> ! {
     ));
     // SAFETY: the vectors have filled the record and nothing fills it again.
     let (gpr, lr, ctr, cr) = unsafe {
-        let area = per_cpu();
-        ((*area).crash_gpr, (*area).crash_lr, (*area).crash_ctr, (*area).crash_cr)
+        let cpu = per_cpu();
+        ((*cpu).crash_gpr, (*cpu).crash_lr, (*cpu).crash_ctr, (*cpu).crash_cr)
     };
     line(format_args!("panic: lr {lr:016x} ctr {ctr:016x} cr {cr:08x}"));
     for (index, quad) in gpr.chunks_exact(4).enumerate() {

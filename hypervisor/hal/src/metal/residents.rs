@@ -158,7 +158,7 @@ pub(super) fn forget() {
 /// Only for a value with which a partition with radix translation runs, or the hypervisor waits: its own translation is
 /// the same with it.
 pub(super) unsafe fn set_control(lpcr: u64) {
-    // SAFETY: the caller's promise; the area is this thread's.
+    // SAFETY: the caller's promise; `per_cpu` is this thread's.
     unsafe {
         if (*per_cpu()).lpcr != lpcr {
             (*per_cpu()).lpcr = lpcr;
@@ -174,7 +174,7 @@ pub(super) unsafe fn set_control(lpcr: u64) {
 /// Only for a value with which a partition runs.
 #[inline(always)]
 pub(super) unsafe fn set_guest_control(lpcr: u64, lpid: u32) -> bool {
-    // SAFETY: the caller's promise; the area is this thread's.
+    // SAFETY: the caller's promise; `per_cpu` is this thread's.
     unsafe { (*per_cpu()).lpcr != lpcr && set_other_control(lpcr, lpid) }
 }
 
@@ -183,8 +183,8 @@ pub(super) unsafe fn set_guest_control(lpcr: u64, lpid: u32) -> bool {
 #[cold]
 #[inline(never)]
 unsafe fn set_other_control(lpcr: u64, lpid: u32) -> bool {
-    let area = per_cpu();
-    // SAFETY: the caller's promise; the area is this thread's.
+    let cpu = per_cpu();
+    // SAFETY: the caller's promise; `per_cpu` is this thread's.
     unsafe {
         if !is_hashed(lpcr) {
             set_control(lpcr);
@@ -192,9 +192,9 @@ unsafe fn set_other_control(lpcr: u64, lpid: u32) -> bool {
         }
         let own = lpcr | lpcr::HR | lpcr::UPRT;
         set_control(own);
-        (*area).own_lpcr = own;
-        (*area).guest_lpcr = lpcr;
-        (*area).guest_lpid = u64::from(lpid);
+        (*cpu).own_lpcr = own;
+        (*cpu).guest_lpcr = lpcr;
+        (*cpu).guest_lpid = u64::from(lpid);
     }
     true
 }

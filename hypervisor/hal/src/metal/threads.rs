@@ -18,7 +18,7 @@ use super::{opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
 use crate::host_space::region::{self, MapRegion};
-use crate::host_state::per_cpu::{THREADS_MAX, area, own_index, per_cpu};
+use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu, per_cpu_of};
 use crate::host_state::{HOST_LPCR, set_up_thread, translation_on};
 use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
@@ -46,7 +46,7 @@ static WORK: Single<Option<&'static (dyn Fn(usize) + Sync)>> = Single::new(None)
 static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
 const NO_STOP: u64 = u64::MAX;
 
-/// The per-CPU area of the thread that is being fetched.
+/// The `PerCpu` of the thread that is being fetched.
 #[unsafe(no_mangle)]
 static hal_next_thread: AtomicU64 = AtomicU64::new(0);
 
@@ -79,8 +79,8 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
     if stack.is_null() {
         return Err(ThreadError::NoMemory);
     }
-    let (own, new) = (per_cpu(), area(index));
-    // SAFETY: nobody else uses the new thread's area yet.
+    let (own, new) = (per_cpu(), per_cpu_of(index));
+    // SAFETY: nobody else uses the new thread's yet.
     unsafe {
         (*new).index = index;
         (*new).toc = (*own).toc;

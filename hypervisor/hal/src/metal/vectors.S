@@ -4,7 +4,7 @@
 # LPCR[AIL]=3, the exit arrives at 0xC000_0000_0000_4100... with translation on. Neither needs a
 # change of LPIDR or PIDR: this code lives in quadrant 3, where both are taken for zero.
 #
-# Known at entry: r13 = HSPRG0 is the per-CPU area. The interrupted r13 is kept in r0 by the hypercall path, which a
+# Known at entry: r13 = HSPRG0 is the thread's PerCpu. The interrupted r13 is kept in r0 by the hypercall path, which a
 # call may lose, and in HSPRG1 by all others: a write of such a register makes the next read wait.
 #
 # sc 1        guest r14-r31, CR2-CR4 and LR survive (Rust's ABI or a slot); r0, r3-r12, CTR, XER
