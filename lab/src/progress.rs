@@ -1,4 +1,4 @@
-//! Who asked for long work may see how far it is.
+//! Progress of long work, for whoever asked for it.
 
 use std::fmt::Debug;
 

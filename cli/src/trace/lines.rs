@@ -1,4 +1,4 @@
-//! The lines of a trace: what begins each of them, kept as text as long as it is the same, and the file.
+//! The lines of a trace, and their file. What a line begins with is kept as text until it changes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};

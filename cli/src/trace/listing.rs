@@ -1,4 +1,4 @@
-//! Instructions as text, kept: a program executes few places, and these often.
+//! Disassembled instructions, kept: a program executes few places, and these often.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! The whole of it: from firmware's device tree to power-off.
+//! A run of the hypervisor, from firmware's device tree to power-off.
 
 use alloc::string::String;
 use alloc::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is published, and of which cases the model's figure is made.
+//! The published figures, and the cases that make the model's figure for each.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! What is known of power-saving levels, and the one that a thread has reached.
+//! Power-saving levels: what the machine knows about each, and the one that a thread has reached.
 
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};

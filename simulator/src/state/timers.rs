@@ -1,4 +1,4 @@
-//! What is remembered of the decrementers between two instructions.
+//! What the machine remembers about the decrementers between two instructions.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a partition is told of the processor and speculation, which is what firmware told the hypervisor.
+//! The processor's behaviour under speculation: the hypervisor tells a partition what firmware told it.
 
 use arch::papr::characteristics as bit;
 

@@ -1,4 +1,4 @@
-//! What a partition's devices have of it, and what they do.
+//! A partition's devices, and the window through which they see its memory.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a core keeps translated of a vCPU that left it, and when it has to forget that.
+//! Cached translations of a vCPU that has left a core, and when the core has to forget them.
 
 use arch::bundle::Translation;
 

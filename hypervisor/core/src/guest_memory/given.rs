@@ -1,4 +1,4 @@
-//! What of a partition's memory is its own already: zeroed, and never taken back.
+//! The memory that a partition has been given so far: zeroed, and never taken back.
 //!
 //! It only grows, so that whoever finds a piece in it needs no lock to use the piece. A vCPU's calls that
 //! concern pages of its partition, and nobody else, are answered by this alone.

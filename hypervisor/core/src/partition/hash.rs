@@ -1,4 +1,4 @@
-//! What a partition with a hashed page table runs with, and what its device tree says of that.
+//! A partition with a hashed page table: its LPCR, and what its device tree says about translation.
 //!
 //! Its misses with relocation on are its own: LPCR\[VPM1\] is 0, and it gets the interrupts without an exit. With
 //! relocation off its addresses lie in the virtual real mode area, whose misses are the hypervisor's.

@@ -1,4 +1,4 @@
-//! What a partition with radix translation runs with, and what its device tree says of that.
+//! A partition with radix translation: its LPCR, and what its device tree says about translation.
 //!
 //! Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`, `docs/facts/papr.md#device-tree-of-a-partition`.
 

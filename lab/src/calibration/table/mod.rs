@@ -1,4 +1,4 @@
-//! The model beside the published: for programs here, for people in `table/text.rs`.
+//! The model's figures beside the published ones: for programs here, for people in `table/text.rs`.
 
 mod text;
 

@@ -1,4 +1,4 @@
-//! The model beside the published, as a table for people.
+//! The model's figures beside the published ones, as a table for people.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What is fetched before anybody asks for it.
+//! Lines that come before anybody asks for them.
 
 use super::pair::Want;
 use super::{Core, Hierarchy};

@@ -1,4 +1,4 @@
-//! What waits. `wait`: Power ISA 3.0B Book II; the instructions of power saving are each processor's own.
+//! Instructions that wait. `wait`: Power ISA 3.0B Book II; the instructions of power saving are each processor's own.
 //!
 //! The instruction completes and the thread waits: how deep it sleeps is in `machine::power`, what ends
 //! the wait in `interrupt::wake`, and what was lost then in `power_saving`.

@@ -1,4 +1,4 @@
-//! What software is given of the processor: facilities, and levels of the architecture.
+//! Registers that withhold facilities and levels of the architecture from software.
 
 use arch::registers::spr::{Spr, SprRow};
 

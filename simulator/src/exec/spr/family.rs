@@ -1,4 +1,4 @@
-//! What registers that belong together do.
+//! A family of registers: what reading and writing them does.
 
 use arch::registers::spr::{Spr, SprRow};
 

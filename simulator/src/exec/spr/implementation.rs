@@ -1,4 +1,4 @@
-//! What processors have beyond the architecture (`docs/facts/special-registers.md#registers-of-the-implementation`).
+//! Registers beyond the architecture (`docs/facts/special-registers.md#registers-of-the-implementation`).
 
 use arch::registers::spr::{Spr, SprRow};
 

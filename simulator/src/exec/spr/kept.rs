@@ -1,4 +1,4 @@
-//! What registers keep: all there is to most of them.
+//! Registers keep a value: that is all there is to most of them.
 
 use arch::registers::spr::{Scope, Spr, SprRow};
 

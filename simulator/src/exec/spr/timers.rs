@@ -1,4 +1,4 @@
-//! What counts: the time base, the decrementers, and what counts with them or with the instructions.
+//! Registers that count: the time base, the decrementers, and those that count with them or with instructions.
 
 use arch::bits::Field;
 use arch::registers::spr::{Spr, SprRow};

@@ -1,5 +1,5 @@
-//! What a partition and its adapter speak over: the queue for answers, and what is under way. Several vCPUs send and
-//! answer at a time, without a lock.
+//! The line between a partition and its adapter: the queue for answers, and the commands under way. Several
+//! vCPUs send and answer at a time, without a lock.
 //!
 //! A vCPU marks that it has a message under way before it looks whether the queue is open, and [`Line::free`] closes
 //! the queue before it looks at the marks: one of the two sees the other. So the queue's place does not change while

@@ -1,6 +1,6 @@
-//! A partition's birth: memory is found, payload and device tree are copied in through windows, in pieces that nobody
-//! has to wait for long for. Before the first partition runs they follow each other; when one starts anew, its first
-//! vCPU does them ([`crate::life`]).
+//! A partition's birth: the hypervisor finds memory, and copies payload and device tree in through windows, piece by
+//! piece, so that nobody waits for long. Before the first partition runs the pieces follow each other; when one starts
+//! anew, its first vCPU does them ([`crate::life`]).
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
