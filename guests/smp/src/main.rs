@@ -1,5 +1,5 @@
-//! smp: starts all other vCPUs, lets them count and read the time together, passes an interrupt round, and lets
-//! them stop.
+//! smp: sends itself an interrupt that it does not accept at once, starts all other vCPUs, lets them count and read the
+//! time together, passes an interrupt round, and lets them stop.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -18,6 +18,11 @@ mod payload {
     const ROUNDS: u32 = 10;
     const PRIORITY: u64 = 4;
     const NO_REQUEST: u64 = 0xFF;
+    /// How often the first interrupt is taken: accepted is the last.
+    const REFUSALS: u32 = 3;
+    /// Ticks of the time base within which it has to come each time: 200 ms, since a machine that does not have it as a
+    /// level asks the hypervisor.
+    const PATIENCE: u64 = 512_000 * 200;
     const PARAMETER: i32 = rtas::PARAMETER;
 
     static VCPUS: AtomicU32 = AtomicU32::new(0);
@@ -30,6 +35,7 @@ mod payload {
     /// Interrupts taken so far by all; whose turn it is follows from it.
     static PASSED: AtomicU32 = AtomicU32::new(0);
     static SPURIOUS: AtomicU32 = AtomicU32::new(0);
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
 
     /// An interrupt between vCPUs: accepts it, takes the request back and counts.
     fn interrupted(_: &mut rt::Frame) {
@@ -44,9 +50,31 @@ mod payload {
         rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
     }
 
+    /// Takes the first interrupt, and returns without accepting it but for the last time.
+    fn refuses(frame: &mut rt::Frame) {
+        if REFUSED.fetch_add(1, SeqCst) + 1 == REFUSALS {
+            interrupted(frame);
+        }
+    }
+
+    /// The request stands until it is accepted: so often it interrupts, in a loop that makes no call.
+    fn refuse() {
+        rt::on_interrupt(Vector::External, refuses);
+        rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
+        send(0);
+        let end = rt::timebase() + PATIENCE;
+        rt::allow_interrupts(true);
+        while PASSED.load(SeqCst) == 0 && rt::timebase() < end {}
+        rt::allow_interrupts(false);
+        let times = REFUSED.load(SeqCst);
+        assert_eq!(times, REFUSALS, "an interrupt that nobody accepts came {times} times");
+        PASSED.store(0, SeqCst);
+    }
+
     fn smp(partition: rt::Partition) {
         let vcpus = partition.vcpus();
         VCPUS.store(vcpus, SeqCst);
+        refuse();
         rt::on_interrupt(Vector::External, interrupted);
         assert_eq!(rt::rtas_call(rtas::START_CPU, &[vcpus, 0, 0]), [PARAMETER]);
         for number in 1..vcpus {

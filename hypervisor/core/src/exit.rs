@@ -124,7 +124,7 @@ pub fn handle<H: Memory + Platform + Facilities>(
             };
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Departs(Departure::Preempted),
-        // The guest takes interrupts again and one is pending: LPCR[MER].
+        // The guest takes interrupts and has one that it has not accepted: LPCR[MER].
         Exit::Other(Vector::External) => return Action::Departs(Departure::Changed),
         // Another hardware thread has changed what concerns this one.
         Exit::Other(Vector::DirectedHypervisorDoorbell) => {

@@ -32,6 +32,9 @@ pub trait Facilities {
 
     /// Sets SPRG0 of the vCPU that runs.
     fn set_sprg0(&self, value: u64);
+
+    /// Sets LPCR with which the vCPU that runs, of the partition `lpid`, goes on behind its hypercall.
+    fn set_control(&self, lpcr: u64, lpid: u32);
 }
 
 /// HFSCR of a vCPU that has used nothing else.

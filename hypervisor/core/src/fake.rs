@@ -64,6 +64,8 @@ pub struct Fake {
     pub allows_stop: Cell<bool>,
     /// SPRG0 that was set last.
     pub sprg0: Cell<u64>,
+    /// LPCR that was set last behind a hypercall.
+    pub control: Cell<u64>,
     /// Hardware threads whose doorbell was rung.
     pub rung: RefCell<Vec<usize>>,
     /// LPIDs whose translations were forgotten, and whether by all cores.
@@ -116,6 +118,7 @@ impl Fake {
             facilities: RefCell::default(),
             allows_stop: Cell::default(),
             sprg0: Cell::default(),
+            control: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
             forgotten_pages: RefCell::default(),
@@ -395,6 +398,10 @@ impl Facilities for Fake {
 
     fn set_sprg0(&self, value: u64) {
         self.sprg0.set(value);
+    }
+
+    fn set_control(&self, lpcr: u64, _: u32) {
+        self.control.set(lpcr);
     }
 }
 

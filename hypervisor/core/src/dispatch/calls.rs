@@ -1,7 +1,6 @@
 //! A vCPU's calls and faults while it runs: what answers them has its partition locked.
 
 use arch::papr::Hypercall;
-use arch::registers::lpcr;
 
 use crate::exit::{self, Action, Door, Exit};
 use crate::hal::Hal;
@@ -25,7 +24,7 @@ impl<H: Hal> Running<'_, H> {
             partition: &mut partition,
             vcpu: self.place.1,
             schedule: &system.schedule,
-            is_mediated: self.lpcr & lpcr::MER != 0,
+            is_mediated: self.is_mediated(),
         };
         hypercall::answer(&mut guest, call, arguments)
     }

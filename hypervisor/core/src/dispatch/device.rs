@@ -19,15 +19,20 @@ use super::Running;
 impl<H: Hal> Running<'_, H> {
     /// Answers a call of a device with the arguments r4 to r7.
     pub fn device_hypercall(&mut self, call: Hypercall, arguments: [u64; 4]) -> Answer {
-        of_device(&self.caller(self.lpcr & lpcr::MER != 0), call, arguments)
+        of_device(&self.caller(self.is_mediated()), call, arguments)
     }
 
     /// Answers a call of external interrupts with the arguments r4 and r5.
     pub fn interrupt_hypercall(&mut self, call: Hypercall, arguments: [u64; 2]) -> Answer {
-        let is_mediated = self.lpcr & lpcr::MER != 0;
+        let is_mediated = self.is_mediated();
         let presentations = self.system.presentations(self.place.0);
         of_interrupts(presentations, self.place.1, is_mediated, call, arguments)
             .unwrap_or_else(|| with_others(&self.caller(is_mediated), call, arguments[0]))
+    }
+
+    /// LPCR\[MER\] is set: the vCPU was told of an external interrupt.
+    pub(super) const fn is_mediated(&self) -> bool {
+        self.lpcr & lpcr::MER != 0
     }
 
     fn caller(&self, is_mediated: bool) -> Caller<'_, H> {

@@ -16,6 +16,8 @@ use super::{Enter, Running};
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
 /// mediated interrupts.
 const MEDIATION_TICKS: u64 = 25_600;
+/// The same of one that was given its interrupt as it entered: 1 ms. Any other guest accepts it within that time.
+const ACCEPTANCE_TICKS: u64 = 512_000;
 
 impl<H: Enter> Running<'_, H> {
     /// Decides with what and until when the vCPU runs from now on.
@@ -31,11 +33,12 @@ impl<H: Enter> Running<'_, H> {
             // The log was checked when it was registered; what cannot be written is lost.
         }
         let presentation = &partition.vcpus[self.place.1].presentation;
-        let is_mediated = deliver(hal, presentation, &mut self.registers, partition.lpcr);
-        self.lpcr = partition.lpcr | if is_mediated { lpcr::MER } else { 0 };
+        let mediation = deliver(hal, presentation, &mut self.registers, partition.lpcr);
+        self.lpcr = partition.lpcr | if mediation.is_some() { lpcr::MER } else { 0 };
         let demanded = partition.vcpus[self.place.1].demanded.as_ref();
         let has_stop = demanded.is_some_and(|demanded| demanded.has(Facility::Stop));
-        let until = now.saturating_add(self.ticks(partition, is_mediated, has_stop, now));
+        let until =
+            now.saturating_add(self.ticks(partition, mediation.unwrap_or(FAR), has_stop, now));
         if has_stop {
             // Where somebody waits, a pause is the hypervisor's, which gives the hardware thread away meanwhile.
             hal.allow_stop(self.runs_on);
@@ -52,14 +55,9 @@ impl<H: Enter> Running<'_, H> {
         self.slice.payer == self.id && schedule.goes_before_others(self.thread, self.id, now)
     }
 
-    /// How long the vCPU may run from `now` on. One whose slice is over on the way in comes out again at once.
-    fn ticks(
-        &mut self,
-        partition: &Partition<H>,
-        is_mediated: bool,
-        has_stop: bool,
-        now: u64,
-    ) -> u64 {
+    /// How long the vCPU may run from `now` on, at most `mediation`. One whose slice is over on the way in comes out
+    /// again at once.
+    fn ticks(&mut self, partition: &Partition<H>, mediation: u64, has_stop: bool, now: u64) -> u64 {
         let mut schedule = self.system.schedule.lock();
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
@@ -71,7 +69,6 @@ impl<H: Enter> Running<'_, H> {
         let slice = if has_no_end { FAR } else { self.slice.ends.saturating_sub(now) };
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
-        let mediation = if is_mediated { MEDIATION_TICKS } else { FAR };
         // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on
         // when all have used it, with their ways in and out. Below a quarter of a slice they divide that: it is
         // less than a slice that they use too much.
@@ -93,23 +90,24 @@ impl<H: Enter> Running<'_, H> {
     }
 }
 
-/// Gives a vCPU its pending external interrupt, if it takes one now. If it does not, LPCR\[MER\] has to
-/// be set so that it leaves when it would; that is the answer.
+/// Gives a vCPU its pending external interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set:
+/// the request is a level, so that the vCPU leaves and gets it as soon as it sets MSR\[EE\], for the first time or
+/// again. For how long it may run then, if one is.
 fn deliver<H: Enter>(
     hal: &H,
     presentation: &Presentation,
     registers: &mut Registers,
     lpcr: u64,
-) -> bool {
+) -> Option<u64> {
     if !presentation.is_pending() {
-        return false;
+        return None;
     }
     if registers.msr & msr::EE == 0 {
-        return true;
+        return Some(MEDIATION_TICKS);
     }
     let interrupted = Context { pc: registers.pc, msr: registers.msr };
     let to = handler(interrupted, Vector::External, lpcr);
     hal.set_save_registers(registers, interrupted.pc, save_status(interrupted.msr, 0));
     (registers.pc, registers.msr) = (to.pc, to.msr);
-    false
+    Some(ACCEPTANCE_TICKS)
 }

@@ -4,15 +4,14 @@
 //! has rung the doorbell of its hardware thread, and that is not cleared here: the vCPU leaves as soon as it is
 //! back in its own code.
 
-use arch::bundle::RegisterPolicy;
-use arch::papr::Hypercall;
-use arch::registers::lpcr;
-
 use crate::hypercall::{initialize_owned, is_all_others, set_priority};
 use crate::life::outcome::Departure;
 use crate::partition::Common;
 use crate::scheduling::meter::Stay;
 use crate::system::System;
+use arch::bundle::RegisterPolicy;
+use arch::papr::Hypercall;
+use arch::registers::lpcr;
 
 use super::{Enter, Running};
 
@@ -58,15 +57,23 @@ impl<H: Enter> Running<'_, H> {
     }
 
     /// Answers H_CPPR with the priority, or H_EOI with XIRR, which has the priority in its upper byte. The vCPU leaves
-    /// if it was told otherwise about its external interrupt than it is now.
+    /// if it has an external interrupt then that it was not told of.
     pub fn set_priority(&mut self, call: Hypercall, argument: u64) -> Private {
         let own = &self.system.presentations(self.place.0)[self.place.1];
-        if set_priority(own, self.lpcr & lpcr::MER != 0, call, argument) {
-            return Private::Answered;
+        match (self.is_mediated(), set_priority(own, call, argument)) {
+            (false, true) => {
+                self.registers.answer([0; 3]);
+                self.departure = Some(Departure::Changed);
+                return Private::Departs;
+            }
+            // It has accepted the one that it was told of. Whoever interrupts it from now on rings the doorbell.
+            (true, false) => {
+                self.lpcr &= !lpcr::MER;
+                self.system.hal.set_control(self.lpcr, self.common.lpid);
+            }
+            _ => {}
         }
-        self.registers.answer([0; 3]);
-        self.departure = Some(Departure::Changed);
-        Private::Departs
+        Private::Answered
     }
 
     /// Answers H_PAGE_INIT with these arguments without the partition's lock: whether it is answered, with

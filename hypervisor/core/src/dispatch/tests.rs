@@ -654,8 +654,9 @@ fn what_nothing_can_wake_is_stopped_and_said_so() {
     }
 }
 
+/// Its request is a level: a guest whose handler returns without H_XIRR gets it again, and so until it accepts.
 #[test]
-fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
+fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it_and_until_it_is_accepted() {
     for enabled in [true, false] {
         let hal = Fake::new(8 << 20);
         let turn = Cell::new(0);
@@ -679,17 +680,26 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it() {
                     vcpu.registers.as_mut().unwrap().msr |= msr::EE;
                     return Departure::Changed;
                 }
+                5 => {
+                    assert!(!guest.is_mediated && lpcr & lpcr::MER == 0);
+                    assert_eq!(vcpu.registers.as_ref().unwrap().pc, 0x1234);
+                    return OFF;
+                }
                 _ => {}
             }
-            assert!(!guest.is_mediated && lpcr & lpcr::MER == 0);
-            assert_eq!(
-                (vcpu.registers.as_mut().unwrap().pc, vcpu.registers.as_mut().unwrap().msr),
-                (0x500, msr::SF | msr::ME)
-            );
-            let supervisor = &vcpu.registers.as_mut().unwrap().supervisor;
-            assert_eq!(supervisor.srr0, 0x1234);
-            assert_eq!(supervisor.srr1, msr::SF | msr::ME | msr::EE | msr::FP);
-            OFF
+            assert!(guest.is_mediated && lpcr & lpcr::MER != 0);
+            // Where the processor does not ask again, it is looked at all the same.
+            assert!(until < hal.timebase.get() + PATIENCE);
+            let registers = vcpu.registers.as_mut().unwrap();
+            assert_eq!((registers.pc, registers.msr), (0x500, msr::SF | msr::ME));
+            assert_eq!(registers.supervisor.srr0, 0x1234);
+            assert_eq!(registers.supervisor.srr1, msr::SF | msr::ME | msr::EE | msr::FP);
+            // The handler returns.
+            (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
+            if turn.get() == 4 {
+                assert_eq!(vcpu.presentation.accept(), Some(0xFF00_0002));
+            }
+            Departure::Changed
         });
         let ended = run(&hal, partitions(&hal, &[1]));
         assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));

@@ -31,7 +31,7 @@ pub(crate) struct Caller<'a, H: Hal> {
     pub devices: Option<&'a Devices>,
     /// Which of the partition's vCPUs.
     pub vcpu: usize,
-    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
+    /// LPCR\[MER\] is set: the vCPU was told of an external interrupt.
     pub is_mediated: bool,
     /// When it has to leave.
     pub until: u64,

@@ -20,7 +20,7 @@ pub struct Guest<'a, H: Memory> {
     pub vcpu: usize,
     /// All vCPUs of the machine.
     pub schedule: &'a Lock<Schedule>,
-    /// LPCR\[MER\] is set: an external interrupt waits for the guest's MSR\[EE\].
+    /// LPCR\[MER\] is set: the vCPU was told of an external interrupt.
     pub is_mediated: bool,
 }
 

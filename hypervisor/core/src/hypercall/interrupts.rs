@@ -17,16 +17,11 @@ use crate::life::outcome::Departure;
 use crate::partition::Partition;
 
 /// Answers H_CPPR, whose argument is the priority, and H_EOI, whose argument is XIRR and has it in the upper byte:
-/// whether the vCPU was told the same of its external interrupt as is true then. If not, it has to leave.
+/// whether an interrupt is pending then.
 #[inline]
-pub(crate) fn set_priority(
-    own: &Presentation,
-    is_mediated: bool,
-    call: Hypercall,
-    argument: u64,
-) -> bool {
+pub(crate) fn set_priority(own: &Presentation, call: Hypercall, argument: u64) -> bool {
     let cppr = if call == Hypercall::Eoi { argument >> 24 } else { argument };
-    own.set_cppr(cppr as u8) == is_mediated
+    own.set_cppr(cppr as u8)
 }
 
 /// Answers H_XIRR, H_IPI and H_IPOLL by `vcpu`, whose partition has these presentations and is not locked.
@@ -114,15 +109,18 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     is_in_need
 }
 
-/// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one was told
-/// otherwise about the vCPU's own interrupt than it is now.
+/// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one has an interrupt
+/// that it was not told of.
+///
+/// One that it was told of and that is pending no more needs no departure: should LPCR\[MER\] still ask for it when
+/// the vCPU sets MSR\[EE\], the vCPU leaves then and gets nothing.
 pub(super) fn answer<H: Memory>(guest: &Guest<'_, H>, is_in_need: bool, answer: Answer) -> Answer {
     told(&guest.partition.vcpus[guest.vcpu].presentation, guest.is_mediated, is_in_need, answer)
 }
 
 /// The same of a vCPU with the presentation `own`.
 fn told(own: &Presentation, is_mediated: bool, is_in_need: bool, answer: Answer) -> Answer {
-    if is_in_need || own.is_pending() != is_mediated {
+    if is_in_need || own.is_pending() && !is_mediated {
         return answer.leaving(Departure::Changed);
     }
     answer

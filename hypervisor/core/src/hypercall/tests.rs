@@ -119,8 +119,12 @@ impl Setup {
         let answer = match call {
             Hypercall::Cppr | Hypercall::Eoi => {
                 let done = Answer::Status(H_SUCCESS);
-                let is_told = set_priority(&presentations[0], self.is_mediated, call, a1);
-                if is_told { done } else { done.leaving(Departure::Changed) }
+                let is_pending = set_priority(&presentations[0], call, a1);
+                if is_pending && !self.is_mediated {
+                    done.leaving(Departure::Changed)
+                } else {
+                    done
+                }
             }
             call if call.is_of_device() => of_device(&caller, call, arguments),
             _ => of_interrupts(&presentations, 0, self.is_mediated, call, [a1, a2])
@@ -609,11 +613,12 @@ fn an_interrupt_between_vcpus_wakes_is_accepted_and_ended() {
     assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     assert_eq!(setup.call(Hypercall::Ipoll, [1, 0, 0, 0]), plain([0xFF00_0002, 4, 0]));
 
-    // To itself: the processor has to be told when it starts to be pending and when it ceases.
+    // To itself: the processor has to be told when it starts to be pending, but not again.
     assert_eq!(setup.call(Hypercall::Ipi, [0, 4, 0, 0]), without, "none is taken yet");
     assert_eq!(setup.call(Hypercall::Cppr, [5, 0, 0, 0]), changed([0; 3]));
     setup.is_mediated = true;
-    assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), changed([0x0500_0002, 0, 0]));
+    assert_eq!(setup.call(Hypercall::Cppr, [6, 0, 0, 0]), without, "it stands");
+    assert_eq!(setup.call(Hypercall::Xirr, [0; 4]), plain([0x0600_0002, 0, 0]));
     setup.is_mediated = false;
     setup.call(Hypercall::Ipi, [0, 0xFF, 0, 0]);
     setup.call(Hypercall::Cppr, [5, 0, 0, 0]);

@@ -250,6 +250,8 @@ impl Facilities for Machine {
     fn allow_stop(&self, _: bool) {}
 
     fn set_sprg0(&self, _: u64) {}
+
+    fn set_control(&self, _: u64, _: u32) {}
 }
 
 impl Enter for Machine {

@@ -265,6 +265,11 @@ impl Facilities for Machine {
         // SAFETY: the hypervisor keeps nothing there.
         unsafe { write::<{ spr::SPRG0 }>(value) };
     }
+
+    fn set_control(&self, lpcr: u64, lpid: u32) {
+        // SAFETY: it is that with which the partition runs.
+        unsafe { residents::set_guest_control(lpcr, lpid) };
+    }
 }
 
 impl Enter for Machine {
