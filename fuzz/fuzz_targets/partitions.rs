@@ -170,9 +170,15 @@ impl Choices {
         let door = if self.byte() % 2 == 0 { Door::Real } else { Door::Virtual };
         let interrupted = Context { pc: self.argument(), msr: self.argument() & !(msr::HV) };
         let exit = match self.byte() % 5 {
-            0 => Exit::DataStorage { status: self.status(), asdr: self.argument() },
-            1 => Exit::InstructionStorage { status: self.status(), asdr: self.argument() },
-            2 => Exit::EmulationAssistance { interrupted },
+            0 => Exit::DataStorage {
+                status: self.status(),
+                address: GuestRealAddress(self.argument()),
+            },
+            1 => Exit::InstructionStorage {
+                status: self.status(),
+                address: GuestRealAddress(self.argument()),
+            },
+            2 => Exit::EmulationAssistance { interrupted, before: self.argument() },
             3 => {
                 let facility = Facility::from_cause(self.byte() as u64 % 16);
                 Exit::FacilityUnavailable { interrupted, facility }

@@ -43,6 +43,8 @@ pub enum Exit {
     EmulationAssistance {
         /// Where the guest stood.
         interrupted: Context,
+        /// Its SRR0: where its last interrupt came from.
+        before: u64,
     },
     /// HFSCR refused a facility.
     FacilityUnavailable {
@@ -115,7 +117,7 @@ pub fn handle<H: Memory + Platform + Facilities>(
         // An instruction that the processor does not know, or knows and does not allow here, is an
         // illegal instruction to the guest: it gets the program interrupt that it would have got
         // from a processor without a hypervisor, or without the facility.
-        Exit::EmulationAssistance { interrupted }
+        Exit::EmulationAssistance { interrupted, .. }
         | Exit::FacilityUnavailable { interrupted, .. } => {
             return Action::Interrupt {
                 to: handler(interrupted, Vector::Program, partition.lpcr),

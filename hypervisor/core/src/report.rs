@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use arch::interrupt::Vector;
 use arch::record::{self, Counts, Record, Thread};
 use arch::registers::hfscr::Facility;
 
@@ -53,6 +54,38 @@ pub fn withheld<H: Memory + Platform>(
             partition.name
         ),
     );
+}
+
+/// Tells of an instruction at `address` that the processor does not know, under the same condition. A kernel that no
+/// processor of this kind understands ends there, and so does one that has no handler yet for an interrupt: it runs
+/// into zeros at the vector, and came there from `before`.
+pub fn illegal<H: Memory + Platform>(
+    console: &Console,
+    hal: &H,
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    address: u64,
+    before: u64,
+) {
+    if core::mem::replace(&mut partition.is_heard, true) {
+        return;
+    }
+    let name = &partition.name;
+    let text = format_args!(
+        "illegal: partition {name}: vCPU {vcpu} finds no instruction of this processor at {address:016x}"
+    );
+    match Vector::from_offset(address) {
+        None => console.line(hal, format_args!("{text}, before it wrote a character")),
+        Some(vector) => {
+            let vector = vector.name();
+            console.line(
+                hal,
+                format_args!(
+                    "{text}, before it wrote a character: no handler for {vector}, which it has from {before:016x}"
+                ),
+            );
+        }
+    }
 }
 
 fn registers<H: Platform>(console: &Console, hal: &H, name: &str, registers: &Registers) {

@@ -35,10 +35,15 @@ impl<H: Hal> Running<'_, H> {
         let System { hal, console, .. } = self.system;
         self.has_demanded |= matches!(exit, Exit::FacilityUnavailable { .. });
         let action = exit::handle(&mut partition, self.place.1, *hal, door, exit);
-        if let (Exit::FacilityUnavailable { interrupted, facility }, Action::Interrupt { .. }) =
-            (exit, &action)
-        {
-            report::withheld(console, *hal, &mut partition, self.place.1, interrupted.pc, facility);
+        let vcpu = self.place.1;
+        match (exit, &action) {
+            (Exit::FacilityUnavailable { interrupted, facility }, Action::Interrupt { .. }) => {
+                report::withheld(console, *hal, &mut partition, vcpu, interrupted.pc, facility);
+            }
+            (Exit::EmulationAssistance { interrupted, before }, Action::Interrupt { .. }) => {
+                report::illegal(console, *hal, &mut partition, vcpu, interrupted.pc, before);
+            }
+            _ => {}
         }
         action
     }

@@ -192,6 +192,25 @@ fn of_a_silent_partition_the_first_facility_that_is_withheld_is_told() {
     assert_eq!(hal.text(), text);
 }
 
+/// The first illegal instruction too, and if it lies where a handler would, what that is for.
+#[test]
+fn of_a_silent_partition_the_first_illegal_instruction_is_told() {
+    let hal = Fake::new(8 << 20);
+    let console = Console::default();
+    let (mut partitions, _) = partitions(&hal, &[1, 1, 1]);
+    console.guest(&hal, &mut partitions[2], b"hello\n");
+    for (partition, address) in partitions.iter_mut().zip([0x1234, 0x300, 0x1234]) {
+        for before in [0x5678, 0x9ABC] {
+            report::illegal(&console, &hal, partition, 0, address, before);
+        }
+    }
+    let text = "hello\npowervisor: illegal: partition 0: vCPU 0 finds no instruction of this processor at \
+        0000000000001234, before it wrote a character\npowervisor: illegal: partition 1: vCPU 0 finds no instruction of \
+        this processor at 0000000000000300, before it wrote a character: no handler for Data Storage, which it has from \
+        0000000000005678\n";
+    assert_eq!(hal.text(), text);
+}
+
 #[test]
 fn lines_of_partitions_that_share_the_console_are_whole_and_named() {
     let hal = Fake::new(8 << 20);

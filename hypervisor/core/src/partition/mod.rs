@@ -76,8 +76,8 @@ pub struct Partition<H: Memory> {
     pub from_start: u64,
     /// What it is told of the processor and speculation, where firmware tells of that.
     pub characteristics: Option<Characteristics>,
-    /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it: nothing
-    /// more has to be said of one.
+    /// It has written to its terminal, or the hypervisor has told of a facility that is withheld from it or of an
+    /// illegal instruction: nothing more has to be said of one.
     pub is_heard: bool,
     /// Its devices, if it has any. Its vCPUs reach them with the partition unlocked.
     pub devices: Option<Arc<Devices>>,

@@ -242,7 +242,8 @@ fn cause(
             Exit::InstructionStorage { status: read::<{ spr::HSRR1 }>(), address: fetch() }
         }
         Vector::HypervisorEmulationAssistance => {
-            Exit::EmulationAssistance { interrupted: interrupted() }
+            let before = read::<{ spr::SRR0 }>();
+            Exit::EmulationAssistance { interrupted: interrupted(), before }
         }
         Vector::HypervisorFacilityUnavailable => {
             let cause = hfscr::INTERRUPT_CAUSE.get(read::<{ spr::HFSCR }>());

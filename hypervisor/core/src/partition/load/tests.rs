@@ -405,7 +405,7 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
     let srr1 = interrupted.msr | program::ILLEGAL;
     let withheld = |facility| Exit::FacilityUnavailable { interrupted, facility };
     for exit in [
-        Exit::EmulationAssistance { interrupted },
+        Exit::EmulationAssistance { interrupted, before: 0 },
         withheld(None),
         withheld(Some(Facility::Tm)),
         withheld(Some(Facility::Pm)),
