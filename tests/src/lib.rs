@@ -90,7 +90,7 @@ const APART: [(&str, &str); 6] = [
     ("console", "it wants input"),
     ("gibibyte", "it touches a gibibyte; a test of its own runs it"),
     ("idle", "QEMU refuses every `stop` of a guest; `guest_stop.rs` runs it on our machine"),
-    ("linux-guest", "its kernel has to be fetched; `cargo xtask linux --guest` runs such guests"),
+    ("linux-guest", "its kernel has to be fetched; `cargo xtask linux --guest` runs it"),
     ("misbehave", "its partitions do not end well, which is what it is for"),
     ("null-hypercall", "the experiment of this name does the same and more"),
 ];

@@ -1,7 +1,7 @@
 //! A kernel booted to its shell on our machine and on QEMU, with the same typed into both.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,6 +50,7 @@ pub(super) struct Trial<'a> {
 pub(super) struct Said {
     pub(super) answers: Vec<String>,
     remarks: Vec<String>,
+    pub(super) console: String,
     pub(super) took: Duration,
 }
 
@@ -102,8 +103,15 @@ fn talk(workspace: &Workspace, fetched: &Fetched, trial: &Trial<'_>, on: &str) -
     converse(command, trial.commands)
 }
 
-/// Runs a boot, types the commands, and listens to the end.
-pub(super) fn converse(mut command: Command, commands: &[&str]) -> Result<Said> {
+/// Runs a boot, types the commands, and listens to the end, which has to be a good one.
+pub(super) fn converse(command: Command, commands: &[&str]) -> Result<Said> {
+    let (status, said) = talk_to(command, commands)?;
+    ensure!(status.success(), "the run ended with {status} and this console:\n{}", said.console);
+    Ok(said)
+}
+
+/// The same, and how the run ended.
+pub(super) fn talk_to(mut command: Command, commands: &[&str]) -> Result<(ExitStatus, Said)> {
     let started = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let console = listen(&mut child, commands);
@@ -112,10 +120,10 @@ pub(super) fn converse(mut command: Command, commands: &[&str]) -> Result<Said> 
     }
     let status = child.wait()?;
     let console = String::from_utf8_lossy(&console?).into_owned();
-    ensure!(status.success(), "the run ended with {status} and this console:\n{console}");
     let lines = || console.lines().map(|line| line.trim_end_matches('\r'));
     let of = |mark| lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect();
-    Ok(Said { answers: of(ANSWER), remarks: of(REMARK), took: started.elapsed() })
+    let (answers, remarks) = (of(ANSWER), of(REMARK));
+    Ok((status, Said { answers, remarks, console, took: started.elapsed() }))
 }
 
 /// Types a command at each prompt; the console up to its end.

@@ -1,4 +1,5 @@
-//! Kernels as guests side by side: one is rebooted by hand while the others compute and power off.
+//! Kernels as guests side by side, of either translation: one is rebooted by hand and one panics and reboots until its
+//! time is up, while the others compute and power off.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use super::initramfs::Root;
 use super::{Packages, boot};
 use crate::workspace::Workspace;
 
-/// A shell, or sums that are made twice and compared; a kernel whose first program fails panics.
+/// A shell, or sums that are made twice and compared, or an end at once; a kernel whose first program fails panics.
 const INIT: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -19,12 +20,21 @@ load)
         [ \"$(seq 20000 | md5sum)\" = \"$(seq 20000 | md5sum)\" ] || exit 1
         round=$((round + 1))
     done ;;
+fail) exit 1 ;;
 *) sh ;;
 esac
 poweroff -f
 ";
-/// How many guests boot, on which machine, with how many hardware threads.
-const CROWDS: [(u32, &str, &str); 2] = [(8, "simulator", "1x2x2"), (2, "qemu", "1x1x1")];
+/// How many guests boot beside the one that panics, on which machine, with how many hardware threads, and microseconds
+/// of the processor that that one has. On QEMU these are the host's.
+const CROWDS: [(u32, &str, &str, u64); 4] = [
+    (2, "simulator", "1x1x1", 1_500_000),
+    (8, "simulator", "1x2x2", 1_500_000),
+    (2, "qemu", "1x1x1", 30_000_000),
+    (8, "qemu", "1x1x1", 30_000_000),
+];
+/// The one that panics.
+const PANICS: &str = "panics";
 
 /// Boots each crowd, and reboots its first guest; fails unless all come to their end. What that took.
 pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String> {
@@ -34,24 +44,72 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
     let initramfs = folder.join("initramfs");
     root.write(&packages.shell()?, &initramfs).context("making the initramfs")?;
     let mut took = Vec::new();
-    for (guests, machine, topology) in CROWDS {
-        let partition = |index| {
-            let does = if index == 0 { "shell" } else { "load" };
+    for (guests, machine, topology, limit) in CROWDS {
+        let partition = |name: &str, translation: &str, more: &str| {
             format!(
-                "[[partition]]\nname = \"linux{index}\"\npayload = {:?}\ninitrd = \"initramfs\"\nmemory = \"192 MiB\"\n\
-                 vcpus = 1\nperformance_monitor = true\narguments = \"console=hvc0 quiet -- {does}\"\n",
+                "[[partition]]\nname = \"{name}\"\npayload = {:?}\ninitrd = \"initramfs\"\nmemory = \"192 MiB\"\n\
+                 vcpus = 1\ntranslation = \"{translation}\"\nperformance_monitor = true\n{more}",
                 packages.image
             )
         };
+        let mut text = String::new();
+        for index in 0..guests {
+            let does = if index == 0 { "shell" } else { "load" };
+            let translation = if index % 2 == 0 { "radix" } else { "hash" };
+            let more = format!("arguments = \"console=hvc0 quiet -- {does}\"\n");
+            text += &partition(&format!("linux{index}"), translation, &more);
+        }
+        let more = format!(
+            "time_limit_us = {limit}\narguments = \"console=hvc0 quiet panic=-1 -- fail\"\n"
+        );
+        text += &partition(PANICS, "radix", &more);
         let file = folder.join("crowd.toml");
-        fs::write(&file, (0..guests).map(partition).collect::<String>())?;
+        fs::write(&file, text)?;
         let mut command = workspace.powervisor(&["boot", "--on", machine, "--console", "linux0"]);
         command.args(["--topology", topology]).arg(file);
         let commands = ["reboot -f", "echo \"=again\"", "poweroff -f"];
-        let said = boot::converse(command, &commands)
+        let (status, said) = boot::talk_to(command, &commands)
             .with_context(|| format!("{guests} guests on {machine}"))?;
+        let console = &said.console;
+        let is_there = |line: &str| console.contains(line);
         ensure!(said.answers == ["again"], "the first of {guests} answers {:?}", said.answers);
-        took.push(format!("{guests} on {machine} in {:.1} s", said.took.as_secs_f64()));
+        for index in 0..guests {
+            let line = format!("summary: partition linux{index}: powered off;");
+            ensure!(is_there(&line), "{guests} on {machine}: no `{line}` in\n{console}");
+        }
+        let limited = format!("partition {PANICS}: stopped: it used up its time limit");
+        ensure!(is_there(&limited), "{guests} on {machine}: no `{limited}` in\n{console}");
+        ensure!(
+            !status.success(),
+            "{guests} on {machine}: a guest was stopped, and it says {status}"
+        );
+        let restarts = restarts(console).context("no line tells how often it started again")?;
+        ensure!(restarts > 0, "{guests} on {machine}: it never rebooted; the console:\n{console}");
+        let seconds = said.took.as_secs_f64();
+        took.push(format!("{guests} on {machine} in {seconds:.1} s, {restarts} panics"));
     }
-    Ok(format!("guests side by side, one of them rebooted: {}", took.join("; ")))
+    Ok(format!(
+        "guests side by side, one rebooted by hand and one by its panics until its time was up: {}",
+        took.join("; ")
+    ))
+}
+
+/// How often the guest that panics started again.
+fn restarts(console: &str) -> Option<u64> {
+    let begins = format!("time: partition {PANICS}: ");
+    let line = console.lines().find(|line| line.contains(&begins))?;
+    line.trim_end().rsplit_once("restarts ")?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::restarts;
+
+    #[test]
+    fn restarts_are_those_of_the_guest_that_panics() {
+        let console = "powervisor: time: partition linux0: ran 5 us, preempted 1, restarts 1\r\n\
+            powervisor: time: partition panics: ran 5 us, preempted 1, restarts 17\r\n";
+        assert_eq!(restarts(console), Some(17));
+        assert_eq!(restarts(""), None);
+    }
 }

@@ -10,6 +10,7 @@ mod guest;
 mod initramfs;
 pub(crate) mod kvm;
 mod packages;
+mod recipe;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -83,8 +84,8 @@ pub(crate) struct Arguments {
     /// Boot in timing mode.
     #[arg(long, requires = "boot")]
     timing: bool,
-    /// Boot Debian 12's kernel as a guest of the hypervisor from a virtual disk, with each translation, and several
-    /// side by side, on our machine and on QEMU.
+    /// Boot Debian 12's kernel as a guest of the hypervisor, with each translation, on our machine and on QEMU: from a
+    /// virtual disk, several side by side, and as `examples/linux-guest.toml` has it; count what that costs.
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
     /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall`, and let a guest of
@@ -132,6 +133,9 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         build(workspace)?;
         println!("{}", guest::boot(workspace, &packages, &GUEST_VCPUS)?);
         println!("{}", crowd::boot(workspace, &packages)?);
+        let fetched = initramfs(workspace, packages)?;
+        println!("{}", recipe::boot(workspace)?);
+        println!("{}", recipe::cost(workspace, &fetched)?);
         return Ok(());
     }
     if arguments.kvm {
@@ -187,7 +191,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// As a step of the nightly run: every kernel with one, eight and 32 threads, the torture set, and timing mode;
+/// As a step of the nightly run: every kernel as a guest, and bare with one, eight and 32 threads, the torture set, and
+/// timing mode;
 /// skipped where the packages cannot be reached.
 pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     let mut figures = Vec::new();
@@ -207,6 +212,8 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
             }
         };
         build(workspace)?;
+        figures.push(recipe::boot(workspace)?);
+        figures.push(recipe::cost(workspace, &fetched)?);
         let trial = |topology| Trial {
             topology,
             is_timed: false,
