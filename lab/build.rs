@@ -10,7 +10,10 @@ fn main() -> io::Result<()> {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate lies in the workspace");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
     fs::write(out.join("guests.rs"), guests(&root.join("guests"))?)?;
-    fs::write(out.join("power9.rs"), texts(root, "calibration/power9")?)?;
+    for processor in ["power8", "power9"] {
+        let files = texts(root, &format!("calibration/{processor}"))?;
+        fs::write(out.join(processor).with_extension("rs"), files)?;
+    }
     fs::write(out.join("experiments.rs"), texts(root, "experiments")?)
 }
 

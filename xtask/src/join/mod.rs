@@ -58,13 +58,13 @@ pub(crate) fn join(workspace: &Workspace) -> Result<()> {
 }
 
 /// The files that are joined.
-pub(crate) fn files(root: &Path) -> Result<[Joined; 4]> {
+pub(crate) fn files(root: &Path) -> Result<[Joined; 5]> {
     let read = |path: &Path| {
         fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
     };
     let file = |path: &'static str,
                 parts: &'static str,
-                join: fn(&str, &[String]) -> Result<String>| {
+                join: fn(&str, &[String], &str) -> Result<String>| {
         let is = read(&root.join(path))?;
         let mut paths = vec![root.join(parts)];
         if paths[0].is_dir() {
@@ -73,18 +73,19 @@ pub(crate) fn files(root: &Path) -> Result<[Joined; 4]> {
             paths.sort();
         }
         let texts = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-        let of_parts = join(&is, &texts).with_context(|| format!("joining {path} of {parts}"))?;
+        let of_parts = join(&is, &texts, parts).with_context(|| format!("joining {path} of {parts}"))?;
         anyhow::Ok(Joined { path, parts, is, of_parts })
     };
-    let mut claims = file("CLAIMS.md", "docs/claims", claims)?;
+    let mut claims = file("CLAIMS.md", "docs/claims", |is, parts, _| claims(is, parts))?;
     let figures = Figures::read(root)?;
     claims.of_parts =
         figures.fill(&claims.of_parts).with_context(|| format!("figures of {FIGURES}"))?;
     Ok([
-        file("CHANGELOG.md", "docs/changes", changelog)?,
+        file("CHANGELOG.md", "docs/changes", |is, parts, _| changelog(is, parts))?,
         claims,
         file("calibration/predicted.toml", "calibration/power9", predicted)?,
-        file("docs/hypercalls.md", "arch/src/papr.rs", hypercalls)?,
+        file("calibration/predicted-power8.toml", "calibration/power8", predicted)?,
+        file("docs/hypercalls.md", "arch/src/papr.rs", |is, parts, _| hypercalls(is, parts))?,
     ])
 }
 
@@ -118,7 +119,7 @@ fn claims(is: &str, parts: &[String]) -> Result<String> {
 
 /// What the list of predictions begins with.
 const PREDICTED: &str = "\
-# The rows of calibration/power9/ whose published figure set nothing when they were listed, by name. Joined by
+# The rows of FOLDER/ whose published figure set nothing when they were listed, by name. Joined by
 # `cargo xtask join` from the key `listed` of rows and of what was withdrawn.
 #
 # `powervisor calibrate` counts them: a row that is met by a prediction is one of these, is still `predicted`, and is
@@ -151,7 +152,7 @@ struct Predicted {
 }
 
 /// The names that the parts list. A name that `is` has and no part is an error: a prediction that failed stays one.
-fn predicted(is: &str, parts: &[String]) -> Result<String> {
+fn predicted(is: &str, parts: &[String], folder: &str) -> Result<String> {
     let before: Predicted = toml::from_str(is)?;
     let mut now = Vec::new();
     for part in parts {
@@ -159,7 +160,7 @@ fn predicted(is: &str, parts: &[String]) -> Result<String> {
         let listed = row.into_iter().chain(withdrawn);
         now.extend(listed.filter_map(|row| Some((row.listed?, row.name))));
     }
-    let mut text = PREDICTED.to_owned();
+    let mut text = PREDICTED.replace("FOLDER", folder);
     for (when, before) in [("first", &before.first), ("added", &before.added)] {
         let names: Vec<&String> =
             now.iter().filter(|(listed, _)| listed == when).map(|(_, name)| name).collect();
@@ -212,15 +213,16 @@ mod tests {
         let one = row("a", "listed = \"first\"") + &row("b", "");
         let two = "[[withdrawn]]\nname = \"c\"\nlisted = \"added\"\nwhy = \"x\"\n".to_owned();
         let before = "first = [\"a\"]\nadded = []\n";
-        let joined = predicted(before, &[one.clone(), two.clone()]).unwrap();
+        let listed = PREDICTED.replace("FOLDER", "a/b");
+        let joined = predicted(before, &[one.clone(), two.clone()], "a/b").unwrap();
         assert_eq!(
             joined,
-            format!("{PREDICTED}\nfirst = [\n    \"a\",\n]\n\nadded = [\n    \"c\",\n]\n")
+            format!("{listed}\nfirst = [\n    \"a\",\n]\n\nadded = [\n    \"c\",\n]\n")
         );
         for parts in
             [vec![one.clone()], vec![two.clone()], vec![one.replace("first", "added"), two]]
         {
-            let error = predicted(&joined, &parts).unwrap_err().to_string();
+            let error = predicted(&joined, &parts, "a/b").unwrap_err().to_string();
             assert!(error.contains("was listed as a prediction"), "{error}");
         }
     }
