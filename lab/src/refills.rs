@@ -30,6 +30,7 @@ impl Refills {
                 | Cause::FetchMemory
                 | Cause::LoadL2
                 | Cause::LoadL3
+                | Cause::LoadL4
                 | Cause::LoadRemote
                 | Cause::LoadChip
                 | Cause::LoadMemory

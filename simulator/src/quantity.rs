@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use arch::processor::{Processor, Processors};
 use serde::{Deserialize, Serialize};
 
 /// How far a value is to be trusted.
@@ -88,7 +89,7 @@ fn limit(unit: &str) -> f64 {
         "bytes" => (64_u64 << 20) as f64,
         "entries" => (1_u64 << 20) as f64,
         "operations" | "instructions" | "lines" | "ways" | "bytes/cycle" => 4096.0,
-        "streams" | "channels" | "walks" => 256.0,
+        "streams" | "channels" | "walks" | "groups" => 256.0,
         "arrays" | "cores" => 4.0,
         "ratio" => 16.0,
         "log2 bytes" => 63.0,
@@ -168,14 +169,93 @@ impl Quantity {
     }
 }
 
-/// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", }`.
+/// Something that not every processor has, and the keys that are about it with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Slices, to which operations are dispatched one by one.
+    Slices,
+    /// Groups of instructions, which are dispatched and completed as one, and pipes of several kinds behind them.
+    Groups,
+    /// A table of branches' targets.
+    TargetTable,
+    /// Arithmetic of quad precision.
+    Quad,
+    /// Radix trees.
+    Radix,
+    /// A second data ERAT behind the first.
+    SecondErat,
+    /// Memory without buffers between.
+    DirectMemory,
+    /// Buffers in front of memory, each with a cache.
+    Buffers,
+    /// The instruction `stop`.
+    Stop,
+    /// `doze`, `nap`, `sleep` and `rvwinkle`.
+    Nap,
+}
+
+impl Part {
+    /// Who has it.
+    const fn processors(self) -> Processors {
+        match self {
+            Self::Groups | Self::SecondErat | Self::Buffers | Self::Nap => Processors::Power8,
+            Self::Slices
+            | Self::TargetTable
+            | Self::Quad
+            | Self::Radix
+            | Self::DirectMemory
+            | Self::Stop => Processors::Power9,
+        }
+    }
+
+    /// Checks that `key`, which is about it, is given if `processor` has it, and else is not.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(
+        self,
+        key: &str,
+        is_given: bool,
+        processor: Processor,
+    ) -> Result<(), DescriptionError> {
+        match (is_given, self.processors().includes(processor)) {
+            (true, false) => {
+                Err(error(format!("{key} is about what {processor} does not have; leave it out")))
+            }
+            (false, true) => Err(error(format!("{key} is missing; {processor} needs it"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a key of a table holds: a quantity, or one where the processor has the [`Part`] that it is about.
+pub trait Key {
+    /// The quantity, if there is one.
+    fn quantity(&self) -> Option<&Quantity>;
+}
+
+impl Key for Quantity {
+    fn quantity(&self) -> Option<&Quantity> {
+        Some(self)
+    }
+}
+
+impl Key for Option<Quantity> {
+    fn quantity(&self) -> Option<&Quantity> {
+        self.as_ref()
+    }
+}
+
+/// Declares a table of parameters: `struct Name / NameFile in "timing.name" { key: "unit", other: [Part] "unit", }`.
 ///
-/// `Name` has a `u64` a key: the value rounded to the nearest.
+/// `Name` has a `u64` a key: the value rounded to the nearest, 0 for a key of a [`Part`] that is not given.
 macro_rules! parameters {
+    (@type) => { $crate::quantity::Quantity };
+    (@type $part:ident) => { Option<$crate::quantity::Quantity> };
     (
         $(#[$doc:meta])*
         pub struct $name:ident / $file:ident in $table:literal {
-            $($(#[$field_doc:meta])+ $field:ident: $unit:literal,)+
+            $($(#[$field_doc:meta])+ $field:ident: $([$part:ident])? $unit:literal,)+
         }
     ) => {
         $(#[$doc])*
@@ -186,23 +266,37 @@ macro_rules! parameters {
         #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $file {
-            $($(#[$field_doc])+ pub $field: $crate::quantity::Quantity,)+
+            $($(#[$field_doc])+ pub $field: $crate::quantity::parameters!(@type $($part)?),)+
         }
 
         impl $file {
-            /// Checks every value.
+            /// Checks every value, and that those are there which `processor` needs.
             ///
             /// # Errors
             /// [`DescriptionError`](crate::quantity::DescriptionError) that names the key.
-            pub fn check(&self) -> Result<(), crate::quantity::DescriptionError> {
-                $(self.$field.check(concat!($table, ".", stringify!($field)), $unit)?;)+
+            pub fn check(
+                &self,
+                processor: arch::processor::Processor,
+            ) -> Result<(), $crate::quantity::DescriptionError> {
+                use $crate::quantity::Key as _;
+                let _ = processor;
+                $({
+                    let key = concat!($table, ".", stringify!($field));
+                    let quantity = self.$field.quantity();
+                    $($crate::quantity::Part::$part.check(key, quantity.is_some(), processor)?;)?
+                    quantity.map_or(Ok(()), |quantity| quantity.check(key, $unit))?;
+                })+
                 Ok(())
             }
 
             /// The numbers that a run takes.
             #[must_use]
             pub fn values(&self, bound: $crate::quantity::Bound) -> $name {
-                $name { $($field: self.$field.at(bound).round() as u64,)+ }
+                use $crate::quantity::Key as _;
+                let number = |quantity: Option<&$crate::quantity::Quantity>| {
+                    quantity.map_or(0, |quantity| quantity.at(bound).round() as u64)
+                };
+                $name { $($field: number(self.$field.quantity()),)+ }
             }
         }
     };
@@ -213,12 +307,15 @@ pub(crate) use parameters;
 #[allow(unreachable_pub, reason = "the macro declares public tables")]
 mod tests {
     use super::{Bound, Confidence, Quantity};
+    use arch::processor::Processor;
 
     parameters! {
         /// An example.
         pub struct Example / ExampleFile in "timing.example" {
             /// A latency.
             latency: "cycles",
+            /// Something that POWER8 alone has.
+            width: [Groups] "operations",
         }
     }
 
@@ -230,10 +327,24 @@ mod tests {
     fn a_guess_is_taken_at_its_ends() {
         let text = r#"latency = { value = 15.5, low = 10, high = 20, unit = "cycles", confidence = "guess", source = "nobody says" }"#;
         let file = file(text).unwrap();
-        file.check().unwrap();
+        file.check(Processor::Power9).unwrap();
+        let missing = file.check(Processor::Power8).unwrap_err().to_string();
+        assert!(missing.contains("timing.example.width is missing; POWER8 needs it"), "{missing}");
+        assert_eq!(file.values(Bound::Value).width, 0);
         assert_eq!(file.values(Bound::Value).latency, 16);
         assert_eq!(file.values(Bound::Low).latency, 10);
         assert_eq!(file.values(Bound::High).latency, 20);
+    }
+
+    #[test]
+    fn a_key_of_what_a_processor_does_not_have_is_refused() {
+        let one = r#"{ value = 6, unit = "operations", confidence = "derived", source = "sum" }"#;
+        let latency = r#"{ value = 4, unit = "cycles", confidence = "derived", source = "sum" }"#;
+        let file = file(&format!("width = {one}\nlatency = {latency}")).unwrap();
+        file.check(Processor::Power8).unwrap();
+        assert_eq!(file.values(Bound::Value).width, 6);
+        let wrong = file.check(Processor::Power9).unwrap_err().to_string();
+        assert!(wrong.contains("timing.example.width is about what POWER9"), "{wrong}");
     }
 
     #[test]

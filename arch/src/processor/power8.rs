@@ -9,7 +9,7 @@ use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
-    support: Support { timing: false, hypervisor: false },
+    support: Support { timing: true, hypervisor: false },
     // `docs/facts/special-registers.md#processor-version`.
     versions: [0x4B, 0x4D],
     // `docs/facts/special-registers.md#values-at-power-on`.

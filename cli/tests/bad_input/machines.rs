@@ -23,11 +23,8 @@ fn what_power8_has_not() {
     folder.write("good.experiment.toml", EXPERIMENT);
     let hypervisor = "machines/power8.toml: the hypervisor runs on POWER9, and not on POWER8 yet; an image of your \
                       own boots bare with --kernel";
-    let timing = "POWER8's timing is not modelled yet; run without it";
     for (arguments, expected) in [
         ("boot good.toml --machine power8", hypervisor.to_owned()),
-        ("boot --kernel p.elf --machine power8 --timing", format!("--timing: {timing}")),
-        ("calibrate --machine power8", format!("machines/power8.toml: {timing}")),
         (
             "boot --kernel p.elf --machine power7",
             "--machine: no machine is called `power7`; did you mean `power9`? A description of your own is named by \
@@ -38,10 +35,10 @@ fn what_power8_has_not() {
         assert_refused(folder.command(arguments).env("POWERVISOR_IMAGES", "images"), &expected);
     }
     let power8 = include_str!("../../../machines/power8.toml");
-    let timed = format!("{power8}\n[timing.core]\n");
-    folder.write("m.toml", timed);
+    folder.write("m.toml", power8.replace("[timing.latency]", "slices = 4\n[timing.latency]"));
     let output = folder.command("boot --kernel p.elf --machine m.toml").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("unknown field `slices`"), "{}", errors(&output));
 }
 
 /// A host that gives a process 6 GiB, where a machine has 8.

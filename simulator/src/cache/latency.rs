@@ -23,10 +23,14 @@ pub enum Level {
     Remote,
     /// Another pair of the chip, which changed it.
     RemoteModified,
+    /// The L4, a cache of the chip's own memory.
+    L4,
     /// The chip's own memory.
     Memory,
     /// A cache of another chip, which changed it.
     ChipModified,
+    /// The L4 of another chip's memory.
+    ChipL4,
     /// Another chip's memory.
     ChipMemory,
     /// Memory, but the wait for a channel was longer than the way.
@@ -41,8 +45,10 @@ impl Level {
         Self::L3,
         Self::Remote,
         Self::RemoteModified,
+        Self::L4,
         Self::Memory,
         Self::ChipModified,
+        Self::ChipL4,
         Self::ChipMemory,
         Self::Bandwidth,
     ];
@@ -59,27 +65,39 @@ impl Level {
             (Kind::Fetch, Self::Remote | Self::RemoteModified | Self::ChipModified) => {
                 Cause::FetchRemote
             }
-            (Kind::Fetch, Self::Memory | Self::ChipMemory | Self::Bandwidth) => Cause::FetchMemory,
+            (
+                Kind::Fetch,
+                Self::L4 | Self::Memory | Self::ChipL4 | Self::ChipMemory | Self::Bandwidth,
+            ) => Cause::FetchMemory,
             (Kind::Load | Kind::Walk, level) => match level {
                 Self::L1 => Cause::LoadL1,
                 Self::L2 => Cause::LoadL2,
                 Self::L3 => Cause::LoadL3,
                 Self::Remote | Self::RemoteModified => Cause::LoadRemote,
+                Self::L4 => Cause::LoadL4,
                 Self::Memory => Cause::LoadMemory,
-                Self::ChipModified | Self::ChipMemory => Cause::LoadChip,
+                Self::ChipModified | Self::ChipL4 | Self::ChipMemory => Cause::LoadChip,
                 Self::Bandwidth => Cause::LoadBandwidth,
             },
         }
     }
 
-    /// The level whose time it takes when its own cause is free.
-    fn above(self) -> Option<Self> {
+    /// Whether it is a memory, or a cache in front of one.
+    #[must_use]
+    pub fn is_memory(self) -> bool {
+        matches!(self, Self::L4 | Self::Memory | Self::ChipL4 | Self::ChipMemory | Self::Bandwidth)
+    }
+
+    /// The level whose time it takes when its own cause is free, in a machine that has an L4 or has none.
+    fn above(self, has_l4: bool) -> Option<Self> {
         match self {
             Self::L1 => None,
             Self::L2 => Some(Self::L1),
             Self::L3 => Some(Self::L2),
-            Self::Remote | Self::RemoteModified | Self::Memory => Some(Self::L3),
+            Self::Memory if has_l4 => Some(Self::L4),
+            Self::Remote | Self::RemoteModified | Self::L4 | Self::Memory => Some(Self::L3),
             Self::ChipModified => Some(Self::RemoteModified),
+            Self::ChipL4 => Some(Self::L4),
             Self::ChipMemory | Self::Bandwidth => Some(Self::Memory),
         }
     }
@@ -127,13 +145,15 @@ impl Latencies {
             Level::L3 => cache.l3_latency,
             Level::Remote => cycles(cache.remote_latency),
             Level::RemoteModified => cycles(cache.remote_modified_latency),
+            Level::L4 => cycles(memory.l4_latency),
             Level::Memory | Level::Bandwidth => cycles(memory.latency),
             Level::ChipModified => cycles(cache.remote_modified_latency + memory.chip_latency),
+            Level::ChipL4 => cycles(memory.l4_latency + memory.chip_latency),
             Level::ChipMemory => cycles(memory.latency + memory.chip_latency),
         };
         let cost = |kind: Kind, mut level: Level| {
             while free_for(kind, free).contains(level.cause(kind)) {
-                match level.above() {
+                match level.above(memory.has_buffers()) {
                     Some(above) => level = above,
                     None => return 0,
                 }

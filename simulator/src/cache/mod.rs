@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`hierarchy`] | every core's caches and the memory: an access goes in, a time comes out |
 //! | [`array`](mod@array), [`displaced`], [`line`](mod@line) | tags in order of use, what foreign owners pushed out, a line |
+//! | [`memory`] | a chip's memory: its channels, and the L4 where there is one |
 //! | [`bandwidth`] | what passes a line at a time: ports of the caches, channels of the memory |
 //! | [`exchange`] | lines that threads pass to each other, one transfer after the other |
 //! | [`latency`] | the levels, what each costs and which cause it is charged to |
@@ -21,6 +22,7 @@ pub mod exchange;
 pub mod hierarchy;
 pub mod latency;
 pub mod line;
+pub mod memory;
 pub mod parameters;
 pub mod prefetch;
 pub mod translation;

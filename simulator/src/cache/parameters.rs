@@ -72,6 +72,8 @@ parameters! {
         scattered_lines: "lines",
         /// Lines of instructions behind a miss that are fetched into the L1.
         instruction_lines: "lines",
+        /// The same with several threads, but with as many as a core can run there are none.
+        instruction_lines_shared: [Groups] "lines",
         /// log2 of the bytes at whose multiples fetching ahead stops.
         page_log2: "log2 bytes",
         /// Nothing is fetched ahead that would have to wait longer for a channel of the memory.
@@ -89,7 +91,17 @@ parameters! {
         /// Channels of a chip.
         channels: "channels",
         /// What a chip's channels pass together.
-        bandwidth: "MB/s",
+        bandwidth: [DirectMemory] "MB/s",
+        /// What they pass together of what is read, where what is written has a way of its own.
+        read_bandwidth: [Buffers] "MB/s",
+        /// The same of what is written.
+        write_bandwidth: [Buffers] "MB/s",
+        /// The caches of a chip's memory buffers together, the L4.
+        l4_bytes: [Buffers] "bytes",
+        /// Their ways.
+        l4_ways: [Buffers] "ways",
+        /// A load that hits the L4.
+        l4_latency: [Buffers] "ns",
     }
 }
 
@@ -102,25 +114,29 @@ parameters! {
         derat_entries: "entries",
         /// Data ERATs; each has its own threads.
         derat_arrays: "arrays",
+        /// The second data ERAT of a core, behind those.
+        second_derat_entries: [SecondErat] "entries",
+        /// A miss of a data ERAT that hits the second.
+        second_derat_miss: [SecondErat] "cycles",
         /// log2 of the bytes of a page of a hashed page table that an ERAT's entry is for at most; a larger page takes
         /// several.
         erat_page_log2_hashed: "log2 bytes",
         /// The TLB, for translations by radix trees.
-        tlb_entries: "entries",
+        tlb_entries: [Radix] "entries",
         /// The TLB, for translations by a hashed page table: as many, or twice as many.
         tlb_entries_hashed: "entries",
         /// The same once threads of the core have translated by radix trees too.
-        tlb_entries_mixed: "entries",
+        tlb_entries_mixed: [Radix] "entries",
         /// Its ways.
         tlb_ways: "ways",
         /// The walk cache of one level of directories.
-        walk_cache_entries: "entries",
+        walk_cache_entries: [Radix] "entries",
         /// Its ways.
-        walk_cache_ways: "ways",
-        /// A miss of the ERAT that hits the TLB.
+        walk_cache_ways: [Radix] "ways",
+        /// A miss of the ERATs that hits the TLB.
         erat_miss: "cycles",
         /// What a walk takes beyond that and its reads.
-        walk_overhead: "cycles",
+        walk_overhead: [Radix] "cycles",
         /// What the search of a hashed page table takes beyond that and its reads.
         search_overhead: "cycles",
         /// Walks that go on at a time.
@@ -136,17 +152,31 @@ fn none_is_zero(counts: &[(&str, u64)]) -> Result<(), DescriptionError> {
     }
 }
 
+/// Checks that a cache has a power of two of sets.
+fn has_sets(name: &str, bytes: u64, ways: u64) -> Result<(), DescriptionError> {
+    let way = ways << LINE_LOG2;
+    if way == 0 || bytes % way != 0 || !(bytes / way).is_power_of_two() {
+        return Err(error(format!(
+            "{name}_bytes = {bytes}: with {ways} ways of 128-byte lines the sets are no power of two"
+        )));
+    }
+    Ok(())
+}
+
 impl TranslationParameters {
-    /// Checks that there is one of each, and that sets are a power of two.
+    /// Checks that there is one of each, and that sets are a power of two; of what radix trees need too, if there are
+    /// any.
     ///
     /// # Errors
     /// [`DescriptionError`] that names the key.
-    pub fn check(&self) -> Result<(), DescriptionError> {
-        let arrays = [
+    pub fn check(&self, has_radix: bool) -> Result<(), DescriptionError> {
+        let hashed = [("tlb", self.tlb_entries_hashed, self.tlb_ways)];
+        let radix = [
             ("tlb", self.tlb_entries, self.tlb_ways),
             ("walk_cache", self.walk_cache_entries, self.walk_cache_ways),
         ];
-        for (name, entries, ways) in arrays {
+        let arrays = if has_radix { &radix[..] } else { &hashed };
+        for &(name, entries, ways) in arrays {
             if ways == 0 || entries % ways != 0 || !(entries / ways).is_power_of_two() {
                 return Err(error(format!(
                     "timing.translation.{name}_entries = {entries}: with {ways} ways the sets are no power of two"
@@ -160,7 +190,8 @@ impl TranslationParameters {
         for (key, entries) in
             [("tlb_entries_hashed", tlb_entries_hashed), ("tlb_entries_mixed", tlb_entries_mixed)]
         {
-            if !either.contains(&entries) || entries > tlb_entries_hashed {
+            let is_wrong = !either.contains(&entries) || entries > tlb_entries_hashed;
+            if has_radix && is_wrong {
                 return Err(error(format!(
                     "timing.translation.{key} = {entries}: it must be tlb_entries ({tlb_entries}) or twice that, and no more than \
                      tlb_entries_hashed"
@@ -176,10 +207,14 @@ impl TranslationParameters {
             ("timing.translation.ierat_entries", self.ierat_entries),
             ("timing.translation.derat_entries", self.derat_entries),
             ("timing.translation.derat_arrays", self.derat_arrays),
+            ("timing.translation.tlb_entries_hashed", self.tlb_entries_hashed),
+            ("timing.translation.walkers", self.walkers),
+        ])?;
+        let radix = [
             ("timing.translation.tlb_entries", self.tlb_entries),
             ("timing.translation.walk_cache_entries", self.walk_cache_entries),
-            ("timing.translation.walkers", self.walkers),
-        ])
+        ];
+        if has_radix { none_is_zero(&radix) } else { Ok(()) }
     }
 }
 
@@ -196,12 +231,7 @@ impl CacheParameters {
             ("l3", self.l3_bytes, self.l3_ways),
         ];
         for (name, bytes, ways) in caches {
-            let way = ways << LINE_LOG2;
-            if way == 0 || bytes % way != 0 || !(bytes / way).is_power_of_two() {
-                return Err(error(format!(
-                    "timing.cache.{name}_bytes = {bytes}: with {ways} ways of 128-byte lines the sets are no power of two"
-                )));
-            }
+            has_sets(&format!("timing.cache.{name}"), bytes, ways)?;
         }
         if !(1..=4).contains(&self.cores_per_l2) {
             return Err(error("timing.cache.cores_per_l2 is out of range; it must be 1 to 4"));
@@ -226,15 +256,29 @@ impl CacheParameters {
 }
 
 impl MemoryParameters {
-    /// Checks that there are channels, and that they pass something.
+    /// Checks that there are channels, and that they pass something; and the L4, if there are buffers.
     ///
     /// # Errors
     /// [`DescriptionError`] that names the key.
-    pub fn check(&self) -> Result<(), DescriptionError> {
+    pub fn check(&self, has_buffers: bool) -> Result<(), DescriptionError> {
+        none_is_zero(&[("timing.memory.channels", self.channels)])?;
+        if !has_buffers {
+            return none_is_zero(&[("timing.memory.bandwidth", self.bandwidth)]);
+        }
         none_is_zero(&[
-            ("timing.memory.channels", self.channels),
-            ("timing.memory.bandwidth", self.bandwidth),
-        ])
+            ("timing.memory.read_bandwidth", self.read_bandwidth),
+            ("timing.memory.write_bandwidth", self.write_bandwidth),
+        ])?;
+        if self.l4_latency > self.latency {
+            return Err(error("timing.memory.l4_latency is above latency; it must not be"));
+        }
+        has_sets("timing.memory.l4", self.l4_bytes, self.l4_ways)
+    }
+
+    /// Whether there are buffers, with an L4, in front of memory.
+    #[must_use]
+    pub fn has_buffers(&self) -> bool {
+        self.l4_bytes > 0
     }
 }
 

@@ -153,7 +153,7 @@ impl Description {
         }
         self.check_states(processor)?;
         match (&self.file.timing, processor.facts().support.timing) {
-            (Some(timing), true) => timing.check()?,
+            (Some(timing), true) => timing.check(processor)?,
             (None, false) => {}
             (Some(_), false) => {
                 return Err(error(format!(

@@ -1,6 +1,7 @@
 //! What descriptions are refused, and how.
 
 use super::{Description, POWER8, POWER9};
+use crate::quantity::Bound;
 
 fn with(from: &str, to: &str) -> String {
     assert!(POWER9.contains(from), "the description has {from:?}");
@@ -75,12 +76,11 @@ fn the_hash_differs_when_a_value_does() {
 }
 
 #[test]
-fn a_power8_has_no_stop_and_no_timing_yet() {
+fn a_power8_has_no_stop_and_a_power9_no_groups() {
     let description = Description::from_toml(POWER8).unwrap();
     assert_eq!((description.name(), description.processor().name()), ("power8", "POWER8"));
-    let refused = description.timing().unwrap_err().to_string();
-    assert!(refused.contains("POWER8's timing is not modelled yet"), "{refused}");
-    let tables = |text: &str, first: &str| text[text.find(first).unwrap()..].to_owned();
+    let parameters = description.timing().unwrap().core_at(Bound::Value);
+    assert_eq!((parameters.has_groups(), parameters.core.window), (true, 28 * 8));
     let with = |from: &str, to: &str| {
         assert!(POWER8.contains(from), "the description has {from:?}");
         Description::from_toml(&POWER8.replace(from, to)).unwrap_err().to_string()
@@ -88,13 +88,30 @@ fn a_power8_has_no_stop_and_no_timing_yet() {
     assert!(with("POWER8\"", "POWER9\"").contains("POWER9 has no nap"));
     assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 8"));
     assert!(with("level = 1", "level = 2").contains("level 1 (nap) alone"));
-    let timed = format!("{POWER8}\n{}", tables(POWER9, "[timing.core]"));
-    let message = Description::from_toml(&timed).unwrap_err().to_string();
+    for text in [POWER8, POWER9] {
+        let untimed = &text[..text.find("[timing.core]").unwrap()];
+        let message = Description::from_toml(untimed).unwrap_err().to_string();
+        assert!(message.contains("missing field `timing`"), "{message}");
+    }
+    // What the one has and the other has not.
+    assert!(with("[timing.latency]", "slices = 4\n[timing.latency]").contains("unknown field"));
+    let line = |text: &'static str, key: &str| {
+        text.lines().find(|line| line.starts_with(&format!("{key} = "))).unwrap()
+    };
+    let slices = format!("{}\n\n# Groups", line(POWER9, "slices"));
+    let expected = "timing.core.slices is about what POWER8 does not have; leave it out";
+    assert!(with("\n# Groups", &slices).contains(expected));
+    let stack = line(POWER8, "l4_ways");
+    assert!(with(stack, "").contains("timing.memory.l4_ways is missing; POWER8 needs it"));
+    let groups = POWER8.find("[timing.groups]").unwrap()..POWER8.find("[timing.latency]").unwrap();
+    let groups = format!("{}[timing.latency]", &POWER8[groups]);
+    let text = POWER9.replace("[timing.latency]", &groups);
+    let message = Description::from_toml(&text).unwrap_err().to_string();
+    let expected = "timing.groups is about what POWER9 does not have; leave it out";
+    assert!(message.contains(expected), "{message}");
+    assert!(with("l4_bytes = { value = 67_108_864", "l4_bytes = { value = 100").contains("sets"));
     assert!(
-        message.contains("POWER8's timing is not modelled yet; leave out [timing]"),
-        "{message}"
+        with("l4_latency = { value = 55", "l4_latency = { value = 91").contains("above latency")
     );
-    let untimed = &POWER9[..POWER9.find("[timing.core]").unwrap()];
-    let message = Description::from_toml(untimed).unwrap_err().to_string();
-    assert!(message.contains("missing field `timing`"), "{message}");
+    assert!(with("in_flight = { value = 28", "in_flight = { value = 0").contains("8 to 256"));
 }

@@ -1,12 +1,16 @@
 //! The `[timing]` tables of `machines/*.toml`: what the timing model costs, each value with unit, source
 //! and confidence.
 
+use arch::processor::Processor;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cache::parameters::{CacheFile, MemoryFile, PrefetchFile, TranslationFile};
-use crate::pipeline::parameters::{CoreFile, LatencyFile, Parameters, SpecialFile, WakeFile};
-use crate::quantity::{Bound, DescriptionError};
+use crate::pipeline::parameters::{
+    CoreFile, CoreParameters, GroupFile, GroupParameters, LatencyFile, Parameters, SpecialFile,
+    WakeFile,
+};
+use crate::quantity::{Bound, DescriptionError, Part};
 
 /// What whoever makes a timing model has made sure of.
 pub const MODELLED: &str = "the description has a timing model";
@@ -17,11 +21,13 @@ pub const MODELLED: &str = "the description has a timing model";
 pub struct TimingFile {
     /// Widths, windows and the front end of a core.
     pub core: CoreFile,
+    /// Groups of instructions, of a core that dispatches them.
+    pub groups: Option<GroupFile>,
     /// Latencies of instructions.
     pub latency: LatencyFile,
     /// Registers that are not renamed, barriers, and flushes.
     pub special: SpecialFile,
-    /// Waking from `stop`.
+    /// Waking from power saving.
     pub wake: WakeFile,
     /// Sizes and latencies of the caches.
     pub cache: CacheFile,
@@ -34,25 +40,28 @@ pub struct TimingFile {
 }
 
 impl TimingFile {
-    /// Checks every value, and the tables with every guess at each of its ends.
+    /// Checks every value of a description of `processor`, and the tables with every guess at each of its ends.
     ///
     /// # Errors
     /// [`DescriptionError`] that names the key.
-    pub fn check(&self) -> Result<(), DescriptionError> {
-        self.core.check()?;
-        self.latency.check()?;
-        self.special.check()?;
-        self.wake.check()?;
-        self.cache.check()?;
-        self.prefetch.check()?;
-        self.memory.check()?;
-        self.translation.check()?;
+    pub fn check(&self, processor: Processor) -> Result<(), DescriptionError> {
+        self.core.check(processor)?;
+        Part::Groups.check("timing.groups", self.groups.is_some(), processor)?;
+        self.groups.as_ref().map_or(Ok(()), |groups| groups.check(processor))?;
+        self.latency.check(processor)?;
+        self.special.check(processor)?;
+        self.wake.check(processor)?;
+        self.cache.check(processor)?;
+        self.prefetch.check(processor)?;
+        self.memory.check(processor)?;
+        self.translation.check(processor)?;
         for bound in [Bound::Value, Bound::Low, Bound::High] {
-            self.core.values(bound).check()?;
+            self.groups.as_ref().map_or(Ok(()), |groups| groups.values(bound).check())?;
+            self.core_at(bound).check()?;
             self.cache.values(bound).check()?;
             self.prefetch.values(bound).check()?;
-            self.memory.values(bound).check()?;
-            self.translation.values(bound).check()?;
+            self.memory.values(bound).check(self.memory.l4_bytes.is_some())?;
+            self.translation.values(bound).check(self.translation.tlb_entries.is_some())?;
         }
         Ok(())
     }
@@ -62,8 +71,12 @@ impl TimingFile {
     /// What the core costs, at the end of the guesses that `bound` names.
     #[must_use]
     pub fn core_at(&self, bound: Bound) -> Parameters {
+        let core = self.core.values(bound);
+        let groups = self.groups.as_ref().map(|groups| groups.values(bound));
+        let window = groups.as_ref().map_or(core.window, GroupParameters::window);
         Parameters {
-            core: self.core.values(bound),
+            core: CoreParameters { window, ..core },
+            groups: groups.unwrap_or_default(),
             latency: self.latency.values(bound),
             special: self.special.values(bound),
             wake: self.wake.values(bound),

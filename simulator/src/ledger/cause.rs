@@ -91,6 +91,8 @@ causes! {
     LoadL2 "load.l2",
     /// A load that came from L3.
     LoadL3 "load.l3",
+    /// A load that came from L4, the cache of a memory buffer.
+    LoadL4 "load.l4",
     /// A load that came from another core pair's cache on the chip.
     LoadRemote "load.remote",
     /// A load that came from another chip.

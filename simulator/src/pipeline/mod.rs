@@ -45,6 +45,7 @@ pub mod units;
 mod waits;
 
 use arch::bits::Field;
+use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,7 @@ use waits::note_awake;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Timing {
     settings: Settings,
+    processor: Processor,
     parameters: Parameters,
     clock: Clock,
     /// The address of firmware's entry.
@@ -122,6 +124,7 @@ impl Timing {
         let now = |thread: &Thread| thread.time.cycles();
         let mut timing = Self {
             settings,
+            processor: description.processor(),
             clock: description.clock(),
             firmware: firmware.entry,
             threads_per_core,

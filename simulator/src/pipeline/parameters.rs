@@ -1,6 +1,8 @@
 //! What the core costs: the tables `[timing.core]`, `[timing.latency]`, `[timing.special]` and
 //! `[timing.wake]` of `machines/*.toml`.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{DescriptionError, error, parameters};
@@ -12,17 +14,17 @@ parameters! {
     /// Widths, windows and the front end.
     pub struct CoreParameters / CoreFile in "timing.core" {
         /// Operations that are dispatched in a cycle.
-        dispatch_width: "operations",
+        dispatch_width: [Slices] "operations",
         /// Of them, branches.
-        dispatch_branches: "operations",
+        dispatch_branches: [Slices] "operations",
         /// Operations that a pair of threads dispatches in a cycle in SMT4.
-        dispatch_width_pair: "operations",
+        dispatch_width_pair: [Slices] "operations",
         /// Operations in flight with one thread; half of it with two, a quarter with four.
-        window: "operations",
+        window: [Slices] "operations",
         /// Operations other than branches that were dispatched and have not issued, of all threads.
         issue_queue: "operations",
         /// How many threads share a part of it in SMT4.
-        issue_queue_threads: "threads",
+        issue_queue_threads: [Slices] "threads",
         /// Branches that were dispatched and have not issued, of all threads.
         branch_queue: "operations",
         /// Bytes of an aligned block of instructions, which is fetched in a cycle.
@@ -32,11 +34,11 @@ parameters! {
         /// Instructions fetched and not yet dispatched, with one thread; divided like the window.
         instruction_buffer: "instructions",
         /// Execution slices.
-        slices: "operations",
+        slices: [Slices] "operations",
         /// Address generators.
-        address_generators: "operations",
+        address_generators: [Slices] "operations",
         /// Slices, with their address generators and queues, that a pair of threads has in SMT4.
-        slices_pair: "operations",
+        slices_pair: [Slices] "operations",
         /// Branch units.
         branch_units: "operations",
         /// Fixed-point dividers.
@@ -56,9 +58,9 @@ parameters! {
         /// How long the decimal unit begins nothing else after a decimal floating-point operation.
         decimal_busy: "cycles",
         /// The same after a quad-precision product.
-        quad_multiply_busy: "cycles",
+        quad_multiply_busy: [Quad] "cycles",
         /// The same after a quad-precision quotient or root.
-        quad_divide_busy: "cycles",
+        quad_divide_busy: [Quad] "cycles",
         /// Loads in flight, divided like the window.
         load_queue: "operations",
         /// Stores that have not drained, divided like the window.
@@ -76,7 +78,7 @@ parameters! {
         /// Lost at dispatch by an instruction of more operations.
         microcode: "cycles",
         /// From the fetch of a taken branch to that of its target, one thread.
-        taken_branch: "cycles",
+        taken_branch: [TargetTable] "cycles",
         /// The same with several threads.
         taken_branch_shared: "cycles",
         /// The same of a return, whose target the link stack has.
@@ -93,12 +95,48 @@ parameters! {
 }
 
 parameters! {
+    /// Groups of instructions, and pipes of several kinds.
+    pub struct GroupParameters / GroupFile in "timing.groups" {
+        /// Operations of a group with one thread, other than branches.
+        operations: "operations",
+        /// Branches of a group with one thread; the last of them ends it.
+        branches: "operations",
+        /// Operations of a group with several threads, of which two dispatch one each.
+        operations_shared: "operations",
+        /// Branches of such a group.
+        branches_shared: "operations",
+        /// Groups in flight with one thread; there are twice as many of those with several threads, for all.
+        in_flight: "groups",
+        /// Threads that share one part of what is divided, as much as one thread alone has.
+        threads_whole: "threads",
+        /// Pipes for any fixed-point operation.
+        fixed_pipes: "operations",
+        /// Pipes for loads, stores and simple fixed-point operations.
+        store_pipes: "operations",
+        /// Pipes for loads, stores' data and simple fixed-point operations.
+        load_pipes: "operations",
+        /// Pipes for floating point and vectors.
+        vector_pipes: "operations",
+        /// A simple fixed-point operation in a pipe of loads or stores.
+        simple_elsewhere: "cycles",
+        /// From a simple fixed-point result to an address, beyond what others wait.
+        to_address: "cycles",
+        /// How long a fixed-point pipe is busy with a quotient of doublewords; the divider of words has its own key.
+        divide_doubleword_busy: "cycles",
+        /// Operations on condition fields that were dispatched and have not issued.
+        condition_queue: "operations",
+    }
+}
+
+parameters! {
     /// From issue to the use of the result.
     pub struct LatencyParameters / LatencyFile in "timing.latency" {
         /// Simple fixed-point.
         fixed: "cycles",
         /// Counting bits.
         count: "cycles",
+        /// A condition that a fixed-point operation makes, where it takes its own time.
+        compare: [Groups] "cycles",
         /// Product.
         multiply: "cycles",
         /// Quotient of words.
@@ -154,11 +192,11 @@ parameters! {
         /// Ciphers, hashes and carry-less products.
         crypto: "cycles",
         /// Quad-precision sums and conversions.
-        quad: "cycles",
+        quad: [Quad] "cycles",
         /// Quad-precision product, and conversions of decimal integers.
-        quad_multiply: "cycles",
+        quad_multiply: [Quad] "cycles",
         /// Quad-precision quotient and root.
-        quad_divide: "cycles",
+        quad_divide: [Quad] "cycles",
         /// A move between a GPR and a VSR.
         vector_move: "cycles",
         /// A move to or from VSCR.
@@ -243,18 +281,26 @@ parameters! {
 }
 
 parameters! {
-    /// From what wakes a thread to its first instruction, by what its `stop` reached.
+    /// From what wakes a thread to its first instruction, by what its power saving reached.
     pub struct WakeParameters / WakeFile in "timing.wake" {
         /// PSSCR\[ESL, EC\]=0: nothing was given up.
-        lite: "ns",
+        lite: [Stop] "ns",
         /// Level 0 with state loss.
-        level_0: "ns",
+        level_0: [Stop] "ns",
         /// Level 1.
-        level_1: "ns",
+        level_1: [Stop] "ns",
         /// Level 2 and 3.
-        level_2: "ns",
+        level_2: [Stop] "ns",
         /// From level 4 on.
-        deep: "ns",
+        deep: [Stop] "ns",
+        /// After `doze`.
+        doze: [Nap] "ns",
+        /// After `nap`.
+        nap: [Nap] "ns",
+        /// After `sleep`.
+        sleep: [Nap] "ns",
+        /// After `rvwinkle`.
+        winkle: [Nap] "ns",
     }
 }
 
@@ -271,6 +317,8 @@ impl SpecialParameters {
 pub struct Parameters {
     /// `[timing.core]`.
     pub core: CoreParameters,
+    /// `[timing.groups]`.
+    pub groups: GroupParameters,
     /// `[timing.latency]`.
     pub latency: LatencyParameters,
     /// `[timing.special]`.
@@ -279,24 +327,88 @@ pub struct Parameters {
     pub wake: WakeParameters,
 }
 
-impl CoreParameters {
+impl Parameters {
+    /// Whether instructions are dispatched in groups.
+    #[inline]
+    #[must_use]
+    pub fn has_groups(&self) -> bool {
+        self.groups.in_flight > 0
+    }
+
     /// Checks that a core can be made of it.
     ///
     /// # Errors
     /// [`DescriptionError`] that names the key.
     pub fn check(&self) -> Result<(), DescriptionError> {
-        let ranges = [
+        self.core.check(self.has_groups())
+    }
+}
+
+/// Checks that values are in their ranges.
+fn in_ranges(
+    table: &str,
+    ranges: impl IntoIterator<Item = (&'static str, u64, RangeInclusive<u64>)>,
+) -> Result<(), DescriptionError> {
+    for (name, value, range) in ranges {
+        if !range.contains(&value) {
+            let (low, high) = (range.start(), range.end());
+            return Err(error(format!(
+                "{table}.{name} = {value} is out of range; it must be {low} to {high}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl GroupParameters {
+    /// Operations in flight at most, in groups that are full.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.in_flight * (self.operations + self.branches)
+    }
+
+    /// Checks that values are in their ranges.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] that names the key.
+    pub fn check(&self) -> Result<(), DescriptionError> {
+        let pipes = 2..=8;
+        in_ranges(
+            "timing.groups",
+            [
+                ("operations", self.operations, 4..=16),
+                ("branches", self.branches, 1..=4),
+                ("operations_shared", self.operations_shared, 3..=16),
+                ("branches_shared", self.branches_shared, 1..=4),
+                ("in_flight", self.in_flight, 8..=256),
+                ("threads_whole", self.threads_whole, 1..=8),
+                ("fixed_pipes", self.fixed_pipes, pipes.clone()),
+                ("store_pipes", self.store_pipes, pipes.clone()),
+                ("load_pipes", self.load_pipes, pipes.clone()),
+                ("vector_pipes", self.vector_pipes, pipes),
+                ("condition_queue", self.condition_queue, 1..=256),
+            ],
+        )
+    }
+}
+
+impl CoreParameters {
+    /// Checks that a core can be made of it, which dispatches groups or does not.
+    fn check(&self, has_groups: bool) -> Result<(), DescriptionError> {
+        let of_slices = [
             ("dispatch_width", self.dispatch_width, 1..=16),
             ("dispatch_branches", self.dispatch_branches, 1..=16),
             ("dispatch_width_pair", self.dispatch_width_pair, 1..=16),
-            ("window", self.window, 32..=4096),
-            ("issue_queue", self.issue_queue, 8..=4096),
             ("issue_queue_threads", self.issue_queue_threads, 1..=4),
-            ("branch_queue", self.branch_queue, 1..=4096),
             ("slices_pair", self.slices_pair, 2..=16),
-            ("instruction_buffer", self.instruction_buffer, 32..=4096),
             ("slices", self.slices, 2..=16),
             ("address_generators", self.address_generators, 2..=16),
+        ];
+        let ranges = [
+            ("window", self.window, 32..=4096),
+            ("issue_queue", self.issue_queue, 8..=4096),
+            ("branch_queue", self.branch_queue, 1..=4096),
+            ("instruction_buffer", self.instruction_buffer, 32..=4096),
             ("branch_units", self.branch_units, 1..=15),
             ("dividers", self.dividers, 2..=16),
             ("load_queue", self.load_queue, 4..=4096),
@@ -310,14 +422,8 @@ impl CoreParameters {
             ("very_low_priority", self.very_low_priority, 1..=1_000_000),
             ("priority_weight", self.priority_weight, 1..=16),
         ];
-        for (name, value, range) in ranges {
-            if !range.contains(&value) {
-                let (low, high) = (range.start(), range.end());
-                return Err(error(format!(
-                    "timing.core.{name} = {value} is out of range; it must be {low} to {high}"
-                )));
-            }
-        }
+        let of_slices = of_slices.into_iter().filter(|_| !has_groups);
+        in_ranges("timing.core", of_slices.chain(ranges))?;
         let longest = ENGINE_CYCLES as u64 / self.window;
         let busy = [
             ("divider_busy", self.divider_busy),

@@ -1,15 +1,16 @@
 //! The issue queues of a core: an operation holds an entry from its dispatch until it issues.
 //!
-//! Branches have a queue of their own. Threads share the other, all of it or in SMT4 a part, and nothing divides what
+//! Branches have a queue of their own, and on POWER8 operations on condition fields. Threads share the other, all of it or in SMT4 a part, and nothing divides what
 //! they share, so one whose operations wait for each other can hold nearly all of it.
 //! Whoever comes next takes an entry that became free; [`sharing`](super::sharing) says who that is. Operations are
 //! dispatched in order of time, so entries are given back by a clock that only goes on.
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::CoreParameters;
+use super::parameters::Parameters;
 use super::ready::Ready;
 use super::units::Units;
+use super::units::power8::Pipes;
 use crate::ledger::Cause;
 
 /// Cycles that the clock's face tells apart; a power of two. What issues later waits beside it.
@@ -30,16 +31,27 @@ pub struct Queues {
     /// Of all slices, and the parts of it where it is divided.
     slices: [Queue; 5],
     branches: Queue,
+    /// Of the pipe for condition fields, where there is one.
+    conditions: Queue,
 }
 
 impl Queues {
     /// Empty queues.
     #[must_use]
-    pub fn new(parameters: &CoreParameters) -> Self {
-        let all = Queue::new(parameters.issue_queue);
-        let part = || Queue::new(parameters.issue_queue * parameters.issue_queue_threads / 4);
-        let branches = Queue::new(parameters.branch_queue);
-        Self { slices: [all, part(), part(), part(), part()], branches }
+    pub fn new(parameters: &Parameters) -> Self {
+        let Parameters { core, groups, .. } = parameters;
+        let all = Queue::new(core.issue_queue);
+        let entries = if parameters.has_groups() {
+            core.issue_queue / 2
+        } else {
+            core.issue_queue * core.issue_queue_threads / 4
+        };
+        let part = || Queue::new(entries);
+        Self {
+            slices: [all, part(), part(), part(), part()],
+            branches: Queue::new(core.branch_queue),
+            conditions: Queue::new(groups.condition_queue),
+        }
     }
 
     /// The queue of an operation that takes `units`, where its thread has `part` of that of the slices, or all of it.
@@ -47,6 +59,8 @@ impl Queues {
     pub fn of(&mut self, units: Units, part: Option<usize>) -> &mut Queue {
         if units.branch {
             &mut self.branches
+        } else if units.pipes.has(Pipes::CONDITION) {
+            &mut self.conditions
         } else {
             &mut self.slices[part.map_or(0, |part| 1 + part)]
         }
@@ -57,6 +71,7 @@ impl Queues {
     pub fn look(&mut self) {
         self.slices.iter_mut().for_each(|queue| _ = queue.full_until());
         self.branches.full_until();
+        self.conditions.full_until();
     }
 
     /// The cycle before which nobody has an entry of the queue of [`of`](Self::of), as it was found last.
@@ -67,6 +82,8 @@ impl Queues {
             0
         } else if units.branch {
             self.branches.full_until
+        } else if units.pipes.has(Pipes::CONDITION) {
+            self.conditions.full_until
         } else {
             self.slices[part.map_or(0, |part| 1 + part)].full_until
         }

@@ -64,10 +64,39 @@ pub struct Core {
     divisor: u64,
     /// Whether several threads run.
     is_shared: bool,
-    /// Whether each pair of threads has a superslice in SMT4.
-    is_divisible: bool,
-    /// How many threads share a part of the issue queue in SMT4.
+    halves: Halves,
+    /// How many threads share a part of the issue queue in SMT4; 0 where each half has one.
     queue_threads: usize,
+}
+
+/// Which threads have which half of a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Halves {
+    /// With four threads each pair has half of the dispatch slots, and a superslice if that is `divided`.
+    Pairs { divided: bool },
+    /// POWER8: with several threads the even ones have one, the odd ones the other.
+    Parity,
+}
+
+impl Halves {
+    /// The half whose dispatch slots thread `member` shares where each has a part in `divisor`, `None` if all do.
+    #[inline]
+    fn lane(self, member: usize, divisor: u64) -> Option<usize> {
+        match self {
+            Self::Pairs { .. } => (divisor >= 4).then_some(member / 2),
+            Self::Parity => (divisor >= 2).then_some(member % 2),
+        }
+    }
+
+    /// The half whose units it has.
+    #[inline]
+    fn units(self, member: usize, divisor: u64) -> Option<usize> {
+        match self {
+            Self::Pairs { divided: false } => None,
+            Self::Pairs { divided: true } => (divisor >= 4).then_some(member / 2 % 2),
+            Self::Parity => self.lane(member, divisor),
+        }
+    }
 }
 
 impl Core {
@@ -75,14 +104,18 @@ impl Core {
     #[must_use]
     pub fn new(parameters: &Parameters, threads: usize) -> Self {
         Self {
-            ports: Ports::new(&parameters.core),
+            ports: Ports::new(parameters),
             tables: Tables::new(&parameters.core),
-            queues: Queues::new(&parameters.core),
-            is_divisible: parameters.core.slices_pair < parameters.core.slices,
-            queue_threads: parameters.core.issue_queue_threads.clamp(1, 4) as usize,
+            queues: Queues::new(parameters),
+            halves: if parameters.has_groups() {
+                Halves::Parity
+            } else {
+                Halves::Pairs { divided: parameters.core.slices_pair < parameters.core.slices }
+            },
+            queue_threads: parameters.core.issue_queue_threads.min(4) as usize,
             misses: vec![(u64::MAX, 0); parameters.core.miss_queue.max(1) as usize],
             members: vec![Member::default(); threads],
-            slots: vec![0; threads.div_ceil(2)],
+            slots: vec![0; threads.div_ceil(2).max(2)],
             had: 0,
             operations: 0,
             version: 1,
@@ -91,7 +124,7 @@ impl Core {
         }
     }
 
-    /// One in how many parts each thread has of what is divided statically: 1, 2 or 4.
+    /// One in how many parts each thread has of what is divided statically: 1, 2, 4 or 8.
     #[inline]
     #[must_use]
     pub fn divisor(&self) -> u64 {
@@ -132,20 +165,23 @@ impl Core {
     }
 
     fn lane(&self, member: usize) -> usize {
-        if self.divisor < 4 { 0 } else { member / 2 }
+        self.halves.lane(member, self.divisor).unwrap_or(0)
     }
 
     /// The superslice that thread `member` has, `None` if it has all of them.
     #[inline]
     #[must_use]
     pub fn superslice(&self, member: usize) -> Option<usize> {
-        (self.is_divisible && self.divisor >= 4).then_some(member / 2 % 2)
+        self.halves.units(member, self.divisor)
     }
 
     /// The part of the issue queue that thread `member` has, `None` if it shares all of it.
     #[inline]
     #[must_use]
     pub fn part(&self, member: usize) -> Option<usize> {
+        if self.queue_threads == 0 {
+            return self.halves.units(member, self.divisor);
+        }
         let is_divided = self.divisor >= 4 && self.queue_threads < 4;
         is_divided.then_some(member % 4 / self.queue_threads)
     }
@@ -213,13 +249,13 @@ impl Core {
 
     /// The share of thread `own` of this core.
     #[must_use]
-    pub fn share(&self, own: usize, parameters: &CoreParameters, free: CauseSet) -> Share {
+    pub fn share(&self, own: usize, parameters: &Parameters, free: CauseSet) -> Share {
         let whole = Share::whole(parameters, self.divisor);
         let me = &self.members[own];
         let is_less = |other: &Member| other.priority > VERY_LOW;
         let is_polling = me.priority == VERY_LOW && self.others(own).any(is_less);
         if is_polling && !free.contains(Cause::DispatchPriority) {
-            let slot = PARTS * parameters.very_low_priority;
+            let slot = PARTS * parameters.core.very_low_priority;
             Share { slot, cause: Cause::DispatchPriority, ..whole }
         } else {
             whole

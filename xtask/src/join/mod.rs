@@ -73,7 +73,8 @@ pub(crate) fn files(root: &Path) -> Result<[Joined; 5]> {
             paths.sort();
         }
         let texts = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-        let of_parts = join(&is, &texts, parts).with_context(|| format!("joining {path} of {parts}"))?;
+        let of_parts =
+            join(&is, &texts, parts).with_context(|| format!("joining {path} of {parts}"))?;
         anyhow::Ok(Joined { path, parts, is, of_parts })
     };
     let mut claims = file("CLAIMS.md", "docs/claims", |is, parts, _| claims(is, parts))?;

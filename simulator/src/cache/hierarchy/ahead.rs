@@ -39,16 +39,15 @@ impl Hierarchy {
     pub(super) fn look_ahead(&mut self, request: &Request, core: usize, level: Level) {
         let first = |last| (1, last);
         if request.kind == Kind::Fetch {
-            if self.cores[core].fetches_ahead {
-                self.fetch_ahead(request, core, 1, first(self.prefetch.instruction_lines), true);
-            }
+            let lines = self.cores[core].instruction_lines;
+            self.fetch_ahead(request, core, 1, first(lines), true);
             return;
         }
         let line = request.address >> LINE_LOG2;
         if let Some(ahead) = self.cores[core].streams.follow(line, &self.prefetch) {
             self.fetch_ahead(request, core, ahead.stride, ahead.first_level, true);
             self.fetch_ahead(request, core, ahead.stride, ahead.third_level, false);
-        } else if matches!(level, Level::Memory | Level::ChipMemory | Level::Bandwidth) {
+        } else if level.is_memory() {
             self.fetch_ahead(request, core, 1, first(self.prefetch.scattered_lines), false);
         }
     }

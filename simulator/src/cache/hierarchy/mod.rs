@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use self::pair::Pair;
 use super::array::Array;
-use super::bandwidth::Bandwidth;
 use super::exchange::{Exchange, Rules};
 use super::latency::Latencies;
 use super::line::{Bringer, Line};
+use super::memory::Memory;
 use super::parameters::{CacheParameters, PrefetchParameters};
 use super::prefetch::Streams;
 use super::{Answer, CacheMisses, Kind, LINE_LOG2, Request};
@@ -42,7 +42,8 @@ struct Core {
     data: Array<Line>,
     instructions: Array<Line>,
     streams: Streams,
-    fetches_ahead: bool,
+    /// Lines of instructions that are fetched ahead.
+    instruction_lines: u64,
 }
 
 /// What a thread wants of a line that wanders.
@@ -61,10 +62,12 @@ pub enum Wish {
 pub struct Hierarchy {
     /// The core of each thread.
     core_of: Vec<usize>,
+    /// The most threads that a core of this kind can run.
+    threads_max: u64,
     cores: Vec<Core>,
     pairs: Vec<Pair>,
-    /// The channels of each chip's memory.
-    memories: Vec<Vec<Bandwidth>>,
+    /// Of each chip.
+    memories: Vec<Memory>,
     /// First line, line behind the last one, and chip of each region of memory.
     homes: Vec<(u64, u64, usize)>,
     latencies: Latencies,
@@ -82,7 +85,10 @@ impl Hierarchy {
         let timing = description.timing().expect(MODELLED);
         let cache = timing.cache.values(bound);
         let memory = timing.memory.values(bound);
-        let prefetch = timing.prefetch.values(bound);
+        let mut prefetch = timing.prefetch.values(bound);
+        if timing.prefetch.instruction_lines_shared.is_none() {
+            prefetch.instruction_lines_shared = prefetch.instruction_lines;
+        }
         let (chips, cores_per_chip, _) = description.topology();
         let (chips, cores_per_chip) = (chips as usize, cores_per_chip as usize);
         let shared = cache.cores_per_l2 as usize;
@@ -100,9 +106,6 @@ impl Hierarchy {
             }
         }
         let clock = description.clock();
-        let lines_per_second = memory.bandwidth as f64 * 1e6 / (1 << LINE_LOG2) as f64;
-        let channel = clock.core_hz as f64 * memory.channels as f64 / lines_per_second;
-        let channels = vec![Bandwidth::new(channel); memory.channels as usize];
         // Places in memory leave the holes between regions out.
         let homes = description.memory().into_iter().scan(0, |end, region| {
             let begin = *end;
@@ -112,9 +115,10 @@ impl Hierarchy {
         Self {
             misses: vec![CacheMisses::default(); description.core_of_threads().len()],
             core_of: description.core_of_threads(),
+            threads_max: description.processor().facts().threads_max().into(),
             cores,
             pairs,
-            memories: vec![channels; chips],
+            memories: vec![Memory::new(&memory, clock); chips],
             homes: homes.collect(),
             latencies: Latencies::new(&cache, &memory, clock, free),
             prefetch,
@@ -147,9 +151,13 @@ impl Hierarchy {
         self.misses[thread]
     }
 
-    /// Instructions are fetched ahead in `core`, or are not: that depends on its SMT mode.
-    pub fn set_fetches_ahead(&mut self, core: usize, fetches_ahead: bool) {
-        self.cores[core].fetches_ahead = fetches_ahead;
+    /// The SMT mode of `core` changes: so many threads share what is divided.
+    pub fn set_mode(&mut self, core: usize, threads: u64) {
+        self.cores[core].instruction_lines = match threads {
+            1 => self.prefetch.instruction_lines,
+            _ if threads >= self.threads_max => 0,
+            _ => self.prefetch.instruction_lines_shared,
+        };
     }
 
     /// Makes an access of a thread beside others: it waits for what they stored, and they for what it stores.
@@ -251,7 +259,7 @@ impl Core {
             data: array(cache.l1d_bytes, cache.l1d_ways),
             instructions: array(cache.l1i_bytes, cache.l1i_ways),
             streams: Streams::new(prefetch.streams),
-            fetches_ahead: true,
+            instruction_lines: prefetch.instruction_lines,
         }
     }
 }

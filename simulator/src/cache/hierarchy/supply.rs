@@ -9,6 +9,7 @@ use super::pair::{Pair, Want};
 use crate::cache::Kind;
 use crate::cache::latency::Level;
 use crate::cache::line::{Line, NOBODY};
+use crate::cache::memory::Found;
 use crate::ledger::Side;
 
 /// Another pair that has a line.
@@ -82,26 +83,23 @@ impl Hierarchy {
         let Want { line, kind, at, patience, .. } = *want;
         // What lies outside of all regions is as far as the chip's own memory.
         let home = self.home(line).unwrap_or(chip);
-        let level = if home == chip { Level::Memory } else { Level::ChipMemory };
-        let begin = self.channel(home, line, at, patience)?;
+        let Found { begin, is_in_l4 } = self.memories[home].read(line, at, patience)?;
+        let level = match (home == chip, is_in_l4) {
+            (true, true) => Level::L4,
+            (true, false) => Level::Memory,
+            (false, true) => Level::ChipL4,
+            (false, false) => Level::ChipMemory,
+        };
         let wait = self.latencies.wait(kind, Level::Bandwidth, begin - at);
         let way = self.latencies.of(kind, level);
         let decided = if wait > way { Level::Bandwidth } else { level };
         Some(Line::new(decided, at + wait + way))
     }
 
-    /// Takes a slot of the memory channel that has `line`. Which channel a line lies in is not published;
-    /// higher bits of its number are mixed in, so that no stride keeps one channel busy.
-    fn channel(&mut self, chip: usize, line: u64, at: u64, patience: u64) -> Option<u64> {
-        let channels = &mut self.memories[chip];
-        let index = (line ^ line >> 7 ^ line >> 14) as usize % channels.len();
-        channels[index].reserve(at, patience)
-    }
-
-    /// Writes a line back to memory: nobody waits for it, but it takes its time on the channel.
+    /// Writes a line back to memory.
     pub(super) fn write_back(&mut self, line: u64, at: u64) {
         let home = self.home(line).unwrap_or(0);
-        self.channel(home, line, at, u64::MAX);
+        self.memories[home].write(line, at);
     }
 
     /// Takes a line out of every pair but `pair`, for a store of `evictor`.

@@ -7,7 +7,8 @@
 //! not found.
 //!
 //! A core has an instruction ERAT that its threads share, and two data ERATs, for even and for odd threads,
-//! as POWER8 has; with one thread the two hold the same, as much as one.
+//! as POWER8 has; with one thread the two hold the same, as much as one. POWER8 has a second data ERAT behind them,
+//! which all threads share here.
 
 mod radix;
 mod spaces;
@@ -90,6 +91,8 @@ pub struct TranslationMisses {
 struct Core {
     instructions: Array<Known>,
     data: Vec<Array<Known>>,
+    /// Behind those, where there is one.
+    second: Option<Array<Known>>,
     tlb: Tlb,
     walker: Walker,
 }
@@ -120,6 +123,8 @@ impl Translations {
         let core = Core {
             instructions: erat(parameters.ierat_entries),
             data: vec![erat(parameters.derat_entries); parameters.derat_arrays as usize],
+            second: (parameters.second_derat_entries > 0)
+                .then(|| erat(parameters.second_derat_entries)),
             tlb: Tlb::new(&parameters),
             walker: Walker::new(&parameters),
         };
@@ -191,6 +196,15 @@ impl Translations {
         self.misses[thread].erat += 1;
         let erat_cost = self.free.cost(request.cause(false), self.parameters.erat_miss);
         let core = &mut self.cores[core];
+        if !request.is_fetch
+            && let Some(second) = &mut core.second
+            && let Some((tag, known)) =
+                tags.iter().find_map(|&tag| Some((tag, *second.touch(tag, side)?)))
+        {
+            let cost = self.free.cost(request.cause(false), self.parameters.second_derat_miss);
+            let known = Known { ready: known.ready.max(at + cost), ..known };
+            return self.keep_first(request, tag, known);
+        }
         if let Some((tag, known)) = core.tlb.find(&tags, of, side) {
             let soonest = at + erat_cost;
             let is_walked = known.is_walked && known.ready > soonest;
@@ -245,8 +259,18 @@ impl Translations {
         self.spaces.current(request.thread, space)
     }
 
-    /// Puts a page into the ERAT that missed it.
+    /// Puts a page into the ERATs that missed it.
     fn keep(&mut self, request: &TranslationRequest, tag: u64, known: Known) -> Answer {
+        let side = request.owner.side();
+        let second = &mut self.cores[self.places[request.thread].0].second;
+        if let Some(second) = second.as_mut().filter(|_| !request.is_fetch) {
+            second.install(tag, side, known, side);
+        }
+        self.keep_first(request, tag, known)
+    }
+
+    /// Puts a page into the first ERAT.
+    fn keep_first(&mut self, request: &TranslationRequest, tag: u64, known: Known) -> Answer {
         let side = request.owner.side();
         let erat = erat(&mut self.cores, &self.places, request);
         let is_lost = erat.take_loss(tag, side);
@@ -314,6 +338,6 @@ impl Known {
 
 impl Core {
     fn erats(&mut self) -> impl Iterator<Item = &mut Array<Known>> {
-        self.data.iter_mut().chain([&mut self.instructions])
+        self.data.iter_mut().chain(&mut self.second).chain([&mut self.instructions])
     }
 }

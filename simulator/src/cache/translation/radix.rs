@@ -46,8 +46,9 @@ fn place(spaces: &mut Spaces, key: WalkKey) -> (usize, u64) {
 
 impl Directories {
     pub(super) fn new(parameters: &TranslationParameters) -> Self {
-        let ways = parameters.walk_cache_ways;
-        let level = Array::new(parameters.walk_cache_entries / ways, ways);
+        // One entry where there are no radix trees, for the entry of the partition table.
+        let ways = parameters.walk_cache_ways.max(1);
+        let level = Array::new((parameters.walk_cache_entries / ways).max(1), ways);
         Self { levels: [level.clone(), level.clone(), level] }
     }
 

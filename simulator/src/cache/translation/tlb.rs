@@ -34,11 +34,13 @@ impl Tlb {
             tlb_ways,
             ..
         } = *parameters;
-        let sets = tlb_entries / tlb_ways;
+        // Without radix trees there is no half that they could not use.
+        let entries = if tlb_entries == 0 { tlb_entries_hashed } else { tlb_entries };
+        let sets = entries / tlb_ways;
         let array = || Array::new(sets, tlb_ways);
         Self {
             any: array(),
-            hashed: (tlb_entries_hashed > tlb_entries).then(array),
+            hashed: (tlb_entries_hashed > entries).then(array),
             class_bit: sets,
             is_taken_away: tlb_entries_mixed < tlb_entries_hashed,
         }

@@ -24,7 +24,7 @@ impl Pipeline {
         self.share(context);
         let held = self.held(operation, context.thread.cia);
         let special = self.special_hold(context, operation).map_or(0, |(_, at, _)| at);
-        held.at().max(special).max(self.dispatch.own_slot())
+        held.at().max(special).max(self.dispatch.own_slot(operation, held, &self.share))
     }
 
     /// Dispatches an instruction.
@@ -43,7 +43,7 @@ impl Pipeline {
             held = held.later(self.chain.step(from, at, cause, account));
         }
         if !operation.units.is_none() && !free.contains(Cause::DispatchQueue) {
-            let at = held.at().max(self.dispatch.own_slot());
+            let at = held.at().max(self.dispatch.own_slot(operation, held, &self.share));
             let queue = context.core.queues.of(operation.units, self.part);
             held = held.later(queue.room(member, at));
         }
@@ -87,7 +87,7 @@ impl Pipeline {
     fn share(&mut self, context: &Context<'_>) {
         if self.share_version != context.core.version() {
             self.share_version = context.core.version();
-            let parameters = &context.parameters.core;
+            let parameters = context.parameters;
             self.share = context.core.share(context.member, parameters, context.free);
             self.superslice = context.core.superslice(context.member);
             self.part = context.core.part(context.member);

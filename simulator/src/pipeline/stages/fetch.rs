@@ -66,15 +66,15 @@ impl Pipeline {
             }
             return;
         };
-        let entries = (parameters.core.link_stack / self.share.divisor) as usize;
+        let entries = self.share.link_stack as usize;
         let tables = &mut context.core.tables;
         let history = &mut self.history;
         let predicted =
             tables.predict(history, kind, address, taken_to, operation.is_call, entries);
         let core = &parameters.core;
         let dispatched = self.dispatch.last();
-        // The branch target cache helps a thread that has the core for itself, and says what was last.
-        let has_targets = self.share.divisor == 1;
+        // The branch target cache says what was last.
+        let has_targets = self.share.has_targets;
         if predicted == Prediction::Wrong && !free.contains(Cause::FetchMispredict) {
             let at = issued.at() + core.mispredict;
             let refilled = self.chain.step(issued, at, Cause::FetchMispredict, account);

@@ -96,7 +96,7 @@ impl Pipeline {
         registers[UNREAD] = Ready::default();
         Self {
             front: FrontEnd::new(&parameters.core, now),
-            dispatch: Dispatch::new(&parameters.core, now),
+            dispatch: Dispatch::new(parameters, now),
             history: History::default(),
             registers: registers.into(),
             chain: Chain::new(thread, parameters.core.window, now),
@@ -111,7 +111,7 @@ impl Pipeline {
             drained: nothing,
             forwarding: Forwarding::default(),
             line: NONE,
-            share: Share::whole(&parameters.core, 1),
+            share: Share::whole(parameters, 1),
             share_version: 0,
             superslice: None,
             part: None,
@@ -133,17 +133,18 @@ impl Pipeline {
         let dispatched = self.dispatch(context, executed);
         let bound = Ready::new(dispatched.at, Cause::DispatchWidth);
         let bound = bound.later(self.operands(context, executed));
-        let mut issued = bound;
+        let (mut issued, mut more) = (bound, 0);
         if !operation.units.is_none() {
             let member = context.member;
             let Operation { units, engine, .. } = *operation;
-            let at = context.core.ports.issue(units, engine, self.superslice, bound.at());
+            let at;
+            (at, more) = context.core.ports.issue(units, engine, self.superslice, bound.at());
             let at = free.cost(Cause::IssuePort, at).max(bound.at());
             issued = self.chain.step(bound, at, Cause::IssuePort, account);
             let entries = operation.operations.min(context.parameters.core.cracked);
             context.core.queues.of(units, self.part).take(member, dispatched.at, entries, issued);
         }
-        let finished = self.execute(context, executed, issued);
+        let finished = self.execute(context, executed, issued, more);
         if finished.at() > self.completed.at() {
             self.completed = finished;
         }
@@ -206,17 +207,44 @@ impl Pipeline {
         if operation.is_plain {
             return ready;
         }
+        let to_address =
+            context.free.cost(Cause::LatencyFixed, context.parameters.groups.to_address);
+        if operation.operand.is_some() && to_address > 0 {
+            ready = self.to_address(operation, ready, to_address, account);
+        }
         self.special_constraints(context, executed, ready)
     }
 
-    /// When the result of an instruction is there that was issued when `issued` says.
+    /// What makes an address or a store's data of a fixed-point result waits `more` cycles longer than `ready`.
+    fn to_address(
+        &mut self,
+        operation: &Operation,
+        mut ready: Ready,
+        more: u64,
+        account: Account,
+    ) -> Ready {
+        for register in operation.effects.sources {
+            let result = self.registers[register];
+            let is_fixed =
+                matches!(result.reason().cause(), Cause::LatencyFixed | Cause::LatencyMultiply);
+            if is_fixed && result.at() + more > ready.at() {
+                ready = self.chain.step(result, result.at() + more, Cause::LatencyFixed, account);
+            }
+        }
+        ready
+    }
+
+    /// When the result of an instruction is there that was issued when `issued` says, and whose unit takes `more` cycles
+    /// than others.
     fn execute(
         &mut self,
         context: &mut Context<'_>,
         executed: &Executed<'_>,
         issued: Ready,
+        more: u64,
     ) -> Ready {
         let Operation { class, cause, latency: mut own, .. } = *executed.operation;
+        own += context.free.cost(cause, more);
         let mut loaded = issued;
         if !executed.operation.is_plain {
             if class == Class::Isync && self.is_context_altered {
@@ -265,6 +293,13 @@ impl Pipeline {
             let carried = self.chain.step(issued, at, Cause::LatencyFixed, account);
             for register in Registers::CARRY {
                 self.registers[register] = carried;
+            }
+        }
+        if operation.compares && parameters.latency.compare > 0 {
+            let at = issued.at() + free.cost(Cause::LatencyCondition, parameters.latency.compare);
+            let compared = self.chain.step(issued, at, Cause::LatencyCondition, account);
+            for register in operation.effects.targets.and(Registers::CONDITION) {
+                self.registers[register] = compared;
             }
         }
         if !operation.is_plain {

@@ -1,4 +1,9 @@
 //! An instruction as the pipeline sees it, made once from its word.
+//!
+//! `power8` and `power9` say how many internal operations it has there, and `power8` how it lies in groups.
+
+mod power8;
+mod power9;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::spr::{Spr, SprRow};
@@ -37,6 +42,10 @@ pub struct Operation {
     pub carries: bool,
     /// Internal operations: more than one if it is cracked.
     pub operations: u64,
+    /// Where it may be in a group.
+    pub grouping: Grouping,
+    /// Whether it makes a condition, which takes its own time.
+    pub compares: bool,
     /// Whether the sequencer makes them: more than three.
     pub is_microcode: bool,
     /// How its target and direction are predicted, if it is a branch.
@@ -51,6 +60,17 @@ pub struct Operation {
     pub operand: Option<Operand>,
     /// Whether a later `isync` has to wait for it.
     pub alters_context: bool,
+}
+
+/// Where an instruction may be in a group of instructions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grouping {
+    /// Anywhere.
+    Any,
+    /// The first.
+    First,
+    /// The only one.
+    Alone,
 }
 
 /// The operand in memory of an instruction.
@@ -103,19 +123,27 @@ impl Operation {
         let class = class(mnemonic, word);
         let effects =
             mnemonic.map_or_else(Effects::default, |mnemonic| Effects::of(mnemonic.row(), word));
-        let operations = operations(mnemonic, word, class, effects);
+        let (operations, grouping) = if parameters.has_groups() {
+            let operations = power8::operations(mnemonic, word, class, effects);
+            (operations, power8::grouping(mnemonic, class, effects))
+        } else {
+            (power9::operations(mnemonic, word, class, effects), Grouping::Any)
+        };
         Self {
             class,
             effects,
             sources: Walk::new(effects.sources, UNREAD),
             targets: Walk::new(effects.targets, UNWRITTEN),
-            units: Units::of(mnemonic, class, effects),
+            units: Units::of(mnemonic, class, effects, parameters.has_groups()),
             engine: engine(class, parameters),
             latency: free.cost(class.cause(), latency(class, word, parameters)),
             cause: class.cause(),
             is_plain: class.is_plain(),
             carries: class == Class::Fixed && !effects.targets.and(Registers::CARRY).is_empty(),
             operations,
+            grouping,
+            compares: class == Class::Fixed
+                && !effects.targets.and(Registers::CONDITION).is_empty(),
             is_microcode: operations > parameters.core.cracked,
             branch: branch(mnemonic, word).filter(|_| class == Class::Branch),
             is_call: class == Class::Branch && word.lk() && word != NEXT_ADDRESS,
@@ -145,23 +173,6 @@ fn latency(class: Class, word: Word, parameters: &Parameters) -> u64 {
         Class::SprRead if spr() == Some(Spr::Cfar) => parameters.special.cfar_read,
         Class::SprWrite if spr() == Some(Spr::Hdsisr) => parameters.special.hdsisr_write,
         _ => class.latency(parameters),
-    }
-}
-
-/// Internal operations (`docs/facts/power9-core.md#cracking`).
-fn operations(mnemonic: Option<Mnemonic>, word: Word, class: Class, effects: Effects) -> u64 {
-    use Mnemonic as M;
-    let registers = |count: u32| u64::from(count.max(1));
-    match mnemonic {
-        Some(M::Lmw | M::Stmw) => registers(32 - word.rt() as u32),
-        Some(M::Lswi | M::Stswi) => registers(word.nb().div_ceil(4)),
-        Some(M::Lswx | M::Stswx) => registers(32),
-        Some(M::Mtcrf) => registers(word.fxm().count_ones()),
-        Some(M::Lq | M::Stq | M::Lqarx | M::Stqcx | M::Lfdp | M::Lfdpx | M::Stfdp | M::Stfdpx) => 2,
-        _ => {
-            let update = u64::from(!effects.base.is_empty());
-            1 + update + u64::from(matches!(class, Class::LoadAlgebraic | Class::LoadSingle))
-        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! What passes for a thread without its executing anything: interrupts, sleep, changes of its core's SMT mode.
 
-use arch::registers::psscr;
+mod power8;
+mod power9;
+
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 
 use super::Timing;
@@ -25,16 +28,14 @@ impl Timing {
     /// `thread` woke from where it was asleep: it waited until its time.
     pub fn woke(&mut self, thread: &mut Thread, from: Activity) {
         self.charge_idle(thread, Cause::WaitStop);
-        let psscr = thread.spr(Spr::Psscr);
         let wake = &self.parameters.wake;
-        let nanoseconds = match psscr::PLS.get(psscr) {
+        let nanoseconds = match from {
+            Activity::Stopped => match self.processor {
+                Processor::Power8 => power8::wake(wake, thread),
+                Processor::Power9 => power9::wake(wake, thread),
+            },
             // `wait` is part of the pipeline.
-            _ if from != Activity::Stopped => 0,
-            _ if psscr & psscr::EC == 0 => wake.lite,
-            0 => wake.level_0,
-            1 => wake.level_1,
-            2 | 3 => wake.level_2,
-            _ => wake.deep,
+            _ => 0,
         };
         let cycles =
             (u128::from(nanoseconds) * u128::from(self.clock.core_hz)).div_ceil(1_000_000_000);
@@ -76,7 +77,7 @@ impl Timing {
             if divisor == before {
                 continue;
             }
-            self.memory.set_fetches_ahead(index, divisor < 4);
+            self.memory.set_mode(index, divisor);
             let cost = self.settings.free.cost(Cause::WaitMode, self.parameters.core.mode_change);
             for thread in members.iter() {
                 let owner = self.owners[thread.index];
@@ -110,7 +111,7 @@ pub(super) fn note_awake(core: &mut Core, threads: &[Thread]) {
 fn is_awake(thread: &Thread) -> bool {
     match thread.activity {
         Activity::Running | Activity::Waiting => true,
-        Activity::Stopped => thread.spr(Spr::Psscr) & psscr::ESL == 0,
+        Activity::Stopped => !thread.asked.loses_state,
         Activity::InFirmware => false,
     }
 }

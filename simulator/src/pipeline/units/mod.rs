@@ -1,8 +1,10 @@
 //! What an operation occupies of a core's units, and for how long.
 //!
-//! A core has two superslices of two slices each, and a slice has an address generator. An operation of 128 bits takes
+//! A core of POWER9 has two superslices of two slices each, and a slice has an address generator. An operation of 128 bits takes
 //! both slices of a superslice. Division, decimal arithmetic and ciphers have units of their own besides, which the
-//! operation goes on to from its slice.
+//! operation goes on to from its slice. POWER8's core has pipes of several kinds instead (`power8`).
+
+pub mod power8;
 
 use arch::instruction::Mnemonic;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,8 @@ pub struct Units {
     pub addresses: u8,
     /// Whether the branch unit is one of them.
     pub branch: bool,
+    /// Pipes, where a core has those.
+    pub pipes: power8::Pipes,
 }
 
 /// A unit that an operation goes on to, of which there are fewer than slices.
@@ -47,7 +51,10 @@ impl Units {
 
     /// What an instruction takes.
     #[must_use]
-    pub fn of(mnemonic: Option<Mnemonic>, class: Class, effects: Effects) -> Self {
+    pub fn of(mnemonic: Option<Mnemonic>, class: Class, effects: Effects, has_pipes: bool) -> Self {
+        if has_pipes {
+            return power8::units(mnemonic, class, effects);
+        }
         let wide = u8::from(is_wide(mnemonic, class));
         let update = u8::from(!effects.base.is_empty());
         let (slices, addresses, branch) = match class {
@@ -74,7 +81,7 @@ impl Units {
             Class::Tlbie | Class::Tlbiel | Class::FlushLine => (0, 1, false),
             _ => (1 + wide, 0, false),
         };
-        Self { slices, addresses, branch }
+        Self { slices, addresses, branch, ..Self::default() }
     }
 }
 
@@ -116,6 +123,9 @@ fn is_wide(mnemonic: Option<Mnemonic>, class: Class) -> bool {
 pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u64)> {
     let core = &parameters.core;
     let (engine, busy) = match class {
+        Class::DivideDoubleword | Class::DivideExtended if parameters.has_groups() => {
+            (Engine::FixedDivide, parameters.groups.divide_doubleword_busy)
+        }
         Class::DivideWord | Class::DivideDoubleword | Class::DivideExtended => {
             (Engine::FixedDivide, core.divider_busy)
         }

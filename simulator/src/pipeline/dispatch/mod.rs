@@ -2,13 +2,18 @@
 //!
 //! Slots are counted in parts of a cycle, so that a share of the core's width that is no whole number of
 //! operations is kept exactly.
+//!
+//! Here operations are dispatched one by one, as on POWER9. `power8` dispatches groups of them.
+
+mod power8;
 
 use serde::{Deserialize, Serialize};
 
 use super::operation::Operation;
-use super::parameters::CoreParameters;
+use super::parameters::{CoreParameters, Parameters};
 use super::ready::{Ready, Ring};
 use crate::ledger::{Cause, CauseSet};
+use power8::Groups;
 
 /// Parts of a cycle: a multiple of every width.
 pub const PARTS: u64 = 5040;
@@ -32,12 +37,22 @@ pub struct Share {
     pub stores: u64,
     /// Its part of the instruction buffer, in blocks.
     pub blocks: u64,
+    /// Its part of the link stack, in entries.
+    pub link_stack: u64,
+    /// Whether a table of targets helps it.
+    pub has_targets: bool,
+    /// Operations that fit into a group other than branches, and branches; 0 where there are no groups.
+    pub group: [u64; 2],
 }
 
 impl Share {
     /// One part in `divisor` of what is divided statically, and all dispatch slots.
     #[must_use]
-    pub fn whole(parameters: &CoreParameters, divisor: u64) -> Self {
+    pub fn whole(parameters: &Parameters, divisor: u64) -> Self {
+        if parameters.has_groups() {
+            return power8::share(parameters, divisor);
+        }
+        let parameters = &parameters.core;
         let part = |entries: u64| (entries / divisor).max(1);
         let width =
             if divisor < 4 { parameters.dispatch_width } else { parameters.dispatch_width_pair };
@@ -50,6 +65,10 @@ impl Share {
             loads: part(parameters.load_queue),
             stores: part(parameters.store_queue),
             blocks: part(parameters.instruction_buffer / parameters.block_instructions()),
+            link_stack: parameters.link_stack / divisor,
+            // The branch target cache helps a thread that has the core for itself.
+            has_targets: divisor == 1,
+            group: [0; 2],
         }
     }
 }
@@ -75,7 +94,9 @@ pub struct Dispatch {
     /// The cycle of the last dispatch, and how many branches were in it.
     last: u64,
     branches: u64,
-    /// When the operations in the window complete.
+    /// The group at hand, where there are groups.
+    groups: Option<Groups>,
+    /// When the operations in the window complete, or the groups.
     window: Ring,
     /// When the loads in the queue complete.
     pub(super) loads: Ring,
@@ -86,8 +107,11 @@ pub struct Dispatch {
 impl Dispatch {
     /// Nothing in flight at cycle `now`.
     #[must_use]
-    pub fn new(parameters: &CoreParameters, now: u64) -> Self {
+    pub fn new(parameters: &Parameters, now: u64) -> Self {
+        let groups = parameters.has_groups().then(|| Groups::new(now));
+        let parameters = &parameters.core;
         Self {
+            groups,
             slot: now * PARTS,
             last: now,
             branches: 0,
@@ -100,6 +124,9 @@ impl Dispatch {
     /// Nothing is in flight at cycle `now`.
     pub fn drain(&mut self, now: u64) {
         self.last = self.last.max(now);
+        if let Some(groups) = &mut self.groups {
+            groups.end();
+        }
     }
 
     /// The cycle of the last dispatch.
@@ -112,7 +139,12 @@ impl Dispatch {
     #[inline]
     #[must_use]
     pub fn held(&self, operation: &Operation, ready: Ready, share: &Share) -> Ready {
-        let held = ready.later(self.window.room(share.window));
+        let held = match &self.groups {
+            Some(groups) if groups.takes(operation, ready, share) => ready,
+            // The group at hand is one of those in flight.
+            Some(groups) if groups.is_filled() => ready.later(self.window.room(share.window - 1)),
+            _ => ready.later(self.window.room(share.window)),
+        };
         if operation.class.is_load() {
             held.later(self.loads.room(share.loads))
         } else if operation.class.is_store() {
@@ -122,11 +154,14 @@ impl Dispatch {
         }
     }
 
-    /// The cycle at which the thread has a slot of its own.
+    /// The cycle at which the thread has a slot of its own for an operation that is [`held`](Self::held) until then.
     #[inline]
     #[must_use]
-    pub fn own_slot(&self) -> u64 {
-        self.slot / PARTS
+    pub fn own_slot(&self, operation: &Operation, held: Ready, share: &Share) -> u64 {
+        match &self.groups {
+            Some(groups) if groups.takes(operation, held, share) => groups.at(),
+            _ => self.slot / PARTS,
+        }
     }
 
     /// Dispatches an operation that is [`held`](Self::held) until then, in a slot of those that threads share from
@@ -141,6 +176,9 @@ impl Dispatch {
         parameters: &CoreParameters,
         free: CauseSet,
     ) -> Dispatched {
+        if self.groups.is_some() {
+            return self.dispatch_grouped(operation, held, slots, share, parameters, free);
+        }
         let shared = *slots;
         let mut slot = self.slot;
         if operation.branch.is_some() && self.branches >= parameters.dispatch_branches {
@@ -167,8 +205,9 @@ impl Dispatch {
     /// An operation that was dispatched completes when `completed` says.
     #[inline]
     pub fn complete(&mut self, operation: &Operation, completed: Ready) {
-        for _ in 0..operation.operations {
-            self.window.push(completed);
+        match &mut self.groups {
+            Some(groups) => groups.complete(completed),
+            None => (0..operation.operations).for_each(|_| self.window.push(completed)),
         }
         if operation.class.is_load() {
             self.loads.push(completed);

@@ -3,12 +3,15 @@
 //! Instructions come in program order and may issue far ahead of those that come later, so the tables
 //! cover a stretch of cycles around now, and an operation takes the first cycle with free units.
 
+mod power8;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{CoreParameters, ENGINE_CYCLES};
+use super::parameters::{ENGINE_CYCLES, Parameters};
 use super::units::{Engine, Units};
+use power8::Pipes;
 
 /// Cycles of issue and fetch that are told apart: more than an operation waits for them.
 const ISSUE_CYCLES: usize = 1024;
@@ -131,6 +134,8 @@ impl<const CYCLES: usize> Table<CYCLES> {
 pub struct Ports {
     issue: Table<ISSUE_CYCLES>,
     engines: Table<ENGINE_CYCLES>,
+    /// POWER8's, where there are no slices.
+    pipes: Option<Pipes>,
 }
 
 /// Kinds of units that issue and fetch take, those of the second superslice behind those of the first.
@@ -145,23 +150,33 @@ const FLOATING: usize = 2;
 const DECIMAL: usize = 4;
 const CRYPTO: usize = 5;
 
+/// Units in either half of a core.
+fn halves(units: u64) -> [u64; 2] {
+    [units.div_ceil(2), units / 2]
+}
+
 impl Ports {
     /// The units of a core.
     #[must_use]
-    pub fn new(parameters: &CoreParameters) -> Self {
-        let halves = |units: u64| [units.div_ceil(2), units / 2];
+    pub fn new(parameters: &Parameters) -> Self {
+        let Parameters { core: parameters, groups, .. } = parameters;
+        let has_pipes = groups.in_flight > 0;
         let [first, second] = halves(parameters.slices);
         let [first_address, second_address] = halves(parameters.address_generators);
         let [first_divider, second_divider] = halves(parameters.dividers);
         let branch = parameters.branch_units;
+        let [floating, other] =
+            if has_pipes { halves(groups.vector_pipes) } else { [first, second] };
         Self {
             issue: Table::new([first, second, first_address, second_address, branch, 1]),
-            engines: Table::new([first_divider, second_divider, first, second, 1, 1]),
+            engines: Table::new([first_divider, second_divider, floating, other, 1, 1]),
+            pipes: has_pipes.then(|| Pipes::new(groups)),
         }
     }
 
     /// Issues an operation at the first cycle from `at` on that has what it takes, and gives that cycle. `superslice`
-    /// is the one that its thread has, `None` if it has both.
+    /// is the one that its thread has, `None` if it has both; with pipes it is a half of the core. Gives the cycles that
+    /// its result takes longer where it went, too.
     #[inline]
     pub fn issue(
         &mut self,
@@ -169,13 +184,16 @@ impl Ports {
         engine: Option<(Engine, u64)>,
         superslice: Option<usize>,
         at: u64,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let of = |first: usize| match superslice {
             None => first..first + 2,
             Some(superslice) => first + superslice..first + superslice + 1,
         };
-        let Units { slices, addresses, branch } = units;
-        let mut cycle = at;
+        let Units { slices, addresses, branch, pipes } = units;
+        let (mut cycle, mut more) = (at, 0);
+        if let Some(all) = &mut self.pipes {
+            (cycle, more) = all.issue(pipes, superslice, at);
+        }
         if addresses > 0 {
             cycle = self.issue.take(of(ADDRESSES), addresses.into(), cycle);
         }
@@ -185,7 +203,7 @@ impl Ports {
         if branch {
             cycle = self.issue.take(BRANCH..BRANCH + 1, 1, cycle);
         }
-        let Some((engine, busy)) = engine else { return cycle };
+        let Some((engine, busy)) = engine else { return (cycle, more) };
         let (kinds, count) = match engine {
             Engine::FixedDivide => (of(FIXED), 1),
             Engine::FloatingDivide => (of(FLOATING), 1),
@@ -193,7 +211,7 @@ impl Ports {
             Engine::Decimal => (DECIMAL..DECIMAL + 1, 1),
             Engine::Crypto => (CRYPTO..CRYPTO + 1, 1),
         };
-        self.engines.take_for(kinds, count, busy, cycle)
+        (self.engines.take_for(kinds, count, busy, cycle), more)
     }
 
     /// Fetches a block at the first cycle from `at` on at which nobody else does, and gives that cycle.
@@ -205,26 +223,29 @@ impl Ports {
 
 #[cfg(test)]
 mod tests {
-    use super::{CoreParameters, Engine, Ports, Units};
+    use super::{Engine, Parameters, Ports, Units};
+    use crate::pipeline::parameters::CoreParameters;
+    use crate::pipeline::units::power8::Pipes;
 
-    const SLICE: Units = Units { slices: 1, addresses: 0, branch: false };
-    const SUPERSLICE: Units = Units { slices: 2, addresses: 0, branch: false };
-    const BRANCH: Units = Units { slices: 0, addresses: 0, branch: true };
+    const SLICE: Units = Units { slices: 1, addresses: 0, branch: false, pipes: Pipes::NONE };
+    const SUPERSLICE: Units = Units { slices: 2, addresses: 0, branch: false, pipes: Pipes::NONE };
+    const BRANCH: Units = Units { slices: 0, addresses: 0, branch: true, pipes: Pipes::NONE };
 
     fn ports() -> Ports {
-        Ports::new(&CoreParameters {
+        let core = CoreParameters {
             slices: 4,
             address_generators: 4,
             branch_units: 1,
             dividers: 2,
             ..CoreParameters::default()
-        })
+        };
+        Ports::new(&Parameters { core, ..Parameters::default() })
     }
 
     #[test]
     fn units_are_taken_once() {
         let mut ports = ports();
-        let mut issue = |units, at| ports.issue(units, None, None, at);
+        let mut issue = |units, at| ports.issue(units, None, None, at).0;
         let slices: Vec<u64> = (0..9).map(|_| issue(SLICE, 10)).collect();
         assert_eq!(slices, [10, 10, 10, 10, 11, 11, 11, 11, 12]);
         assert_eq!([issue(BRANCH, 10), issue(BRANCH, 9)], [10, 9]);
@@ -238,15 +259,15 @@ mod tests {
     #[test]
     fn a_superslice_of_ones_own_has_half_of_the_units() {
         let mut ports = ports();
-        let first: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(0), 10)).collect();
-        let second: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(1), 10)).collect();
+        let first: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(0), 10).0).collect();
+        let second: Vec<u64> = (0..3).map(|_| ports.issue(SLICE, None, Some(1), 10).0).collect();
         assert_eq!([first, second], [[10, 10, 11], [10, 10, 11]]);
     }
 
     #[test]
     fn a_divider_is_busy_until_it_is_done() {
         let mut ports = ports();
-        let mut divide = |engine, busy, at| ports.issue(SLICE, Some((engine, busy)), None, at);
+        let mut divide = |engine, busy, at| ports.issue(SLICE, Some((engine, busy)), None, at).0;
         assert_eq!([1, 2, 3].map(|_| divide(Engine::FixedDivide, 8, 10)), [10, 10, 18]);
         let roots = [1, 2, 3, 4, 5].map(|_| divide(Engine::FloatingDivide, 10, 100));
         assert_eq!(roots, [100, 100, 100, 100, 110]);
