@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use arch::address::RealAddress;
 use arch::instruction::Mnemonic;
 use arch::interrupt::Vector;
 use arch::marker::{Mark, Region};
@@ -58,6 +59,11 @@ pub trait Observer {
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         let _ = (thread, token);
     }
+
+    /// The prefetch engine of `core` wrote `bytes` bytes of a table at `address`.
+    fn engine_wrote(&mut self, core: usize, address: RealAddress, bytes: u64) {
+        let _ = (core, address, bytes);
+    }
 }
 
 /// Sees nothing and costs nothing.
@@ -100,6 +106,10 @@ impl<O: Observer> Observer for &mut O {
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         (**self).firmware_called(thread, token);
     }
+
+    fn engine_wrote(&mut self, core: usize, address: RealAddress, bytes: u64) {
+        (**self).engine_wrote(core, address, bytes);
+    }
 }
 
 /// Both see everything.
@@ -140,6 +150,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn firmware_called(&mut self, thread: &Thread, token: u64) {
         self.0.firmware_called(thread, token);
         self.1.firmware_called(thread, token);
+    }
+
+    fn engine_wrote(&mut self, core: usize, address: RealAddress, bytes: u64) {
+        self.0.engine_wrote(core, address, bytes);
+        self.1.engine_wrote(core, address, bytes);
     }
 }
 

@@ -58,6 +58,93 @@ fn a_line_that_was_touched_is_there_when_it_came() {
 }
 
 #[test]
+fn a_log_has_the_lines_of_the_l2_in_their_order_of_use() {
+    let mut hierarchy = machine(1, 2);
+    let used = [5000, 7000, 6000, 8000];
+    for (at, line) in (0..).step_by(1000).zip(used) {
+        hierarchy.access(&request(0, line, Kind::Load, at));
+    }
+    // A store goes to the L2, where a load of what the L1 has is not seen.
+    hierarchy.access(&request(0, 5000, Kind::Store, 10_000));
+    hierarchy.access(&request(0, 7000, Kind::Load, 11_000));
+    let lines: Vec<_> = hierarchy.lines_to_log(0, false);
+    assert_eq!(lines, [7000, 6000, 8000, 5000].map(|line| (line, false)));
+    assert_eq!(hierarchy.lines_to_log(1, true).len(), 4, "cores of a pair share their L2");
+}
+
+#[test]
+fn a_log_of_the_l3_has_what_was_used_last_in_each_set() {
+    let description = description(1, 1, 1, true);
+    let timing = description.timing().unwrap().cache.values(Bound::Value);
+    let sets = timing.l2_bytes / timing.l2_ways >> LINE_LOG2;
+    let mut hierarchy = hierarchy(&description, &[]);
+    // One more than the ways of one set of the L2, and again: the first two lines go to the L3.
+    let lines = (0..timing.l2_ways + 2).map(|way| 4096 + way * sets);
+    for (at, line) in (0..).step_by(1000).zip(lines.clone()) {
+        hierarchy.access(&request(0, line, Kind::Load, at));
+    }
+    assert_eq!(hierarchy.lines_to_log(0, false).len() as u64, timing.l2_ways);
+    let logged = hierarchy.lines_to_log(0, true);
+    let (third, second): (Vec<_>, Vec<_>) = logged.iter().partition(|(_, is_of_l3)| *is_of_l3);
+    let sets_of_l3 = timing.l3_bytes / timing.l3_ways >> LINE_LOG2;
+    let is_one_set = sets.is_multiple_of(sets_of_l3);
+    let expected: Vec<_> =
+        lines.take(2).skip(usize::from(is_one_set)).map(|line| (line, true)).collect();
+    assert_eq!(third, expected);
+    assert_eq!(second.len() as u64, timing.l2_ways);
+    assert!(logged[..third.len()].iter().all(|(_, is_of_l3)| *is_of_l3), "the L3's are first");
+}
+
+#[test]
+fn a_restored_line_is_where_it_was_and_costs_the_memory() {
+    let restored = |is_for_l3| {
+        let mut hierarchy = machine(1, 1);
+        let ready = hierarchy.restore(0, 9000, is_for_l3, 0, (0, Some(7))).unwrap();
+        assert_eq!(
+            hierarchy.restore(0, 9000, is_for_l3, 10_000, (0, Some(7))),
+            None,
+            "it is there"
+        );
+        let partition = Owner::Partition { lpid: 7 };
+        let answer = hierarchy.access(&owned(partition, 0, 9000, Kind::Load, 20_000));
+        (ready, answer.cause)
+    };
+    let memory = machine(1, 1).access(&request(0, 9000, Kind::Load, 0)).ready;
+    assert_eq!(restored(false), (memory, Cause::LoadL2));
+    assert_eq!(restored(true), (memory, Cause::LoadL3));
+    // Whoever comes before the line has come waits for it.
+    let mut hierarchy = machine(1, 1);
+    let ready = hierarchy.restore(0, 9000, false, 0, (0, None)).unwrap();
+    assert_eq!(hierarchy.access(&request(0, 9000, Kind::Load, 10)).ready, ready);
+
+    // A flood of restored lines is in the way of another core's load.
+    let mut hierarchy = machine(1, 4);
+    let last = (0..2000).filter_map(|line| hierarchy.restore(0, line, false, 0, (0, None))).max();
+    assert!(last.unwrap() > memory, "they share the channels");
+    let beside = hierarchy.access(&request(3, 9000, Kind::Load, 0));
+    assert!(beside.ready > memory && beside.cause == Cause::LoadBandwidth, "{beside:?}");
+}
+
+#[test]
+fn what_an_engine_writes_is_in_no_cache() {
+    let mut hierarchy = machine(1, 4);
+    let first = hierarchy.access(&request(0, 9000, Kind::Load, 0));
+    hierarchy.access(&request(2, 9000, Kind::Load, 1000));
+    hierarchy.write_past(9000, 10_000);
+    for core in [0, 2] {
+        assert!(hierarchy.lines_to_log(core, true).is_empty());
+    }
+    let again = hierarchy.access(&request(0, 9000, Kind::Load, 20_000));
+    assert_eq!(again.cause, first.cause);
+    assert_eq!(hierarchy.read_past(0, 12_000, 50_000) - 50_000, first.ready);
+    assert_eq!(
+        hierarchy.lines_to_log(0, true),
+        [(9000, false)],
+        "reading its table brings nothing"
+    );
+}
+
+#[test]
 fn a_line_that_was_touched_for_a_store_is_nobody_elses() {
     let store_behind = |is_touched: bool| {
         let mut hierarchy = machine(1, 4);

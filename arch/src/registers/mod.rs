@@ -4,6 +4,7 @@ pub mod bescr;
 pub mod hfscr;
 pub mod lpcr;
 pub mod monitor;
+pub mod mppr;
 pub mod msr;
 pub mod psscr;
 pub mod spr;

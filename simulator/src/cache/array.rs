@@ -210,9 +210,22 @@ impl<T: Copy + Default> Array<T> {
         self.displaced.take(tag & self.set_mask, tag, side)
     }
 
+    /// The tag used last of each set, from the one used longest ago to the one used last.
+    #[must_use]
+    pub fn newest_of_sets(&self) -> Vec<u64> {
+        let sets = self.stamps.chunks(self.ways).zip(self.tags.chunks(self.ways));
+        let newest = sets.filter_map(|(stamps, tags)| {
+            let used = stamps.iter().zip(tags).filter(|(_, tag)| **tag != EMPTY);
+            used.max_by_key(|(stamp, _)| **stamp)
+        });
+        let mut newest: Vec<_> = newest.collect();
+        newest.sort_unstable();
+        newest.into_iter().map(|(_, tag)| *tag).collect()
+    }
+
     /// Every tag, from the one used longest ago to the one used last.
-    #[cfg(test)]
-    pub(crate) fn tags_by_age(&self) -> Vec<u64> {
+    #[must_use]
+    pub fn tags_by_age(&self) -> Vec<u64> {
         let mut tags: Vec<_> = self.stamps.iter().zip(&self.tags).collect();
         tags.retain(|(_, tag)| **tag != EMPTY);
         tags.sort_unstable();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::power_saving::{NapState, PowerSavingFile, StopState};
+use super::prefetch_engine::PrefetchEngineFile;
 use super::timing::TimingFile;
 use crate::quantity::{Confidence, DescriptionError, Parameter, error};
 use crate::state::switches::SwitchFile;
@@ -89,6 +90,8 @@ pub(super) struct File {
     pub(super) stop_state: Vec<StopState>,
     pub(super) nap_state: Option<Vec<NapState>>,
     pub(super) power_saving: PowerSavingFile,
+    /// Of a processor that has one.
+    pub(super) prefetch_engine: Option<PrefetchEngineFile>,
     pub(super) switches: SwitchFile,
     pub(super) timing: Option<TimingFile>,
 }

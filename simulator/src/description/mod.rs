@@ -6,6 +6,7 @@
 pub mod calendar;
 mod file;
 mod power_saving;
+mod prefetch_engine;
 pub mod timing;
 mod values;
 
@@ -152,6 +153,17 @@ impl Description {
             check_times("stop_state", index, name, [exit_latency, residency])?;
         }
         self.check_states(processor)?;
+        let has_engine = Mnemonic::Logmpp.row().processors.includes(processor);
+        match (&self.file.prefetch_engine, has_engine) {
+            (Some(engine), true) => engine.check()?,
+            (None, false) => {}
+            (Some(_), false) => {
+                return Err(error(format!(
+                    "prefetch_engine: {processor} has none; leave out [prefetch_engine]"
+                )));
+            }
+            (None, true) => return Err(error("missing field `prefetch_engine`")),
+        }
         match (&self.file.timing, processor.facts().support.timing) {
             (Some(timing), true) => timing.check(processor)?,
             (None, false) => {}

@@ -6,12 +6,14 @@ use sha2::{Digest, Sha256};
 
 use super::file::{Date, FirmwareFeatures, MemoryRegion, Topology, Watchdog};
 use super::power_saving::{NapState, StopState};
+use super::prefetch_engine::PrefetchEngineFile;
 use super::timing::TimingFile;
 use super::{Description, check_memory, modelled};
 use crate::ledger::Clock;
-use crate::quantity::{DescriptionError, error};
+use crate::quantity::{Bound, DescriptionError, error};
 use crate::state::memory::Region;
 use crate::state::power_saving::PowerSaving;
+use crate::state::prefetch_engine::Rules;
 use crate::state::switches::Switches;
 
 impl Description {
@@ -139,6 +141,18 @@ impl Description {
     #[must_use]
     pub fn power_saving(&self) -> PowerSaving {
         self.file.power_saving.rules()
+    }
+
+    /// How the prefetch engine is told what to do, of a processor that has one.
+    #[must_use]
+    pub fn prefetch_engine(&self) -> Rules {
+        self.file.prefetch_engine.as_ref().map_or_else(Rules::default, PrefetchEngineFile::rules)
+    }
+
+    /// Cycles for each line of the prefetch engine's logs, and the most lines that its fetches have on their way.
+    #[must_use]
+    pub fn prefetch_engine_pace(&self, bound: Bound) -> [u64; 2] {
+        self.file.prefetch_engine.as_ref().map_or([0; 2], |engine| engine.pace(bound))
     }
 
     /// What the machine does where the sources are silent.

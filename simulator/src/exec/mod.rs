@@ -16,6 +16,7 @@ pub mod history;
 pub mod invalidate;
 pub mod message;
 pub mod power;
+pub mod prefetch;
 pub mod segment;
 pub mod spr;
 pub mod storage;
@@ -187,6 +188,7 @@ pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<
             synchronization::handler,
             power::handler,
             message::handler,
+            prefetch::handler,
             transaction::handler,
             history::handler,
         ];

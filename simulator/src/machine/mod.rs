@@ -5,6 +5,7 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod engines;
 mod execution;
 mod look;
 mod places;
@@ -133,6 +134,7 @@ impl Machine {
             Shared::new(processor, clock, memory, cores, firmware, threads.len(), seed);
         shared.switches = description.switches();
         shared.power_saving = description.power_saving();
+        shared.prefetch_engine = description.prefetch_engine();
         shared.place_threads(&threads);
         shared.xics = Xics::new(processor, &device_tree::pirs(&description));
         let platform = Platform::new(threads.len());

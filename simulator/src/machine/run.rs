@@ -218,6 +218,7 @@ impl Machine {
             if self.state.shared.needs_attention() {
                 return Ok(());
             }
+            self.run_engines(self.state.threads[index].time.cycles(), observer)?;
             self.enter(index, observer)?;
             let thread = &mut self.state.threads[index];
             if step::is_traced(thread) {

@@ -18,7 +18,7 @@ use crate::state::thread::Thread;
 use crate::state::xics::Xics;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0A";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0B";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -128,6 +128,7 @@ impl Machine {
         }
         state.threads = saved.threads;
         state.shared.cores = saved.cores;
+        state.shared.note_engines();
         state.shared.random = saved.random;
         state.shared.latest_shown = saved.latest_shown;
         state.shared.restore_signals(saved.signals);

@@ -150,6 +150,10 @@ impl Machine {
             if self.state.shared.needs_attention() || self.turn_is_over(index) {
                 return Ok(());
             }
+            let now = self.state.threads[index].time.cycles();
+            if self.run_engines(now, observer).map_err(|reason| (index, reason))? {
+                siblings = Default::default();
+            }
             let place = index - first;
             if siblings[place].is_none() {
                 self.enter(index, observer).map_err(|reason| (index, reason))?;
@@ -178,6 +182,7 @@ impl Machine {
                 let deadline = interrupt::decrementers::next_timer(thread, shared);
                 let (cycles, instructions) = thread.next_alert();
                 let deadline = deadline.min(thread.time.cycles().saturating_add(cycles));
+                let deadline = deadline.min(shared.engines_due());
                 let limit = thread.steps().saturating_add(instructions);
                 let mode = Mode::of(thread);
                 siblings[place] = Some(Entered { deadline, limit, mode, block: None });

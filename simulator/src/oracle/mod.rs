@@ -9,6 +9,7 @@
 //! It is an observer: it never changes the machine. The hypervisor has a table of its own about its
 //! registers; the two share nothing.
 
+pub mod engine;
 mod finding;
 mod judge;
 pub mod maps;

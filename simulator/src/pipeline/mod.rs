@@ -17,6 +17,7 @@
 //! | [`dispatch`], [`queue`], [`sharing`] | slots and windows; the issue queues; what the threads of a core share |
 //! | [`fabric`] | what all cores share |
 //! | [`units`], [`ports`], [`forward`] | what an operation occupies; units by cycle; stores that have not drained |
+//! | `engine` | what a prefetch engine does to the caches |
 //! | [`context`], [`ready`] | what a pipeline works with: caches, translations; a cycle with its reason |
 //! | [`parameters`], `settings` | what it all costs; how a machine is timed |
 
@@ -27,6 +28,7 @@ pub mod class;
 pub mod context;
 pub mod dispatch;
 pub mod effects;
+mod engine;
 pub mod fabric;
 pub mod forward;
 pub mod front_end;
@@ -63,6 +65,7 @@ use crate::state::thread::Thread;
 use calls::Calls;
 use class::Class;
 use context::Context;
+use engine::Engine;
 use fabric::Fabric;
 use parameters::Parameters;
 pub use settings::{LONGEST_QUANTUM, Plan, Settings};
@@ -91,6 +94,8 @@ pub struct Timing {
     memory: Hierarchy,
     translations: Translations,
     charges: Charges,
+    /// The pace of the prefetch engines.
+    engine: Engine,
     /// The open calls, where the ledger knows who called.
     calls: Option<Calls>,
     /// By thread and lower bits, the effective lines at which it met others, and where they lie.
@@ -139,6 +144,7 @@ impl Timing {
             memory: Hierarchy::new(description, bound, free),
             translations: Translations::new(description, bound, free),
             charges: Charges::default(),
+            engine: Engine::new(description, bound),
             calls: settings.callers.then(Calls::default),
             met: vec![(u64::MAX, 0); threads.len() * LINES_MET].into(),
             turn: None,

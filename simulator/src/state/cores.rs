@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
 use crate::state::power_saving::Reached;
+use crate::state::prefetch_engine::Engine;
 use crate::state::tlb::Tlb;
 use crate::state::walk_cache::WalkCache;
 
@@ -21,6 +22,8 @@ pub struct Core {
     pub timebase_offset: u64,
     /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
     pub reached: Reached,
+    /// The prefetch engine, of a processor that has one.
+    pub engine: Engine,
     /// Translations.
     pub tlb: Tlb,
     /// Tables on the way to translations.
@@ -36,6 +39,7 @@ impl Core {
             spr: [0; Spr::COUNT],
             timebase_offset: 0,
             reached: Reached::default(),
+            engine: Engine::default(),
             tlb: Tlb::default(),
             walk_cache: WalkCache::default(),
         }

@@ -86,6 +86,19 @@ impl Memory {
         None
     }
 
+    /// The real address of `offset`, or `None` beyond the backing store.
+    #[must_use]
+    pub fn address(&self, offset: Offset) -> Option<RealAddress> {
+        let mut inside = offset as u64;
+        for region in &self.regions {
+            if inside < region.bytes {
+                return Some(RealAddress(region.base + inside));
+            }
+            inside -= region.bytes;
+        }
+        None
+    }
+
     /// The flags of the frame that holds `offset`.
     #[must_use]
     pub fn frame_flags(&self, offset: Offset) -> u8 {
@@ -228,6 +241,10 @@ mod tests {
         assert_eq!(memory.locate(RealAddress(0x3000)), None);
         assert_eq!(memory.locate(RealAddress(0x10_0000)), Some(0x3000));
         assert_eq!(memory.locate(RealAddress(0x10_2000)), None);
+        for address in [0, 0x2FFF, 0x10_0000, 0x10_1FFF].map(RealAddress) {
+            assert_eq!(memory.address(memory.locate(address).unwrap()), Some(address));
+        }
+        assert_eq!(memory.address(0x5000), None);
         let end = memory.copy_in(RealAddress(0x2FFE), &[1, 2, 3]);
         assert_eq!(end, Err(NoMemory(RealAddress(0x3000))));
     }

@@ -4,6 +4,7 @@ pub mod cores;
 pub mod invalidation;
 pub mod memory;
 pub mod power_saving;
+pub mod prefetch_engine;
 pub mod shared;
 pub mod slb;
 pub mod switches;

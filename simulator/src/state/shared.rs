@@ -11,6 +11,7 @@ use crate::ledger::Clock;
 use crate::state::cores::Core;
 use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 use crate::state::power_saving::PowerSaving;
+use crate::state::prefetch_engine::Rules;
 use crate::state::switches::Switches;
 use crate::state::thread::counters::Missing;
 use crate::state::thread::{Reservation, Thread};
@@ -64,6 +65,10 @@ pub struct Shared {
     pub switches: Switches,
     /// What power-saving levels cost.
     pub power_saving: PowerSaving,
+    /// How the prefetch engine is told what to do.
+    pub prefetch_engine: Rules,
+    /// The cycle at which the first of the prefetch engines has something to do.
+    engines_due: u64,
     /// The interrupt controller.
     pub xics: Xics,
     /// PIR and core of each thread, by thread index.
@@ -117,6 +122,8 @@ impl Shared {
             random: seed,
             switches: Switches::default(),
             power_saving: PowerSaving::default(),
+            prefetch_engine: Rules::default(),
+            engines_due: u64::MAX,
             xics: Xics::default(),
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
@@ -127,6 +134,19 @@ impl Shared {
             must_look: false,
             missing: BTreeSet::new(),
         }
+    }
+
+    /// A prefetch engine was told something, or is further than it was.
+    pub fn note_engines(&mut self) {
+        let due = self.cores.iter().map(|core| core.engine.due()).min();
+        self.engines_due = due.unwrap_or(u64::MAX);
+    }
+
+    /// The cycle at which the first of the prefetch engines has something to do.
+    #[inline]
+    #[must_use]
+    pub fn engines_due(&self) -> u64 {
+        self.engines_due
     }
 
     /// Whether each thread has a register of this scope for itself.
@@ -275,6 +295,14 @@ impl Shared {
     pub fn store<const N: usize>(&mut self, thread: &Thread, offset: Offset, value: [u8; N]) {
         if !self.memory.is_plain(offset) {
             self.prepare_store(thread.index, offset, N);
+        }
+        self.memory.write(offset, value);
+    }
+
+    /// Stores a block for an agent that is no thread, as [`Shared::store`] does for one.
+    pub fn store_block<const N: usize>(&mut self, offset: Offset, value: [u8; N]) {
+        if !self.memory.is_plain(offset) {
+            self.prepare_store(usize::MAX, offset, N);
         }
         self.memory.write(offset, value);
     }

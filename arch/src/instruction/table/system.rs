@@ -87,5 +87,9 @@ macro_rules! system {
     Msgclrp    "msgclrp"    X(31, 174)   [RB]               privileged;
     Msgsync    "msgsync"    X(31, 886)   []                 power9 hypervisor;
 
+    // The prefetch engine's log. Which of the two registers is its operand is not agreed
+    // (`docs/facts/power8.md#operand-of-logmpp`).
+    Logmpp     "logmpp"     X(31, 1010)  [RS RB]            power8 hypervisor;
+
     }};
 }

@@ -6,12 +6,14 @@
 //! of the two.
 //!
 //! `first_level` is what a core does with its own caches, `pair` what it shares with another, `supply` where a
-//! line comes from that they do not have, `ahead` what is fetched before anybody asks.
+//! line comes from that they do not have, `ahead` what is fetched before anybody asks, `engine` what a prefetch engine
+//! logs and fetches.
 //!
 //! State changes when an access is made, and the line says from which cycle it is good for use: who
 //! comes earlier waits for it, so misses to one line are one miss.
 
 mod ahead;
+mod engine;
 mod first_level;
 mod pair;
 mod supply;

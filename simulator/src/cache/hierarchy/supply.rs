@@ -79,7 +79,8 @@ impl Hierarchy {
         Some(entry)
     }
 
-    fn read_memory(&mut self, chip: usize, want: &Want) -> Option<Line> {
+    /// Reads a line from memory. `None` if patience ends; then nothing has changed.
+    pub(super) fn read_memory(&mut self, chip: usize, want: &Want) -> Option<Line> {
         let Want { line, kind, at, patience, .. } = *want;
         // What lies outside of all regions is as far as the chip's own memory.
         let home = self.home(line).unwrap_or(chip);

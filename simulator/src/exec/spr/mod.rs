@@ -15,6 +15,7 @@ mod keys;
 mod maintenance;
 mod monitor;
 mod power_saving;
+mod prefetch;
 mod priority;
 mod timers;
 mod transaction;
@@ -99,6 +100,7 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Pmc1 | Spr::Pmc2 | Spr::Pmc3 | Spr::Pmc4 | Spr::Pmc5 | Spr::Pmc6 => &monitor::FAMILY,
         Spr::Psscr | Spr::Pmcr => &power_saving::FAMILY,
         Spr::Ppr => &priority::FAMILY,
+        Spr::Mppr => &prefetch::FAMILY,
         Spr::Hmer | Spr::Hmeer => &maintenance::FAMILY,
         Spr::Trig1 | Spr::Trig2 | Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc => {
             &implementation::FAMILY
@@ -114,6 +116,6 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Tfhar | Spr::Tfiar | Spr::Ebbhr | Spr::Ebbrr => &kept::FAMILY,
         Spr::Sier | Spr::Siar | Spr::Sdar => &kept::FAMILY,
         Spr::Pvr | Spr::Pir | Spr::Hid0 => &kept::FAMILY,
-        Spr::Mppr | Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
+        Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
     }
 }

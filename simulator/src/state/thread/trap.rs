@@ -118,6 +118,14 @@ pub enum StopReason {
     /// A machine check that software does not want to hear of.
     #[error("checkstop: a machine check with MSR[ME]=0")]
     Checkstop,
+    /// The prefetch engine was told to do what no source defines.
+    #[error("prefetch engine: {what} ({operand:#x}); no source says what a processor does then")]
+    PrefetchEngineMisused {
+        /// What is wrong.
+        what: &'static str,
+        /// The operand that says so.
+        operand: u64,
+    },
     /// OPAL was called in a way that skiboot does not survive.
     #[error("OPAL call: {0}")]
     FirmwareMisused(String),

@@ -19,7 +19,7 @@ macro_rules! system {
     Tlbiel: Tlbiel;
     Segment: Slbie Slbieg Slbia Slbiag Slbmte Slbmfev Slbmfee Slbfee Slbsync;
     Management: Dcbst Icbi Clrbhrb Mfbhrbe Tbegin Tend Tcheck Tsr Tabort Tabortwc Tabortdc
-        Tabortwci Tabortdci Treclaim Trechkpt Msgsnd Msgclr Msgsndp Msgclrp Msgsync;
+        Tabortwci Tabortdci Treclaim Trechkpt Msgsnd Msgclr Msgsndp Msgclrp Msgsync Logmpp;
     Return: Rfid Hrfid Rfscv;
     ChargedLater: Wait Stop Doze Nap Sleep Rvwinkle;
     // POWER9 ignores data streams.
