@@ -13,6 +13,7 @@ use arch::registers::spr::{Spr, SprRow};
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::pipeline::class::{Class, class};
+use simulator::state::prefetch_engine::Work;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
@@ -133,6 +134,10 @@ impl Misses {
 pub struct Met {
     /// Of the threads that were in the region, while they were.
     pub misses: Misses,
+    /// What the prefetch engines did meanwhile.
+    pub engine: Work,
+    /// What a line saves at most that is in the L2 and would have come from memory, to somebody who waits for it alone.
+    pub cycles_of_a_line: u64,
     /// By each value of the description that has events, how many there were while a thread was in the region.
     pub events: BTreeMap<&'static str, u64>,
 }
@@ -149,6 +154,10 @@ pub struct RegionEvents {
     /// Of each thread, at the last sample.
     last: BTreeMap<usize, Misses>,
     misses: Misses,
+    /// Of all engines, at the last sample.
+    last_engine: Work,
+    engine: Work,
+    cycles_of_a_line: u64,
 }
 
 impl RegionEvents {
@@ -162,6 +171,9 @@ impl RegionEvents {
             words: HashMap::new(),
             last: BTreeMap::new(),
             misses: Misses::default(),
+            last_engine: Work::default(),
+            engine: Work::default(),
+            cycles_of_a_line: 0,
         }
     }
 
@@ -176,6 +188,15 @@ impl RegionEvents {
                 self.misses.add(before, now);
             }
         }
+        let engines = machine.state().shared.cores.iter().map(|core| core.engine.work);
+        let now = engines.fold(Work::default(), Work::plus);
+        let before = mem::replace(&mut self.last_engine, now);
+        if !were_open.is_empty() {
+            self.engine = self.engine.plus(now.since(before));
+        }
+        if let Some(timing) = machine.timing() {
+            self.cycles_of_a_line = timing.cycles_of_a_line();
+        }
     }
 
     /// What there was in all.
@@ -189,7 +210,8 @@ impl RegionEvents {
         }
         events.insert(ERAT_MISS, self.misses.erat);
         events.extend(WALKS.map(|key| (key, self.misses.tlb)));
-        Met { misses: self.misses, events }
+        let Self { misses, engine, cycles_of_a_line, .. } = *self;
+        Met { misses, engine, cycles_of_a_line, events }
     }
 }
 

@@ -16,6 +16,8 @@ pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 pub const HYPERVISOR: &str = "hypervisor";
 /// The file with the micro-benchmarks of `guests/calibrate`.
 pub const CALIBRATION: &str = "calibrate";
+/// The kernels of ours that run bare in experiments.
+pub const BARE: [&str; 1] = ["prefetch-engine"];
 /// The folder with kernels that are compared with the hypervisor.
 const RIVALS: &str = "rivals";
 /// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
@@ -61,6 +63,12 @@ impl Images {
         self.read(name)
     }
 
+    /// Where a bare kernel of ours is, or one that is compared with the hypervisor, or a file of its.
+    #[must_use]
+    pub fn kernel(&self, name: &str) -> PathBuf {
+        if BARE.contains(&name) { self.folder.join(name) } else { self.rival(name) }
+    }
+
     /// Where a kernel that is compared with the hypervisor is, or a file of its, if it was made: none comes with the
     /// command.
     #[must_use]
@@ -71,7 +79,7 @@ impl Images {
     /// Whether the file at `path` is one of the images, by whatever name.
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
-        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, CALIBRATION]);
+        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, CALIBRATION]).chain(BARE);
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 

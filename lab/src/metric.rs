@@ -21,6 +21,8 @@ pub enum Per {
     Switch,
     /// By how often the region began: with something that interrupts a vCPU.
     Event,
+    /// By how often the region began: it is a partition's time slice, with the switch before it.
+    Slice,
     /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
     Sample,
     /// By a number that the experiment gives, of what it calls so.
@@ -30,13 +32,13 @@ pub enum Per {
 
 impl Per {
     /// Every word that needs no number.
-    pub const KNOWN: [&str; 6] =
-        ["hypercall", "instruction", "partition", "switch", "event", "sample"];
+    pub const KNOWN: [&str; 7] =
+        ["hypercall", "instruction", "partition", "switch", "event", "slice", "sample"];
 
     /// Whether a region belongs to all partitions together: one may begin it, and another end it.
     #[must_use]
     pub const fn is_of_all_partitions(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event)
+        matches!(self, Self::Switch | Self::Event | Self::Slice)
     }
 }
 
@@ -161,6 +163,9 @@ const OF_HYPERVISOR: Metric =
     count("hypervisor_instructions", "hypervisor", "instructions", |measured| {
         exact(measured.counts.hypervisor_instructions)
     });
+const OF_GUEST: Metric = count("guest_instructions", "guest", "instructions", |measured| {
+    exact(measured.counts.guest_instructions)
+});
 const SPR_READS: Metric =
     count("spr_reads", "SPR reads", "reads", |measured| exact(measured.counts.spr_reads));
 const SPR_WRITES: Metric =
@@ -176,6 +181,8 @@ macro_rules! misses {
     };
 }
 
+const CACHE_CYCLES: Metric =
+    count("cache_cycles", "caches", "cycles", |measured| exact(measured.refills?.caches));
 const L1_MISSES: Metric = misses!("l1_misses", l1);
 const L2_MISSES: Metric = misses!("l2_misses", l2);
 const L3_MISSES: Metric = misses!("l3_misses", l3);
@@ -187,9 +194,7 @@ const ONCE: [Metric; 14] = [
     CYCLES,
     INSTRUCTIONS,
     OF_HYPERVISOR,
-    count("guest_instructions", "guest", "instructions", |measured| {
-        exact(measured.counts.guest_instructions)
-    }),
+    OF_GUEST,
     SPR_READS,
     SPR_WRITES,
     EXITS,
@@ -225,7 +230,7 @@ const REPEATED: [Metric; 15] = [
     SPR_READS,
     SPR_WRITES,
     EXITS,
-    count("cache_cycles", "caches", "cycles", |measured| exact(measured.refills?.caches)),
+    CACHE_CYCLES,
     count("erat_cycles", "ERAT", "cycles", |measured| exact(measured.refills?.erat)),
     count("tlb_cycles", "TLB", "cycles", |measured| exact(measured.refills?.tlb)),
     count("predictor_cycles", "predictor", "cycles", |measured| exact(measured.refills?.predictor)),
@@ -234,6 +239,34 @@ const REPEATED: [Metric; 15] = [
     L3_MISSES,
     ERAT_MISSES,
     TLB_MISSES,
+];
+
+/// Of a partition's time slice: the work is what its instructions do.
+const PER_SLICE: [Metric; 12] = [
+    Metric { better: "higher", ..OF_GUEST },
+    CYCLES,
+    OF_HYPERVISOR,
+    CACHE_CYCLES,
+    L1_MISSES,
+    Metric { column: "L2 misses", ..L2_MISSES },
+    Metric { column: "L3 misses", ..L3_MISSES },
+    count("engine_lines_logged", "logged", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.logged)
+    }),
+    count("engine_lines_fetched", "fetched", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.fetched)
+    }),
+    count("engine_lines_found", "", "lines", |measured| exact(measured.met.as_ref()?.engine.found)),
+    count("engine_bytes", "bytes moved", "bytes", |measured| {
+        exact(measured.met.as_ref()?.engine.bytes())
+    }),
+    Metric {
+        better: "higher",
+        ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
+            let met = measured.met.as_ref()?;
+            exact(met.engine.fetched * met.cycles_of_a_line)
+        })
+    },
 ];
 
 /// A figure of the samples, in nanoseconds.
@@ -274,6 +307,7 @@ pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
         Per::Instruction => &PER_INSTRUCTION,
         Per::Partition => &PER_PARTITION,
         Per::Switch | Per::Event => &REPEATED,
+        Per::Slice => &PER_SLICE,
         Per::Sample => &[],
     };
     counted.iter().chain(&PER_SAMPLE)
@@ -283,7 +317,7 @@ impl Per {
     /// Whether the region begins and ends many times, and only what lies between counts.
     #[must_use]
     pub const fn is_repeated(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event)
+        matches!(self, Self::Switch | Self::Event | Self::Slice)
     }
 
     /// What to divide by, where that was counted; 1 for a word of the experiment's own, which gives its number.
@@ -293,7 +327,7 @@ impl Per {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
             Self::Partition | Self::Sample | Self::Own(_) => 1,
-            Self::Switch | Self::Event => counts.begun,
+            Self::Switch | Self::Event | Self::Slice => counts.begun,
         }
     }
 
@@ -306,6 +340,7 @@ impl Per {
             Self::Partition => "partition",
             Self::Switch => "switch",
             Self::Event => "event",
+            Self::Slice => "slice",
             Self::Sample => "run",
             Self::Own(word) => word,
         }

@@ -15,8 +15,8 @@ use crate::system::System;
 use crate::toml_file::TomlFile;
 use crate::user_file::Files;
 
-/// The table of a variant's kernel. A file is a path with a `/`, or the name of an image that `cargo xtask linux --kvm`
-/// makes.
+/// The table of a variant's kernel. A file is a path with a `/`, or the name of a bare kernel of ours or of an image that
+/// `cargo xtask linux --kvm` makes.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KernelTable {
@@ -74,11 +74,11 @@ impl Place {
         match self {
             Self::Path(path) => Ok(path.clone()),
             Self::Image(name) => {
-                let path = Images::find()?.rival(name);
+                let path = Images::find()?.kernel(name);
                 if path.is_file() {
                     return Ok(path);
                 }
-                let text = "there is no such image; make it with `cargo xtask linux --kvm` in the repository, or run \
+                let text = "there is no such image; make it with `cargo xtask images` if it is one of ours, or with `cargo xtask linux --kvm` in the repository, or run \
                     other variants with --variant";
                 Err(Failure::input(path.display(), text))
             }
