@@ -85,7 +85,8 @@ fn a_log_of_the_l3_has_what_was_used_last_in_each_set() {
     }
     assert_eq!(hierarchy.lines_to_log(0, false).len() as u64, timing.l2_ways);
     let logged = hierarchy.lines_to_log(0, true);
-    let (third, second): (Vec<_>, Vec<_>) = logged.iter().partition(|(_, is_of_l3)| *is_of_l3);
+    let (third, second): (Vec<_>, Vec<_>) =
+        logged.iter().copied().partition(|(_, is_of_l3)| *is_of_l3);
     let sets_of_l3 = timing.l3_bytes / timing.l3_ways >> LINE_LOG2;
     let is_one_set = sets.is_multiple_of(sets_of_l3);
     let expected: Vec<_> =
