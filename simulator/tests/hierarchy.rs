@@ -376,7 +376,7 @@ fn a_store_waits_for_its_line_and_zeroing_for_no_data() {
 #[test]
 fn instructions_that_are_overwritten_are_fetched_again() {
     let mut hierarchy = machine(1, 2);
-    hierarchy.set_fetches_ahead(0, false);
+    hierarchy.set_mode(0, 4);
     let fetch = |hierarchy: &mut Hierarchy, line, at| {
         let answer = hierarchy.access(&request(0, line, Kind::Fetch, at));
         (answer.ready - at, answer.cause)
@@ -393,7 +393,7 @@ fn instructions_that_are_overwritten_are_fetched_again() {
         assert_eq!(fetch(&mut hierarchy, 9, at + 200), (0, Cause::DispatchWidth));
     }
     assert_eq!(fetch(&mut hierarchy, 10, 5000).1, Cause::FetchMemory);
-    hierarchy.set_fetches_ahead(0, true);
+    hierarchy.set_mode(0, 1);
     assert_eq!(fetch(&mut hierarchy, 20, 6000).1, Cause::FetchMemory);
     assert_eq!(fetch(&mut hierarchy, 23, 7000), (0, Cause::DispatchWidth), "fetched ahead");
 }
