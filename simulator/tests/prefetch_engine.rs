@@ -1,10 +1,13 @@
 //! POWER8's prefetch engine without time: what its commands write, whose memory that is, and what it refuses.
 
 use arch::address::RealAddress;
-use arch::instruction::{Mnemonic, Word};
-use arch::registers::mppr;
+use arch::instruction::{Mnemonic, Word, encode};
+use arch::interrupt::{Vector, program};
+use arch::registers::{mppr, msr};
+use simulator::exec::{Mode, select};
 use simulator::oracle::engine::Tables;
 use simulator::state::prefetch_engine::Work;
+use simulator::state::thread::trap::Cause;
 use simulator::{Boot, Description, Machine, NoObserver, Observer, RunState};
 
 #[path = "support/mod.rs"]
@@ -180,6 +183,28 @@ fn a_table_across_the_end_of_memory_is_written_to_there() {
     assert!(report(end).contains("real address 0x000000007fff4000: no memory"));
     assert_eq!(tables.findings()[0].bytes, 0x14000);
     assert_eq!(work(&machine).blocks_written, 0x14000 / 128);
+}
+
+#[test]
+fn a_program_gets_a_program_interrupt() {
+    let (mut threads, mut shared) = Machine::new(power8(&[]), 1).into_parts();
+    let thread = &mut threads[0];
+    let mppr = |mnemonic| {
+        let operands = if mnemonic == Mnemonic::Mtspr { [MPPR, 5] } else { [5, MPPR] };
+        encode(mnemonic, &operands, false, false).unwrap()
+    };
+    for state in [msr::SF | msr::PR, msr::SF | msr::PR | msr::HV] {
+        thread.set_msr(state);
+        for word in [PATCH, mppr(Mnemonic::Mtspr), mppr(Mnemonic::Mfspr)] {
+            let (handler, _) = select(word, shared.processor, Mode::from_msr(state));
+            assert!(handler(thread, &mut shared, word).is_err());
+            let Some(Cause::Interrupt(interrupt)) = thread.take_cause() else {
+                panic!("{word:?} interrupts")
+            };
+            let expected = (Vector::Program, program::PRIVILEGED);
+            assert_eq!((interrupt.vector, interrupt.status), expected);
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 #include "prologue.inc"
 
-# The prefetch engine is the hypervisor's: what a partition and a program that try get, and that nothing is written.
+# The prefetch engine is the hypervisor's: what a partition that tries gets, and that nothing is written.
 .set MPPR, 184
 .set TABLE, 0x10000000
 .set LOG_L2, 2 << (63 - 9)
-.set LPCR_RMLS_256M, 4 << (63 - 37)
+.set LPCR_RMLS_16G, 1 << (63 - 37)
 .set PRIVILEGED, 0x00040000
 
 # `instruction` in `msr` brings a program interrupt of the partition's own, for privilege.
@@ -35,22 +35,20 @@ main:
     std     11, 0(10)
     # The partition's addresses are real ones here, and its vectors the hypervisor's.
     SET_SPR RMOR, 0
-    SET_SPR LPCR, 1 << (63 - 37)
+    SET_SPR LPCR, LPCR_RMLS_16G
     SET_SPR LPIDR, 1
     isync
     REFUSED 1, MSR_SF | MSR_ME, .long 0x7c002fe4
     REFUSED 2, MSR_SF | MSR_ME, mtspr MPPR, 5
     REFUSED 3, MSR_SF | MSR_ME, mfspr 5, MPPR
-    REFUSED 4, MSR_SF | MSR_ME | MSR_PR, .long 0x7c002fe4
-    REFUSED 5, MSR_SF | MSR_ME | MSR_PR, mtspr MPPR, 5
     SET     10, TABLE
     ld      11, 0(10)
-    CHECK   6, 11, 0x1122334455667788
+    CHECK   4, 11, 0x1122334455667788
     # The hypervisor may.
     SET     0, TABLE | LOG_L2
     .long   0x7c002fe4
     ld      11, 0(10)
-    CHECK   7, 11, 0
+    CHECK   5, 11, 0
     mfspr   11, MPPR
-    CHECK   8, 11, 0
+    CHECK   6, 11, 0
     PASS
