@@ -27,6 +27,8 @@
 //!         powervisor,performance-monitor = <u32>;   1, or left out
 //!         powervisor,guest-stop = <u32>;        may be left out: the version of the feature that it has
 //!         powervisor,dma-window-bytes = <u32>;  may be left out: a multiple of 4 KiB
+//!         powervisor,suspend-at-ns = <u64>;     may be left out: it is suspended so long after its start
+//!         powervisor,image = <file-offset bytes>;   u64 each; may be left out: it goes on from there
 //!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
 //!         powervisor,disks = <file-offset bytes writable>, ...;   u64 each; may be left out
 //!     };
@@ -83,6 +85,12 @@ pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
 /// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left
 /// out: it has none.
 pub const GUEST_STOP: &str = "powervisor,guest-stop";
+/// Partition property: nanoseconds after the start of the hypervisor's partitions at which it is suspended. May be left
+/// out: it is not.
+pub const SUSPEND_AT: &str = "powervisor,suspend-at-ns";
+/// Partition property: where in the file the image of the suspended partition lies with which it goes on, a multiple of
+/// [`ALIGNMENT`], and its bytes ([`crate::image`]). May be left out: it starts.
+pub const IMAGE: &str = "powervisor,image";
 /// Partition property: bytes of the window through which its devices see its memory. May be left out: it has none.
 pub const DMA_WINDOW: &str = "powervisor,dma-window-bytes";
 

@@ -17,6 +17,7 @@ pub mod console;
 pub mod excess;
 pub mod features;
 pub mod hash;
+pub mod image;
 pub mod instruction;
 pub mod interrupt;
 pub mod marker;

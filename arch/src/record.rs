@@ -10,8 +10,8 @@ use core::fmt;
 /// What the line begins with.
 pub const START: &str = "\x17powervisor: record ";
 
-/// Changes when a count is added or removed, or means another thing.
-pub const VERSION: u32 = 1;
+/// Changes when something is added or removed, or means another thing.
+pub const VERSION: u32 = 2;
 
 /// How a count is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,6 +121,8 @@ pub enum Outcome {
     PoweredOff,
     /// The hypervisor stopped it.
     Stopped,
+    /// It was suspended.
+    Suspended,
     /// It never ran.
     DidNotRun,
 }
@@ -132,6 +134,7 @@ impl Outcome {
         match self {
             Self::PoweredOff => "powered off",
             Self::Stopped => "stopped",
+            Self::Suspended => "suspended",
             Self::DidNotRun => "did not run",
         }
     }
@@ -144,6 +147,8 @@ pub struct Partition<'a> {
     pub name: &'a str,
     /// How it ended.
     pub outcome: Outcome,
+    /// Where in real memory its image lies, and its bytes, if it was suspended.
+    pub image: Option<[u64; 2]>,
     /// What it did.
     pub counts: Counts,
 }
@@ -170,9 +175,15 @@ impl fmt::Display for Record<'_> {
             )?;
         }
         f.write_str("],\"partitions\":[")?;
-        for (index, Partition { name, outcome, counts }) in self.partitions.iter().enumerate() {
+        for (index, Partition { name, outcome, image, counts }) in
+            self.partitions.iter().enumerate()
+        {
             f.write_str(if index == 0 { "" } else { "," })?;
-            write!(f, "{{\"name\":\"{name}\",\"outcome\":\"{}\",\"counts\":{{", outcome.text())?;
+            write!(f, "{{\"name\":\"{name}\",\"outcome\":\"{}\",", outcome.text())?;
+            if let Some([start, bytes]) = image {
+                write!(f, "\"image\":[{start},{bytes}],")?;
+            }
+            f.write_str("\"counts\":{")?;
             for (index, (name, count)) in NAMES.iter().zip(counts.values()).enumerate() {
                 f.write_str(if index == 0 { "" } else { "," })?;
                 write!(f, "\"{}\":{count}", name.key)?;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use simulator::pipeline::LONGEST_QUANTUM;
 
 use crate::failure::EXIT_STATUS_HELP;
+use crate::moment::Moment;
 use crate::topology::Topology;
 use crate::until::{Part, Until};
 
@@ -54,6 +55,10 @@ Examples; those with a file of examples/ are for a clone's folder:
       waits for gdb-multiarch, and starts when it has said `target remote localhost:1234` and `continue`
   powervisor boot --payload my-kernel.elf --memory '256 MiB' --append 'console=hvc0'
       boots your own program as a partition
+  powervisor boot examples/smp.toml --suspend smp --at 40us --to smp.partition
+      runs a partition for so long, and suspends it into a file
+  powervisor boot examples/smp.toml --from smp.partition --topology 1x2x4
+      goes on with it on another machine
   powervisor boot --kernel skiboot-payload.elf
       boots any image for OPAL firmware, bare on the machine
 
@@ -170,6 +175,21 @@ pub struct BootArguments {
     /// Continue a machine that --save wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "memory", "seed", "console"])]
     pub resume: Option<PathBuf>,
+    /// Let the partition of FILE that --suspend wrote into this file go on, in place of starting. It goes on on any
+    /// machine that has what it uses; its `stop` is emulated where the machine has it not.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub from: Option<PathBuf>,
+    /// Suspend this partition of FILE at the time --at, and write it into the file --to when the machine is off:
+    /// its memory, its vCPUs, what it shares with the hypervisor, and interrupts that wait. Not one with devices or
+    /// a hashed page table.
+    #[arg(long, value_name = "NAME", requires_all = ["file", "at", "to"])]
+    pub suspend: Option<String>,
+    /// Suspend the partition so long after the partitions start, such as 250us; units are ns, us, ms and s.
+    #[arg(long, value_name = "TIME", requires = "suspend")]
+    pub at: Option<Moment>,
+    /// Write the suspended partition into this file.
+    #[arg(long, value_name = "FILE", requires = "suspend")]
+    pub to: Option<PathBuf>,
     /// Give the payload or the kernel this initrd.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "resume"])]
     pub initrd: Option<PathBuf>,

@@ -1,31 +1,22 @@
 //! A machine in a file: what `--save` writes and `--resume` reads.
 //!
-//! The file is [`MAGIC`], the format's number, the SHA-256 of all that follows, and one LZ4 frame; in the
-//! frame are the [`Surroundings`] and the simulator's snapshot, which has a format of its own. A file
-//! that is cut, garbled, foreign or from another version is refused with a reason.
+//! In the file's [`Envelope`] are the [`Surroundings`] and the simulator's snapshot, which has a format of its own.
 
 use std::fmt::Display;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::bundle::{Consoles, KeptDisk};
-use lab::size::Size;
 use lab::user_file::Files;
-use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use simulator::Machine;
 
+use crate::envelope::Envelope;
 use crate::failure::Failure;
-use crate::output::write_whole;
 use crate::screen::Screen;
 
-/// First bytes of every saved machine.
-const MAGIC: [u8; 14] = *b"powervisor-sav";
-/// Changes when [`Surroundings`] or the file's layout do.
-const FORMAT: u16 = 4;
-/// The longest file that is read: a machine has less memory than that.
-const FILE_MAX: Size = Size(64 << 30);
+/// The format changes when [`Surroundings`] or the order of the contents do.
+const ENVELOPE: Envelope =
+    Envelope { magic: *b"powervisor-sav", format: 5, what: "saved machine", how: "--save" };
 
 /// What is around a machine that runs: enough to go on as if it had not stopped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -38,45 +29,21 @@ pub struct Surroundings {
     pub screen: Screen,
     /// Disks in the bundle that are written to files when the machine is switched off.
     pub kept_disks: Vec<KeptDisk>,
+    /// The partition that is to be suspended, and the file that it goes to.
+    pub suspends: Option<(String, PathBuf)>,
 }
 
 /// Writes a machine. The file is there whole or not at all.
 pub fn save(path: &Path, machine: &Machine, surroundings: &Surroundings) -> Result<(), Failure> {
     let about = postcard::to_stdvec(surroundings).expect("plain data can be written");
-    let mut frame = FrameEncoder::new(Vec::new());
-    let contents = [&(about.len() as u64).to_be_bytes()[..], &about, &machine.snapshot()];
-    let in_memory = "writing to memory does not fail";
-    contents.iter().for_each(|part| frame.write_all(part).expect(in_memory));
-    let frame = frame.finish().expect(in_memory);
-    let digest = Sha256::digest(&frame);
-    write_whole(path, &[&MAGIC[..], &FORMAT.to_be_bytes(), &digest, &frame].concat())
+    let length = (about.len() as u64).to_be_bytes();
+    ENVELOPE.write(path, &[&length, &about, &machine.snapshot()])
 }
 
 /// Reads a machine that [`save`] wrote.
 pub fn resume(path: &Path, files: &Files) -> Result<(Machine, Surroundings), Failure> {
-    let file = files.read_large(path, FILE_MAX)?;
-    let wrong = |text: &str| Failure::input(path.display(), text);
-    let damaged = |why: &dyn Display| {
-        wrong(&format!("the saved machine is cut or damaged ({why}); save it again with --save"))
-    };
-    let rest = file
-        .strip_prefix(&MAGIC)
-        .ok_or_else(|| wrong("not a saved machine; write one with `powervisor boot --save`"))?;
-    let (format, rest) = rest.split_first_chunk().ok_or_else(|| damaged(&"no format"))?;
-    let format = u16::from_be_bytes(*format);
-    if format != FORMAT {
-        let text = format!(
-            "a saved machine of format {format}; this powervisor reads format {FORMAT}: save it again \
-             with this one"
-        );
-        return Err(wrong(&text));
-    }
-    let (digest, frame) = rest.split_first_chunk::<32>().ok_or_else(|| damaged(&"no digest"))?;
-    if Sha256::digest(frame)[..] != digest[..] {
-        return Err(damaged(&"its digest is another"));
-    }
-    let mut contents = Vec::new();
-    FrameDecoder::new(frame).read_to_end(&mut contents).map_err(|error| damaged(&error))?;
+    let contents = ENVELOPE.read(path, files)?;
+    let damaged = |why: &dyn Display| ENVELOPE.damaged(path, why);
     let parts = contents.split_first_chunk().and_then(|(length, rest)| {
         rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)
     });
@@ -85,7 +52,7 @@ pub fn resume(path: &Path, files: &Files) -> Result<(Machine, Surroundings), Fai
     let of_another_version = || {
         let text = "a machine that another version of powervisor saved; resume it with that one, or \
             save it again with this one";
-        wrong(text)
+        Failure::input(path.display(), text)
     };
     // The file is as it was written, so whatever is strange about it now is not damage.
     let machine = Machine::restore(snapshot).map_err(|_| of_another_version())?;
@@ -99,7 +66,7 @@ pub fn resume(path: &Path, files: &Files) -> Result<(Machine, Surroundings), Fai
 mod tests {
     use simulator::{Boot, Description, Machine, NoObserver};
 
-    use super::{FORMAT, MAGIC, Surroundings, resume, save};
+    use super::{ENVELOPE, Surroundings, resume, save};
     use crate::screen::Screen;
     use lab::bundle::Consoles;
     use lab::machine_file::MachineFile;
@@ -119,7 +86,13 @@ mod tests {
         let consoles = Consoles { partitions: vec!["a".to_owned()], console: Some("a".to_owned()) };
         let mut screen = Screen::new(&consoles);
         screen.show(b"").unwrap();
-        Surroundings { consoles, has_hypervisor: true, screen, kept_disks: Vec::new() }
+        Surroundings {
+            consoles,
+            has_hypervisor: true,
+            screen,
+            kept_disks: Vec::new(),
+            suspends: None,
+        }
     }
 
     #[test]
@@ -140,6 +113,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_as_it_was_written_is_refused() {
+        let magic = ENVELOPE.magic.len();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("machine");
         save(&path, &machine(), &surroundings()).unwrap();
@@ -157,15 +131,16 @@ mod tests {
             assert!(error.contains("the saved machine is cut or damaged"), "{what}: {error}");
         };
         assert!(refused(b"[[partition]]").contains("not a saved machine"));
-        assert!(refused(&good[..MAGIC.len() - 1]).contains("not a saved machine"));
+        assert!(refused(&good[..magic - 1]).contains("not a saved machine"));
         let mut other = good.clone();
-        other[MAGIC.len() + 1] = 9;
-        let expected = format!("format 9; this powervisor reads format {FORMAT}: save it again");
+        other[magic + 1] = 9;
+        let expected =
+            format!("format 9; this powervisor reads format {}: save it again", ENVELOPE.format);
         assert!(refused(&other).contains(&expected));
-        for length in (MAGIC.len()..good.len()).step_by(good.len() / 61).chain([good.len() - 1]) {
+        for length in (magic..good.len()).step_by(good.len() / 61).chain([good.len() - 1]) {
             damaged(&good[..length], &format!("cut to {length}"));
         }
-        for place in (MAGIC.len() + 2..good.len()).step_by(good.len() / 97) {
+        for place in (magic + 2..good.len()).step_by(good.len() / 97) {
             let mut garbled = good.clone();
             garbled[place] ^= 0x10;
             damaged(&garbled, &format!("garbled at {place}"));

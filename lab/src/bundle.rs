@@ -6,9 +6,9 @@ use std::path::PathBuf;
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
-    GUEST_STOP, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
+    GUEST_STOP, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
     MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
+    SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -45,6 +45,10 @@ pub struct Partition {
     pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
+    /// Nanoseconds after the start of the partitions at which it is suspended.
+    pub suspend_at: Option<u64>,
+    /// The image of the suspended partition with which it goes on.
+    pub image: Option<Vec<u8>>,
     /// Its disks, at most [`arch::bundle::DISKS_MAX`]; one that has some has a window.
     pub disks: Vec<Disk>,
     /// The payload's arguments.
@@ -152,13 +156,16 @@ struct Layout<'a> {
     shared: HashMap<&'a [u8], u64>,
     /// Where the disks of each partition begin.
     disks: Vec<Vec<u64>>,
+    /// Where the image of each partition begins that goes on with one.
+    images: Vec<Option<u64>>,
     end: u64,
 }
 
 impl<'a> Layout<'a> {
     fn new(partitions: &'a [Partition], manifest_bytes: u64) -> Self {
         let (pieces, shared) = (Vec::new(), HashMap::new());
-        let mut layout = Self { pieces, shared, disks: Vec::new(), end: manifest_bytes };
+        let (disks, images) = (Vec::new(), Vec::new());
+        let mut layout = Self { pieces, shared, disks, images, end: manifest_bytes };
         for partition in partitions {
             for segment in &partition.payload.segments {
                 layout.add_shared(&segment.bytes);
@@ -169,6 +176,8 @@ impl<'a> Layout<'a> {
             });
             let disks = disks.collect();
             layout.disks.push(disks);
+            let image = partition.image.as_deref().map(|image| layout.add_shared(image));
+            layout.images.push(image);
         }
         layout
     }
@@ -194,7 +203,8 @@ impl<'a> Layout<'a> {
 fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) -> Vec<u8> {
     let layout = Layout::new(partitions, manifest_bytes);
     let mut nodes = Vec::new();
-    for (partition, offsets) in partitions.iter().zip(&layout.disks) {
+    for (index, partition) in partitions.iter().enumerate() {
+        let offsets = &layout.disks[index];
         let mut segments =
             Vec::with_capacity(partition.payload.segments.len() * SEGMENT_DOUBLEWORDS * 8);
         for segment in &partition.payload.segments {
@@ -223,6 +233,13 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             if let Some(value) = value {
                 node.add_property(property(name, value));
             }
+        }
+        if let Some(nanoseconds) = partition.suspend_at {
+            node.add_property(property(SUSPEND_AT, nanoseconds));
+        }
+        if let (Some(image), Some(offset)) = (&partition.image, layout.images[index]) {
+            let place = [offset.to_be_bytes(), (image.len() as u64).to_be_bytes()].concat();
+            node.add_property(property(IMAGE, place));
         }
         if let Some([start, end]) = partition.payload.initrd {
             let ends = [start.to_be_bytes(), end.to_be_bytes()].concat();
@@ -407,6 +424,8 @@ mod tests {
             has_performance_monitor: name == "second",
             guest_stop: (name == "first").then_some(1),
             dma_window: None,
+            suspend_at: None,
+            image: None,
             disks: Vec::new(),
             arguments: "translation=on".to_owned(),
             payload: Payload {

@@ -194,7 +194,8 @@ mod tests {
         let done = "powervisor: all partitions have ended\n";
         let of = |outcomes: &[Outcome]| {
             let counts = Counts::default();
-            let partition = |outcome: &Outcome| Partition { name: "a", outcome: *outcome, counts };
+            let partition =
+                |outcome: &Outcome| Partition { name: "a", outcome: *outcome, image: None, counts };
             let partitions: Vec<_> = outcomes.iter().map(partition).collect();
             let record = Record { threads: &[], partitions: &partitions };
             check(&format!("{start}{START}{record}\n{done}"))
@@ -211,7 +212,7 @@ mod tests {
             check(&format!("{start}{error}\n")),
             Err(format!("the hypervisor's last words were: {error}"))
         );
-        assert!(check(&format!("{START}2 x\n")).unwrap_err().contains("version 2"));
+        assert!(check(&format!("{START}1 x\n")).unwrap_err().contains("version 1"));
         assert!(check("").is_err());
     }
 }

@@ -46,6 +46,7 @@ pub mod setting;
 pub mod size;
 pub mod statistics;
 pub mod steps;
+pub mod suspended;
 pub mod system;
 pub mod timed;
 pub mod toml_file;

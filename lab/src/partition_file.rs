@@ -383,6 +383,8 @@ fn read_partition(
         has_performance_monitor: table.performance_monitor,
         guest_stop: table.features.guest_stop(file)?,
         dma_window,
+        suspend_at: None,
+        image: None,
         disks,
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,

@@ -27,15 +27,20 @@ pub struct Partition {
     pub name: String,
     /// How it ended, in words.
     pub outcome: String,
+    /// Where in real memory its image lies, and its bytes, if it was suspended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<[u64; 2]>,
     /// By the keys of [`NAMES`], all of them.
     pub counts: BTreeMap<String, u64>,
 }
 
 impl Partition {
-    /// Whether it switched itself off.
+    /// Whether it switched itself off, or was suspended, which somebody asked for.
     #[must_use]
     pub fn is_well(&self) -> bool {
-        self.outcome == Outcome::PoweredOff.text()
+        [Outcome::PoweredOff, Outcome::Suspended]
+            .map(Outcome::text)
+            .contains(&self.outcome.as_str())
     }
 
     /// The counts in the order in which they are told: each with its group, its name and unit, and its key.
@@ -210,9 +215,15 @@ mod tests {
             record::Partition {
                 name: "a",
                 outcome: Outcome::PoweredOff,
+                image: None,
                 counts: Counts::from_values(values),
             },
-            record::Partition { name: "b", outcome: Outcome::Stopped, counts: Counts::default() },
+            record::Partition {
+                name: "b",
+                outcome: Outcome::Stopped,
+                image: Some([0x1_0000, 5]),
+                counts: Counts::default(),
+            },
         ];
         format!("{START}{}\n", record::Record { threads: &threads, partitions: &partitions })
     }
@@ -239,6 +250,7 @@ mod tests {
             let record = reader.found.unwrap().unwrap();
             assert_eq!(record.threads[0].idle_us, 2);
             assert_eq!(record.partitions[0].counts["pages_64k"], 20);
+            assert_eq!(record.partitions[1].image, Some([0x1_0000, 5]));
             assert!(record.partitions[0].is_well() && !record.partitions[1].is_well());
         }
         let mut reader = Reader::new(false);
@@ -266,7 +278,7 @@ mod tests {
     fn a_record_that_is_not_understood_is_shown_and_says_why() {
         let good = written();
         for (bad, why) in [
-            (good.replace("record 1 ", "record 2 "), "version 2; this command reads version 1"),
+            (good.replace("record 2 ", "record 1 "), "version 1; this command reads version 2"),
             (good.replace("]}\n", "\n"), "cut or damaged"),
             (good.replace("pages_1g", "pages_16g"), "the counts of a are others"),
             (good.replace("\"outcome\"", "\"end\""), "cut or damaged"),
@@ -298,6 +310,6 @@ mod tests {
             let whole = format!("{} {}{unit}", name.group, name.name);
             assert_eq!(name.key, whole.replace(' ', "_").to_lowercase());
         }
-        assert!(Record::read("1 {\"threads\":[],\"partitions\":[]}").is_ok());
+        assert!(Record::read("2 {\"threads\":[],\"partitions\":[]}").is_ok());
     }
 }

@@ -98,6 +98,7 @@ mod tests {
     fn with<T>(is_over: bool, read: impl Fn(&Run<'_>) -> T) -> T {
         let names = ["a".to_owned(), "b".to_owned()];
         let partition = |(name, outcome): (&String, &str)| Partition {
+            image: None,
             name: name.clone(),
             outcome: outcome.to_owned(),
             counts: (12..).zip(NAMES).map(|(count, name)| (name.key.to_owned(), count)).collect(),

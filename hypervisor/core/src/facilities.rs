@@ -127,6 +127,16 @@ macro_rules! demanded {
             }
         )*
 
+        impl Demanded {
+            /// Shows the values of all registers to `visit`, which may change them, by the names that a debugger knows
+            /// them by ([`DEMANDED`]), in one order.
+            pub fn visit(&mut self, visit: &mut dyn FnMut(&'static str, &mut [u64])) {
+                visit("vs", self.vsr.as_flattened_mut());
+                visit("vscr", &mut self.vscr);
+                $($(visit(stringify!($field), core::slice::from_mut(&mut self.$place.$field));)*)*
+            }
+        }
+
         const ROWS: &[Register] = &[
             Register::new("facilities", offset_of!(Demanded, facilities)),
             Register::several("vs", 64, 16, offset_of!(Demanded, vsr)),

@@ -361,6 +361,10 @@ impl Platform for Fake {
         self.timebase.get()
     }
 
+    fn advance_timebase(&self, ticks: u64) {
+        self.timebase.set(self.timebase.get() + ticks);
+    }
+
     fn random(&self) -> Option<u64> {
         self.random.get()
     }

@@ -257,6 +257,10 @@ pub trait Platform {
     /// The time base.
     fn timebase(&self) -> u64;
 
+    /// Moves the time base on by `ticks`, a multiple of 2^24: the boot thread's, and that of threads that are fetched
+    /// later. None was fetched yet.
+    fn advance_timebase(&self, ticks: u64);
+
     /// A random number of the machine's own, if it has one now.
     fn random(&self) -> Option<u64>;
 

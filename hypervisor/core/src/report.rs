@@ -11,6 +11,7 @@ use crate::exit::Door;
 use crate::facilities;
 use crate::hal::{Memory, Platform};
 use crate::life::outcome::Outcome;
+use crate::memory::Range;
 use crate::partition::Partition;
 use crate::scheduling::meter::Meter;
 use crate::sync::Lock;
@@ -24,6 +25,12 @@ pub fn ended<H: Memory + Platform>(
     vcpu: usize,
 ) {
     let name = &partition.name;
+    if let Some(Outcome::Suspended(image)) = partition.life.outcome() {
+        console.line(
+            hal,
+            format_args!("partition {name}: suspended, image {} KiB", image.bytes.div_ceil(1024)),
+        );
+    }
     if let Some(Outcome::Stopped(reason)) = partition.life.outcome() {
         console.line(hal, format_args!("partition {name}: stopped: {reason}"));
         if let Some(values) = &partition.vcpus[vcpu].registers {
@@ -129,7 +136,12 @@ pub fn record<H: Memory + Platform>(
             outcome: match partition.life.outcome() {
                 Some(Outcome::PoweredOff) => record::Outcome::PoweredOff,
                 Some(Outcome::Stopped(_)) => record::Outcome::Stopped,
+                Some(Outcome::Suspended(_)) => record::Outcome::Suspended,
                 None => record::Outcome::DidNotRun,
+            },
+            image: match partition.life.outcome() {
+                Some(Outcome::Suspended(Range { start, bytes })) => Some([start.0, *bytes]),
+                _ => None,
             },
             counts: counts(partition, frequency),
         })

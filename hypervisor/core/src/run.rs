@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use arch::address::RealAddress;
 use arch::bundle::Translation;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
@@ -22,8 +23,9 @@ use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
 use crate::memory::Range;
-use crate::partition::features::GuestStop;
+use crate::partition::features::{FeatureError, GuestStop};
 use crate::partition::guest_tree::ProcessorNode;
+use crate::partition::image::{self, Image, Suspension, ahead};
 use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
 use crate::partition::radix;
@@ -94,6 +96,7 @@ where
     );
     let node =
         firmware.processor().map_err(|error| Failure::new("firmware's device tree", error))?;
+    let processor_name = processor.name();
     let processor = ProcessorNode::new(processor, &node);
     let file = firmware.initrd().ok_or_else(|| {
         Failure::new("firmware's device tree", FirmwareError::Missing("initrd with a bundle"))
@@ -109,6 +112,13 @@ where
 
     let frequency = firmware.timebase_frequency();
     let frequency = frequency.map_err(|error| Failure::new("firmware's device tree", error))?;
+    let images = read_images(hal, &bundle.partitions, file.start)?;
+    let times: Result<Vec<u64>, _> = images.iter().flatten().map(Image::guest_time).collect();
+    let latest = times.map_err(|error| Failure::new("partition", error))?.into_iter().max();
+    // No partition finds a time base earlier than it left it.
+    if let Some(ticks) = latest.and_then(|time| ahead(hal.timebase(), time)) {
+        hal.advance_timebase(ticks);
+    }
     let threads = fetch_threads(hal, console, &firmware);
     hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {
@@ -120,7 +130,7 @@ where
     let mut taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
     let characteristics = Characteristics::new(&firmware);
     let mut partitions = Vec::new();
-    for (lpid, description) in (1..).zip(&bundle.partitions) {
+    for (lpid, (description, image)) in (1..).zip(bundle.partitions.iter().zip(&images)) {
         hal.mark(Work::Start);
         let Description { name, memory_bytes, translation, .. } = description;
         let failed =
@@ -161,22 +171,52 @@ where
         }
         let guest_stop = description.guest_stop;
         let guest_stop = guest_stop.map(|version| GuestStop::new(version, pvr, &firmware));
-        let guest_stop = guest_stop.transpose().map_err(|error| failed(&error))?;
+        let guest_stop = match guest_stop.transpose() {
+            Ok(guest_stop) => guest_stop,
+            // It relies on it already, and what the machine lacks the hypervisor does.
+            Err(error) if image.is_some() && !matches!(error, FeatureError::Version(_)) => {
+                let text = format_args!("partition {name}: its stop is emulated: {error}");
+                console.line(hal, text);
+                None
+            }
+            Err(error) => return Err(failed(&error)),
+        };
         if guest_stop.is_some() {
             partition.on_demand |= Facility::Stop.bit();
         }
         let payload = Payload::new(description, file.start, &processor, guest_stop);
         partition.characteristics = characteristics;
         partition.payload = payload.map_err(|error| failed(&error))?;
-        let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
-        for _ in 0..description.vcpus {
-            let id = schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
-            let mut vcpu = Vcpu::new(id, registers.clone());
-            vcpu.demanded = Demanded::from_start(partition.from_start);
-            partition.vcpus.push(vcpu);
+        let add = |_| schedule.queue.add(description.weight.unwrap_or(WEIGHT_DEFAULT));
+        let ids: Vec<_> = (0..description.vcpus).map(add).collect();
+        if description.suspend_at.is_some() {
+            if let Some(obstacle) = image::obstacle(&partition) {
+                return Err(failed(&format_args!("it cannot be suspended: {obstacle}")));
+            }
+            let room = Suspension::room(*memory_bytes);
+            let area = find_memory(&memory, &taken, room, Translation::Radix);
+            let area = area.map_err(|error| failed(&error))?;
+            taken.push(area);
+            partition.suspension =
+                Some(Suspension { area, frequency, processor: processor_name, bytes: 0 });
+        }
+        match image {
+            None => {
+                let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
+                for id in ids {
+                    let mut vcpu = Vcpu::new(id, registers.clone());
+                    vcpu.demanded = Demanded::from_start(partition.from_start);
+                    partition.vcpus.push(vcpu);
+                }
+                schedule.start_in(&mut partition, 0, hal.timebase());
+            }
+            Some(image) => {
+                let next = image::load(&mut partition, hal, image, &ids, processor_name, frequency);
+                let next = next.map_err(|error| failed(&error))?;
+                schedule.go_on(&mut partition, &next, hal.timebase());
+            }
         }
         partition.memory.is_new = false;
-        schedule.start_in(&mut partition, 0, hal.timebase());
         partitions.push(partition);
         hal.mark(Work::Other);
     }
@@ -210,6 +250,14 @@ where
     };
     hal.mitigate(Mitigations::new(bundle.mitigations, &firmware));
     let cores = threads.iter().map(|thread| thread.core).collect();
+    let started = hal.timebase();
+    for (partition, description) in partitions.iter().zip(&bundle.partitions) {
+        if let Some(nanoseconds) = description.suspend_at {
+            let after = u128::from(nanoseconds) * u128::from(frequency) / 1_000_000_000;
+            let time = started.saturating_add(after as u64);
+            schedule.timers.set_suspension(partition.vcpus[0].id, time);
+        }
+    }
     let system = System::new(hal, console, policy, partitions, schedule, cores);
     hal.run_on_threads(&|thread| system.run_thread(thread));
     system.close_accounts();
@@ -219,6 +267,20 @@ where
     let meters: Vec<_> = meters.collect();
     report::record(console, hal, &meters, system.partitions(), frequency);
     Ok(())
+}
+
+/// The images with which partitions go on.
+fn read_images<H: Windows>(
+    hal: &H,
+    partitions: &[Description],
+    file: RealAddress,
+) -> Result<Vec<Option<Image>>, Failure> {
+    let image = |Description { name, image, .. }: &Description| {
+        let place = image.map(|[offset, bytes]| Range::new(file.0.saturating_add(offset), bytes));
+        let image = place.map(|place| Image::read(hal, place)).transpose();
+        image.map_err(|error| Failure::new("partition", format_args!("{name}: {error}")))
+    };
+    partitions.iter().map(image).collect()
 }
 
 /// Fetches all hardware threads out of firmware: those that come, the boot thread first.

@@ -16,8 +16,9 @@ use crate::hal::{Hal, Memory};
 use crate::hash_table::HashTable;
 use crate::interrupts::presentation::Presentation;
 use crate::life::activity::Activity;
+use crate::life::outcome::{Outcome, StopReason};
 use crate::life::{CarriedOut, Ended, Pending};
-use crate::partition::Partition;
+use crate::partition::{Partition, image};
 use crate::report;
 use crate::scheduling::schedule::{Schedule, start};
 use crate::sync::Lock;
@@ -190,6 +191,9 @@ impl<H: Hal> System<'_, H> {
         since: u64,
     ) {
         let is_end = matches!(pending, Pending::End { .. });
+        if partition.life.comes_to_rest() && !is_end {
+            self.suspend_later(partition);
+        }
         partition.life.conclude(pending);
         for vcpu in &mut partition.vcpus {
             match vcpu.activity() {
@@ -205,12 +209,42 @@ impl<H: Hal> System<'_, H> {
         }
     }
 
+    /// Brings a partition to rest whose time has come, to suspend it; later, while it loads. Nothing happens to one
+    /// that is over.
+    pub(crate) fn suspend(&self, partition: usize) {
+        let partition = &mut *self.partitions[partition].lock();
+        if partition.life.outcome().is_some() {
+            return;
+        }
+        if !partition.life.may_suspend() {
+            return self.suspend_later(partition);
+        }
+        partition.life.conclude(Pending::Suspension);
+        for vcpu in &partition.vcpus {
+            match vcpu.activity() {
+                Activity::Running { thread } => self.hal.ring(thread),
+                _ => self.schedule.lock().hold(vcpu),
+            }
+        }
+        self.finish(partition);
+    }
+
+    fn suspend_later(&self, partition: &Partition<H>) {
+        let later = self.hal.timebase().saturating_add(self.policy.slice);
+        self.schedule.lock().timers.set_suspension(partition.vcpus[0].id, later);
+    }
+
     /// Does what was concluded, if no vCPU of the partition runs any more.
     pub(crate) fn finish(&self, partition: &mut Partition<H>) {
+        if partition.life.comes_to_rest() && partition.vcpus.iter().any(Vcpu::is_kept) {
+            // The hardware thread that has the registers comes here with them.
+            return;
+        }
         match partition.life.carry_out(partition.vcpus.iter().map(Vcpu::activity)) {
             None => {}
             Some(CarriedOut::Restart) => self.restart(partition),
             Some(CarriedOut::End(ended)) => self.end(partition, &ended),
+            Some(CarriedOut::Suspension) => self.save(partition),
         }
     }
 
@@ -223,8 +257,35 @@ impl<H: Hal> System<'_, H> {
         }
     }
 
+    /// Writes down what the vCPUs of a partition do, which is at rest, and lets the first one write its memory.
+    fn save(&self, partition: &mut Partition<H>) {
+        let is_stopped = |vcpu: &Vcpu<H>| vcpu.activity() == Activity::Stopped;
+        let end = |outcome| Pending::End { outcome, vcpu: 0 };
+        let outcome = if partition.vcpus.iter().all(is_stopped) {
+            Some(StopReason::AllStopped)
+        } else {
+            let now = self.hal.timebase();
+            let [ran, _] = self.schedule.lock().charged(partition);
+            image::begin(partition, self.hal, now, ran).err().map(StopReason::Suspension)
+        };
+        let mut schedule = self.schedule.lock();
+        partition.vcpus.iter_mut().for_each(|vcpu| schedule.stop(vcpu));
+        drop(schedule);
+        if let Some(reason) = outcome {
+            self.conclude(partition, end(Outcome::Stopped(reason)), None);
+            return self.finish(partition);
+        }
+        partition.lend_first_vcpu();
+        let Partition { life, vcpus, .. } = partition;
+        if let Some(permission) = life.may_run() {
+            start(self.hal, &self.schedule, &mut vcpus[0], permission);
+        }
+    }
+
     fn end(&self, partition: &mut Partition<H>, ended: &Ended) {
-        self.console.finish(self.hal, partition);
+        if !matches!(partition.life.outcome(), Some(Outcome::Suspended(_))) {
+            self.console.finish(self.hal, partition);
+        }
         report::ended(self.console, self.hal, partition, ended.vcpu());
         let mut schedule = self.schedule.lock();
         if schedule.remove_partition(ended) {

@@ -5,6 +5,7 @@ use crate::dispatch::{self, Chosen, Enter};
 use crate::life::Pending;
 use crate::life::activity::Activity;
 use crate::life::outcome::{Outcome, StopReason};
+use crate::scheduling::queue::Due;
 use crate::scheduling::schedule::{Next, start};
 use crate::system::System;
 
@@ -52,14 +53,19 @@ impl<H: Enter> System<'_, H> {
         true
     }
 
-    /// Wakes the vCPUs whose decrementer has expired: the time at which none was left.
+    /// Wakes the vCPUs whose decrementer has expired, and suspends partitions: the time at which there was nothing left
+    /// of that.
     fn wake_due(&self, thread: usize) -> u64 {
         let mut is_first = true;
         loop {
             let now = self.hal.timebase();
             let due = self.schedule.lock().take_due(thread, now);
-            let Some(id) = due else { return now };
-            let (partition, vcpu) = self.place(id);
+            let Some(due) = due else { return now };
+            let (partition, vcpu) = self.place(due.vcpu());
+            if let Due::Suspends(_) = due {
+                self.suspend(partition);
+                continue;
+            }
             let partition = &mut *self.partitions()[partition].lock();
             let vcpu = &mut partition.vcpus[vcpu];
             // Somebody else may have woken it meanwhile, or concluded the partition.

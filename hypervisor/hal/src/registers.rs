@@ -86,6 +86,8 @@ pub(crate) mod spr {
     pub(crate) const CTRL_READ: u16 = Spr::Ctrl.number_to_read();
     pub(crate) const CTRL_WRITE: u16 = Spr::Ctrl.number_to_write();
     pub(crate) const TB: u16 = Spr::Tb.number_to_read();
+    /// Bits 0:39 of the time base, to write.
+    pub(crate) const TBU40: u16 = 286;
     pub(crate) const PVR: u16 = Spr::Pvr.number_to_read();
     pub(crate) const PIR: u16 = Spr::Pir.number_to_read();
 }

@@ -295,6 +295,8 @@ impl FirstPartition<'_> {
             has_performance_monitor: false,
             guest_stop: None,
             dma_window: None,
+            suspend_at: None,
+            image: None,
             disks: Vec::new(),
             arguments: arguments.to_owned(),
             payload: self.payload.clone(),

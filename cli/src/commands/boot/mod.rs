@@ -110,13 +110,15 @@ fn surroundings(system: &System, arguments: &BootArguments) -> Surroundings {
     };
     let screen = Screen::new(&consoles);
     let kept_disks = system.kept_disks.clone();
-    Surroundings { consoles, has_hypervisor, screen, kept_disks }
+    let suspends = arguments.suspend.clone().zip(arguments.to.clone());
+    Surroundings { consoles, has_hypervisor, screen, kept_disks, suspends }
 }
 
 /// QEMU has no simulated time to stop at or to log by, and cannot be observed.
 fn refuse_on_qemu(arguments: &BootArguments) -> Result<(), Failure> {
     let asked = [
         ("--resume", arguments.resume.is_some()),
+        ("--suspend", arguments.suspend.is_some()),
         ("--save", arguments.save.is_some()),
         ("--steps", arguments.steps.is_some()),
         ("--until", arguments.until.is_some()),

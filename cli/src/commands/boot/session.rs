@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use lab::bundle::KeptDisk;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
+use lab::suspended;
 use lab::system::Exit;
 use lab::user_file::{Files, destination, is_same_file};
 use simulator::pipeline::Settings;
@@ -143,7 +144,7 @@ impl Session {
         files: &Files,
     ) -> Result<Self, Failure> {
         // A run may take long; what cannot be kept is said before it.
-        for path in [&arguments.save, &arguments.log_input].into_iter().flatten() {
+        for path in [&arguments.save, &arguments.log_input, &arguments.to].into_iter().flatten() {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
@@ -527,6 +528,7 @@ impl Session {
             said = format!("{said}; the run ended within its warm-up, and the ledger is of that");
         }
         said += &self.keep_disks(ending)?;
+        said += &self.keep_partition(ending)?;
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {
             return Ok(said + "; nothing is saved of a run that is over");
@@ -573,6 +575,25 @@ impl Session {
         Ok(format!("; disk written to {shown}"))
     }
 
+    /// Writes the partition that was suspended to its file; says what came of it. Fails if it was not suspended.
+    fn keep_partition(&self, ending: &Ending) -> Result<String, Failure> {
+        let Some((name, path)) = &self.surroundings.suspends else { return Ok(String::new()) };
+        let shown = one_line(&path.display().to_string()).into_owned();
+        if !matches!(ending, Ending::Over(Exit::PoweredOff)) {
+            return Ok(format!("; {shown} is not written, as the machine was not switched off"));
+        }
+        let Some(Ok(record)) = &self.surroundings.screen.said().record else {
+            return Ok(format!("; {shown} is not written, as the hypervisor gave up"));
+        };
+        let Some(image) = suspended::image(&self.machine, record, name) else {
+            return Err(Failure::run(format!(
+                "partition {name} ended before it was to be suspended, and {shown} is not written; let --at be earlier"
+            )));
+        };
+        crate::suspended::write(path, &image)?;
+        Ok(format!("; partition {name} written to {shown}"))
+    }
+
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
     }
@@ -603,10 +624,11 @@ fn check_disks(
 }
 
 /// Options that name a file to write, and what they name.
-fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 3] {
+fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 4] {
     [
         ("--save", arguments.save.as_ref()),
         ("--log-input", arguments.log_input.as_ref()),
+        ("--to", arguments.to.as_ref()),
         ("--trace-file", arguments.trace_file.as_ref()),
     ]
 }

@@ -14,6 +14,7 @@ use lab::user_file::Files;
 
 use crate::arguments::BootArguments;
 use crate::failure::Failure;
+use crate::suspended;
 
 /// Memory of a partition whose user did not say.
 const DEFAULT_MEMORY: Size = Size(256 << 20);
@@ -43,6 +44,10 @@ fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Fa
     let path = arguments.file.as_deref().unwrap_or(Path::new(""));
     let bytes = files.read(path)?;
     if bundle::looks_like_one(&bytes) {
+        if let Some(option) = suspends(arguments) {
+            let text = "a bundle says itself what its partitions do; give `powervisor boot` the partition file";
+            return Err(Failure::input(option, text));
+        }
         bundle::check(&bytes).map_err(|error| Failure::input(path.display(), error))?;
         if arguments.console.is_some() && arguments.console != bundle::consoles(&bytes).console {
             let text = "a bundle says itself which partition the console is for; give `powervisor \
@@ -55,13 +60,66 @@ fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Fa
         system.check_room(place)?;
         return Ok(system);
     }
-    let PartitionFile { machine: own, sharing, partitions } =
+    let PartitionFile { machine: own, sharing, mut partitions } =
         PartitionFile::from_toml(&TomlFile::from_bytes(path, bytes)?, files)?;
     let names: Vec<&String> = partitions.iter().map(|partition| &partition.name).collect();
     let console = console(arguments, &names)?.or(sharing.console);
     let sharing = Sharing { console, ..sharing };
+    suspend(arguments, &mut partitions)?;
+    go_on(arguments, &mut partitions, files)?;
     let machine = machine.unwrap_or(own);
     Ok(System::with_partitions(&partitions, &sharing, machine, arguments.seed)?)
+}
+
+/// The option that is there of those which change a partition of a file.
+fn suspends(arguments: &BootArguments) -> Option<&'static str> {
+    let suspend = arguments.suspend.as_ref().map(|_| "--suspend");
+    suspend.or(arguments.from.as_ref().map(|_| "--from"))
+}
+
+/// Asks for the partition of --suspend to be suspended.
+fn suspend(arguments: &BootArguments, partitions: &mut [Partition]) -> Result<(), Failure> {
+    let (Some(name), Some(at)) = (&arguments.suspend, arguments.at) else { return Ok(()) };
+    let partition = named("--suspend", name, partitions)?;
+    if partition.dma_window.is_some() || !partition.disks.is_empty() {
+        let text = format!(
+            "partition {name} has devices, whose state no image holds; suspend another one"
+        );
+        return Err(Failure::input("--suspend", text));
+    }
+    if partition.translation == Translation::Hash {
+        let text = format!(
+            "partition {name} has a hashed page table, which no image holds; suspend one with radix translation"
+        );
+        return Err(Failure::input("--suspend", text));
+    }
+    partition.suspend_at = Some(at.0);
+    Ok(())
+}
+
+/// Lets the partition of --from go on.
+fn go_on(
+    arguments: &BootArguments,
+    partitions: &mut [Partition],
+    files: &Files,
+) -> Result<(), Failure> {
+    let Some(path) = &arguments.from else { return Ok(()) };
+    let (image, suspended) = suspended::read(path, files)?;
+    let partition = named(&path.display().to_string(), &suspended.name, partitions)?;
+    suspended.check_is(partition).map_err(|text| Failure::input(path.display(), text))?;
+    partition.image = Some(image);
+    Ok(())
+}
+
+/// The partition of this name, which `place` asks for.
+fn named<'a>(
+    place: &str,
+    name: &str,
+    partitions: &'a mut [Partition],
+) -> Result<&'a mut Partition, Failure> {
+    let names: Vec<String> = partitions.iter().map(|partition| partition.name.clone()).collect();
+    let partition = partitions.iter_mut().find(|partition| partition.name == name);
+    partition.ok_or_else(|| Failure::input(place, no_partition(name, &names)))
 }
 
 /// The partition that the console is for, if an argument names one.
@@ -131,6 +189,8 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         has_performance_monitor: false,
         guest_stop: None,
         dma_window: None,
+        suspend_at: None,
+        image: None,
         disks: Vec::new(),
         arguments: arguments.append.clone().unwrap_or_default(),
         payload,

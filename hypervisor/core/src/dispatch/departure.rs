@@ -3,7 +3,7 @@
 use arch::registers::msr;
 
 use crate::life::Pending;
-use crate::life::activity::{Activity, Sleep};
+use crate::life::activity::{self, Activity, Sleep};
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::partition::{Common, Partition};
 use crate::scheduling::meter::Stay;
@@ -32,6 +32,8 @@ pub(super) enum Left {
     GoesOn(Option<(VcpuId, Option<Slice>)>),
     /// It is to run no more.
     Stops,
+    /// Its partition is to be suspended; what it would do.
+    Rests(activity::Next),
 }
 
 impl<H: Enter> Running<'_, H> {
@@ -113,7 +115,6 @@ impl<H: Enter> Running<'_, H> {
             self.system.conclude(partition, pending, Some(self.thread));
             return Some(Left::Stops);
         }
-        let common = partition.common();
         let others = partition.vcpus.iter().map(|vcpu| vcpu.id);
         // A slice that is over is nobody's to give.
         let has_time = self.left < self.slice.ends;
@@ -128,20 +129,19 @@ impl<H: Enter> Running<'_, H> {
             }
             _ => {}
         }
+        if partition.life.comes_to_rest() {
+            return Some(Left::Rests(self.next(partition, departure)));
+        }
+        if partition.life.may_run().is_none() {
+            return Some(Left::Stops);
+        }
+        let sleep = match self.next(partition, departure) {
+            activity::Next::Ready => None,
+            activity::Next::Sleeps(sleep) => Some(sleep),
+            activity::Next::Stops => return Some(Left::Stops),
+        };
         let Some(permission) = partition.life.may_run() else { return Some(Left::Stops) };
         let vcpu = &mut partition.vcpus[self.place.1];
-        let sleep = match departure {
-            Departure::Ceded => {
-                self.registers.msr |= msr::EE;
-                let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if is_prodded { None } else { self.pauses(vcpu, common) }
-            }
-            Departure::Paused => self.pauses(vcpu, common),
-            Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
-            Departure::AwaitsProd => Some(Sleep::AwaitsProd),
-            Departure::Stopped => return Some(Left::Stops),
-            _ => None,
-        };
         if let Some(sleep) = sleep {
             self.vacates(schedule, partition.end);
             schedule.sleep(vcpu, sleep, permission);
@@ -176,6 +176,29 @@ impl<H: Enter> Running<'_, H> {
     fn vacates(&mut self, schedule: &mut Schedule, end: Option<u64>) {
         schedule.vacates(self.thread, self.id, end);
         self.slice.lend(schedule, 0);
+    }
+
+    /// What the vCPU does then that left for this, if its partition goes on.
+    fn next(&mut self, partition: &mut Partition<H>, departure: Departure) -> activity::Next {
+        let common = partition.common();
+        let vcpu = &mut partition.vcpus[self.place.1];
+        let sleep = match departure {
+            Departure::Ceded => {
+                self.registers.msr |= msr::EE;
+                let is_prodded = core::mem::take(&mut vcpu.is_prodded);
+                if is_prodded { None } else { self.pauses(vcpu, common) }
+            }
+            Departure::Paused => self.pauses(vcpu, common),
+            Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
+            Departure::AwaitsProd => Some(Sleep::AwaitsProd),
+            Departure::Stopped => return activity::Next::Stops,
+            Departure::Retries(arguments) => {
+                self.registers.retry(*arguments);
+                None
+            }
+            _ => None,
+        };
+        sleep.map_or(activity::Next::Ready, activity::Next::Sleeps)
     }
 
     /// How the vCPU sleeps that waits for an interrupt, unless there is one.
@@ -217,6 +240,18 @@ impl<H: Enter> Running<'_, H> {
         left: Left,
     ) -> Option<Chosen> {
         let Self { system, thread, place, id, mut slice, .. } = self;
+        if let Left::Rests(next) = left {
+            save(system, partition, place.1, &mut self.registers);
+            let vcpu = &mut partition.vcpus[place.1];
+            vcpu.leave_whole(self.registers, None);
+            vcpu.rest(next);
+            let mut schedule = system.schedule.lock();
+            schedule.vacates(thread, id, partition.end);
+            slice.lend(&mut schedule, 0);
+            drop(schedule);
+            system.finish(partition);
+            return None;
+        }
         let Left::GoesOn(chosen) = left else {
             // Its record is shown, or is nobody's any more.
             save(system, partition, place.1, &mut self.registers);

@@ -24,6 +24,7 @@ use crate::facilities::Demanded;
 use crate::hal::Hal;
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::life::progress::Progress;
+use crate::partition::image::{self, Saved};
 use crate::partition::{Common, Partition, load};
 use crate::scheduling::schedule::Schedule;
 use crate::sync::spin_loop;
@@ -249,10 +250,24 @@ impl<H: Hal> Running<'_, H> {
 }
 
 impl<H: Enter> Running<'_, H> {
-    /// Does a piece of loading the partition, which no other vCPU of it can be in the way of: all others are stopped.
+    /// Does a piece of loading the partition, or of suspending it, which no other vCPU of it can be in the way of: all
+    /// others are stopped.
     fn load(&mut self, partition: &mut Partition<H>, progress: Progress) -> Departure {
         let hal = self.system.hal;
         self.system.schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
+        if let Progress::Saved { from, to } = progress {
+            let saved = image::save_piece(partition, hal, from, to);
+            self.left = hal.timebase();
+            self.entered = self.left;
+            return match saved {
+                Ok(Saved::SoFar(progress)) => {
+                    partition.life.loaded(Some(progress));
+                    Departure::Changed
+                }
+                Ok(Saved::Whole(image)) => Departure::Ended(Outcome::Suspended(image)),
+                Err(error) => Departure::Ended(Outcome::Stopped(StopReason::Suspension(error))),
+            };
+        }
         let loaded = load::load_piece(partition, hal, progress);
         // All of it is the hypervisor's work for the vCPU.
         self.left = hal.timebase();

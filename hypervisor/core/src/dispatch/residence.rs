@@ -66,6 +66,9 @@ impl Resident {
             if vcpu.is_kept_by(thread) {
                 vcpu.leave_whole(registers, None);
             }
+            if partition.life.comes_to_rest() {
+                system.finish(partition);
+            }
         }
         self.forget();
     }

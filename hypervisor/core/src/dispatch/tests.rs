@@ -762,7 +762,11 @@ fn yield_counts_are_odd_exactly_while_a_vcpu_does_not_run() {
     let (mut partitions, schedule) = partitions(&hal, &[2]);
     for (index, vcpu) in partitions[0].vcpus.iter_mut().enumerate() {
         let address = arch::address::RealAddress(MIB + 0x1000 * index as u64);
-        vcpu.vpa.set_area(hal.maps().open(address, 640).unwrap(), false);
+        vcpu.vpa.set_area(
+            arch::address::GuestRealAddress(0),
+            hal.maps().open(address, 640).unwrap(),
+            false,
+        );
     }
     let entries = Cell::new(0);
     hal.play(move |hal, guest, _, until| {
@@ -783,7 +787,11 @@ fn dispatches_are_logged_in_a_ring() {
     let hal = Fake::new(8 << 20);
     let (mut partitions, schedule) = partitions(&hal, &[1]);
     let vpa = &mut partitions[0].vcpus[0].vpa;
-    vpa.set_area(hal.maps().open(arch::address::RealAddress(MIB), 640).unwrap(), false);
+    vpa.set_area(
+        arch::address::GuestRealAddress(0),
+        hal.maps().open(arch::address::RealAddress(MIB), 640).unwrap(),
+        false,
+    );
     vpa.log = Some(Log { address: GuestRealAddress(0x8000), entries: 2, next: 0 });
     let turn = Cell::new(0);
     hal.play(move |hal, guest, _, _| {

@@ -188,6 +188,12 @@ impl<H: Tables> GuestMemory<H> {
         self.shared.clone()
     }
 
+    /// Whether the partition has a piece of 64 KiB, which is in the memory, by its number.
+    #[must_use]
+    pub fn has(&self, unit: u64) -> bool {
+        self.shared.given.contains(unit)
+    }
+
     /// Whether the page of `address`, which is in the memory, is mapped.
     pub fn is_mapped(&self, address: GuestRealAddress) -> bool {
         self.mapped.contains(address.0 >> SMALL_LOG2)

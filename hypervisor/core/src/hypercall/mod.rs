@@ -28,6 +28,8 @@ pub(crate) use interrupts::{of_interrupts, set_priority, with_others};
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
 
+use alloc::boxed::Box;
+
 use arch::papr::Hypercall;
 use arch::papr::status::{H_FUNCTION, H_HARDWARE, H_PARAMETER, H_SUCCESS};
 use arch::papr::tce::WINDOW;
@@ -73,7 +75,10 @@ impl Answer {
 pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64; 7]) -> Answer {
     let Guest { hal, console, partition, .. } = guest;
     if partition.life.may_run().is_none() {
-        return too_late();
+        return match partition.life.comes_to_rest() {
+            true => retry(call, arguments),
+            false => too_late(),
+        };
     }
     let lpcr = partition.lpcr;
     let [a1, a2, a3, a4, ..] = arguments;
@@ -163,6 +168,13 @@ pub(crate) fn of_device<H: Hal>(
 #[cold]
 const fn too_late() -> Answer {
     Answer::Departs(H_HARDWARE, [0; 3], Departure::Changed)
+}
+
+/// What a call comes to that a vCPU makes while its partition is to be suspended: nothing, and it is made again.
+#[cold]
+fn retry(call: Hypercall, [a1, a2, a3, a4, a5, a6, a7]: [u64; 7]) -> Answer {
+    let arguments = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7]);
+    Answer::Departs(0, [0; 3], Departure::Retries(arguments))
 }
 
 /// The answer to a buffer that could not be used: the guest's mistake, or the end of it.

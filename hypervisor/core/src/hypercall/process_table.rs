@@ -58,6 +58,7 @@ pub(super) fn register<H: Memory>(
     if flags & GTSE != 0 {
         partition.lpcr |= lpcr::GTSE;
     }
+    partition.process_table = table;
     hal.set_process_table(partition.lpid, table);
     H_SUCCESS
 }

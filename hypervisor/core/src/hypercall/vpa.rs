@@ -94,7 +94,7 @@ fn register_area<H: Memory + Platform>(
         window => window.map_err(|error| refused(AccessError::Hypervisor(error)))?,
     };
     let runs = vcpu.is_running();
-    vcpu.vpa.set_area(window, runs);
+    vcpu.vpa.set_area(address, window, runs);
     Ok(())
 }
 

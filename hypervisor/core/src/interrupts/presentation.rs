@@ -109,6 +109,17 @@ impl Presentation {
         (before, change(before))
     }
 
+    /// All that there is of it, in one word.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.state().bits()
+    }
+
+    /// It is what [`Self::bits`] said of another one.
+    pub fn set_bits(&self, bits: u64) {
+        self.change(|_| State::from_bits(bits));
+    }
+
     /// No request, and none would be taken.
     pub fn reset(&self) {
         self.change(|_| State::RESET);

@@ -4,12 +4,16 @@
 //! |---|---|---|
 //! | runs | RTAS power-off, an exit that ends it, its time limit, all of its vCPUs stopped, or nothing will wake one | concluded: end |
 //! | runs | RTAS system-reboot | concluded: restart |
-//! | concluded: restart | a vCPU that had left before comes with an end | concluded: end |
+//! | runs | the time comes at which it is to be suspended | concluded: suspension |
+//! | concluded: restart or suspension | a vCPU that had left before comes with an end | concluded: end |
+//! | concluded: suspension | a vCPU that had left before comes with a restart | concluded: restart; it is suspended later |
 //! | concluded | the same with anything else | as it was: the first end counts |
 //! | concluded | a hypercall or an exit of a vCPU that has not left yet | as it was: it is not carried out unless it needs no lock of the partition, and the vCPU leaves |
 //! | concluded: restart | none of its vCPUs runs any more | loads: its first vCPU is ready, and does the work in place of its own |
+//! | concluded: suspension | none of its vCPUs runs any more, and their records are whole | saves: what they did is in the image, they are stopped, and the first one writes the memory in place of its own work |
+//! | saves | a piece of the work is done ([`crate::partition::image`]) | saves; concluded: end after the last one |
 //! | loads | a piece of the work is done ([`crate::partition::load`]) | loads; runs after the last one |
-//! | loads | a piece fails, or its time limit | concluded: end |
+//! | loads, saves | a piece fails, or its time limit | concluded: end |
 //! | concluded: end | none of its vCPUs runs any more | over |
 //! | over | nothing can | |
 //!
@@ -27,7 +31,9 @@
 //! | ceded | its decrementer expires, H_IPI, H_PROD | ready |
 //! | awaits a prod | H_PROD | ready |
 //! | running | the partition is concluded | running, until its doorbell brings it back; then stopped, whatever it left for |
-//! | any other | the partition is concluded | stopped |
+//! | running | the partition is concluded: suspension | running, until its doorbell brings it back; then what it left for |
+//! | any other | the partition is concluded: suspension | as it was, and no thread takes it and no timer wakes it |
+//! | any other | the partition is concluded otherwise | stopped |
 //!
 //! A vCPU becomes ready, runs and falls asleep with a [`MayRun`] only, which nobody has of a partition that is
 //! concluded or over: see [`crate::vcpu`]. A partition becomes over in one place, which makes the [`Ended`] without
@@ -71,6 +77,8 @@ pub enum Pending {
     },
     /// It starts anew.
     Restart,
+    /// It is suspended.
+    Suspension,
 }
 
 /// Permission for the vCPUs of a partition to become ready, to run and to sleep. While somebody has it, the partition
@@ -99,6 +107,8 @@ pub enum CarriedOut {
     Restart,
     /// It is over.
     End(Ended),
+    /// It is at rest, and becomes an image.
+    Suspension,
 }
 
 impl Life {
@@ -115,6 +125,18 @@ impl Life {
             State::Runs | State::Loads(_) => Some(MayRun(PhantomData)),
             State::Concluded(_) | State::Over(_) => None,
         }
+    }
+
+    /// Whether it runs, and so can be suspended.
+    #[must_use]
+    pub const fn may_suspend(&self) -> bool {
+        matches!(self.0, State::Runs)
+    }
+
+    /// Whether it is to be suspended, and not at rest yet.
+    #[must_use]
+    pub const fn comes_to_rest(&self) -> bool {
+        matches!(self.0, State::Concluded(Pending::Suspension))
     }
 
     /// How it ended, if it is over.
@@ -145,14 +167,16 @@ impl Life {
         }
     }
 
-    /// Its vCPUs run no more, because of what one of them did. An end takes the place of a restart; otherwise what
-    /// was first counts.
+    /// Its vCPUs run no more, because of what one of them did or because it is to be suspended. An end takes the place
+    /// of a restart, and both that of a suspension; otherwise what was first counts.
     ///
     /// # Panics
     /// If it is over: no vCPU is left then that could do anything.
     pub fn conclude(&mut self, pending: Pending) {
         match &self.0 {
-            State::Runs | State::Loads(_) | State::Concluded(Pending::Restart) => {
+            State::Runs
+            | State::Loads(_)
+            | State::Concluded(Pending::Restart | Pending::Suspension) => {
                 self.0 = State::Concluded(pending)
             }
             State::Concluded(Pending::End { .. }) => {}
@@ -174,12 +198,17 @@ impl Life {
                 _ => can_run = true,
             }
         }
-        assert!(!can_run, "a vCPU of a partition that is concluded can run");
         let pending = pending.clone();
+        let rests = pending == Pending::Suspension;
+        assert!(rests || !can_run, "a vCPU of a partition that is concluded can run");
         Some(match pending {
             Pending::Restart => {
                 self.0 = State::Loads(Progress::RESTART);
                 CarriedOut::Restart
+            }
+            Pending::Suspension => {
+                self.0 = State::Loads(Progress::SAVE);
+                CarriedOut::Suspension
             }
             Pending::End { outcome, vcpu } => {
                 self.0 = State::Over(outcome);

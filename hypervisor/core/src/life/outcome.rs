@@ -1,5 +1,6 @@
 //! How things end: an access to a partition's memory, its loading, a vCPU's stay, and the partition itself.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use arch::address::GuestRealAddress;
@@ -7,6 +8,7 @@ use arch::interrupt::Vector;
 
 use crate::guest_memory::AccessError;
 use crate::hal::HalError;
+use crate::memory::Range;
 use crate::vcpu_id::VcpuId;
 
 /// Why a partition could not be made.
@@ -14,6 +16,8 @@ use crate::vcpu_id::VcpuId;
 pub enum LoadError {
     /// There is no free memory of this size.
     NoMemory(u64),
+    /// What an image tells of it takes more than the bytes that are there.
+    ManifestLength(usize),
     /// The device tree does not fit between the payload and the end of the memory.
     NoRoomForTree,
     /// A window or a table is missing.
@@ -26,6 +30,9 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMemory(bytes) => write!(f, "no {bytes:#x} bytes of free memory"),
+            Self::ManifestLength(bytes) => {
+                write!(f, "its image's manifest would have {bytes} bytes")
+            }
             Self::NoRoomForTree => f.write_str("no room for the device tree above the payload"),
             Self::Hal(error) => error.fmt(f),
             Self::Copy(error) => error.fmt(f),
@@ -40,6 +47,8 @@ pub enum Outcome {
     PoweredOff,
     /// It did something that ends it.
     Stopped(StopReason),
+    /// It was suspended, and another machine can go on with it: where its image is.
+    Suspended(Range),
 }
 
 /// Why the hypervisor stopped a partition.
@@ -65,6 +74,8 @@ pub enum StopReason {
     NothingToWake,
     /// It asked to be started anew, and that failed.
     Restart(LoadError),
+    /// It was to be suspended, and its image could not be written.
+    Suspension(LoadError),
     /// An interrupt that the hypervisor does not handle.
     Interrupt(Vector),
 }
@@ -86,6 +97,7 @@ impl fmt::Display for StopReason {
             Self::AllStopped => f.write_str("all of its vCPUs stopped themselves"),
             Self::NothingToWake => f.write_str("its vCPUs sleep and nothing will wake them"),
             Self::Restart(error) => write!(f, "it could not be started anew: {error}"),
+            Self::Suspension(error) => write!(f, "it could not be suspended: {error}"),
             Self::Interrupt(vector) => {
                 write!(f, "unhandled {} interrupt ({:#x})", vector.name(), vector.offset())
             }
@@ -115,6 +127,9 @@ pub enum Departure {
     ConferredToAll,
     /// It stopped itself.
     Stopped,
+    /// Its partition is to be suspended, and its hypercall was not carried out: it makes it again, with these in r3 to
+    /// r10, when it goes on.
+    Retries(Box<[u64; 8]>),
     /// Its partition wants to start anew.
     Restarted,
     /// Its partition is over.

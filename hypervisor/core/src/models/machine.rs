@@ -227,6 +227,10 @@ impl Platform for Machine {
         self.fake.timebase()
     }
 
+    fn advance_timebase(&self, ticks: u64) {
+        self.fake.advance_timebase(ticks);
+    }
+
     fn random(&self) -> Option<u64> {
         None
     }

@@ -3,6 +3,7 @@
 pub mod features;
 pub mod guest_tree;
 pub mod hash;
+pub mod image;
 pub mod load;
 pub mod payload;
 pub mod radix;
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::Translation;
+use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
 use crate::boot::characteristics::Characteristics;
@@ -23,6 +25,7 @@ use crate::hal::{HalError, Memory};
 use crate::interrupts::source::Sources;
 use crate::life::Life;
 use crate::memory::Range;
+use crate::partition::image::Suspension;
 use crate::partition::payload::Payload;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
@@ -52,8 +55,8 @@ pub struct Partition<H: Memory> {
     pub memory: GuestMemory<H>,
     /// Its LPCR: the guest changes AIL, ILE and GTSE by hypercall.
     pub lpcr: u64,
-    /// What is added to the machine's time base for its own. Always 0: only a partition that came from
-    /// another machine would need another value.
+    /// What is added to the machine's time base for its own. Always 0: one that comes from another machine moves the
+    /// machine's ([`image::ahead`]).
     pub timebase_offset: u64,
     /// Its vCPUs; the place is the number that the guest knows it by.
     pub vcpus: Vec<Vcpu<H>>,
@@ -87,6 +90,12 @@ pub struct Partition<H: Memory> {
     pub statistics: Statistics,
     /// Where it is in its life.
     pub life: Life,
+    /// Where its process table is, with radix translation, if it has one.
+    pub process_table: Option<TableLocation>,
+    /// Ticks that its vCPUs were charged on other machines, before it came here.
+    pub ran_before: u64,
+    /// How it is suspended, if it is to be.
+    pub suspension: Option<Suspension>,
     /// The time base when its end was decided: nothing that passes later is charged to it.
     pub end: Option<u64>,
 }
@@ -146,6 +155,9 @@ impl<H: Memory> Partition<H> {
             sources: Sources::default(),
             statistics: Statistics::default(),
             life: Life::new(),
+            process_table: None,
+            ran_before: 0,
+            suspension: None,
             end: None,
         })
     }
@@ -188,7 +200,10 @@ impl<H: Memory> Partition<H> {
     pub fn reset(&mut self, hal: &H) {
         self.lpcr = lpcr_at_start(self.translation());
         match self.translation() {
-            Translation::Radix => hal.set_process_table(self.lpid, None),
+            Translation::Radix => {
+                self.process_table = None;
+                hal.set_process_table(self.lpid, None);
+            }
             // Loading empties the table, in pieces.
             Translation::Hash => {}
         }
@@ -200,7 +215,11 @@ impl<H: Memory> Partition<H> {
             vcpu.is_prodded = false;
             vcpu.presentation.reset();
         }
-        // The first one loads the partition; what it did before is nothing to it any more.
+        self.lend_first_vcpu();
+    }
+
+    /// The first vCPU works for the partition; what it did before is nothing to it any more.
+    pub fn lend_first_vcpu(&mut self) {
         let registers = Registers::started(GuestRealAddress(0), 0, 0);
         self.vcpus[0].start_with(registers, self.from_start);
     }

@@ -20,11 +20,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::hal::{Memory, Platform, Threads, Windows};
-use crate::life::activity::{Activity, Sleep};
+use crate::life::activity::{self, Activity, Sleep};
 use crate::life::{Ended, MayRun};
 use crate::partition::Partition;
 use crate::scheduling::meter::{Debtor, Meter, Stay};
-use crate::scheduling::queue::{RunQueue, Timers};
+use crate::scheduling::queue::{Due, RunQueue, Timers};
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vcpu_id::VcpuId;
@@ -304,6 +304,25 @@ impl Schedule {
         }
     }
 
+    /// Lets the vCPUs of a partition that came from another machine do what each does next.
+    pub fn go_on<H: Memory>(
+        &mut self,
+        partition: &mut Partition<H>,
+        next: &[activity::Next],
+        now: u64,
+    ) {
+        let Partition { life, vcpus, .. } = partition;
+        for (vcpu, next) in vcpus.iter_mut().zip(next) {
+            match (life.may_run(), *next) {
+                (Some(permission), activity::Next::Ready) => self.start(vcpu, permission, now),
+                (Some(permission), activity::Next::Sleeps(sleep)) => {
+                    self.sleep(vcpu, sleep, permission);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Charges what passed on `thread` up to `now`; to the hypervisor, if nobody comes next.
     fn charge(&mut self, thread: usize, now: u64, payer: Debtor) {
         let ticks = self.pass(thread, now);
@@ -383,12 +402,12 @@ impl Schedule {
         self.threads[thread].meter.expects(id);
     }
 
-    /// Takes a vCPU whose time has come, for `thread` to wake, which is idle no more.
-    pub fn take_due(&mut self, thread: usize, now: u64) -> Option<VcpuId> {
+    /// Takes what `thread`, which is idle no more, has to see to, as its time has come.
+    pub fn take_due(&mut self, thread: usize, now: u64) -> Option<Due> {
         self.stands(thread, Whereabouts::Deciding);
         let due = self.timers.take_due(now);
         let meter = &mut self.threads[thread].meter;
-        let debtor = due.map_or(meter.debtor(), |id| meter.debtor().or(id));
+        let debtor = due.map_or(meter.debtor(), |due| meter.debtor().or(due.vcpu()));
         if meter.wakes() {
             let ticks = self.pass(thread, now);
             self.threads[thread].meter.idle += ticks;
@@ -396,8 +415,8 @@ impl Schedule {
         } else if debtor != Debtor::Next {
             self.charge(thread, now, debtor);
         }
-        if let Some(id) = due {
-            self.owes(thread, id);
+        if let Some(due) = due {
+            self.owes(thread, due.vcpu());
         }
         due
     }
@@ -563,6 +582,12 @@ impl Schedule {
     pub fn stop<H: Windows>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
         vcpu.stop();
+        self.queue.remove(vcpu.id);
+    }
+
+    /// Lets no thread take a vCPU, which does not run now, and no timer wake it: its partition is to be suspended.
+    pub fn hold<H: Windows>(&mut self, vcpu: &Vcpu<H>) {
+        self.leave_sleep(vcpu);
         self.queue.remove(vcpu.id);
     }
 

@@ -17,7 +17,7 @@ use crate::facilities::Demanded;
 use crate::hal::Windows;
 use crate::interrupts::presentation::Presentation;
 use crate::life::MayRun;
-use crate::life::activity::{Activity, Sleep};
+use crate::life::activity::{Activity, Next, Sleep};
 use crate::vcpu::registers::Registers;
 use crate::vcpu::vpa::Vpa;
 use crate::vcpu_id::VcpuId;
@@ -195,6 +195,23 @@ impl<H: Windows> Vcpu<H> {
     /// The data that it moves before it goes on, to move a piece of it.
     pub fn takes_transfer(&mut self) -> Option<Transfer> {
         self.transfer.as_mut()?.take()
+    }
+
+    /// Whether a hardware thread has its registers yet, though it does not run there.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        matches!(self.residence, Residence::Thread { .. })
+    }
+
+    /// It has left a processor, its partition is to be suspended, and this is what it would do. This needs no
+    /// permission: it does it on another machine.
+    pub const fn rest(&mut self, next: Next) {
+        self.activity = match next {
+            Next::Ready => Activity::Ready,
+            Next::Sleeps(Sleep::Ceded { until }) => Activity::Ceded { until },
+            Next::Sleeps(Sleep::AwaitsProd) => Activity::AwaitsProd,
+            Next::Stops => Activity::Stopped,
+        };
     }
 
     /// It runs no more, and forgets what it shares with the hypervisor. This needs no permission.

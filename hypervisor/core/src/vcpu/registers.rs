@@ -194,6 +194,15 @@ macro_rules! supervisor {
         ];
 
         impl Supervisor {
+            /// Shows each value to `visit`, which may change it, by its name.
+            fn visit(&mut self, visit: &mut dyn FnMut(&'static str, &mut [u64])) {
+                $(visit(stringify!($field), core::slice::from_mut(&mut self.$field));)*
+                visit(
+                    "decrementer_expires",
+                    core::slice::from_mut(&mut self.decrementer_expires),
+                );
+            }
+
             /// All zero.
             pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0 };
         }
@@ -281,6 +290,35 @@ impl Registers {
         let mut registers = Self::started(entry, device_tree.0, guest_time);
         registers.gpr[4] = entry.0;
         registers
+    }
+
+    /// The hypercall that the vCPU has left with is made again, with these in r3 to r10.
+    pub fn retry(&mut self, arguments: [u64; 8]) {
+        self.gpr[3..11].copy_from_slice(&arguments);
+        let call = self.pc.wrapping_sub(4);
+        self.pc = if self.msr & msr::SF == 0 { call & 0xFFFF_FFFF } else { call };
+    }
+
+    /// Shows the values of the whole record but for its segments to `visit`, which may change them, by the names that a
+    /// debugger knows them by ([`ALL`]), in one order.
+    pub fn visit(&mut self, visit: &mut dyn FnMut(&'static str, &mut [u64])) {
+        let Self { version: _, gpr, pc, msr, cr, lr, ctr, xer, cfar, supervisor, floating, .. } =
+            self;
+        visit("r", gpr);
+        for (name, value) in [
+            ("pc", pc),
+            ("msr", msr),
+            ("cr", cr),
+            ("lr", lr),
+            ("ctr", ctr),
+            ("xer", xer),
+            ("cfar", cfar),
+        ] {
+            visit(name, core::slice::from_mut(value));
+        }
+        supervisor.visit(visit);
+        visit("f", &mut floating.fpr);
+        visit("fpscr", core::slice::from_mut(&mut floating.fpscr));
     }
 
     /// What a hypercall leaves in the volatile registers, when the vCPU does not return from it at once.

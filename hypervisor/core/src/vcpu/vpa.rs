@@ -37,7 +37,7 @@ pub struct Log {
 /// A vCPU's areas.
 #[derive(Debug)]
 pub struct Vpa<H: Windows> {
-    area: Option<H::Pinned>,
+    area: Option<(GuestRealAddress, H::Pinned)>,
     /// The dispatch trace log.
     pub log: Option<Log>,
     /// The SLB shadow.
@@ -57,12 +57,18 @@ impl<H: Windows> Vpa<H> {
         self.area.is_some()
     }
 
-    /// Registers a window of [`AREA_BYTES`], of a vCPU that runs now or not.
-    pub fn set_area(&mut self, mut window: H::Pinned, runs: bool) {
+    /// Where the virtual processor area is.
+    #[must_use]
+    pub fn area(&self) -> Option<GuestRealAddress> {
+        self.area.as_ref().map(|(address, _)| *address)
+    }
+
+    /// Registers a window of [`AREA_BYTES`] onto `address`, of a vCPU that runs now or not.
+    pub fn set_area(&mut self, address: GuestRealAddress, mut window: H::Pinned, runs: bool) {
         let mut flags = [0];
         window.read(FLAGS.0, &mut flags);
         window.write(FLAGS.0, &[flags[0] | FLAGS.1]);
-        self.area = Some(window);
+        self.area = Some((address, window));
         if runs { self.dispatched() } else { self.left() }
     }
 
@@ -75,7 +81,7 @@ impl<H: Windows> Vpa<H> {
     #[must_use]
     pub fn yield_count(&self) -> Option<u32> {
         let mut count = [0; 4];
-        self.area.as_ref()?.read(YIELD_COUNT, &mut count);
+        self.area.as_ref()?.1.read(YIELD_COUNT, &mut count);
         Some(u32::from_be_bytes(count))
     }
 
@@ -93,7 +99,7 @@ impl<H: Windows> Vpa<H> {
     fn count(&mut self, from: u32) {
         let Some(count) = self.yield_count() else { return };
         if count % 2 == from
-            && let Some(area) = &mut self.area
+            && let Some((_, area)) = &mut self.area
         {
             area.write(YIELD_COUNT, &count.wrapping_add(1).to_be_bytes());
         }
@@ -109,7 +115,7 @@ impl<H: Windows> Vpa<H> {
         for (offset, value) in [(16, time), (32, srr[0]), (40, srr[1])] {
             entry[offset..offset + 8].copy_from_slice(&value.to_be_bytes());
         }
-        if let Some(area) = &mut self.area {
+        if let Some((_, area)) = &mut self.area {
             area.write(LOG_INDEX, &next.to_be_bytes());
         }
         Some((address, entry))

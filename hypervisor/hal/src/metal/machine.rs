@@ -216,6 +216,10 @@ impl Platform for Machine {
         read::<{ spr::TB }>()
     }
 
+    fn advance_timebase(&self, ticks: u64) {
+        threads::advance(ticks);
+    }
+
     fn random(&self) -> Option<u64> {
         (0..RANDOM_TRIES).find_map(|_| {
             let number: u64;

@@ -46,6 +46,9 @@ static WORK: Single<Option<&'static (dyn Fn(usize) + Sync)>> = Single::new(None)
 static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
 const NO_STOP: u64 = u64::MAX;
 
+/// How far the boot thread's time base was moved, and what it was when the thread that is being fetched was started.
+static ADVANCE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
 /// The `PerCpu` of the thread that is being fetched.
 #[unsafe(no_mangle)]
 static hal_next_thread: AtomicU64 = AtomicU64::new(0);
@@ -92,6 +95,7 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
     MapRegion::populate(index).map_err(|_| ThreadError::NoMemory)?;
     THREADS[index].server.store(server, Ordering::Relaxed);
     hal_next_thread.store(new as u64, Ordering::Relaxed);
+    ADVANCE[1].store(read::<{ spr::TB }>(), Ordering::Relaxed);
     ptesync();
     let answer = opal::start_cpu(server, real_of(hal_thread_entry as *const () as u64));
     if answer != status::SUCCESS {
@@ -117,10 +121,37 @@ extern "C" fn hal_thread_start() -> ! {
     }
 }
 
+/// Moves the boot thread's time base on by `ticks`, a multiple of 2^24; threads that are fetched later follow.
+pub(super) fn advance(ticks: u64) {
+    ADVANCE[0].store(ticks, Ordering::Relaxed);
+    move_on(ticks);
+}
+
+/// Moves this thread's time base as the boot thread's was, unless a thread that shares it has: then it is not behind.
+fn catch_up() {
+    let [ticks, then] = [0, 1].map(|index: usize| ADVANCE[index].load(Ordering::Relaxed));
+    if ticks != 0 && read::<{ spr::TB }>() < then {
+        move_on(ticks);
+    }
+}
+
+fn move_on(ticks: u64) {
+    let then = read::<{ spr::TB }>().wrapping_add(ticks);
+    // SAFETY: no guest has run, and nobody waits for a time.
+    unsafe {
+        write::<{ spr::TBU40 }>(then);
+        // The lower 24 bits go on meanwhile, and may have carried into those that are written now.
+        if read::<{ spr::TB }>() < then {
+            write::<{ spr::TBU40 }>(then + (1 << 24));
+        }
+    }
+}
+
 /// The life of a thread, on its own stack.
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_main() -> ! {
     let index = own_index();
+    catch_up();
     if !SECONDARIES.come(index) {
         sleep();
     }

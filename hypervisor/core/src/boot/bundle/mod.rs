@@ -10,10 +10,11 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS, DISKS_MAX,
-    DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, INITRD, LEAST_SLICE,
+    DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD, LEAST_SLICE,
     MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -62,6 +63,10 @@ pub struct Description {
     pub guest_stop: Option<u32>,
     /// Bytes of the window through which its devices see its memory, if it has one.
     pub dma_window: Option<u32>,
+    /// Nanoseconds after the start at which it is suspended.
+    pub suspend_at: Option<u64>,
+    /// Where the image is with which it goes on, from the start of the bundle, and its bytes.
+    pub image: Option<[u64; 2]>,
     /// Its disks.
     pub disks: Vec<DiskDescription>,
     /// First instruction.
@@ -419,6 +424,11 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         return Err(PartitionError::Entry(entry));
     }
     let initrd = initrd(node, &segments)?;
+    let suspend_at = match node.property(SUSPEND_AT) {
+        None => None,
+        Some(_) => Some(doubleword(SUSPEND_AT)?),
+    };
+    let image = image(node, file_bytes)?;
     let disks = disks(node, file_bytes)?;
     if !disks.is_empty() && dma_window.is_none() {
         return Err(PartitionError::Property(DMA_WINDOW));
@@ -433,6 +443,8 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         has_performance_monitor,
         guest_stop,
         dma_window,
+        suspend_at,
+        image,
         disks,
         entry: GuestRealAddress(entry),
         segments,
@@ -458,6 +470,20 @@ fn initrd(
         return Err(PartitionError::Initrd);
     }
     Ok(Some([start, end].map(GuestRealAddress)))
+}
+
+/// Where the image is with which the partition goes on.
+fn image(node: &FdtNode<'_>, file_bytes: u64) -> Result<Option<[u64; 2]>, PartitionError> {
+    let Some(property) = node.property(IMAGE) else { return Ok(None) };
+    let (&[offset, bytes], []) = property.value().as_chunks::<8>() else {
+        return Err(PartitionError::Property(IMAGE));
+    };
+    let [offset, bytes] = [offset, bytes].map(u64::from_be_bytes);
+    let is_inside = offset.checked_add(bytes).is_some_and(|end| end <= file_bytes);
+    if !is_inside || !offset.is_multiple_of(ALIGNMENT) {
+        return Err(PartitionError::Property(IMAGE));
+    }
+    Ok(Some([offset, bytes]))
 }
 
 /// The disks of a partition, each of whole blocks that are in the file.
@@ -494,7 +520,8 @@ fn has_its_own(partitions: &[Description], manifest_bytes: u64, place: (usize, u
         let segments = partition.segments.iter().map(|one| units(one.file_offset, one.file_bytes));
         let disks = partition.disks.iter().enumerate();
         let disks = disks.filter(move |(disk, _)| (index, *disk) != place);
-        segments.chain(disks.map(|(_, one)| units(one.file_offset, one.bytes)))
+        let image = partition.image.map(|[offset, bytes]| units(offset, bytes));
+        segments.chain(image).chain(disks.map(|(_, one)| units(one.file_offset, one.bytes)))
     });
     is_clear(units(0, manifest_bytes)) && others.into_iter().all(is_clear)
 }

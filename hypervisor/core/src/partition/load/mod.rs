@@ -35,7 +35,11 @@ pub fn read_bundle<H: Windows>(
 }
 
 /// Copies out of real memory.
-fn read<H: Windows>(hal: &H, from: RealAddress, into: &mut [u8]) -> Result<(), HalError> {
+pub(super) fn read<H: Windows>(
+    hal: &H,
+    from: RealAddress,
+    into: &mut [u8],
+) -> Result<(), HalError> {
     let maps = hal.maps();
     for (offset, bytes) in pieces(from.0, into.len() as u64) {
         let window = maps.open(from.wrapping_add(offset), bytes)?;
@@ -68,11 +72,11 @@ pub fn find_memory(
 }
 
 /// Bytes that are copied through the hypervisor's own memory at a time.
-const CHUNK_BYTES: usize = 0x1000;
+pub(super) const CHUNK_BYTES: usize = 0x1000;
 
 /// Bytes that a piece copies at most, from a boundary of as many to the next. To copy takes ten times as long
 /// as to zero.
-const COPY_BYTES: u64 = 0x4000;
+pub(super) const COPY_BYTES: u64 = 0x4000;
 
 /// Slots of a hashed page table that a piece empties at most: 64 KiB, and what is kept beside them.
 const SLOTS_OF_PIECE: u64 = 4096;
@@ -121,6 +125,7 @@ pub fn load_piece<H: Memory + Platform>(
             let needs_all = memory.hash_table().is_some().then_some(Progress::Given(0));
             Ok(if is_last { needs_all } else { Some(next) })
         }
+        Progress::Saved { .. } => unreachable!("what is being suspended is not loaded"),
         Progress::Given(unit) => {
             let next = memory.give_all(hal, unit).map_err(LoadError::Copy)?;
             Ok(next.map(Progress::Given))

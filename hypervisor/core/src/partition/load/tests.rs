@@ -90,6 +90,8 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         guest_stop: None,
         translation: Translation::Radix,
         dma_window: None,
+        suspend_at: None,
+        image: None,
         disks: Vec::new(),
         entry: GuestRealAddress(0x100),
         segments,

@@ -43,7 +43,7 @@ mod virtual_time;
 use alloc::vec;
 use alloc::vec::Vec;
 
-pub use timers::Timers;
+pub use timers::{Due, Timers};
 
 use crate::vcpu_id::VcpuId;
 

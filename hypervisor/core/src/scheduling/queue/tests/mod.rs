@@ -260,7 +260,7 @@ proptest! {
             timers.set(VcpuId(number as u32), *time);
         }
         timers.cancel(VcpuId(0), times[0]);
-        let due: Vec<u64> = core::iter::from_fn(|| timers.take_due(now)).map(|id| times[id.0 as usize]).collect();
+        let due: Vec<u64> = core::iter::from_fn(|| timers.take_due(now)).map(|due| times[due.vcpu().0 as usize]).collect();
         let mut expected: Vec<u64> = times[1..].iter().copied().filter(|time| *time <= now).collect();
         expected.sort_unstable();
         prop_assert_eq!(due, expected);

@@ -1,0 +1,362 @@
+//! Goes on with an image. It comes from outside: what is wrong with it is said, and what its partition could not have
+//! by itself it does not get from it.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use arch::address::GuestRealAddress;
+use arch::address::RealAddress;
+use arch::image::{
+    AREA, CLOCK_OFFSET, COMPATIBLE, FACILITIES, FILE_BYTES, FREQUENCY, GUEST_TIME, LOG, LPCR,
+    MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES, PROCESS_TABLE, PROCESSOR, RAN,
+    RECORDS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE, USED,
+};
+use arch::radix::TableLocation;
+use arch::registers::hfscr::Facility;
+use arch::registers::{lpcr, psscr};
+use arch::vcpus::activity;
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::{Node, Property};
+
+use crate::boot::bundle::{HEADER_BYTES, manifest_bytes};
+use crate::facilities::{self, Demanded};
+use crate::guest_memory::AccessError;
+use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
+use crate::life::activity::{Next, Sleep};
+use crate::memory::Range;
+use crate::partition::Partition;
+use crate::partition::load::{CHUNK_BYTES, read};
+use crate::vcpu::Vcpu;
+use crate::vcpu::registers::{Registers, VERSION};
+use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::vcpu_id::VcpuId;
+
+/// LPCR bits that a guest changes by hypercall.
+const GUESTS_LPCR: u64 = lpcr::AIL.set(0, 3) | lpcr::ILE | lpcr::GTSE;
+
+/// An image that is there, as far as it can be seen at once.
+#[derive(Debug)]
+pub struct Image {
+    manifest: Vec<u8>,
+    /// Where the pieces of the memory are.
+    memory: Range,
+}
+
+/// Why a partition does not go on with an image.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ImageError {
+    /// It is none, or of another format.
+    NotAnImage,
+    /// The records of the vCPUs are of this version.
+    Records(u64),
+    /// It has not the bytes that it should have.
+    Length {
+        /// What it says.
+        expected: u64,
+        /// What there is.
+        actual: u64,
+    },
+    /// This property is missing, or is not as it is written.
+    Property(&'static str),
+    /// The image is of something else than what is here.
+    Other {
+        /// What differs.
+        what: &'static str,
+        /// What the image has.
+        image: String,
+        /// What is here.
+        here: String,
+    },
+    /// The partition could have this facility, which it has not here and which cannot be emulated.
+    Facility(&'static str),
+    /// Memory could not be given or copied.
+    Copy(AccessError),
+}
+
+impl From<HalError> for ImageError {
+    fn from(error: HalError) -> Self {
+        Self::Copy(AccessError::Hypervisor(error))
+    }
+}
+
+impl From<AccessError> for ImageError {
+    fn from(error: AccessError) -> Self {
+        Self::Copy(error)
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("its image: ")?;
+        match self {
+            Self::NotAnImage => write!(f, "it is none that is compatible with {COMPATIBLE}"),
+            Self::Records(version) => write!(
+                f,
+                "its vCPUs' records have version {version}, and this hypervisor reads {VERSION}"
+            ),
+            Self::Length { expected, actual } => {
+                write!(f, "it should have {expected} bytes and has {actual}")
+            }
+            Self::Property(name) => write!(f, "property {name} is missing or not as it is written"),
+            Self::Other { what, image, here } => {
+                write!(f, "its {what} is {image}, and that of the partition here {here}")
+            }
+            Self::Facility(name) => {
+                write!(f, "its partition could have {name}, which it has not here")
+            }
+            Self::Copy(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The doublewords of a property, `N` of them.
+fn words<const N: usize>(node: &FdtNode<'_>, name: &'static str) -> Result<[u64; N], ImageError> {
+    let list = list(node, name)?;
+    list.try_into().map_err(|_| ImageError::Property(name))
+}
+
+fn list(node: &FdtNode<'_>, name: &'static str) -> Result<Vec<u64>, ImageError> {
+    let property = node.property(name).ok_or(ImageError::Property(name))?;
+    let (words, rest) = property.value().as_chunks::<8>();
+    match rest {
+        [] => Ok(words.iter().map(|word| u64::from_be_bytes(*word)).collect()),
+        _ => Err(ImageError::Property(name)),
+    }
+}
+
+fn word(node: &FdtNode<'_>, name: &'static str) -> Result<u64, ImageError> {
+    words(node, name).map(|[word]| word)
+}
+
+/// The same of a property that may be left out.
+fn if_there<T>(
+    node: &FdtNode<'_>,
+    name: &'static str,
+    read: impl FnOnce(&FdtNode<'_>, &'static str) -> Result<T, ImageError>,
+) -> Result<Option<T>, ImageError> {
+    node.property(name).is_some().then(|| read(node, name)).transpose()
+}
+
+fn text<'a>(node: &FdtNode<'a>, name: &'static str) -> Result<&'a str, ImageError> {
+    let property = node.property(name).ok_or(ImageError::Property(name))?;
+    property.value_as::<&str>().map_err(|_| ImageError::Property(name))
+}
+
+/// Fails unless the image has what is here.
+fn same<T: PartialEq + ToString>(what: &'static str, image: T, here: T) -> Result<(), ImageError> {
+    if image == here {
+        return Ok(());
+    }
+    Err(ImageError::Other { what, image: image.to_string(), here: here.to_string() })
+}
+
+impl Image {
+    /// The image that lies at `file`.
+    ///
+    /// # Errors
+    /// That it is none, of another version, or cut.
+    pub fn read<H: Windows>(hal: &H, file: Range) -> Result<Self, ImageError> {
+        let mut header = [0; HEADER_BYTES as usize];
+        if file.bytes < HEADER_BYTES {
+            return Err(ImageError::NotAnImage);
+        }
+        read(hal, file.start, &mut header)?;
+        let bytes = manifest_bytes(header, file.bytes.min(MANIFEST_BYTES_MAX));
+        let bytes = bytes.map_err(|_| ImageError::NotAnImage)?;
+        let mut manifest = vec![0; bytes as usize];
+        read(hal, file.start, &mut manifest)?;
+        let tree = Fdt::new(&manifest).map_err(|_| ImageError::NotAnImage)?;
+        let root = tree.root();
+        if text(&root, "compatible") != Ok(COMPATIBLE) {
+            return Err(ImageError::NotAnImage);
+        }
+        let records = word(&root, RECORDS)?;
+        if records != VERSION {
+            return Err(ImageError::Records(records));
+        }
+        let pieces =
+            list(&root, PIECES)?.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        let before = bytes.next_multiple_of(PIECE_BYTES);
+        let memory = Range::new(file.start.0.saturating_add(before), PIECE_BYTES * pieces);
+        let (expected, actual) = (before + memory.bytes, file.bytes);
+        if word(&root, FILE_BYTES)? != expected || actual < expected {
+            return Err(ImageError::Length { expected, actual });
+        }
+        Ok(Self { manifest, memory })
+    }
+
+    fn root(&self) -> Result<FdtNode<'_>, ImageError> {
+        // It was read once already.
+        Ok(Fdt::new(&self.manifest).map_err(|_| ImageError::NotAnImage)?.root())
+    }
+
+    /// The partition's time base when it came to rest.
+    ///
+    /// # Errors
+    /// [`ImageError::Property`].
+    pub fn guest_time(&self) -> Result<u64, ImageError> {
+        word(&self.root()?, GUEST_TIME)
+    }
+}
+
+/// The partition, with nothing of its memory filled and without vCPUs, becomes what the image has, with vCPUs of these
+/// numbers, on a processor of this name whose time base has `frequency`. What each vCPU does next.
+///
+/// # Errors
+/// Why it cannot be.
+pub fn load<H: Memory + Platform>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    image: &Image,
+    ids: &[VcpuId],
+    processor: &str,
+    frequency: u64,
+) -> Result<Vec<Next>, ImageError> {
+    let root = image.root()?;
+    same("name", text(&root, NAME)?, partition.name.as_str())?;
+    same("processor", text(&root, PROCESSOR)?, processor)?;
+    same("time base's frequency", word(&root, FREQUENCY)?, frequency)?;
+    same("memory in bytes", word(&root, MEMORY_BYTES)?, partition.memory.range.bytes)?;
+    same("translation", text(&root, TRANSLATION)?, partition.translation().name())?;
+    same("number of vCPUs", root.children().count(), ids.len())?;
+    let could_have = word(&root, FACILITIES)?;
+    // What `stop` does without the facility, the hypervisor does.
+    let missing = could_have & !partition.on_demand & !Facility::Stop.bit();
+    if let Some(facility) = Facility::ALL.iter().find(|facility| missing & facility.bit() != 0) {
+        return Err(ImageError::Facility(facilities::name(*facility)));
+    }
+    let lpcr = word(&root, LPCR)?;
+    if (lpcr ^ partition.lpcr) & !GUESTS_LPCR != 0 {
+        return Err(ImageError::Property(LPCR));
+    }
+    partition.lpcr = lpcr;
+    if let Some([base, bytes_log2]) = if_there(&root, PROCESS_TABLE, words)? {
+        let bytes_log2 = u32::try_from(bytes_log2).ok().filter(|log2| (12..=36).contains(log2));
+        let bytes_log2 = bytes_log2.ok_or(ImageError::Property(PROCESS_TABLE))?;
+        let address = GuestRealAddress(base);
+        let is_its = partition.memory.real(address, 1 << bytes_log2).is_some();
+        if !is_its || !address.is_aligned(bytes_log2) {
+            return Err(ImageError::Property(PROCESS_TABLE));
+        }
+        partition.process_table = Some(TableLocation { base: RealAddress(base), bytes_log2 });
+        hal.set_process_table(partition.lpid, partition.process_table);
+    }
+    partition.clock_offset = word(&root, CLOCK_OFFSET)? as i64;
+    let ran = word(&root, RAN)?;
+    partition.ran_before = ran;
+    partition.time_limit = partition.time_limit.map(|limit| limit.saturating_sub(ran));
+    let line = root.property(UNFINISHED_LINE).ok_or(ImageError::Property(UNFINISHED_LINE))?;
+    partition.unfinished_line = line.value().to_vec();
+    fill(partition, hal, &list(&root, PIECES)?, image.memory)?;
+    let vcpus = root.children().zip(ids);
+    vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have)).collect()
+}
+
+/// Copies the memory.
+fn fill<H: Memory + Platform>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    pieces: &[u64],
+    mut from: Range,
+) -> Result<(), ImageError> {
+    let units = (0..).zip(pieces).flat_map(|(place, word)| {
+        (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| 64 * place + bit)
+    });
+    let maps = hal.maps();
+    for unit in units {
+        let address = GuestRealAddress(unit * PIECE_BYTES);
+        let real = partition.memory.filled(hal, address, PIECE_BYTES)?;
+        let mut to = maps.open(real, PIECE_BYTES)?;
+        // A frame of the bundle may not be one of the image.
+        for (first, bytes) in crate::guest_memory::pieces(from.start.0, PIECE_BYTES) {
+            let source = maps.open(from.start.wrapping_add(first), bytes)?;
+            partition.memory.fills(hal, || {
+                let mut chunk = [0; CHUNK_BYTES];
+                for offset in (0..bytes as usize).step_by(CHUNK_BYTES) {
+                    let chunk = &mut chunk[..CHUNK_BYTES.min(bytes as usize - offset)];
+                    source.read(offset, chunk);
+                    to.write(first as usize + offset, chunk);
+                }
+            });
+        }
+        to.make_fetchable();
+        from = Range::new(from.start.0 + PIECE_BYTES, from.bytes - PIECE_BYTES);
+    }
+    Ok(())
+}
+
+/// Adds a vCPU: what it does next.
+fn vcpu<H: Memory + Platform>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    node: &FdtNode<'_>,
+    id: VcpuId,
+    could_have: u64,
+) -> Result<Next, ImageError> {
+    let mut wrong = None;
+    let mut fill = |name: &'static str, values: &mut [u64]| match list(node, name) {
+        Ok(list) if list.len() == values.len() => values.copy_from_slice(&list),
+        Ok(_) => wrong = Some(ImageError::Property(name)),
+        Err(error) => wrong = Some(error),
+    };
+    let mut registers = Registers::started(GuestRealAddress(0), 0, 0);
+    registers.visit(&mut fill);
+    let mut demanded = Demanded::from_start(partition.from_start);
+    let used = if_there(node, USED, word)?;
+    if let Some(used) = used {
+        let demanded = demanded.get_or_insert_default();
+        demanded.visit(&mut fill);
+        if used & !could_have != 0 {
+            return Err(ImageError::Property(USED));
+        }
+        demanded.facilities |= used & partition.on_demand;
+    }
+    let has_vectors = used.is_some_and(|used| used & Facility::VecVsx.bit() != 0);
+    if let Some(demanded) = &mut demanded
+        && demanded.has(Facility::VecVsx)
+        && !has_vectors
+    {
+        // It has them from its start here: floating-point registers are parts of them.
+        for (vector, value) in demanded.vsr.iter_mut().zip(registers.floating.fpr) {
+            vector[0] = value;
+        }
+    }
+    if let Some(error) = wrong {
+        return Err(error);
+    }
+    registers.supervisor.psscr &= psscr::PRIVILEGED;
+    let mut vcpu = Vcpu::new(id, registers);
+    vcpu.demanded = demanded;
+    let [does, is_prodded, presentation] = words(node, STATE)?;
+    vcpu.is_prodded = is_prodded != 0;
+    vcpu.presentation.set_bits(presentation);
+    let until = vcpu.registers.as_ref().map_or(0, |registers| {
+        registers.supervisor.decrementer_expires.wrapping_sub(partition.timebase_offset)
+    });
+    let next = match does {
+        activity::STOPPED => Next::Stops,
+        activity::READY => Next::Ready,
+        activity::CEDED => Next::Sleeps(Sleep::Ceded { until }),
+        activity::AWAITS_PROD => Next::Sleeps(Sleep::AwaitsProd),
+        _ => return Err(ImageError::Property(STATE)),
+    };
+    if let Some(address) = if_there(node, AREA, word)?.map(GuestRealAddress) {
+        let real = partition.memory.filled(hal, address, AREA_BYTES)?;
+        let window = hal.pin_window(id, real, AREA_BYTES)?;
+        vcpu.vpa.set_area(address, window, false);
+    }
+    if let Some([address, entries, next]) = if_there(node, LOG, words)? {
+        let address = GuestRealAddress(address);
+        let bytes = entries.checked_mul(LOG_ENTRY_BYTES);
+        let is_its = bytes.is_some_and(|bytes| partition.memory.real(address, bytes).is_some());
+        if entries == 0 || !is_its {
+            return Err(ImageError::Property(LOG));
+        }
+        vcpu.vpa.log = Some(Log { address, entries, next });
+    }
+    vcpu.vpa.shadow = if_there(node, SHADOW, word)?.map(GuestRealAddress);
+    partition.vcpus.push(vcpu);
+    Ok(next)
+}
