@@ -25,6 +25,9 @@ use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vcpu_id::VcpuId;
 
+/// After how long a partition is suspended that could not be when its time came: 100 us of a 512 MHz time base.
+const LATER_TICKS: u64 = 51_200;
+
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
@@ -230,7 +233,7 @@ impl<H: Hal> System<'_, H> {
     }
 
     fn suspend_later(&self, partition: &Partition<H>) {
-        let later = self.hal.timebase().saturating_add(self.policy.slice);
+        let later = self.hal.timebase().saturating_add(LATER_TICKS);
         self.schedule.lock().timers.set_suspension(partition.vcpus[0].id, later);
     }
 

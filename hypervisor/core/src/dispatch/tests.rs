@@ -20,10 +20,11 @@ use crate::fake::Fake;
 use crate::hal::{Maps, Windows};
 use crate::hypercall::Guest;
 use crate::interrupts::handler::Context;
-use crate::life::activity::Activity;
+use crate::life::activity::{self, Activity, Sleep};
 use crate::life::outcome::{Outcome, StopReason};
 use crate::memory::Range;
 use crate::partition::Partition;
+use crate::partition::image::{self, Image, Suspension};
 use crate::report;
 use crate::scheduling::meter::Stay;
 use crate::scheduling::queue::WEIGHT_DEFAULT;
@@ -814,4 +815,88 @@ fn dispatches_are_logged_in_a_ring() {
     });
     let ended = run(&hal, (partitions, schedule));
     assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+}
+
+/// When the time comes each is what it was, or would have become; who runs beside them goes on.
+#[test]
+fn a_partition_is_suspended_with_its_vcpus_as_they_were() {
+    const AT: u64 = 5 * SLICE;
+    const EXPIRES: u64 = 1 << 40;
+    let hal = Fake::new(8 << 20);
+    hal.play(|hal, guest, _, until| {
+        let registers = guest.partition.vcpus[guest.vcpu].registers.as_mut().unwrap();
+        registers.gpr[20] += 1;
+        match (guest.partition.name.as_str(), guest.vcpu) {
+            ("0", 1) => {
+                registers.supervisor.decrementer_expires = EXPIRES;
+                Departure::Ceded
+            }
+            ("0", 2) => Departure::AwaitsProd,
+            ("0", 3) => Departure::Stopped,
+            ("1", _) if hal.timebase.get() > 3 * AT => Departure::Ended(Outcome::PoweredOff),
+            _ => {
+                hal.timebase.set(until);
+                Departure::Preempted
+            }
+        }
+    });
+    let mut setup = partitions(&hal, &[4, 1]);
+    let [first, _] = &mut setup.0[..] else { panic!("two") };
+    first.memory.write(&hal, GuestRealAddress(0x5_0000), b"its own").unwrap();
+    let area = Range::new(4 * MIB, Suspension::room(2 * MIB));
+    let suspension = Suspension { area, frequency: 1, processor: "POWER9", bytes: 0 };
+    first.suspension = Some(suspension);
+    setup.1.timers.set_suspension(VcpuId(0), AT);
+    let ended = run(&hal, setup);
+    assert_eq!(ended[1].life.outcome(), Some(&Outcome::PoweredOff));
+    let Some(&Outcome::Suspended(place)) = ended[0].life.outcome() else {
+        panic!("{:?}", ended[0].life)
+    };
+    assert!(hal.text().contains("powervisor: partition 0: suspended, image 128 KiB\n"));
+    let ran = ended[0].statistics.ran;
+    drop(ended);
+
+    let image = Image::read(&hal, place).unwrap();
+    let time = image.guest_time().unwrap();
+    assert!((AT..AT + 2 * SLICE).contains(&time), "{time}");
+    let mut partition = hal.partition(Range::new(0, 2 * MIB));
+    partition.name = "0".to_string();
+    let ids: Vec<_> = (0..4).map(VcpuId).collect();
+    let next = image::load(&mut partition, &hal, &image, &ids, "POWER9", 1).unwrap();
+    let ceded = activity::Next::Sleeps(Sleep::Ceded { until: EXPIRES });
+    let waits = activity::Next::Sleeps(Sleep::AwaitsProd);
+    assert_eq!(next, [activity::Next::Ready, ceded, waits, activity::Next::Stops]);
+    let entered = |vcpu: &Vcpu<Fake>| vcpu.registers.as_ref().unwrap().gpr[20];
+    assert!(entered(&partition.vcpus[0]) > 1);
+    assert!(partition.vcpus[1..].iter().all(|vcpu| entered(vcpu) == 1));
+    let ceded = partition.vcpus[1].registers.as_ref().unwrap();
+    assert_eq!(ceded.msr & msr::EE, msr::EE, "H_CEDE lets interrupts come");
+    assert!(partition.ran_before > 0 && partition.ran_before <= ran);
+}
+
+/// Nobody goes on with a partition whose vCPUs have all stopped themselves, and one that has ended is not suspended.
+#[test]
+fn what_is_over_is_not_suspended() {
+    for departure in [Departure::Stopped, Departure::Ended(Outcome::PoweredOff)] {
+        let hal = Fake::new(8 << 20);
+        let leaves = departure.clone();
+        hal.play(move |hal, guest, _, until| {
+            hal.timebase.set(until);
+            if guest.partition.name == "0" || hal.timebase.get() > 9 * SLICE {
+                return leaves.clone();
+            }
+            Departure::Preempted
+        });
+        let mut setup = partitions(&hal, &[1, 1]);
+        let area = Range::new(4 * MIB, Suspension::room(2 * MIB));
+        let suspension = Suspension { area, frequency: 1, processor: "POWER9", bytes: 0 };
+        setup.0[0].suspension = Some(suspension);
+        setup.1.timers.set_suspension(VcpuId(0), 5 * SLICE);
+        let ended = run(&hal, setup);
+        let expected = match departure {
+            Departure::Stopped => Outcome::Stopped(StopReason::AllStopped),
+            _ => Outcome::PoweredOff,
+        };
+        assert_eq!(ended[0].life.outcome(), Some(&expected));
+    }
 }

@@ -500,6 +500,32 @@ fn calls_that_come_too_late_are_not_carried_out() {
     }
 }
 
+/// What was called while the partition comes to rest is called again, with what it was called with.
+#[test]
+fn calls_of_a_partition_that_is_to_be_suspended_are_made_again() {
+    let mut setup = Setup::new();
+    setup.partition.life.conclude(Pending::Suspension);
+    let is_unlocked = |call: &&Hypercall| call.is_of_device() || call.is_of_interrupts();
+    for call in Hypercall::ALL.iter().filter(|call| !is_unlocked(call)) {
+        let Answer::Departs(_, _, Departure::Retries(again)) = setup.call(*call, [1, 2, 3, 4])
+        else {
+            panic!("{call:?} is carried out")
+        };
+        assert_eq!(again[..5], [*call as u64, 1, 2, 3, 4]);
+    }
+    assert_eq!(setup.hal.text(), "");
+    for (mode, behind, call) in
+        [(arch::registers::msr::SF, 0x1_0000_0000, 0xFFFF_FFFC), (0, 0, 0xFFFF_FFFC)]
+    {
+        let mut registers = Registers::started(GuestRealAddress(behind), 9, 0);
+        registers.msr = mode;
+        registers.answer([0; 3]);
+        registers.retry([7, 1, 2, 3, 4, 5, 6, 8]);
+        assert_eq!(registers.pc, call);
+        assert_eq!(registers.gpr[3..11], [7, 1, 2, 3, 4, 5, 6, 8]);
+    }
+}
+
 /// Registers an area for `server` at `address`.
 fn registered(setup: &mut Setup, server: u64, address: u64) {
     let place = GuestRealAddress(address + 4);

@@ -96,6 +96,56 @@ fn a_vcpu_that_is_started_while_its_partition_ends_does_not_run() {
     });
 }
 
+/// It is suspended as soon as a thread looks, or ends before.
+pub(super) const SUSPENDED: Model = Model { is_suspended: true, ..Model::of(2, &[2]) };
+
+/// vCPU 1 sleeps, or is about to; vCPU 0 does `wake`, and then whatever it is let do until it is called back.
+fn suspended_beside(
+    running: Vcpu<'_, '_>,
+    until: u64,
+    wake: fn(Vcpu<'_, '_>) -> Option<Departure>,
+) -> Departure {
+    match (running.place.1, turn(running)) {
+        (0, 0) => wake(running).unwrap_or_else(|| Machine::compute(running, until)),
+        (0, _) => Machine::compute(running, until),
+        _ => Departure::Ceded,
+    }
+}
+
+#[test]
+fn an_interrupt_is_not_lost_to_a_suspension() {
+    SUSPENDED.try_with(|running, until| {
+        suspended_beside(running, until, |running| call(running, Hypercall::Ipi, [1, 5, 0]))
+    });
+}
+
+#[test]
+fn a_vcpu_is_suspended_that_starts_another_one_or_lets_it_run_first() {
+    SUSPENDED.try_with(|running, until| {
+        suspended_beside(running, until, |running| {
+            call(running, Hypercall::Confer, [u64::MAX, 0, 0])
+        })
+    });
+}
+
+#[test]
+fn a_partition_ends_or_is_suspended() {
+    SUSPENDED.try_with(|running, until| {
+        suspended_beside(running, until, |running| rtas(running, Buffer::PowerOff))
+    });
+}
+
+#[test]
+fn a_partition_that_starts_anew_is_suspended_later() {
+    SUSPENDED.try_with(|running, until| {
+        let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
+        if is_new {
+            return Machine::compute(running, until);
+        }
+        suspended_beside(running, until, |running| rtas(running, Buffer::Restart))
+    });
+}
+
 #[test]
 fn areas_and_logs_of_a_stopped_vcpu_do_not_outlive_a_restart() {
     ONE.try_with(|running, until| {

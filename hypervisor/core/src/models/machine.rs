@@ -62,7 +62,7 @@ pub(super) struct Machine {
 }
 
 /// The register that says the same and is in the record.
-const ENTRIES: usize = 20;
+pub(super) const ENTRIES: usize = 20;
 
 impl Machine {
     pub(super) fn new(threads: usize, bytes: usize, program: Program) -> Self {

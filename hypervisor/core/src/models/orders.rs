@@ -9,20 +9,24 @@ use arch::registers::msr;
 use loom::thread::spawn;
 
 use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
-use super::machine::{Machine, Program, set_index};
+use super::machine::{ENTRIES, Machine, Program, set_index};
 use crate::console::Console;
-use crate::life::activity::Activity;
+use crate::life::activity::{Activity, Next, Sleep};
 use crate::life::outcome::Outcome;
 use crate::memory::Range;
 use crate::partition::Partition;
+use crate::partition::image::{self, Image, Suspension};
 use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::{FAR, Schedule};
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 /// A slice never ends, so that nobody is saved by it.
 const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000, registers: RegisterPolicy::Owned };
+/// Bytes for the image of a partition.
+const AREA_BYTES: u64 = 0x4_0000;
 /// A decrementer that does not expire.
 const NEVER: u64 = 1 << 60;
 
@@ -44,6 +48,8 @@ pub(super) struct Model {
     pub(super) ends: &'static [Outcome],
     /// How long each may run.
     pub(super) time_limit: Option<u64>,
+    /// The first partition is suspended when a thread looks, unless it ends before.
+    pub(super) is_suspended: bool,
     /// Involuntary switches between threads, if not as many as the run is to try.
     pub(super) switches: Option<usize>,
 }
@@ -51,7 +57,14 @@ pub(super) struct Model {
 impl Model {
     /// Partitions without a limit that switch themselves off.
     pub(super) const fn of(threads: usize, vcpus: &'static [usize]) -> Self {
-        Self { threads, vcpus, ends: &[Outcome::PoweredOff], time_limit: None, switches: None }
+        Self {
+            threads,
+            vcpus,
+            ends: &[Outcome::PoweredOff],
+            time_limit: None,
+            is_suspended: false,
+            switches: None,
+        }
     }
 
     /// Runs it in all interleavings with as many involuntary switches between threads as `POWERVISOR_SWITCHES` says, or
@@ -67,9 +80,10 @@ impl Model {
     }
 
     fn run(self, program: Program) {
-        let Self { threads, vcpus, ends, time_limit, .. } = self;
+        let Self { threads, vcpus, ends, time_limit, is_suspended, .. } = self;
         // Loom's threads borrow nothing.
-        let bytes = MEMORY_BYTES * vcpus.len() as u64;
+        let memory_bytes = MEMORY_BYTES * vcpus.len() as u64;
+        let bytes = memory_bytes + if is_suspended { AREA_BYTES } else { 0 };
         let hal: &_ = Box::leak(Box::new(Machine::new(threads, bytes as usize, program)));
         let console: &_ = Box::leak(Box::new(Console::default()));
         let mut schedule = Schedule::new(threads);
@@ -78,6 +92,12 @@ impl Model {
             let (name, lpid) = (index.to_string(), 1 + index as u32);
             let mut partition = Partition::new(hal, name, lpid, memory).expect("there are tables");
             partition.time_limit = time_limit;
+            if is_suspended && index == 0 {
+                let area = Range::new(memory_bytes, AREA_BYTES);
+                let processor = "POWER9";
+                let suspension = Suspension { area, frequency: 1, processor, bytes: 0 };
+                partition.suspension = Some(suspension);
+            }
             write_buffers(hal, &mut partition);
             for vcpu in 0..*vcpus {
                 let id = schedule.queue.add(WEIGHT_DEFAULT);
@@ -88,6 +108,9 @@ impl Model {
             partition
         };
         let partitions: Vec<_> = vcpus.iter().enumerate().map(partition).collect();
+        if is_suspended {
+            schedule.timers.set_suspension(partitions[0].vcpus[0].id, 0);
+        }
         console.set_shared(true);
         let cores = (0..threads as u32).collect();
         let system = System::new(hal, console, POLICY, partitions, schedule, cores);
@@ -105,7 +128,11 @@ impl Model {
         for partition in system.partitions() {
             let partition = partition.lock();
             let outcome = partition.life.outcome().expect("it is over");
-            assert!(ends.contains(outcome), "{outcome:?}: {}", hal.fake.text());
+            if let Outcome::Suspended(image) = outcome {
+                check_image(hal, *image, partition.vcpus.len());
+            } else {
+                assert!(ends.contains(outcome), "{outcome:?}: {}", hal.fake.text());
+            }
             assert!(partition.vcpus.iter().all(is_over));
         }
         let schedule = system.schedule.lock();
@@ -120,6 +147,22 @@ impl Model {
         assert_eq!(hal.fake.open_windows.get(), 0, "a window is open");
         // Most of what is leaked, once for each of up to millions of orders.
         drop(hal.fake.memory.take());
+    }
+}
+
+/// Nothing is lost of what each vCPU left: its registers are whole, and nobody sleeps who was interrupted.
+fn check_image(hal: &Machine, image: Range, vcpus: usize) {
+    let image = Image::read(&hal.fake, image).expect("it is an image");
+    let mut partition = hal.fake.partition(Range::new(0, MEMORY_BYTES));
+    partition.name = "0".to_string();
+    let ids: Vec<_> = (0..vcpus as u32).map(VcpuId).collect();
+    let next = image::load(&mut partition, &hal.fake, &image, &ids, "POWER9", 1);
+    let next = next.expect("it is an image of the partition");
+    for (vcpu, next) in partition.vcpus.iter().zip(next) {
+        let registers = vcpu.registers.as_ref().expect("it does not run");
+        assert_eq!(registers.gpr[ENTRIES], registers.supervisor.sprg0, "a thread had them yet");
+        let sleeps = matches!(next, Next::Sleeps(Sleep::Ceded { .. }));
+        assert!(!sleeps || !vcpu.presentation.is_pending(), "nobody wakes it");
     }
 }
 
