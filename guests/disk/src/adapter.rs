@@ -41,8 +41,12 @@ const fn queue_bytes(vcpus: u64, depth: u64) -> u64 {
 struct Shared([AtomicU64; SHARED_BYTES as usize / 8]);
 
 static SHARED: Shared = Shared([const { AtomicU64::new(0) }; SHARED_BYTES as usize / 8]);
-/// The queue's next entry.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// What is in cache lines of its own.
+#[repr(align(128))]
+pub(crate) struct Alone<T>(pub(crate) T);
+
+/// The queue's next entry, which all vCPUs count.
+static NEXT: Alone<AtomicUsize> = Alone(AtomicUsize::new(0));
 /// The queue's bytes.
 static QUEUE_BYTES: AtomicU64 = AtomicU64::new(0);
 
@@ -152,7 +156,7 @@ const PATIENCE: u32 = 10_000_000;
 /// # Panics
 /// There is none.
 pub(crate) fn take() -> [u64; 2] {
-    let place = (NEXT.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES.load(Relaxed);
+    let place = (NEXT.0.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES.load(Relaxed);
     for _ in 0..PATIENCE {
         let [head] = load(place).map(u64::from_be_bytes);
         if entry::VALID.get(head) != 0 {
@@ -324,6 +328,11 @@ impl Flight {
     /// Waits for all.
     pub(crate) fn finish(&mut self) {
         (0..self.depth).for_each(|slot| self.wait_for(slot));
+        self.take_all();
+    }
+
+    /// Takes as many answers as there are for the commands sent, whosever they are.
+    pub(crate) fn take_all(&mut self) {
         while self.taken < self.sent {
             self.take();
         }

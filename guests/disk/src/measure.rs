@@ -8,8 +8,8 @@ use rt::pace::{Pace, work};
 use rt::random::Numbers;
 
 use crate::adapter::{
-    BLOCK_BYTES, Command, DEPTH_MAX, Direction, Flight, VCPUS_MAX, buffer, command, moves, shared,
-    show_more,
+    Alone, BLOCK_BYTES, Command, DEPTH_MAX, Direction, Flight, VCPUS_MAX, buffer, command, moves,
+    shared, show_more,
 };
 use crate::payload::{TARGET, word};
 
@@ -62,7 +62,7 @@ static GOES: AtomicU64 = AtomicU64::new(0);
 /// The first block of the last request from each slot of each vCPU, and the slot of each vCPU's last request.
 static PLACES: [[AtomicU64; DEPTH_MAX as usize]; VCPUS_MAX as usize] =
     [const { [const { AtomicU64::new(0) }; _] }; _];
-static LAST: [AtomicU64; VCPUS_MAX as usize] = [const { AtomicU64::new(0) }; _];
+static LAST: [Alone<AtomicU64>; VCPUS_MAX as usize] = [const { Alone(AtomicU64::new(0)) }; _];
 
 /// The buffers of all vCPUs: one for each command that may be under way.
 #[derive(Clone, Copy)]
@@ -147,7 +147,7 @@ pub(crate) fn all(partition: rt::Partition, requests: Requests) {
 
 /// Reads what a vCPU wrote last.
 fn check_written(vcpu: u64, bytes: u64) {
-    let slot = LAST[vcpu as usize].load(SeqCst);
+    let slot = LAST[vcpu as usize].0.load(SeqCst);
     let first = PLACES[vcpu as usize][slot as usize].load(SeqCst);
     let cdb = moves(Direction::In, first, bytes / BLOCK_BYTES);
     let pieces = &[(buffer(0), bytes)];
@@ -159,7 +159,8 @@ fn check_written(vcpu: u64, bytes: u64) {
 }
 
 /// What a vCPU does. The first one marks the region, from when all are ready to when all have done. Each other one that
-/// has done goes on until then, so that the last one is no less disturbed.
+/// has done goes on until then, so that the last one is no less disturbed. It takes an answer for each command that it
+/// sends: the last one would else wait for answers that lie behind those, until there are `depth` of them.
 fn one(number: u32) {
     let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
     let (bytes, depth, rounds) = (BYTES.load(SeqCst), DEPTH.load(SeqCst), ROUNDS.load(SeqCst));
@@ -182,7 +183,7 @@ fn one(number: u32) {
         let cdb = moves(direction, first, count);
         flight.send(slot, &Command { target: TARGET, cdb: &cdb, direction, pieces });
         PLACES[vcpu as usize][slot as usize].store(first, Relaxed);
-        LAST[vcpu as usize].store(slot, Relaxed);
+        LAST[vcpu as usize].0.store(slot, Relaxed);
     };
     let warm_up = WARM_UP.max(depth);
     (0..warm_up).for_each(|round| request(&mut flight, round));
@@ -216,6 +217,7 @@ fn one(number: u32) {
         while DONE.load(SeqCst) < vcpus {
             work(pace.rounds());
             request(&mut flight, round);
+            flight.take_all();
             round += 1;
         }
         flight.finish();

@@ -64,11 +64,15 @@ pub(crate) fn with_others<H: Hal>(caller: &Caller<'_, H>, call: Hypercall, a1: u
 
 /// H_XIRR of a vCPU that a device interrupts.
 fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
-    let Partition { vcpus, sources, .. } = &mut *guest.partition;
+    let Partition { vcpus, sources, devices, .. } = &mut *guest.partition;
     let own = &vcpus[guest.vcpu].presentation;
     let (xirr, number) = own.accept_any();
     if let Some(source) = number.and_then(|number| sources.get_mut(number)) {
         source.accepted();
+        let adapter = devices.as_ref().and_then(|devices| devices.adapter.as_ref());
+        if let Some(adapter) = adapter.filter(|_| number == Some(adapter::SOURCE)) {
+            adapter.accepted();
+        }
         // Another device may have asked for the same vCPU.
         own.set_device(sources.request_for(guest.vcpu));
     }
@@ -95,7 +99,7 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
         return false;
     }
     let adapter = devices.as_ref().and_then(|devices| devices.adapter.as_ref());
-    if adapter.is_some_and(Adapter::takes_request)
+    if adapter.is_some_and(Adapter::is_requested)
         && let Some(source) = sources.get_mut(adapter::SOURCE)
     {
         source.request();

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::papr::status::{
-    H_CLOSED, H_FUNCTION, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
+    H_BUSY, H_CLOSED, H_FUNCTION, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
     H_UNSUPPORTED_FLAG_START,
 };
 use arch::papr::{Hypercall, area, mode, page, process_table, rtas, tce};
@@ -887,6 +887,10 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
     assert_eq!(accepts(&mut setup), 0x0500_0000, "accepted already");
     assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
+    // The next answer interrupts again.
+    let _ = setup.call(Hypercall::Eoi, [0xFF00_0000, 0, 0, 0]);
+    let _ = setup.call(Hypercall::SendCrq, BEGIN);
+    assert!(setup.partition.vcpus[0].presentation.is_pending());
 }
 
 /// Two devices want one vCPU: it accepts the more favoured first, and the other when that one is over.
@@ -934,9 +938,17 @@ fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others_if
         assert_eq!(answer, if leaves { departs } else { Answer::Status(H_SUCCESS) });
         assert_eq!(setup.partition.vcpus[0].transfer.is_some(), leaves);
     }
-    // The end of the vCPU is the end of what it moves.
+    // While it is under way, there is no other queue.
+    let unit = u64::from(UNIT);
+    setup.expect(Hypercall::RegCrq, [unit, 0x1000, 0x1000, 0], H_RESOURCE);
+    setup.expect(Hypercall::FreeCrq, [unit, 0, 0, 0], H_BUSY);
+    setup.expect(Hypercall::RegCrq, [unit, 0x1000, 0x1000, 0], H_RESOURCE);
+    // The end of the vCPU is the end of what it moves, and a partition that starts anew has a quiet adapter.
     setup.partition.vcpus[0].stop();
     assert!(setup.partition.vcpus[0].transfer.is_none());
+    setup.partition.reset(&setup.hal);
+    setup.expect(Hypercall::SendCrq, BEGIN, H_CLOSED);
+    setup.expect(Hypercall::RegCrq, [unit, 0, 0x1000, 0], H_SUCCESS);
 }
 
 /// Argument sets for each call. The values that matter are near the borders that the calls check.

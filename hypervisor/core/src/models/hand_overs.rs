@@ -2,7 +2,7 @@
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicUsize, Ordering, fence};
 use loom::thread::{spawn, yield_now};
 use std::vec::Vec;
 
@@ -228,6 +228,43 @@ fn a_command_that_is_forgotten_moves_no_more() {
         }
         use_alone(memory);
     });
+}
+
+/// Two vCPUs put answers into the queue while the guest accepts the interrupt for one before them. What the guest does
+/// not see in the queue then, somebody presents an interrupt for.
+fn answer_beside(senders: usize) {
+    let answers: Vec<_> = (0..senders).map(|_| AtomicUsize::new(0)).collect();
+    let shared = Arc::new((Line::closed(senders), answers));
+    shared.0.signal(true);
+    assert!(shared.0.requests(), "the answer before them");
+    let threads = (0..senders).map(|vcpu| {
+        let shared = shared.clone();
+        spawn(move || {
+            let (line, answers) = &*shared;
+            answers[vcpu].store(1, Ordering::Relaxed);
+            // As behind an entry.
+            fence(Ordering::SeqCst);
+            line.requests()
+        })
+    });
+    let threads: Vec<_> = threads.collect();
+    let (line, answers) = &*shared;
+    line.accepted();
+    let sees_all = answers.iter().all(|answer| answer.load(Ordering::Relaxed) == 1);
+    let presents: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let is_requested = line.is_requested();
+    assert!(sees_all || is_requested, "an answer that nobody looks at");
+    assert!(!is_requested || presents.contains(&true), "a request that nobody presents");
+}
+
+#[test]
+fn an_answer_is_seen_or_interrupts() {
+    loom::model(|| answer_beside(1));
+}
+
+#[test]
+fn answers_of_two_are_seen_or_interrupt() {
+    in_most_orders(|| answer_beside(2));
 }
 
 #[test]

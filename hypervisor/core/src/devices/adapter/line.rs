@@ -32,14 +32,21 @@ pub(crate) struct Line {
     /// Where the queue is, in the window, and how many entries it has.
     address: Word,
     entries: Word,
-    /// An answer interrupts.
-    signals: Word,
-    /// There was an answer, and the interrupt for that was not asked for yet.
-    request: AtomicU64,
+    /// What it interrupts for. It changes while others look at what is above.
+    interrupt: Alone<Interrupt>,
     /// Counts entries that were put there.
     next: Alone<AtomicU64>,
     /// By vCPU: whether it has a message under way.
     marks: Vec<Alone<UnderWay>>,
+}
+
+/// The adapter's interrupt, which stands for all answers until the guest has accepted it.
+#[derive(Debug)]
+struct Interrupt {
+    /// An answer interrupts.
+    signals: Word,
+    /// There was an answer, and the interrupt for that was not accepted yet.
+    request: AtomicU64,
 }
 
 /// A vCPU's message, of which it has one at a time.
@@ -80,8 +87,7 @@ impl Line {
             state: AtomicU64::new(0),
             address: Word::zero(),
             entries: Word::zero(),
-            signals: Word::zero(),
-            request: AtomicU64::new(0),
+            interrupt: Alone(Interrupt { signals: Word::zero(), request: AtomicU64::new(0) }),
             next: Alone(AtomicU64::new(0)),
             marks: (0..vcpus)
                 .map(|_| {
@@ -123,7 +129,7 @@ impl Line {
 
     /// Closes the queue: whether nothing is under way.
     pub(crate) fn free(&self) -> bool {
-        self.signals.set(0);
+        self.interrupt.0.signals.set(0);
         self.state.fetch_and(!OPEN, Ordering::Relaxed);
         self.is_quiet()
     }
@@ -136,26 +142,29 @@ impl Line {
 
     /// Nothing is under way, and there is no queue. Nobody else uses it meanwhile.
     pub(crate) fn reset(&self) {
-        self.signals.set(0);
-        self.request.store(0, Ordering::Relaxed);
+        self.interrupt.0.signals.set(0);
+        self.interrupt.0.request.store(0, Ordering::Relaxed);
         self.state.fetch_and(!OPEN, Ordering::Relaxed);
         (0..self.marks.len()).for_each(|vcpu| self.end(vcpu));
     }
 
     /// Whether an answer interrupts from now on.
     pub(crate) fn signal(&self, signals: bool) {
-        self.signals.set(u64::from(signals));
+        self.interrupt.0.signals.set(u64::from(signals));
         // The guest looks at the queue behind this, and an answer behind its entry whether it signals.
         fence(Ordering::SeqCst);
     }
 
-    /// Whether there was an answer since this was asked last, while one interrupts.
-    pub(crate) fn takes_request(&self) -> bool {
-        let was_one = self.request.load(Ordering::Relaxed) != 0
-            && self.request.swap(0, Ordering::Acquire) != 0;
-        // The guest looks at the queue behind this, and an answer behind its entry whether there was one.
+    /// Whether there was an answer, while one interrupts, since the guest has accepted the interrupt last.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.interrupt.0.request.load(Ordering::Acquire) != 0
+    }
+
+    /// The guest accepts the interrupt.
+    pub(crate) fn accepted(&self) {
+        self.interrupt.0.request.store(0, Ordering::Relaxed);
+        // The guest looks at the queue behind this, and an answer behind its entry whether there is a request.
         fence(Ordering::SeqCst);
-        was_one
     }
 
     /// A message of a vCPU, which has no other, is under way: in which conversation, if there is one.
@@ -218,13 +227,15 @@ impl Line {
         state == conversation << CONVERSATION | OPEN
     }
 
-    /// An answer is in the queue: whether the adapter has an interrupt.
+    /// An answer is in the queue: whether an interrupt has to be presented for it. One that the guest has not accepted
+    /// yet is presented already, or about to be, and stands for this answer too.
     pub(crate) fn requests(&self) -> bool {
-        let signals = self.signals.get() != 0;
-        if signals && self.request.load(Ordering::Relaxed) == 0 {
-            self.request.store(1, Ordering::Release);
+        let Interrupt { signals, request } = &self.interrupt.0;
+        let is_first = signals.get() != 0 && request.load(Ordering::Relaxed) == 0;
+        if is_first {
+            request.store(1, Ordering::Release);
         }
-        signals
+        is_first
     }
 
     /// Puts an entry where the next one belongs, of a message that is under way. If the guest has not emptied that
@@ -254,7 +265,7 @@ impl Line {
             // Who sees the first byte sees the rest.
             fence(Ordering::Release);
             window.write(0, &head.to_be_bytes());
-            // See `signal` and `takes_request`.
+            // See `signal` and `accepted`.
             fence(Ordering::SeqCst);
             Ok(Put::There)
         };

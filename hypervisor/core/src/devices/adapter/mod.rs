@@ -49,7 +49,7 @@ pub enum QueueError {
 pub enum Sent {
     /// It is done with, answered or not.
     Done {
-        /// The adapter has an interrupt to present.
+        /// The adapter has an interrupt that nobody presents yet.
         interrupts: bool,
     },
     /// Data has to move first: the transfer says which.
@@ -117,9 +117,14 @@ impl Adapter {
         Self { line: Line::closed(vcpus), disks }
     }
 
-    /// Whether it wants to interrupt, since this was asked last.
-    pub fn takes_request(&self) -> bool {
-        self.line.takes_request()
+    /// Whether it wants to interrupt: there was an answer since its interrupt was [accepted](Self::accepted) last.
+    pub fn is_requested(&self) -> bool {
+        self.line.is_requested()
+    }
+
+    /// Its interrupt is accepted. The partition is locked.
+    pub fn accepted(&self) {
+        self.line.accepted();
     }
 
     /// Nobody talks to it any more, and it interrupts nobody. The disks stay as they are. All vCPUs are stopped.

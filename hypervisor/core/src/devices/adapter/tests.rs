@@ -287,6 +287,78 @@ fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
     assert_eq!(bytes, [0; 8], "nothing came there");
 }
 
+/// Descriptors that overlap each other, and one that overlaps the unit itself: each is done in its turn, the answer last.
+#[test]
+fn descriptors_may_overlap() {
+    let mut setup = Setup::new();
+    let on_disk = setup.hal.memory.borrow()[DISKS as usize..][..1024].to_vec();
+    let places = [DATA, DATA + 0x80].map(|address| descriptor(address, 0x200)).concat();
+    setup.write(TABLE, &places);
+    let list = [&descriptor(TABLE, 32)[..], &1024u32.to_be_bytes()].concat();
+    let read = command(0, &blocks(operation::READ_10, 0, 2), 2, [0; 2], &list);
+    assert_eq!(setup.command(&read), (1, None, [0; 3]));
+    let expected = [&on_disk[..0x80], &on_disk[0x200..0x400]].concat();
+    assert_eq!(setup.read::<0x280>(DATA)[..], expected);
+    // To the disk the same bytes go twice.
+    let write = command(0, &blocks(operation::WRITE_10, 8, 2), 0x20, [0; 2], &list);
+    assert_eq!(setup.command(&write), (1, None, [0; 3]));
+    let written = setup.hal.memory.borrow()[DISKS as usize + 8 * 512..][..1024].to_vec();
+    assert_eq!(written, [&expected[..0x200], &expected[0x80..]].concat());
+    // The unit was read before; `command` finds its answer there.
+    let over = descriptor(UNIT_AT, 512);
+    let read = command(0, &blocks(operation::READ_10, 0, 1), 1, [0; 2], &over);
+    assert_eq!(setup.command(&read), (1, None, [0; 3]));
+    assert_eq!(setup.read::<256>(UNIT_AT + 256)[..], on_disk[256..512]);
+}
+
+/// Data that comes over the queue is the guest's loss: there is no place for the answer, and no queue from then on.
+#[test]
+fn data_over_the_queue_closes_it() {
+    let mut setup = Setup::new();
+    let over = descriptor(QUEUE, 512);
+    let read = command(0, &blocks(operation::READ_10, 1, 1), 1, [0; 2], &over);
+    let first = setup.hal.memory.borrow()[DISKS as usize + 512];
+    assert_ne!(first, 0, "what comes looks like an entry");
+    let mut transfer = setup.begin(&read);
+    assert!(setup.go_on(&mut transfer));
+    assert_eq!(setup.greet(), Sent::Closed);
+    assert!(setup.adapter().free());
+}
+
+#[test]
+fn a_queue_that_the_window_does_not_show_any_more_is_closed() {
+    let mut setup = Setup::new();
+    for entry in [guest(QUEUE) | READ, guest(QUEUE) | WRITE, 0] {
+        setup.devices.window.pages(QUEUE, 1).unwrap()[0].set(entry);
+        assert_eq!(setup.greet(), Sent::Done { interrupts: false });
+        assert_eq!(setup.greet(), Sent::Closed, "{entry:#x}");
+        assert!(setup.adapter().free());
+        setup.devices.window.pages(QUEUE, 1).unwrap()[0].set(guest(QUEUE) | READ | WRITE);
+        assert_eq!(setup.take(), None, "nothing came there");
+        setup.adapter().register(QUEUE, 0x1000, true).unwrap();
+    }
+}
+
+/// What is behind a unit's length counts as zeros, and not as what lies there.
+#[test]
+fn a_unit_is_no_longer_than_its_message_says() {
+    let mut setup = Setup::new();
+    let data = descriptor(DATA, 512);
+    let read = command(0, &blocks(operation::READ_10, 0, 1), 1, [0; 2], &data);
+    setup.write(DATA, &[0xEE; 512]);
+    for length in [16, 32, 33, 48, 60] {
+        setup.write(UNIT_AT, &read);
+        // A descriptor whose length is cut off has none; without its command, a command is TEST UNIT READY.
+        let (sent, mut transfer) = setup.send(&read[..length]);
+        if sent == Sent::Moves {
+            while !setup.go_on(&mut transfer) {}
+        }
+        assert!(setup.take().is_some(), "{length}");
+        assert_eq!(setup.read::<512>(DATA), [0xEE; 512], "{length}");
+    }
+    assert_eq!(setup.send(&[0; UNIT_BYTES_MAX + 1]).0, Sent::Wrong);
+}
+
 #[test]
 fn a_queue_is_registered_once_and_closed_when_nobody_takes_from_it() {
     let mut setup = Setup::new();
@@ -334,13 +406,16 @@ fn a_queue_is_not_free_before_what_is_under_way_is_over() {
 fn an_answer_interrupts_if_the_guest_wants_it() {
     let setup = Setup::new();
     assert_eq!(setup.greet(), Sent::Done { interrupts: false });
-    assert!(!setup.adapter().takes_request());
+    assert!(!setup.adapter().is_requested());
     setup.adapter().signal(true);
     assert_eq!(setup.greet(), Sent::Done { interrupts: true });
-    assert!(setup.adapter().takes_request() && !setup.adapter().takes_request(), "once");
+    assert_eq!(setup.greet(), Sent::Done { interrupts: false }, "the one that waits stands for it");
+    assert!(setup.adapter().is_requested());
+    setup.adapter().accepted();
+    assert!(!setup.adapter().is_requested());
     assert_eq!(setup.greet(), Sent::Done { interrupts: true });
     setup.adapter().reset();
-    assert!(!setup.adapter().takes_request());
+    assert!(!setup.adapter().is_requested());
 }
 
 #[test]
