@@ -21,7 +21,7 @@ pub struct System {
     pub kernel: Vec<u8>,
     /// A second file, for the hypervisor the bundle.
     pub initrd: Option<Vec<u8>>,
-    /// Disks in it that are written to files when the machine is switched off; only on our machine.
+    /// Disks in it that are written to files when the machine is switched off.
     pub kept_disks: Vec<KeptDisk>,
     /// `bootargs` in the machine's `/chosen`.
     pub arguments: String,

@@ -1,7 +1,9 @@
 //! Runs a system on QEMU's `powernv9` or `powernv8` machine under real skiboot firmware.
 //!
-//! This file says what QEMU is given and when a run is over; `process` keeps the running program.
+//! This file says what QEMU is given and when a run is over; `process` keeps the running program, `memory` what is left
+//! of its memory.
 
+mod memory;
 mod process;
 
 use std::fs;
@@ -16,6 +18,7 @@ use crate::comparison::Transcript;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::system::{Exit, System};
+pub use memory::Memory;
 use process::{Process, host_failure};
 
 const PROGRAM: &str = "qemu-system-ppc64";
@@ -29,11 +32,13 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What may limit a run or feed its console.
 #[derive(Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// The run is stopped after this much host time.
     pub timeout: Option<Duration>,
     /// What is typed on the console.
     pub input: Option<Receiver<Vec<u8>>>,
+    /// What the machine has as its memory, to be read when it has ended; else nothing is left of that.
+    pub memory: Option<&'a Memory>,
     /// The run is ended by this.
     pub interruption: Interruption,
 }
@@ -42,12 +47,15 @@ pub struct Options {
 /// with ends the run.
 pub fn run<E: From<Failure>>(
     system: &System,
-    options: &Options,
+    options: &Options<'_>,
     mut console: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<Exit, E> {
     let files = tempfile::tempdir().map_err(host_failure)?;
-    let mut process =
-        Process::start(command(system, files.path())?, files.path(), options.interruption)?;
+    let mut process = Process::start(
+        command(system, files.path(), options.memory)?,
+        files.path(),
+        options.interruption,
+    )?;
     let started = Instant::now();
     loop {
         options.interruption.check()?;
@@ -74,7 +82,7 @@ pub fn transcript(
     interruption: Interruption,
 ) -> Result<Transcript, Failure> {
     let mut console = Vec::new();
-    let options = Options { timeout: Some(timeout), input: None, interruption };
+    let options = Options { timeout: Some(timeout), input: None, memory: None, interruption };
     let exit = run(system, &options, |bytes| {
         console.extend(bytes);
         Ok::<(), Failure>(())
@@ -90,11 +98,11 @@ fn machine(processor: Processor) -> &'static str {
     }
 }
 
-/// QEMU with the system's files, which are put into `folder`.
+/// QEMU with the system's files, which are put into `folder`, and with memory that outlasts it or not.
 ///
 /// `-nodefaults` leaves out the PCI host bridges, which cost skiboot six seconds, and with them the
 /// BMC model, without which there is no power-off (`docs/facts/opal-and-powernv.md#power-off`).
-fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
+fn command(system: &System, folder: &Path, memory: Option<&Memory>) -> Result<Command, Failure> {
     let description = system.machine.describe()?;
     let memory_bytes = description.memory_bytes();
     let (chips, cores, threads) = description.topology();
@@ -116,6 +124,9 @@ fn command(system: &System, folder: &Path) -> Result<Command, Failure> {
         .args(["-serial", "stdio", "-m", &format!("size={memory_bytes}B")])
         .arg("-kernel")
         .arg(kernel);
+    if let Some(memory) = memory {
+        command.args(memory.arguments(memory_bytes));
+    }
     if let Some(initrd) = &system.initrd {
         let path = folder.join("initrd");
         fs::write(&path, initrd).map_err(host_failure)?;

@@ -3,6 +3,7 @@
 mod awaited;
 mod calls;
 mod debugged;
+mod disks;
 mod explained;
 mod programs;
 mod session;
@@ -49,11 +50,7 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
             let system = system::system(arguments, &files)?;
-            if let Some(disk) = system.kept_disks.first() {
-                let place = disk.file.path.display();
-                let text = "a disk is written to it on our machine only; leave `write_back` or `--on qemu` out";
-                return Err(Failure::input(place, text));
-            }
+            disks::check(&system.kept_disks, &[], &files)?;
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }
@@ -188,8 +185,13 @@ fn on_qemu(
 ) -> Result<(), Failure> {
     let mut filter = FirmwareFilter::default();
     let started = Instant::now();
-    let options =
-        on_qemu::Options { timeout: None, input: Some(input()?), interruption: INTERRUPTION };
+    let memory = (!system.kept_disks.is_empty()).then(on_qemu::Memory::new).transpose()?;
+    let options = on_qemu::Options {
+        timeout: None,
+        input: Some(input()?),
+        memory: memory.as_ref(),
+        interruption: INTERRUPTION,
+    };
     let screen = &mut surroundings.screen;
     let ended = on_qemu::run(system, &options, |bytes| {
         if arguments.firmware_log { screen.show(bytes) } else { screen.show(&filter.pass(bytes)) }
@@ -200,7 +202,15 @@ fn on_qemu(
         Err(_) => return ended.map(drop),
         Ok(exit) => exit.to_string(),
     };
-    say(format_args!("{end} on QEMU after {:.3} s", started.elapsed().as_secs_f64()));
+    let took = started.elapsed().as_secs_f64();
+    let is_switched_off = matches!(ended, Ok(Exit::PoweredOff));
+    let kept = match &memory {
+        None => String::new(),
+        Some(memory) => disks::keep(&surroundings, is_switched_off, |address, bytes| {
+            Ok(memory.read(address, bytes)?)
+        })?,
+    };
+    say(format_args!("{end} on QEMU after {took:.3} s{kept}"));
     conclude(&surroundings, arguments, end, None, None)?;
     require_good_end(&ended?, &surroundings)
 }

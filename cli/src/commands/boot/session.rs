@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use lab::bundle::KeptDisk;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::suspended;
 use lab::system::Exit;
-use lab::user_file::{Files, destination, is_same_file};
+use lab::user_file::Files;
 use simulator::pipeline::Settings;
-use simulator::platform::layout;
 use simulator::state::thread::counters::Missing;
 use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
 
@@ -20,12 +18,12 @@ use super::awaited::Awaited;
 use super::calls::{Calls, What};
 use super::debugged::{debug, is_little_endian};
 use super::explained::{self, Explained, check_folder};
-use super::programs;
+use super::{disks, programs};
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::gdb::Parting;
 use crate::input_log;
-use crate::output::{check_not_read, check_place, input, say, write_whole};
+use crate::output::{check_not_read, check_place, input, say};
 use crate::saved::{self, Surroundings};
 use crate::signals::INTERRUPTION;
 use crate::spinner::Speed;
@@ -148,7 +146,7 @@ impl Session {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
-        check_disks(&surroundings.kept_disks, arguments, files)?;
+        disks::check(&surroundings.kept_disks, &outputs(arguments), files)?;
         if arguments.timing {
             if machine.charges().is_some() {
                 let text =
@@ -527,7 +525,12 @@ impl Session {
         if self.begins_at.is_some() {
             said = format!("{said}; the run ended within its warm-up, and the ledger is of that");
         }
-        said += &self.keep_disks(ending)?;
+        let is_switched_off = matches!(ending, Ending::Over(Exit::PoweredOff));
+        said += &disks::keep(&self.surroundings, is_switched_off, |address, bytes| {
+            let read = self.machine.look_at_real(address, bytes);
+            assert_eq!(read, bytes.len(), "the bundle is in the machine's memory");
+            Ok(())
+        })?;
         said += &self.keep_partition(ending)?;
         let Some(path) = &arguments.save else { return Ok(said) };
         if let Ending::Over(_) = ending {
@@ -536,43 +539,6 @@ impl Session {
         saved::save(path, &self.machine, &self.surroundings)?;
         let step = self.machine.state().steps();
         Ok(format!("{said}; saved to {} at step {step}", one_line(&path.display().to_string())))
-    }
-
-    /// Writes each disk to its file; says what came of all, whichever fails.
-    fn keep_disks(&self, ending: &Ending) -> Result<String, Failure> {
-        let mut said = String::new();
-        let mut failed = None;
-        for disk in &self.surroundings.kept_disks {
-            match self.keep_disk(disk, ending) {
-                Ok(text) => said += &text,
-                Err(error) => match &failed {
-                    None => failed = Some(error),
-                    Some(_) => say(error),
-                },
-            }
-        }
-        let Some(failed) = failed else { return Ok(said) };
-        if !said.is_empty() {
-            say(said.trim_start_matches("; "));
-        }
-        Err(failed)
-    }
-
-    /// Writes a disk to its file if the machine was switched off in good order; says what came of it.
-    fn keep_disk(&self, disk: &KeptDisk, ending: &Ending) -> Result<String, Failure> {
-        let path = &disk.file.path;
-        let shown = one_line(&path.display().to_string()).into_owned();
-        if !matches!(ending, Ending::Over(Exit::PoweredOff)) {
-            return Ok(format!("; {shown} is not written, as the machine was not switched off"));
-        }
-        if self.surroundings.has_hypervisor && self.surroundings.screen.said().record.is_none() {
-            return Ok(format!("; {shown} is not written, as the hypervisor gave up"));
-        }
-        let mut bytes = vec![0; disk.bytes as usize];
-        let read = self.machine.look_at_real(layout::INITRD + disk.offset, &mut bytes);
-        assert_eq!(read, bytes.len(), "the bundle is in the machine's memory");
-        write_whole(path, &bytes)?;
-        Ok(format!("; disk written to {shown}"))
     }
 
     /// Writes the partition that was suspended to its file; says what came of it. Fails if it was not suspended.
@@ -597,30 +563,6 @@ impl Session {
     pub(super) fn into_surroundings(self) -> Surroundings {
         self.surroundings
     }
-}
-
-/// Fails where a disk could not be written, or over another file that the run has read than its own image.
-fn check_disks(
-    disks: &[KeptDisk],
-    arguments: &BootArguments,
-    files: &Files,
-) -> Result<(), Failure> {
-    for KeptDisk { file, .. } in disks {
-        let is_disk = |path: &&PathBuf| destination(path) == file.path;
-        if let Some((option, path)) = outputs(arguments)
-            .into_iter()
-            .find_map(|(option, path)| Some((option, path.filter(is_disk)?)))
-        {
-            let text = format!("{} is what a disk is written to; name another one", path.display());
-            return Err(Failure::input(option, text));
-        }
-        check_place(&file.path)?;
-        let is_own = file.image.as_ref().is_some_and(|image| is_same_file(image, &file.path));
-        if !is_own {
-            check_not_read("write_back", &file.path, files)?;
-        }
-    }
-    Ok(())
 }
 
 /// Options that name a file to write, and what they name.
