@@ -1,4 +1,5 @@
-//! POWER8's prefetch engine with time: how long a log and a fetch take, what is in a table, and what a fetch brings back.
+//! POWER8's prefetch engine with time: how long a log and a fetch take, what is in a table, and what a fetch brings
+//! back.
 
 use arch::address::RealAddress;
 use arch::instruction::{Mnemonic, Word};

@@ -1,8 +1,8 @@
 //! prefetch-engine: partitions of one vCPU each that take turns on a hardware thread of a POWER8, bare under OPAL.
 //!
-//! It is a hypervisor of the smallest kind: it gives each partition 32 MiB of its own with relocation off, and goes on to
-//! the next one when the hypervisor decrementer says that a slice is over. It can have the core's prefetch engine log what
-//! is in the caches behind each slice, and fetch that before the partition's next one.
+//! It is a hypervisor of the smallest kind: it gives each partition 32 MiB of its own with relocation off, and goes on
+//! to the next one when the hypervisor decrementer says that a slice is over. It can have the core's prefetch engine
+//! log what is in the caches behind each slice, and fetch that before the partition's next one.
 //!
 //! `boot.S` brings the thread from firmware's entry to the first slice and prints what came of it, `switch.S` is what
 //! happens between two slices, `work.S` what the partitions execute. The kernel's arguments say how:

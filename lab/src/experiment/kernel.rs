@@ -15,8 +15,8 @@ use crate::system::System;
 use crate::toml_file::TomlFile;
 use crate::user_file::Files;
 
-/// The table of a variant's kernel. A file is a path with a `/`, or the name of a bare kernel of ours or of an image that
-/// `cargo xtask linux --kvm` makes.
+/// The table of a variant's kernel. A file is a path with a `/`, or the name of a bare kernel of ours or of an image
+/// that `cargo xtask linux --kvm` makes.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KernelTable {

@@ -1,8 +1,9 @@
 //! The prefetch engines at work, beside the threads.
 //!
-//! An engine takes a block of its table at a time. In timing mode it does so at its own pace, when a thread comes to the
-//! cycle at which the block is due, and its accesses take their turn at the channels of the memory like anybody's. In
-//! functional mode there are no caches and no time: a log names no line, and all of a table is written or passed at once.
+//! An engine takes a block of its table at a time. In timing mode it does so at its own pace, when a thread comes to
+//! the cycle at which the block is due, and its accesses take their turn at the channels of the memory like anybody's.
+//! In functional mode there are no caches and no time: a log names no line, and all of a table is written or passed at
+//! once.
 
 use arch::address::RealAddress;
 use arch::registers::mppr;

@@ -1,7 +1,7 @@
 //! An oracle of the prefetch engines: which memory they write, and whose it is.
 //!
-//! An engine writes where its operand says, whoever has the memory. This one is told, from outside of the machine, which
-//! ranges are tables and whose the others are; it does not ask the software that runs.
+//! An engine writes where its operand says, whoever has the memory. This one is told, from outside of the machine,
+//! which ranges are tables and whose the others are; it does not ask the software that runs.
 //!
 //! It is an observer: it never changes the machine.
 

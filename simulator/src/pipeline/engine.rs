@@ -36,7 +36,8 @@ impl Timing {
         self.memory.cycles_of_a_line()
     }
 
-    /// What the caches of `core` have for a log: see [`Hierarchy::lines_to_log`](crate::cache::Hierarchy::lines_to_log).
+    /// What the caches of `core` have for a log: see
+    /// [`Hierarchy::lines_to_log`](crate::cache::Hierarchy::lines_to_log).
     #[must_use]
     pub fn lines_to_log(&self, core: usize, has_l3: bool) -> Vec<(u64, bool)> {
         self.memory.lines_to_log(core, has_l3)

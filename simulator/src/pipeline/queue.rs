@@ -1,9 +1,9 @@
 //! The issue queues of a core: an operation holds an entry from its dispatch until it issues.
 //!
-//! Branches have a queue of their own, and on POWER8 operations on condition fields. Threads share the other, all of it or in SMT4 a part, and nothing divides what
-//! they share, so one whose operations wait for each other can hold nearly all of it.
-//! Whoever comes next takes an entry that became free; [`sharing`](super::sharing) says who that is. Operations are
-//! dispatched in order of time, so entries are given back by a clock that only goes on.
+//! Branches have a queue of their own, and on POWER8 operations on condition fields. Threads share the other, all of it
+//! or in SMT4 a part, and nothing divides what they share, so one whose operations wait for each other can hold nearly
+//! all of it. Whoever comes next takes an entry that became free; [`sharing`](super::sharing) says who that is.
+//! Operations are dispatched in order of time, so entries are given back by a clock that only goes on.
 
 use serde::{Deserialize, Serialize};
 

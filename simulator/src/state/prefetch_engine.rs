@@ -2,8 +2,8 @@
 //!
 //! All threads of a core, and so all its subcores, share one engine. It logs which lines the core's caches have, into a
 //! table in memory, and fetches the lines of a table. A table holds addresses and no data. Its format is not published;
-//! ours is big-endian doublewords, each the real address of a line with flags in its low bits ([`entry`]), from the line
-//! that was used longest ago to the one used last, so that a fetch in order restores the order of use.
+//! ours is big-endian doublewords, each the real address of a line with flags in its low bits ([`entry`]), from the
+//! line that was used longest ago to the one used last, so that a fetch in order restores the order of use.
 
 use std::collections::VecDeque;
 

@@ -40,8 +40,8 @@ impl Hierarchy {
         self.read_memory(chip, &want).map_or(at, |line| line.ready)
     }
 
-    /// Brings `line` into the L2 of `core`, or into its L3 region if it `is_for_l3`, from cycle `at` on for `thread` and
-    /// `side`. The cycle at which it is there, if neither had it.
+    /// Brings `line` into the L2 of `core`, or into its L3 region if it `is_for_l3`, from cycle `at` on for `thread`
+    /// and `side`. The cycle at which it is there, if neither had it.
     pub fn restore(
         &mut self,
         core: usize,

@@ -1,8 +1,8 @@
 //! Groups: POWER8 dispatches up to six operations and two branches at once, and completes them as one.
 //!
 //! One thread dispatches a group in each cycle. Where several share the core, a group is smaller, and one of the even
-//! threads and one of the odd ones dispatch one each. A cracked instruction lies in one group; one that is microcode, or
-//! is to be alone, has groups of its own. Source: JRD8; GCC8 for what begins a group or is alone in it.
+//! threads and one of the odd ones dispatch one each. A cracked instruction lies in one group; one that is microcode,
+//! or is to be alone, has groups of its own. Source: JRD8; GCC8 for what begins a group or is alone in it.
 
 use serde::{Deserialize, Serialize};
 

@@ -175,8 +175,8 @@ impl Ports {
     }
 
     /// Issues an operation at the first cycle from `at` on that has what it takes, and gives that cycle. `superslice`
-    /// is the one that its thread has, `None` if it has both; with pipes it is a half of the core. Gives the cycles that
-    /// its result takes longer where it went, too.
+    /// is the one that its thread has, `None` if it has both; with pipes it is a half of the core. Gives the cycles
+    /// that its result takes longer where it went, too.
     #[inline]
     pub fn issue(
         &mut self,

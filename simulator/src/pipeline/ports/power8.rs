@@ -1,7 +1,7 @@
 //! POWER8's pipes, cycle by cycle.
 //!
-//! A simple fixed-point operation goes to a pipe for any of them, or where those are taken to one for loads or for loads
-//! and stores, from where its result comes later. Which one it is sent to at dispatch was not found.
+//! A simple fixed-point operation goes to a pipe for any of them, or where those are taken to one for loads or for
+//! loads and stores, from where its result comes later. Which one it is sent to at dispatch was not found.
 
 use std::ops::Range;
 
@@ -41,8 +41,8 @@ impl Pipes {
         }
     }
 
-    /// Issues what takes `kinds` of the `half` of its thread, or of both halves, at the first cycle from `at` on at which
-    /// they are free. Gives that cycle, and how much later the result comes.
+    /// Issues what takes `kinds` of the `half` of its thread, or of both halves, at the first cycle from `at` on at
+    /// which they are free. Gives that cycle, and how much later the result comes.
     pub(super) fn issue(&mut self, kinds: Kinds, half: Option<usize>, at: u64) -> (u64, u64) {
         let of = |first: usize| match half {
             None => first..first + 2,

@@ -234,8 +234,8 @@ impl Pipeline {
         ready
     }
 
-    /// When the result of an instruction is there that was issued when `issued` says, and whose unit takes `more` cycles
-    /// than others.
+    /// When the result of an instruction is there that was issued when `issued` says, and whose unit takes `more`
+    /// cycles than others.
     fn execute(
         &mut self,
         context: &mut Context<'_>,

@@ -1,8 +1,8 @@
 //! What an operation occupies of a core's units, and for how long.
 //!
-//! A core of POWER9 has two superslices of two slices each, and a slice has an address generator. An operation of 128 bits takes
-//! both slices of a superslice. Division, decimal arithmetic and ciphers have units of their own besides, which the
-//! operation goes on to from its slice. POWER8's core has pipes of several kinds instead (`power8`).
+//! A core of POWER9 has two superslices of two slices each, and a slice has an address generator. An operation of 128
+//! bits takes both slices of a superslice. Division, decimal arithmetic and ciphers have units of their own besides,
+//! which the operation goes on to from its slice. POWER8's core has pipes of several kinds instead (`power8`).
 
 pub mod power8;
 

@@ -1,6 +1,6 @@
-//! POWER8's pipes: two each for any fixed-point operation, for loads and stores, for loads, and for vectors and floating
-//! point, half of each kind in either half of the core; one for condition fields. Source: JRD8; GCC8 for who takes which,
-//! LL8 for which fixed-point operations are simple.
+//! POWER8's pipes: two each for any fixed-point operation, for loads and stores, for loads, and for vectors and
+//! floating point, half of each kind in either half of the core; one for condition fields. Source: JRD8; GCC8 for who
+//! takes which, LL8 for which fixed-point operations are simple.
 
 use arch::instruction::Mnemonic;
 use serde::{Deserialize, Serialize};

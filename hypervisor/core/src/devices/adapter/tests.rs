@@ -287,7 +287,8 @@ fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
     assert_eq!(bytes, [0; 8], "nothing came there");
 }
 
-/// Descriptors that overlap each other, and one that overlaps the unit itself: each is done in its turn, the answer last.
+/// Descriptors that overlap each other, and one that overlaps the unit itself: each is done in its turn, the answer
+/// last.
 #[test]
 fn descriptors_may_overlap() {
     let mut setup = Setup::new();
