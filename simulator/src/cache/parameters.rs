@@ -155,7 +155,7 @@ fn none_is_zero(counts: &[(&str, u64)]) -> Result<(), DescriptionError> {
 /// Checks that a cache has a power of two of sets.
 fn has_sets(name: &str, bytes: u64, ways: u64) -> Result<(), DescriptionError> {
     let way = ways << LINE_LOG2;
-    if way == 0 || bytes % way != 0 || !(bytes / way).is_power_of_two() {
+    if way == 0 || !bytes.is_multiple_of(way) || !(bytes / way).is_power_of_two() {
         return Err(error(format!(
             "{name}_bytes = {bytes}: with {ways} ways of 128-byte lines the sets are no power of two"
         )));

@@ -210,13 +210,13 @@ impl Pipeline {
         let to_address =
             context.free.cost(Cause::LatencyFixed, context.parameters.groups.to_address);
         if operation.operand.is_some() && to_address > 0 {
-            ready = self.to_address(operation, ready, to_address, account);
+            ready = self.wait_for_address(operation, ready, to_address, account);
         }
         self.special_constraints(context, executed, ready)
     }
 
     /// What makes an address or a store's data of a fixed-point result waits `more` cycles longer than `ready`.
-    fn to_address(
+    fn wait_for_address(
         &mut self,
         operation: &Operation,
         mut ready: Ready,
