@@ -2,12 +2,11 @@
  * again. The guest marks the calls that are measured as a payload of PowerVisor's does (docs/payload.md): region 1, and
  * region 2 those before them.
  *
- * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor] [branches=off|on]
+ * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor]
  *
  * The default call is H_CONFER to all others, which KVM answers in its run loop with nothing to do. `vpa=idle` registers
  * a virtual processor area that says that the guest does not use the performance monitor; `vpa=monitor` one that says
- * that it does. With `branches=on` the guest writes EBBHR before each call, so that KVM gives it event-based branches and
- * moves their registers. Prints the status of the last call.
+ * that it does. Prints the status of the last call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,46 +46,39 @@
 #define MSR_LE 1
 #define LPCR_AIL 0x01800000ull
 
-/* r24 ends; r25 and r26 are the area's call; r28, r29 count; r30, r31 are the call. `BEFORE` is done before each. */
-#define GUEST(NAME, BEFORE) \
-__asm__(".pushsection .rodata\n" \
-        #NAME "_begin:\n" \
-        "    cmpdi 25, 0\n" \
-        "    beq 1f\n" \
-        "    li 3, 0xDC\n" \
-        "    mr 4, 25\n" \
-        "    li 5, 0\n" \
-        "    mr 6, 26\n" \
-        "    sc 1\n" \
-        "    cmpdi 3, 0\n" \
-        "    bne 4f\n" \
-        "1:  tdi 0, 0, 0x4002\n" \
-        "2:" BEFORE "\n" \
-        "    mr 3, 30\n" \
-        "    mr 4, 31\n" \
-        "    sc 1\n" \
-        "    addic. 28, 28, -1\n" \
-        "    bne 2b\n" \
-        "    tdi 0, 0, 0x4802\n" \
-        "    tdi 0, 0, 0x4001\n" \
-        "3:" BEFORE "\n" \
-        "    mr 3, 30\n" \
-        "    mr 4, 31\n" \
-        "    sc 1\n" \
-        "    addic. 29, 29, -1\n" \
-        "    bne 3b\n" \
-        "    tdi 0, 0, 0x4801\n" \
-        "4:  mr 4, 3\n" \
-        "    mr 3, 24\n" \
-        "    sc 1\n" \
-        "    b 4b\n" \
-        #NAME "_end:\n" \
-        ".popsection\n"); \
-extern const char NAME##_begin[], NAME##_end[]
-
-GUEST(plain, "");
-/* EBBHR. */
-GUEST(branching, "    mtspr 804, 30");
+/* r24 ends; r25 and r26 are the area's call; r28, r29 count; r30, r31 are the call. */
+__asm__(".pushsection .rodata\n"
+        "guest_begin:\n"
+        "    cmpdi 25, 0\n"
+        "    beq 1f\n"
+        "    li 3, 0xDC\n"
+        "    mr 4, 25\n"
+        "    li 5, 0\n"
+        "    mr 6, 26\n"
+        "    sc 1\n"
+        "    cmpdi 3, 0\n"
+        "    bne 4f\n"
+        "1:  tdi 0, 0, 0x4002\n"
+        "2:  mr 3, 30\n"
+        "    mr 4, 31\n"
+        "    sc 1\n"
+        "    addic. 28, 28, -1\n"
+        "    bne 2b\n"
+        "    tdi 0, 0, 0x4802\n"
+        "    tdi 0, 0, 0x4001\n"
+        "3:  mr 3, 30\n"
+        "    mr 4, 31\n"
+        "    sc 1\n"
+        "    addic. 29, 29, -1\n"
+        "    bne 3b\n"
+        "    tdi 0, 0, 0x4801\n"
+        "4:  mr 4, 3\n"
+        "    mr 3, 24\n"
+        "    sc 1\n"
+        "    b 4b\n"
+        "guest_end:\n"
+        ".popsection\n");
+extern const char guest_begin[], guest_end[];
 
 static int check(int result, const char *what)
 {
@@ -135,7 +127,7 @@ int main(int argc, char **argv)
     static const char *const switches[] = { "off", "on", NULL };
     static const char *const areas[] = { "none", "idle", "monitor", NULL };
     uint64_t call = 0xE4, argument = -1, rounds = 1000;
-    int is_relocated = 1, area = 0, branches = 0;
+    int is_relocated = 1, area = 0;
     for (int index = 1; index < argc; index++) {
         const char *word = argv[index], *text;
         if ((text = value(word, "call")))
@@ -148,8 +140,6 @@ int main(int argc, char **argv)
             is_relocated = choice(text, switches);
         else if ((text = value(word, "vpa")))
             area = choice(text, areas);
-        else if ((text = value(word, "branches")))
-            branches = choice(text, switches);
         else {
             fprintf(stderr, "vmm: %s: the source says what there is\n", word);
             return 2;
@@ -180,10 +170,8 @@ int main(int argc, char **argv)
         .process_table = 1ull << 63 | PROCESS_TABLE | 4,
     };
     check(ioctl(vm, KVM_PPC_CONFIGURE_V3_MMU, &translation), "KVM_PPC_CONFIGURE_V3_MMU");
-    const char *code = branches ? branching_begin : plain_begin;
-    size_t code_bytes = (branches ? branching_end : plain_end) - code;
-    memcpy(memory + CODE, code, code_bytes);
-    __builtin___clear_cache(memory + CODE, memory + CODE + code_bytes);
+    memcpy(memory + CODE, guest_begin, guest_end - guest_begin);
+    __builtin___clear_cache(memory + CODE, memory + CODE + (guest_end - guest_begin));
     uint16_t area_bytes = __builtin_bswap16(AREA_BYTES);
     memcpy(memory + AREA + 4, &area_bytes, sizeof area_bytes);
     memory[AREA + PMCREGS_IN_USE] = area == 2;
