@@ -5,6 +5,7 @@ use std::fs;
 use lab::interruption::Interruption;
 use lab::on_simulator;
 use lab::system::{Exit, System};
+use simulator::{NoObserver, RunState};
 use system_tests::containment::on_threads;
 use system_tests::system_of;
 
@@ -111,6 +112,28 @@ fn many_commands_are_under_way_and_each_is_answered_once() {
             assert!(console.contains(&line), "{arguments}, {topology:?}\n{console}");
         }
     }
+}
+
+/// vCPUs that share a hardware thread end later than one that has its own, whose further commands hold up no answer of
+/// theirs: many commands under way take no longer than one at a time.
+#[test]
+fn who_has_done_holds_up_nobody_who_has_not() {
+    let took = |depth| {
+        let disk = "{ size = \"4 MiB\" }";
+        let arguments = format!("measure=4096 depth={depth} rounds=8 work=16000");
+        let text = format!("slice_us = 300\n{}", partition("one", 3, &arguments, disk));
+        let system = on_threads(system_of(&text), [1, 2, 1]);
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let state = machine.run(u64::MAX, &mut NoObserver);
+        assert!(matches!(state, RunState::PoweredOff), "{arguments}");
+        let console = machine.take_console_output();
+        let console = String::from_utf8_lossy(&console);
+        assert!(console.contains("disk: 24 requests of 4096 bytes, 3 vCPUs"), "{console}");
+        machine.simulated_seconds()
+    };
+    let [one, many] = [1, 32].map(took);
+    assert!(many < 1.1 * one, "{many} s with 32, {one} s with one");
 }
 
 #[test]
