@@ -295,6 +295,8 @@ fn descriptors_may_overlap() {
     let on_disk = setup.hal.memory.borrow()[DISKS as usize..][..1024].to_vec();
     let places = [DATA, DATA + 0x80].map(|address| descriptor(address, 0x200)).concat();
     setup.write(TABLE, &places);
+    // A piece ends where the partition gets memory.
+    setup.write(DATA, &[0; 0x280]);
     let list = [&descriptor(TABLE, 32)[..], &1024u32.to_be_bytes()].concat();
     let read = command(0, &blocks(operation::READ_10, 0, 2), 2, [0; 2], &list);
     assert_eq!(setup.command(&read), (1, None, [0; 3]));
