@@ -7,6 +7,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use arch::processor::Processor;
+
 use crate::failure::Failure;
 use crate::user_file::is_same_file;
 
@@ -14,8 +16,9 @@ use crate::user_file::is_same_file;
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
 /// The hypervisor's file.
 pub const HYPERVISOR: &str = "hypervisor";
-/// The file with the micro-benchmarks of `guests/calibrate`.
-pub const CALIBRATION: &str = "calibrate";
+/// The files with the micro-benchmarks of `guests/calibrate`, for each processor.
+const CALIBRATION: [(Processor, &str); 2] =
+    [(Processor::Power8, "calibrate-power8"), (Processor::Power9, "calibrate")];
 /// The kernels of ours that run bare in experiments.
 pub const BARE: [&str; 1] = ["prefetch-engine"];
 /// The folder with kernels that are compared with the hypervisor.
@@ -69,6 +72,13 @@ impl Images {
         if BARE.contains(&name) { self.folder.join(name) } else { self.rival(name) }
     }
 
+    /// The micro-benchmarks of a processor: the file's name, and what is in it.
+    pub fn calibration(&self, processor: Processor) -> Result<(&'static str, Vec<u8>), Failure> {
+        let of = |(known, _): &&(Processor, &str)| *known == processor;
+        let (_, name) = CALIBRATION.iter().find(of).expect("each processor has some");
+        Ok((name, self.read(name)?))
+    }
+
     /// Where a kernel that is compared with the hypervisor is, or a file of its, if it was made: none comes with the
     /// command.
     #[must_use]
@@ -79,7 +89,9 @@ impl Images {
     /// Whether the file at `path` is one of the images, by whatever name.
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
-        let mut names = GUESTS.iter().copied().chain([HYPERVISOR, CALIBRATION]).chain(BARE);
+        let calibration = CALIBRATION.map(|(_, name)| name);
+        let names = GUESTS.iter().copied().chain([HYPERVISOR]).chain(calibration);
+        let mut names = names.chain(BARE);
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 

@@ -3,7 +3,7 @@
 use lab::calibration::predictions::Predictions;
 use lab::calibration::table::Comparison;
 use lab::calibration::{measure, rows};
-use lab::images::{CALIBRATION, Images};
+use lab::images::Images;
 use lab::machine_file::MachineFile;
 use lab::user_file::Files;
 
@@ -21,12 +21,20 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let machine = machine.with_settings(&arguments.set)?;
     let description = machine.describe()?;
     machine.require_timing()?;
-    let image = Images::find()?.guest(CALIBRATION)?;
+    let (name, image) = Images::find()?.calibration(description.processor())?;
     let published = rows::of(description.processor());
     let wanted = published.cases(arguments.curves);
     let ends = !arguments.values_only;
-    let figures =
-        measure::measure(&image, &machine, &published, &wanted, ends, &Spinner, INTERRUPTION)?;
+    let figures = measure::measure(
+        name,
+        &image,
+        &machine,
+        &published,
+        &wanted,
+        ends,
+        &Spinner,
+        INTERRUPTION,
+    )?;
     let mut comparison =
         Comparison::new(&description, &published.rows, Predictions::of(&published), &figures)
             .map_err(Failure::run)?;

@@ -26,6 +26,7 @@ mod program {
         include_str!("exit_ladder.S"),
         include_str!("loops.S"),
         include_str!("siblings.S"),
+        include_str!("lines.S"),
         include_str!("translation.S"),
         include_str!("curves.S"),
         options(raw)

@@ -3,7 +3,8 @@
 # The doubleword `mode` of the image says what the others do; whoever boots the image may write it:
 #
 #   byte 0      role: 0 none, all other cases; 1 they spin, `busy_thread`; 2 one answers, `ping_pong`;
-#               3 none, the cases of curves.S; 4 they invalidate, `invalidation_storm`; 5 they spin, `beside_...`
+#               3 none, the cases of curves.S; 4 they invalidate, `invalidation_storm`; 5 they spin, `beside_...`;
+#               6 and 7, on POWER8, they do the same
 #   byte 1      how many threads are started
 #   byte 2      their priority: 1 very low to 5 medium high, 0 they wait in stop, 6 they snooze as Linux does
 #   byte 3      whether their stop has ESL=EC=1, so that the core may take what they have
@@ -14,6 +15,8 @@
     .set ROLE_CURVES, 3
     .set ROLE_INVALIDATE, 4
     .set ROLE_BESIDE, 5
+    .set ROLE_SAME, 6                   # these two in power8.S
+    .set ROLE_STREAM, 7
     .set SNOOZE, 6
     .set SNOOZE_TICKS, 10240            # 20 us: the residency of the next state, stop0
     .set PIR, 1023
@@ -66,6 +69,12 @@ sibling_entry:
     beq answer
     cmpdi %r4, ROLE_INVALIDATE
     beq invalidate
+    .ifdef POWER8
+    cmpdi %r4, ROLE_SAME
+    beq same_work_beside
+    cmpdi %r4, ROLE_STREAM
+    beq stream_beside
+    .endif
     cmpdi %r5, 0
     beq wait_in_stop
     cmpdi %r5, SNOOZE

@@ -4,7 +4,6 @@ use object::{Object, ObjectSection};
 
 use super::rows::Setup;
 use crate::failure::Failure;
-use crate::images::CALIBRATION;
 
 const SECTION: &str = ".calibration";
 /// Bytes of a description: number, iterations, operations, the code's place, the name, the role.
@@ -40,9 +39,9 @@ impl Case {
 ///
 /// # Errors
 /// [`Failure::Input`] if it is no such image.
-pub fn of_image(image: &[u8]) -> Result<Vec<Case>, Failure> {
+pub fn of_image(image_name: &str, image: &[u8]) -> Result<Vec<Case>, Failure> {
     let wrong = |text: &str| {
-        Failure::input(CALIBRATION, format_args!("{text}; build the images with `make build`"))
+        Failure::input(image_name, format_args!("{text}; build the images with `make build`"))
     };
     let file = object::File::parse(image).map_err(|_| wrong("not an ELF file"))?;
     let section = file.section_by_name(SECTION).ok_or_else(|| wrong("no section .calibration"))?;
@@ -65,9 +64,8 @@ pub fn of_image(image: &[u8]) -> Result<Vec<Case>, Failure> {
 ///
 /// # Errors
 /// [`Failure::Input`] if it is no such image.
-pub fn with_mode(image: &[u8], setup: &Setup, others: u8) -> Result<Vec<u8>, Failure> {
-    let wrong =
-        || Failure::input(CALIBRATION, "no section .mode; build the images with `make build`");
+pub fn with_mode(name: &str, image: &[u8], setup: &Setup, others: u8) -> Result<Vec<u8>, Failure> {
+    let wrong = || Failure::input(name, "no section .mode; build the images with `make build`");
     let file = object::File::parse(image).map_err(|_| wrong())?;
     let section = file.section_by_name(MODE_SECTION).ok_or_else(wrong)?;
     let (offset, _) = section.file_range().ok_or_else(wrong)?;
@@ -85,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_no_image_is_refused() {
-        let message = of_image(b"flat").unwrap_err().to_string();
+        let message = of_image("calibrate", b"flat").unwrap_err().to_string();
         assert!(message.contains("not an ELF file; build"), "{message}");
     }
 }

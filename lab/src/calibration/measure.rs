@@ -12,7 +12,6 @@ use simulator::quantity::Bound;
 use super::cases::{self, Case};
 use super::rows::{Published, Row};
 use crate::failure::Failure;
-use crate::images::CALIBRATION;
 use crate::interruption::Interruption;
 use crate::machine_file::MachineFile;
 use crate::progress::Progress;
@@ -96,7 +95,9 @@ impl Variant {
 ///
 /// # Errors
 /// [`Failure`] if a run does not end as it should, or leaves a case out.
+#[expect(clippy::too_many_arguments, reason = "each is another thing")]
 pub fn measure(
+    name: &str,
     image: &[u8],
     machine: &MachineFile,
     published: &Published,
@@ -105,17 +106,18 @@ pub fn measure(
     progress: &dyn Progress,
     interruption: Interruption,
 ) -> Result<Figures, Failure> {
-    let cases = cases::of_image(image)?;
-    let alone = system(image.to_vec(), machine.clone());
+    let cases = cases::of_image(name, image)?;
+    let processor = machine.describe()?.processor().name().to_lowercase();
+    let alone = system(name, image.to_vec(), machine.clone());
     let mut boots = vec![Boot { system: alone, role: 0, has_others: false, suffix: String::new() }];
     for setup in &published.setups {
-        let machine =
-            machine.clone().with_topology(setup.topology, "calibration/power9/setups.toml");
+        let place = format!("calibration/{processor}/setups.toml");
+        let machine = machine.clone().with_topology(setup.topology, place);
         for &others in &setup.others {
             let suffix = format!(", {}", setup.name(others));
             if wanted.iter().any(|case| case.ends_with(&suffix)) {
-                let image = cases::with_mode(image, setup, others)?;
-                let system = system(image, machine.clone());
+                let image = cases::with_mode(name, image, setup, others)?;
+                let system = system(name, image, machine.clone());
                 boots.push(Boot { system, role: setup.role, has_others: others > 0, suffix });
             }
         }
@@ -164,9 +166,9 @@ pub fn measure(
     Ok(figures)
 }
 
-fn system(image: Vec<u8>, machine: MachineFile) -> System {
+fn system(name: &str, image: Vec<u8>, machine: MachineFile) -> System {
     System {
-        name: CALIBRATION.to_owned(),
+        name: name.to_owned(),
         kernel: image,
         initrd: None,
         kept_disks: Vec::new(),

@@ -99,7 +99,7 @@ pub struct Setup {
     /// Rows name a case of it as `CASE, NAME`; the number of others for `{}`.
     name: String,
     /// 1: they spin, or wait in `stop`; 2: one answers; 3: there are none, for curves; 4: they invalidate;
-    /// 5: they spin, beside other loops.
+    /// 5: they spin, beside other loops; 6, 7: they do the same (POWER8).
     pub role: u8,
     /// How many, one boot for each.
     pub others: Vec<u8>,
