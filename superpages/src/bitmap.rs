@@ -13,6 +13,10 @@ impl Bitmap {
         Self([0; PAGES / 64])
     }
 
+    pub(crate) const fn full() -> Self {
+        Self([u64::MAX; PAGES / 64])
+    }
+
     pub(crate) const fn contains(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 != 0
     }

@@ -2,12 +2,14 @@
 //!
 //! A record for each page of 4 KiB, as their `pvo_entry`; a scan of 4096 records at each entered page whose
 //! reservation is full and whose addresses are congruent; promotion and demotion take out each entry by a call of its
-//! own, then enter all 4096 of the other size. Our reading of that code also compares the hash sides of the pages.
-//! Differences, which favor it: its records are in an array where theirs are allocated, in a tree and in lists; locks
-//! cost nothing.
+//! own, then enter all 4096 of the other size. A whole block is entered by 4096 records and as many entries. Our
+//! reading of that code also compares the hash sides of the pages. Differences, which favor it: its records are in an
+//! array where theirs are allocated, in a tree and in lists, and a bitmap finds those that are in use; locks cost
+//! nothing.
 
 use core::ops::Range;
 
+use crate::bitmap::Bitmap;
 use crate::{
     BLOCK_LOG2, Counts, Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Refusal, Size,
     Table,
@@ -39,21 +41,45 @@ impl Record {
     };
 }
 
-/// An address space of `BLOCKS` blocks, with a record for each page.
+/// An address space of `BLOCKS` blocks, with a record for each page. Without `COMPILED_IN`, it is the code before the
+/// review: nothing of large pages is in it.
 #[derive(Clone, Debug)]
-pub struct Faithful<const BLOCKS: usize> {
+pub struct Faithful<const BLOCKS: usize, const COMPILED_IN: bool> {
     records: [[Record; PAGES]; BLOCKS],
+    mapped: [Bitmap; BLOCKS],
+    promotes: bool,
     counts: Counts,
 }
 
-impl<const BLOCKS: usize> Faithful<BLOCKS> {
-    /// An empty address space.
+impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN> {
+    /// An empty address space, whose blocks become large only if `promotes`.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(promotes: bool) -> Self {
         Self {
             records: [[Record::EMPTY; PAGES]; BLOCKS],
-            counts: Counts { promotions: 0, demotions: 0, failures: 0, scanned: 0 },
+            mapped: [const { Bitmap::empty() }; BLOCKS],
+            promotes,
+            counts: Counts::NONE,
         }
+    }
+
+    /// From now on blocks become large, or not.
+    pub const fn set_promotes(&mut self, promotes: bool) {
+        self.promotes = promotes;
+    }
+
+    /// The first mapped page of a range.
+    fn first_mapped(&self, pages: Range<usize>) -> Option<usize> {
+        let mut next = pages.start;
+        while next < pages.end {
+            let (number, base) = (next / PAGES, next / PAGES * PAGES);
+            let end = (pages.end - base).min(PAGES);
+            if let Some(index) = self.mapped[number].first_in(next - base..end) {
+                return Some(base + index);
+            }
+            next = base + PAGES;
+        }
+        None
     }
 
     const fn record(&mut self, page: usize) -> &mut Record {
@@ -102,7 +128,7 @@ impl<const BLOCKS: usize> Faithful<BLOCKS> {
     }
 
     fn demote(&mut self, table: &mut impl Table, number: usize) {
-        if self.records[number][0].size == Size::Large {
+        if COMPILED_IN && self.records[number][0].size == Size::Large {
             self.replace(table, number, Size::Small);
             self.counts.demotions += 1;
         }
@@ -114,19 +140,31 @@ impl<const BLOCKS: usize> Faithful<BLOCKS> {
         if first.size == Size::Large {
             return;
         }
-        let agrees = |(index, record): (usize, &Record)| {
+        let failures = &mut self.counts.failures;
+        for (index, record) in self.records[number].iter().enumerate() {
             let expected = first.mapping.map(|mapping| mapping.plus(index));
-            record.mapping.is_some()
-                && record.mapping == expected
-                && record.has_entry
-                && record.place.is_secondary == first.place.is_secondary
-        };
-        let agreeing = self.records[number].iter().enumerate().take_while(|one| agrees(*one));
-        let agreeing = agreeing.count();
-        self.counts.scanned += (agreeing + 1).min(PAGES) as u64;
-        let is_congruent = first.mapping.is_some_and(Mapping::begins_block);
-        if agreeing < PAGES || !is_congruent {
-            self.counts.failures += 1;
+            let reason = match record.mapping.zip(expected) {
+                Some((mapping, expected)) if record.has_entry => {
+                    if mapping.real() != expected.real() {
+                        Some(&mut failures.misplaced)
+                    } else if mapping != expected {
+                        Some(&mut failures.unlike)
+                    } else if record.place.is_secondary != first.place.is_secondary {
+                        Some(&mut failures.other_side)
+                    } else {
+                        None
+                    }
+                }
+                _ => Some(&mut failures.missing),
+            };
+            self.counts.scanned += 1;
+            if let Some(reason) = reason {
+                *reason += 1;
+                return;
+            }
+        }
+        if !first.mapping.is_some_and(Mapping::begins_block) {
+            failures.misplaced += 1;
             return;
         }
         self.replace(table, number, Size::Large);
@@ -144,13 +182,7 @@ impl<const BLOCKS: usize> Faithful<BLOCKS> {
     }
 }
 
-impl<const BLOCKS: usize> Default for Faithful<BLOCKS> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<const BLOCKS: usize> Manager for Faithful<BLOCKS> {
+impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, COMPILED_IN> {
     fn enter(
         &mut self,
         table: &mut impl Table,
@@ -168,12 +200,36 @@ impl<const BLOCKS: usize> Manager for Faithful<BLOCKS> {
         self.demote(table, page / PAGES);
         self.unset(table, page);
         self.record(page).mapping = Some(mapping);
+        self.mapped[page / PAGES].add(page % PAGES);
         self.insert(table, page)?;
         let below = (1 << BLOCK_LOG2) - 1;
-        if is_full && mapping.real() & below == (page as u64) << PAGE_LOG2 & below {
+        let may_promote = COMPILED_IN && self.promotes && is_full;
+        if may_promote && mapping.real() & below == (page as u64) << PAGE_LOG2 & below {
             self.promote(table, page / PAGES);
         }
         Ok(())
+    }
+
+    fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
+        let pages = number * PAGES..(number + 1) * PAGES;
+        let is_possible = COMPILED_IN
+            && self.promotes
+            && number < BLOCKS
+            && first.begins_block()
+            && self.first_mapped(pages.clone()).is_none();
+        if !is_possible {
+            return false;
+        }
+        self.mapped[number] = Bitmap::full();
+        let marks = Marks { referenced: true, changed: first.is_writable() };
+        for (index, page) in pages.enumerate() {
+            let mapping = Some(first.plus(index));
+            *self.record(page) = Record { mapping, size: Size::Large, marks, ..Record::EMPTY };
+            // A page without an entry gets it when it is missed.
+            let _ = self.insert(table, page);
+        }
+        self.counts.whole += 1;
+        true
     }
 
     fn fault(&mut self, table: &mut impl Table, page: usize) -> Result<bool, Refusal> {
@@ -193,7 +249,9 @@ impl<const BLOCKS: usize> Manager for Faithful<BLOCKS> {
         attributes: u64,
     ) -> Result<(), Refusal> {
         let pages = Self::clip(pages);
-        for page in pages.clone() {
+        let mut next = pages.start;
+        while let Some(page) = self.first_mapped(next..pages.end) {
+            next = page + 1;
             let Some(before) = self.mapping(page) else { continue };
             if !Self::is_whole(page, &pages) {
                 self.demote(table, page / PAGES);
@@ -213,7 +271,9 @@ impl<const BLOCKS: usize> Manager for Faithful<BLOCKS> {
         mut removed: impl FnMut(usize, Mapping, Marks),
     ) {
         let pages = Self::clip(pages);
-        for page in pages.clone() {
+        let mut next = pages.start;
+        while let Some(page) = self.first_mapped(next..pages.end) {
+            next = page + 1;
             let Some(mapping) = self.mapping(page) else { continue };
             if !Self::is_whole(page, &pages) {
                 self.demote(table, page / PAGES);
@@ -221,6 +281,7 @@ impl<const BLOCKS: usize> Manager for Faithful<BLOCKS> {
             self.unset(table, page);
             let marks = self.record(page).marks;
             *self.record(page) = Record::EMPTY;
+            self.mapped[page / PAGES].take(page % PAGES);
             removed(page, mapping, marks);
         }
     }

@@ -177,17 +177,52 @@ pub enum Refusal {
     TableFull,
 }
 
+/// Times that a full block was looked at and stayed as it was, by why.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Failures {
+    /// A page was not mapped, or had no entry.
+    pub missing: u64,
+    /// A page showed memory that is not at its place.
+    pub misplaced: u64,
+    /// A page had other attributes than the first one.
+    pub unlike: u64,
+    /// A page was in the group of the other hash than the first one.
+    pub other_side: u64,
+    /// The block was demoted, and has to wait.
+    pub waiting: u64,
+}
+
+impl Failures {
+    /// For any reason.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.missing + self.misplaced + self.unlike + self.other_side + self.waiting
+    }
+}
+
 /// What a manager has done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Blocks that became large.
     pub promotions: u64,
+    /// Blocks that were entered whole, large at once.
+    pub whole: u64,
     /// Blocks that were large, and have pages of 4 KiB again.
     pub demotions: u64,
-    /// Times that a full block was looked at, and stayed as it was.
-    pub failures: u64,
+    /// Attempts that came to nothing.
+    pub failures: Failures,
     /// Records of pages that were read to find out whether a block can be promoted.
     pub scanned: u64,
+}
+
+impl Counts {
+    const NONE: Self = Self {
+        promotions: 0,
+        whole: 0,
+        demotions: 0,
+        failures: Failures { missing: 0, misplaced: 0, unlike: 0, other_side: 0, waiting: 0 },
+        scanned: 0,
+    };
 }
 
 /// The mappings of an address space, with one table.
@@ -204,6 +239,10 @@ pub trait Manager {
         mapping: Mapping,
         is_full: bool,
     ) -> Result<(), Refusal>;
+
+    /// Maps all pages of a block, of which none is mapped, to the aligned block of memory whose first page is `first`,
+    /// large at once: whether it did. Nothing has changed if not.
+    fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool;
 
     /// What to do when an access to a page found no entry: whether the page is mapped, and has one now.
     ///

@@ -110,7 +110,7 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
             blocks: [const { Block::EMPTY }; BLOCKS],
             odd: [const { Odd::FREE }; ODD],
             promotes,
-            counts: Counts { promotions: 0, demotions: 0, failures: 0, scanned: 0 },
+            counts: Counts::NONE,
         }
     }
 
@@ -196,7 +196,7 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         }
         if block.patience > 0 {
             block.patience -= 1;
-            self.counts.failures += 1;
+            self.counts.failures.waiting += 1;
             return;
         }
         self.take_entries(table, number, 0..PAGES, |_, _| {});
@@ -335,6 +335,19 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             (false, Size::Small) => self.put(table, page, mapping, marks),
             (false, Size::Large) => self.put(table, page, mapping, block.assumed()),
         }
+    }
+
+    fn enter_block(&mut self, _: &mut impl Table, number: usize, first: Mapping) -> bool {
+        let Some(block) = self.blocks.get_mut(number) else { return false };
+        if !self.promotes || block.mapped_count > 0 || block.patience > 0 || !first.begins_block() {
+            return false;
+        }
+        (block.common, block.turned) = (first, 0);
+        (block.size, block.was_writable) = (Size::Large, first.is_writable());
+        block.mapped = Bitmap::full();
+        (block.mapped_count, block.agreeing) = (PAGES as u32, PAGES as u32);
+        self.counts.whole += 1;
+        true
     }
 
     fn fault(&mut self, table: &mut impl Table, page: usize) -> Result<bool, Refusal> {

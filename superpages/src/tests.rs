@@ -201,6 +201,25 @@ impl<M: Manager> World<M> {
         }
     }
 
+    /// Enters a block whole, as the only memory that it may show.
+    fn enter_block(&mut self, number: usize, attributes: u64) -> bool {
+        let pages = number * PAGES..(number + 1) * PAGES;
+        let before = self.table.flat.clone();
+        let is_empty = before.range(pages.clone()).next().is_none();
+        let first = Mapping::new(page_of_block(number * PAGES).real(), attributes);
+        if is_empty {
+            self.table.flat.extend(pages.zip(0..).map(|(page, index)| (page, first.plus(index))));
+        }
+        let is_done = self.manager.enter_block(&mut self.table, number, first);
+        if is_done {
+            assert!(is_empty, "block {number} had pages");
+            self.table.mapped[number] = PAGES;
+        } else {
+            self.table.flat = before;
+        }
+        is_done
+    }
+
     fn protect(&mut self, pages: Range<usize>, attributes: u64) -> Result<(), Refusal> {
         for (page, mapping) in self.table.flat.range_mut(pages.clone()) {
             self.table.before.insert(*page, *mapping);
@@ -269,8 +288,8 @@ fn ours() -> World<Box<Few>> {
     World::new(Box::new(Few::new(true)), 4096)
 }
 
-fn faithful() -> World<Box<Faithful<BLOCKS>>> {
-    World::new(Box::new(Faithful::new()), 4096)
+fn faithful() -> World<Box<Faithful<BLOCKS, true>>> {
+    World::new(Box::new(Faithful::new(true)), 4096)
 }
 
 impl<M: Manager> Manager for Box<M> {
@@ -282,6 +301,10 @@ impl<M: Manager> Manager for Box<M> {
         is_full: bool,
     ) -> Result<(), Refusal> {
         (**self).enter(table, page, mapping, is_full)
+    }
+
+    fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
+        (**self).enter_block(table, number, first)
     }
 
     fn fault(&mut self, table: &mut impl Table, page: usize) -> Result<bool, Refusal> {
@@ -421,6 +444,26 @@ with_each! {
         assert!(world.manager.is_large(0), "as if nothing had been there");
     }
 
+    a_whole_block_is_large_at_once(world) {
+        assert!(world.enter_block(1, READ));
+        assert!(world.manager.is_large(PAGES) && !world.manager.is_large(0));
+        assert!(!world.enter_block(1, READ), "it has pages");
+        world.fill(0..1);
+        assert!(!world.enter_block(0, READ), "one page is there");
+        assert_eq!(world.touch(PAGES + 77, false), Ok(true));
+        let counts = world.manager.counts();
+        assert_eq!((counts.whole, counts.promotions), (1, 0));
+        world.check();
+        assert_eq!(world.protect(PAGES + 5..PAGES + 6, READ_WRITE), Ok(()));
+        assert!(!world.manager.is_large(PAGES));
+        world.check();
+        world.remove(0..usize::MAX);
+        assert_eq!(world.table.entries(), 0);
+        let odd = Mapping::new(MEMORY + 0x1000, READ);
+        assert!(!world.manager.enter_block(&mut world.table, 0, odd), "not aligned");
+        assert!(!world.manager.enter_block(&mut world.table, BLOCKS, page_of_block(0)));
+    }
+
     what_is_wrong_is_refused(world) {
         let mapping = page_of_block(0);
         assert_eq!(world.enter(BLOCKS * PAGES, mapping), Err(Refusal::OutOfSpace));
@@ -433,12 +476,39 @@ with_each! {
     }
 }
 
-#[test]
-fn without_promotion_all_pages_stay_small() {
-    let mut world = World::new(Box::new(Few::new(false)), 4096);
+fn stays_small(manager: impl Manager) {
+    let mut world = World::new(manager, 4096);
+    assert!(!world.enter_block(0, READ_WRITE));
     world.fill(0..PAGES);
     assert!(!world.manager.is_large(0));
     assert_eq!(world.table.entries(), PAGES);
+    assert_eq!(world.manager.counts(), crate::Counts::default());
+}
+
+#[test]
+fn without_promotion_all_pages_stay_small() {
+    stays_small(Box::new(Few::new(false)));
+    stays_small(Box::new(Faithful::<BLOCKS, true>::new(false)));
+    stays_small(Box::new(Faithful::<BLOCKS, false>::new(true)));
+}
+
+/// The rival says why a block whose memory is full stays small.
+#[test]
+fn failed_attempts_have_reasons() {
+    let mut world = faithful();
+    let full = |world: &mut World<Box<Faithful<BLOCKS, true>>>, page: usize, mapping| {
+        world.table.flat.insert(page, mapping);
+        world.manager.enter(&mut world.table, page, mapping, true)
+    };
+    assert_eq!(full(&mut world, 1, page_of_block(1)), Ok(()));
+    assert_eq!(full(&mut world, 0, page_of_block(0)), Ok(()));
+    assert_eq!(full(&mut world, 2, Mapping::new(page_of_block(2).real(), READ)), Ok(()));
+    assert_eq!(full(&mut world, 3, page_of_block(PAGES + 3)), Ok(()));
+    let failures = world.manager.counts().failures;
+    let expected = crate::Failures { missing: 2, unlike: 2, ..crate::Failures::default() };
+    assert_eq!((failures, failures.total()), (expected, 4));
+    // Of the four, the records of 1, 3, 3 and 3 pages were read.
+    assert_eq!(world.manager.counts().scanned, 10);
 }
 
 /// What the last page costs: batches, no scan, and one entry.
@@ -551,6 +621,7 @@ enum Step {
     ProtectBlock(usize, bool),
     Remove(usize, usize),
     RemoveBlock(usize),
+    EnterBlock(usize, bool),
     Touch(usize, usize, bool),
 }
 
@@ -566,6 +637,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (block(), any::<bool>()).prop_map(|(block, writes)| Step::ProtectBlock(block, writes)),
         2 => (page(), count()).prop_map(|(page, count)| Step::Remove(page, count)),
         1 => block().prop_map(Step::RemoveBlock),
+        1 => (block(), any::<bool>()).prop_map(|(block, writes)| Step::EnterBlock(block, writes)),
         4 => (page(), count(), any::<bool>()).prop_map(|(page, count, stores)| Step::Touch(page, count, stores)),
     ];
     proptest::collection::vec(step, 1..40)
@@ -599,6 +671,9 @@ fn run(world: &mut World<impl Manager>, steps: &[Step]) {
             }
             Step::Remove(page, count) => world.remove(clip(page, count)),
             Step::RemoveBlock(block) => world.remove(block * PAGES..(block + 1) * PAGES),
+            Step::EnterBlock(block, writes) => {
+                world.enter_block(block, rights(writes));
+            }
             Step::Touch(page, count, stores) => {
                 for page in clip(page, count) {
                     let _ = world.touch(page, stores);
@@ -624,7 +699,7 @@ fn no_interleaving_shows_what_the_flat_map_does_not() {
             let mut world = World::new(Box::new(Few::new(true)), groups);
             run(&mut world, &steps);
             promotions.set(promotions.get() + world.manager.counts().promotions);
-            run(&mut World::new(Box::new(Faithful::<BLOCKS>::new()), groups), &steps);
+            run(&mut World::new(Box::new(Faithful::<BLOCKS, true>::new(true)), groups), &steps);
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));

@@ -28,7 +28,7 @@ const READ: u64 = READ_WRITE | 3;
 static KERNEL: Mutex<Kernel> =
     Mutex::new(Kernel { is_faithful: false, pages: 0, memory: Reservations::none(), touched: 0 });
 static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
-static FAITHFUL: Mutex<Faithful<BLOCKS>> = Mutex::new(Faithful::new());
+static FAITHFUL: Mutex<Faithful<BLOCKS, true>> = Mutex::new(Faithful::new(true));
 
 struct Kernel {
     is_faithful: bool,
@@ -190,6 +190,6 @@ pub(crate) fn print_counts(flips: usize) {
         kernel.touched,
         counts.promotions,
         counts.demotions,
-        counts.failures
+        counts.failures.total()
     );
 }
