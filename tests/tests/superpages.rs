@@ -63,6 +63,42 @@ fn a_table_keeps_its_words_in_pages_of_either_size() {
     }
 }
 
+/// Processes that fork, copy, exec, call, map, unmap and exit find what they have stored, and what others have not,
+/// beside each other in each way; the last one fills a block, which is promoted.
+#[test]
+fn processes_keep_their_memory_in_pages_of_either_size() {
+    let ways = [
+        ("off", "", [0, 0], 0),
+        ("faithful", "", [1, 2], 1),
+        ("faithful", "exec=pages", [1, 0], 500),
+        ("faithful", "exec=apart", [1, 0], 0),
+        ("ours", "", [1, 2], 0),
+    ];
+    let partitions = ways.iter().enumerate().map(|(index, (way, exec, ..))| {
+        let arguments = format!("{exec} processes=1 calls=128 passes=1 spins=100");
+        let partition = partition(way, "128 MiB", &arguments).replace("random-access", "churn");
+        partition.replace(&format!("name = \"{way}\""), &format!("name = \"p{index}\""))
+    });
+    let text = format!("slice_us = 100\n{}", partitions.collect::<String>());
+    let console = console(&text, [1, 1, 4]);
+    for (index, (way, exec, [promotions, whole], failures)) in ways.iter().enumerate() {
+        let said = |what: &str| {
+            let begin = format!("[p{index}] churn: ");
+            let line = console.lines().find(|line| line.starts_with(&begin) && line.contains(what));
+            line.unwrap_or_else(|| panic!("{way} {exec}: no {what}: {console}"))
+        };
+        let line = said("processes");
+        assert!(line.contains(", 8 copies, 0 wrong"), "{way} {exec}: {line}");
+        let line = said("promotions");
+        let expected = format!("{promotions} promotions, {whole} whole blocks, 0 demotions");
+        assert!(line.ends_with(&expected), "{way} {exec}: {line}");
+        let line = said("failed attempts");
+        let failed = line.split("churn: ").nth(1).and_then(|line| line.split(' ').next());
+        let failed: u64 = failed.and_then(|failed| failed.parse().ok()).expect("a number");
+        assert!(failed >= *failures && (*failures > 0 || failed == 0), "{way} {exec}: {line}");
+    }
+}
+
 /// What a payload says of arguments and partitions that cannot be.
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
@@ -75,6 +111,20 @@ fn what_cannot_be_is_refused_with_a_reason() {
     for (arguments, reason) in wrong {
         let console = console(&partition("ours", "48 MiB", arguments), [1, 1, 1]);
         assert!(console.contains(reason), "{arguments}: {console}");
+    }
+    let wrong = [
+        ("superpages=on", "superpages=on: without, off, faithful, ours-off and ours are known"),
+        ("exec=whole", "exec=whole: blocks, pages and apart are known"),
+        ("heap=5000", "heap from 1 to 4096, calls from 1 to 6144"),
+        ("calls=0", "heap from 1 to 4096, calls from 1 to 6144"),
+        ("processes=1", "memory: 5 free blocks of 16 MiB were expected"),
+    ];
+    for (argument, reason) in wrong {
+        let memory = if argument == "processes=1" { "64 MiB" } else { "128 MiB" };
+        let text = partition("ours", memory, "").replace("random-access", "churn");
+        let text = text.replace("superpages=ours ", argument);
+        let console = console(&text, [1, 1, 1]);
+        assert!(console.contains(reason), "{argument}: {console}");
     }
     let unknown = partition("ours", "48 MiB", "").replace("superpages=ours", "superpages=on");
     assert!(

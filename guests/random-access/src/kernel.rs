@@ -1,16 +1,12 @@
 //! The kernel: demand faults, memory by reservations, and the manager of superpages over hypercalls.
 
-use arch::hash::{first, second};
+use arch::hash::second;
 use arch::interrupt::{Vector, storage};
-use arch::papr::status::H_SUCCESS;
-use arch::papr::{Hypercall, hashed};
+use process::Hypercalls;
 use rt::hash::Segment;
 use spin::Mutex;
 use superpages::reservation::Reservations;
-use superpages::{
-    BLOCK_LOG2, Entry, Faithful, Manager, Mapping, Marks, Ours, PAGE_LOG2, Place, Refusal, Size,
-    Table,
-};
+use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Refusal};
 
 /// Blocks of the address space.
 pub(crate) const BLOCKS: usize = 16;
@@ -40,65 +36,7 @@ struct Kernel {
 }
 
 /// The table that the hypervisor keeps.
-struct Hypercalls;
-
-const fn offset(page: usize) -> u64 {
-    (page as u64) << PAGE_LOG2
-}
-
-/// Slot, and the first doubleword of the entry but for its low bits.
-fn name(entry: Entry) -> (u64, u64) {
-    let Entry { page, place: Place { is_secondary, slot }, .. } = entry;
-    let group = SEGMENT.group(offset(page), is_secondary);
-    (group + u64::from(slot), SEGMENT.first(offset(page)))
-}
-
-/// R and C as they are in an entry's second doubleword.
-const fn marks_of(doubleword: u64) -> Marks {
-    Marks { referenced: doubleword & second::R != 0, changed: doubleword & second::C != 0 }
-}
-
-/// Of an entry that was not there any more.
-const UNKNOWN: Marks = Marks { referenced: true, changed: true };
-
-impl Table for Hypercalls {
-    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
-        let size = if size == Size::Large { first::L } else { 0 };
-        let (is_secondary, slot) = SEGMENT.enter(offset(page), size, doubleword)?;
-        Some(Place { is_secondary, slot: slot as u8 })
-    }
-
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        for (entries, marks) in entries.chunks(hashed::PAIRS).zip(marks.chunks_mut(hashed::PAIRS)) {
-            let mut words = [0; 2 * hashed::PAIRS];
-            words[2 * entries.len() % words.len()] = hashed::KIND.set(0, hashed::END);
-            for (pair, entry) in words.chunks_exact_mut(2).zip(entries) {
-                let (slot, address) = name(*entry);
-                let head = hashed::KIND.set(slot, hashed::REQUEST);
-                pair.copy_from_slice(&[hashed::CONDITION.set(head, hashed::BY_AVPN), address]);
-            }
-            let call = Hypercall::BulkRemove as u64;
-            let (status, words) = rt::hypercall_of_eight_outputs(call, words);
-            assert_eq!(status, H_SUCCESS, "H_BULK_REMOVE");
-            for (pair, marks) in words.chunks_exact(2).zip(marks) {
-                const { assert!(second::R == 0x100 && second::C == 0x80) };
-                *marks = match hashed::RESULT.get(pair[0]) {
-                    hashed::DONE => marks_of(hashed::MARKS.get(pair[0]) << 7),
-                    _ => UNKNOWN,
-                };
-            }
-        }
-    }
-
-    fn remove_alone(&mut self, entry: Entry) -> Marks {
-        let (slot, address) = name(entry);
-        let arguments = [hashed::AVPN, slot, address, 0];
-        match rt::hypercall_outputs(Hypercall::Remove as u64, arguments) {
-            (H_SUCCESS, [_, doubleword, _]) => marks_of(doubleword),
-            _ => UNKNOWN,
-        }
-    }
-}
+const HYPERCALLS: Hypercalls = Hypercalls(SEGMENT);
 
 /// Maps a table of so many bytes, page by page when they are touched.
 pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
@@ -156,7 +94,7 @@ fn serve(
     page: usize,
     cause: u64,
 ) -> Result<(), Refusal> {
-    let table = &mut Hypercalls;
+    let table = &mut { HYPERCALLS };
     if cause & storage::PROTECTION != 0 {
         manager.protect(table, page..page + 1, READ_WRITE)?;
     }
@@ -174,9 +112,9 @@ pub(crate) fn forbid_stores(word: &u64) {
     let page = ((core::ptr::from_ref(word) as u64 - TABLE) >> PAGE_LOG2) as usize;
     let pages = page..page + 1;
     let done = if kernel.is_faithful {
-        FAITHFUL.lock().protect(&mut Hypercalls, pages, READ)
+        FAITHFUL.lock().protect(&mut { HYPERCALLS }, pages, READ)
     } else {
-        OURS.lock().protect(&mut Hypercalls, pages, READ)
+        OURS.lock().protect(&mut { HYPERCALLS }, pages, READ)
     };
     done.unwrap_or_else(|refusal| panic!("page {page}: {refusal:?}"));
 }
