@@ -313,7 +313,7 @@ fn machine(
     let Some(table) = table else { return Ok(MachineFile::default()) };
     let machine = table
         .description
-        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, files))?;
+        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, true, files))?;
     let Some(memory) = table.memory else { return Ok(machine) };
     let place = file.complain(memory.span(), "machine memory").to_string();
     Ok(machine.with_memory(*memory.get_ref(), place))
@@ -326,10 +326,12 @@ pub fn is_experiment(file: &toml::Table) -> bool {
     !has("partition") && (has("question") || has("variant") || has("steps"))
 }
 
-/// The machine that a file of the user's names: one that comes with the command, or a path.
+/// The machine that a file of the user's names: one that comes with the command, or a path. If partitions run on it, the
+/// hypervisor has to.
 pub fn read_machine(
     file: &TomlFile,
     name: &Spanned<String>,
+    has_partitions: bool,
     files: &Files,
 ) -> Result<MachineFile, Failure> {
     let machine = match MachineFile::built_in(name.get_ref()) {
@@ -339,7 +341,7 @@ pub fn read_machine(
         }
         None => return Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
     };
-    match machine.lacks_hypervisor() {
+    match machine.lacks_hypervisor().filter(|_| has_partitions) {
         Some(why) => Err(file.complain(name.span(), why)),
         None => Ok(machine),
     }

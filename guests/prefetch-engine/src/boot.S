@@ -139,11 +139,19 @@ native:
     sync
     icbi 0, %r4
     isync
-    address_of %r3, switch
-    mtspr HSPRG0, %r3
     load_constant %r3, LPCR_RMLS_32M | LPCR_HDICE
     mtspr LPCR, %r3
     isync
+    address_of %r3, 1f                  # one from before would end the first slice at once
+    mtspr HSPRG0, %r3
+    mtspr HDEC, %r24
+    mfmsr %r3
+    ori %r4, %r3, 0x8000
+    mtmsrd %r4, 1
+    isync
+1:  mtmsrd %r3, 1
+    address_of %r3, switch
+    mtspr HSPRG0, %r3
     tdi 0, 0, 0x4002                    # region 2: timing begins
     tdi 0, 0, 0x4802
     li %r21, 0

@@ -566,7 +566,11 @@ impl Experiment {
                 return Err(file.complain(baseline.span(), text));
             }
         }
-        let machine = read_machine(file, &contents.machine, files)?;
+        let machine = {
+            let has_partitions =
+                contents.variant.iter().any(|variant| variant.get_ref().kernel.is_none());
+            read_machine(file, &contents.machine, has_partitions, files)?
+        };
         let machine = match contents.topology {
             None => machine,
             Some(topology) => {
