@@ -18,6 +18,7 @@
 //!     powervisor,clock-offset = <u64>;        seconds, signed
 //!     powervisor,lpcr = <u64>;
 //!     powervisor,process-table = <base bytes-log2>;   u64 each; left out if there is none
+//!     powervisor,entries = <slot first second ...>;   u64 each, as the partition reads them; of a hashed page table alone
 //!     powervisor,facilities = <u64>;          bits of HFSCR that its vCPUs could have
 //!     powervisor,ran = <u64>;                 ticks that its vCPUs were charged
 //!     powervisor,unfinished-line = "...";     what it wrote behind its last line end
@@ -27,6 +28,7 @@
 //!         powervisor,area = <u64>;            guest real address; left out if there is none
 //!         powervisor,log = <address entries next>;        the same
 //!         powervisor,shadow = <u64>;          the same
+//!         powervisor,segments = <u64 ...>;    as `slbmfee` and `slbmfev` read them; with a hashed page table
 //!         r = <u64 ...>;                      and so on: the record, register by register
 //!     };
 //! };
@@ -56,6 +58,10 @@ pub const CLOCK_OFFSET: &str = "powervisor,clock-offset";
 pub const LPCR: &str = "powervisor,lpcr";
 /// Root property: where the process table is, and its size as a power of two. Left out: there is none.
 pub const PROCESS_TABLE: &str = "powervisor,process-table";
+/// Root property: the entries of the partition's hashed page table, as it reads them: slot and two doublewords of each.
+pub const ENTRIES: &str = "powervisor,entries";
+/// Doublewords of an entry.
+pub const ENTRY_DOUBLEWORDS: usize = 3;
 /// Root property: bits of HFSCR that the partition's vCPUs could have.
 pub const FACILITIES: &str = "powervisor,facilities";
 /// Root property: ticks that the partition's vCPUs were charged.
@@ -75,6 +81,8 @@ pub const AREA: &str = "powervisor,area";
 pub const LOG: &str = "powervisor,log";
 /// Property of a vCPU: where its SLB shadow is.
 pub const SHADOW: &str = "powervisor,shadow";
+/// Property of a vCPU: its segment lookaside buffer. Left out: it has not run with a hashed page table.
+pub const SEGMENTS: &str = "powervisor,segments";
 /// Property of a vCPU: bits of HFSCR that it has used.
 pub const USED: &str = "powervisor,used";
 

@@ -180,8 +180,7 @@ pub struct BootArguments {
     #[arg(long, value_name = "FILE", requires = "file")]
     pub from: Option<PathBuf>,
     /// Suspend this partition of FILE at the time --at, and write it into the file --to when the machine is off:
-    /// its memory, its vCPUs, what it shares with the hypervisor, and interrupts that wait. Not one with devices or
-    /// a hashed page table.
+    /// its memory, its vCPUs, what it shares with the hypervisor, and interrupts that wait. Not one with devices.
     #[arg(long, value_name = "NAME", requires_all = ["file", "at", "to"])]
     pub suspend: Option<String>,
     /// Suspend the partition so long after the partitions start, such as 250us; units are ns, us, ms and s.

@@ -10,6 +10,7 @@ mod files;
 mod machines;
 mod partitions;
 mod reports;
+mod suspended;
 
 use std::process::Command;
 

@@ -87,12 +87,6 @@ fn suspend(arguments: &BootArguments, partitions: &mut [Partition]) -> Result<()
         );
         return Err(Failure::input("--suspend", text));
     }
-    if partition.translation == Translation::Hash {
-        let text = format!(
-            "partition {name} has a hashed page table, which no image holds; suspend one with radix translation"
-        );
-        return Err(Failure::input("--suspend", text));
-    }
     partition.suspend_at = Some(at.0);
     Ok(())
 }

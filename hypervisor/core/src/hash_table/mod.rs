@@ -181,6 +181,15 @@ impl HashTable {
         written
     }
 
+    /// The entries that the partition has made, each with its slot. No vCPU of the partition runs.
+    pub fn written(&self) -> impl Iterator<Item = (u64, Written)> {
+        (0..self.slots()).filter_map(|slot| {
+            let (entry, _) = self.at(slot)?;
+            let is_its = entry.first() & (first::V | OWN) == first::V;
+            is_its.then(|| (slot, self.read(slot)))
+        })
+    }
+
     /// Takes the entries in these slots out, each on its condition, and no translation by them is left: what each was,
     /// with its last R and C.
     pub fn remove<const COUNT: usize>(

@@ -120,7 +120,7 @@ fn an_interrupt_is_not_lost_to_a_suspension() {
 }
 
 #[test]
-fn a_vcpu_is_suspended_that_starts_another_one_or_lets_it_run_first() {
+fn a_vcpu_is_suspended_that_confers() {
     SUSPENDED.try_with(|running, until| {
         suspended_beside(running, until, |running| {
             call(running, Hypercall::Confer, [u64::MAX, 0, 0])

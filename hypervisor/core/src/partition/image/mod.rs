@@ -7,7 +7,7 @@
 mod read;
 mod write;
 
-use arch::image::MANIFEST_BYTES_MAX;
+use arch::image::{ENTRY_DOUBLEWORDS, MANIFEST_BYTES_MAX};
 
 use crate::memory::Range;
 use crate::partition::Partition;
@@ -36,14 +36,20 @@ impl Suspension {
     }
 }
 
+/// Slots of the largest hashed page table whose entries are in a manifest, beside all else: that of a partition with
+/// 64 MiB.
+const SLOTS_MAX: u64 = 1 << 15;
+const _: () =
+    assert!(8 * ENTRY_DOUBLEWORDS as u64 * SLOTS_MAX <= MANIFEST_BYTES_MAX * 3 / 4, "all fit");
+
 /// Why a partition cannot be suspended, if it cannot.
 #[must_use]
 pub fn obstacle<H: crate::hal::Memory>(partition: &Partition<H>) -> Option<&'static str> {
     if partition.devices.is_some() {
         return Some("no image holds the state of devices; leave out `devices` and disks");
     }
-    if partition.memory.hash_table().is_some() {
-        return Some("no image holds a hashed page table; let it have radix translation");
+    if partition.memory.hash_table().is_some_and(|table| table.slots() > SLOTS_MAX) {
+        return Some("no image holds so large a hashed page table; let it have 64 MiB at most");
     }
     None
 }

@@ -1,6 +1,7 @@
 //! Goes on with an image. It comes from outside: what is wrong with it is said, and what its partition could not have
 //! by itself it does not get from it.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,10 +9,12 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::address::RealAddress;
+use arch::bundle::Translation;
 use arch::image::{
-    AREA, CLOCK_OFFSET, COMPATIBLE, FACILITIES, FILE_BYTES, FREQUENCY, GUEST_TIME, LOG, LPCR,
-    MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES, PROCESS_TABLE, PROCESSOR, RAN,
-    RECORDS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE, USED,
+    AREA, CLOCK_OFFSET, COMPATIBLE, ENTRIES, ENTRY_DOUBLEWORDS, FACILITIES, FILE_BYTES, FREQUENCY,
+    GUEST_TIME, LOG, LPCR, MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES,
+    PROCESS_TABLE, PROCESSOR, RAN, RECORDS, SEGMENTS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE,
+    USED,
 };
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -24,17 +27,24 @@ use crate::boot::bundle::{HEADER_BYTES, manifest_bytes};
 use crate::facilities::{self, Demanded};
 use crate::guest_memory::AccessError;
 use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
+use crate::hash_table::Checked;
 use crate::life::activity::{Next, Sleep};
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::load::{CHUNK_BYTES, read};
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{Registers, VERSION};
+use crate::vcpu::registers::{Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
 use crate::vcpu_id::VcpuId;
 
 /// LPCR bits that a guest changes by hypercall.
-const GUESTS_LPCR: u64 = lpcr::AIL.set(0, 3) | lpcr::ILE | lpcr::GTSE;
+const fn guests_lpcr(translation: Translation) -> u64 {
+    let both = lpcr::AIL.set(0, 3) | lpcr::ILE;
+    match translation {
+        Translation::Radix => both | lpcr::GTSE,
+        Translation::Hash => both,
+    }
+}
 
 /// An image that is there, as far as it can be seen at once.
 #[derive(Debug)]
@@ -228,7 +238,7 @@ pub fn load<H: Memory + Platform>(
         return Err(ImageError::Facility(facilities::name(*facility)));
     }
     let lpcr = word(&root, LPCR)?;
-    if (lpcr ^ partition.lpcr) & !GUESTS_LPCR != 0 {
+    if (lpcr ^ partition.lpcr) & !guests_lpcr(partition.translation()) != 0 {
         return Err(ImageError::Property(LPCR));
     }
     partition.lpcr = lpcr;
@@ -250,6 +260,9 @@ pub fn load<H: Memory + Platform>(
     let line = root.property(UNFINISHED_LINE).ok_or(ImageError::Property(UNFINISHED_LINE))?;
     partition.unfinished_line = line.value().to_vec();
     fill(partition, hal, &list(&root, PIECES)?, image.memory)?;
+    if partition.translation() == Translation::Hash {
+        enter(partition, hal, &list(&root, ENTRIES)?)?;
+    }
     let vcpus = root.children().zip(ids);
     vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have)).collect()
 }
@@ -283,6 +296,30 @@ fn fill<H: Memory + Platform>(
         }
         to.make_fetchable();
         from = Range::new(from.start.0 + PIECE_BYTES, from.bytes - PIECE_BYTES);
+    }
+    Ok(())
+}
+
+/// Enters the entries of a hashed page table where they were; the partition has all of its memory then.
+fn enter<H: Memory + Platform>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    entries: &[u64],
+) -> Result<(), ImageError> {
+    let mut unit = Some(0);
+    while let Some(so_far) = unit {
+        unit = partition.memory.give_all(hal, so_far)?;
+    }
+    let (entries, rest) = entries.as_chunks::<ENTRY_DOUBLEWORDS>();
+    let memory = &partition.memory;
+    let Some(table) = memory.hash_table().filter(|_| rest.is_empty()) else {
+        return Err(ImageError::Property(ENTRIES));
+    };
+    for &[slot, first, second] in entries {
+        let checked = Checked::new(first, second, |address, bytes| memory.real(address, bytes));
+        let slots = (slot < table.slots()).then(|| slot..slot + 1);
+        let entered = checked.zip(slots).and_then(|(entry, slots)| table.enter(hal, slots, &entry));
+        entered.ok_or(ImageError::Property(ENTRIES))?;
     }
     Ok(())
 }
@@ -325,6 +362,15 @@ fn vcpu<H: Memory + Platform>(
     }
     if let Some(error) = wrong {
         return Err(error);
+    }
+    if let Some(words) = if_there(node, SEGMENTS, list)? {
+        let mut segments = Box::<Segments>::default();
+        let place = segments.as_flattened_mut();
+        if partition.translation() != Translation::Hash || words.len() != place.len() {
+            return Err(ImageError::Property(SEGMENTS));
+        }
+        place.copy_from_slice(&words);
+        registers.segments = Some(segments);
     }
     registers.supervisor.psscr &= psscr::PRIVILEGED;
     let mut vcpu = Vcpu::new(id, registers);

@@ -1,26 +1,28 @@
 //! A partition at rest becomes an image, and another machine goes on with it as it was; or says what is wrong.
 
+use std::boxed::Box;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
-use arch::image::{LPCR, PROCESS_TABLE};
+use arch::image::{ENTRIES, LPCR, PROCESS_TABLE};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
 use proptest::prelude::proptest;
 
-use super::{Image, ImageError, Saved, Suspension, ahead, begin, load, save_piece};
+use super::{Image, ImageError, Saved, Suspension, ahead, begin, load, obstacle, save_piece};
 use crate::facilities::Demanded;
 use crate::fake::Fake;
 use crate::hal::Windows;
+use crate::hash_table::Checked;
 use crate::life::activity::{Next, Sleep};
 use crate::life::progress::Progress;
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{Registers, VERSION};
+use crate::vcpu::registers::{Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, Log};
 use crate::vcpu_id::VcpuId;
 
@@ -152,6 +154,69 @@ fn what_was_suspended_goes_on_as_it_was() {
     read(0xF_0000, &mut last);
     read(0x5_0000, &mut zero);
     assert_eq!((&across, &last, zero), (b"across", b"last", [0; 8]));
+}
+
+/// A partition with a hashed page table, and one entry of its own in it, beside one of the hypervisor's.
+fn hashed(hal: &Fake) -> Partition<Fake> {
+    let name = String::from("test");
+    let mut partition = Partition::translated(hal, name, 1, MEMORY, Translation::Hash).unwrap();
+    let mut vcpu = vcpu(0, &mut 1);
+    let mut segments = Box::<Segments>::default();
+    segments[3] = [0x1234_0000_0800_0003, 0x5678];
+    vcpu.registers.as_mut().unwrap().segments = Some(segments);
+    vcpu.rest(Next::Ready);
+    partition.vcpus.push(vcpu);
+    partition.suspension =
+        Some(Suspension { area: AREA, frequency: MHZ, processor: "POWER9", bytes: 0 });
+    partition
+}
+
+#[test]
+fn a_hashed_page_table_goes_on_with_what_its_partition_wrote() {
+    const SLOT: u64 = 0x123;
+    // A page of 4 KiB at guest real 0x3000, valid, with R alone; M is normal memory.
+    const ENTRY: [u64; 2] = [0x4000_0001_2345_6801, 0x3000 | 0x100 | 0x10 | 2];
+    let hal = Fake::new(0x40_0000);
+    let mut before = hashed(&hal);
+    let table = before.memory.hash_table().unwrap();
+    let entry = Checked::new(ENTRY[0], ENTRY[1], |address, _| before.memory.real(address, 1));
+    assert_eq!(table.enter(&hal, SLOT..SLOT + 1, &entry.unwrap()), Some(SLOT));
+    let real = before.memory.real(GuestRealAddress(0x7000), 1).unwrap();
+    assert!(table.add_real_mode(&hal, GuestRealAddress(0x7000), real));
+    let written: Vec<_> = table.written().collect();
+    assert_eq!(written, [(SLOT, ENTRY)], "the hypervisor's own comes back when it is missed");
+    begin(&mut before, &hal, NOW, 0).unwrap();
+    let bytes = before.suspension.unwrap().bytes as usize;
+    let place = Range { bytes: bytes as u64, ..AREA };
+    let mut after = hashed(&hal);
+    after.vcpus.clear();
+    let image = Image::read(&hal, place).unwrap();
+    load(&mut after, &hal, &image, &[VcpuId(0)], "POWER9", MHZ).unwrap();
+    assert_eq!(after.memory.hash_table().unwrap().written().collect::<Vec<_>>(), written);
+    let [before, after] = [before, after].map(|mut it| it.vcpus.remove(0).registers.unwrap());
+    assert_eq!(before, after);
+    // An entry for what is not the partition's memory.
+    let mut memory = hal.memory.borrow().clone();
+    let image = &mut memory[AREA.start.0 as usize..][..bytes];
+    property(image, ENTRIES, &ENTRY[1].to_be_bytes())[5] = 0x10;
+    hal.memory.replace(memory);
+    let mut other = hashed(&hal);
+    other.vcpus.clear();
+    let image = Image::read(&hal, place).unwrap();
+    let error = load(&mut other, &hal, &image, &[VcpuId(0)], "POWER9", MHZ).unwrap_err();
+    assert_eq!(error, ImageError::Property(ENTRIES));
+}
+
+#[test]
+fn too_large_a_hashed_page_table_cannot_be_suspended() {
+    let hal = Fake::new(0x40_0000);
+    let of = |bytes| {
+        let memory = Range::new(0, bytes);
+        let name = String::from("test");
+        Partition::translated(&hal, name, 1, memory, Translation::Hash).unwrap()
+    };
+    assert_eq!(obstacle(&of(64 << 20)), None);
+    assert!(obstacle(&of(65 << 20)).unwrap().contains("64 MiB at most"));
 }
 
 /// It cannot be woken while it is at rest, and nobody wakes it on the other machine.

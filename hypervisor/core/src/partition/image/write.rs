@@ -5,9 +5,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use arch::image::{
-    AREA, CLOCK_OFFSET, COMPATIBLE, FACILITIES, FILE_BYTES, FREQUENCY, GUEST_TIME, LOG, LPCR,
-    MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES, PROCESS_TABLE, PROCESSOR, RAN,
-    RECORDS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE, USED, VCPU,
+    AREA, CLOCK_OFFSET, COMPATIBLE, ENTRIES, FACILITIES, FILE_BYTES, FREQUENCY, GUEST_TIME, LOG,
+    LPCR, MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES, PROCESS_TABLE, PROCESSOR,
+    RAN, RECORDS, SEGMENTS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE, USED, VCPU,
 };
 use arch::vcpus::activity;
 
@@ -104,6 +104,10 @@ fn manifest<H: Memory>(
         let values = [table.base.0, u64::from(table.bytes_log2)];
         tree.add(PROCESS_TABLE, &words(&values)[..]);
     }
+    if let Some(table) = partition.memory.hash_table() {
+        let entries = table.written().flat_map(|(slot, [first, second])| [slot, first, second]);
+        tree.add(ENTRIES, &words(&entries.collect::<Vec<_>>())[..]);
+    }
     tree.add(FACILITIES, &partition.on_demand);
     tree.add(RAN, &partition.ran_before.saturating_add(ran));
     tree.add(UNFINISHED_LINE, &partition.unfinished_line[..]);
@@ -143,6 +147,9 @@ fn add_vcpu<H: Windows>(tree: &mut FlatTree, vcpu: &mut Vcpu<H>) {
     // One that is stopped may have none.
     let registers = vcpu.registers.as_deref_mut();
     if let Some(registers) = registers {
+        if let Some(segments) = &mut registers.segments {
+            add(SEGMENTS, segments.as_flattened_mut());
+        }
         Registers::visit(registers, &mut add);
     }
     if let Some(demanded) = &mut vcpu.demanded {
