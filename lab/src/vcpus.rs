@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use arch::registers::hfscr::Facility;
 use arch::registers::spr::Spr;
 use arch::vcpus::{HEAD, PER_CPU, Places, Register, SYMBOL, VERSION, activity, residence};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
@@ -142,13 +141,7 @@ impl Layout {
             0 => Vec::new(),
             demanded => listed(machine, demanded, &self.demanded),
         };
-        let facilities = demanded.iter().find(|(name, ..)| name == "facilities");
-        let has_vectors = facilities
-            .is_some_and(|(_, facilities, _)| *facilities as u64 & Facility::VecVsx.bit() != 0);
-        // With vectors the floating-point registers are in them.
-        let is_floating = |register: &&Register| name(register) != "f" || !has_vectors;
-        let record_of: Vec<_> = self.record.iter().filter(is_floating).copied().collect();
-        registers.extend(listed(machine, record, &record_of));
+        registers.extend(listed(machine, record, &self.record));
         registers.extend(demanded);
         Ok(registers)
     }

@@ -101,9 +101,8 @@ pub fn handle<H: Memory + Platform + Facilities>(
             return Action::MachineCheck;
         }
         Exit::FacilityUnavailable { facility: Some(facility), .. }
-            if is_granted(partition, vcpu, facility) =>
+            if is_granted(partition, vcpu, hal, facility) =>
         {
-            hal.begin_facility(facility);
             return Action::Resume;
         }
         // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so
@@ -145,14 +144,21 @@ fn is_nowhere<H: Memory>(partition: &Partition<H>, status: u64, address: GuestRe
     status & storage::TABLE_WALK == 0 && partition.memory.real(address, 1).is_none()
 }
 
-/// Notes that the vCPU uses the facility, if it may and has not before.
-fn is_granted<H: Memory>(partition: &mut Partition<H>, vcpu: usize, facility: Facility) -> bool {
+/// Gives the vCPU a facility that was withheld from it, if it may have it.
+fn is_granted<H: Memory + Facilities>(
+    partition: &mut Partition<H>,
+    vcpu: usize,
+    hal: &H,
+    facility: Facility,
+) -> bool {
     if partition.on_demand & facility.bit() == 0 {
         return false;
     }
     let demanded = partition.vcpus[vcpu].demanded.get_or_insert_default();
-    let is_new = !demanded.has(facility);
-    demanded.facilities |= facility.bit();
+    let is_new = demanded.give(facility);
+    if is_new {
+        hal.begin_facility(facility, demanded);
+    }
     is_new
 }
 

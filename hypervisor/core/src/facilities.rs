@@ -2,12 +2,18 @@
 //!
 //! | facility | a vCPU has it | its registers |
 //! |---|---|---|
-//! | floating point, DSCR, TAR | always | move at each switch of vCPUs |
-//! | vectors and VSX | from its first use on | move from then on |
+//! | floating point, DSCR, TAR | from its first use on | move from then on |
+//! | vectors and VSX | from its first use on, and floating point with it | move from then on |
 //! | event-based branches | from its first use on | move from then on |
 //! | performance monitor | from its first use on, if the partition was given it | move from then on |
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
 //! | branch history, transactions, privileged doorbells | never | |
+//!
+//! A vCPU that has used a facility is asked again: at every [`LOADS`]th time that its registers are loaded into a
+//! processor, HFSCR withholds what it has, and its registers stay in the record until it uses it once more. So a
+//! facility that is used no more costs nothing any more, and one that is used always costs an exit in [`LOADS`]
+//! switches, whatever a guest does. What has an effect while nobody touches it is not withheld
+//! ([`Demanded::is_at_work`]).
 //!
 //! On a machine that withholds nothing by HFSCR a vCPU has from its start what it could have by its first use, but for
 //! `stop`: else it would see, without an exit, what another vCPU has left.
@@ -24,8 +30,8 @@ use arch::vcpus::Register;
 
 /// A processor whose facilities are given and withheld.
 pub trait Facilities {
-    /// Lets the vCPU that runs use a facility, and clears the facility's registers.
-    fn begin_facility(&self, facility: Facility);
+    /// Lets the vCPU that runs use a facility, which was withheld from it, with the registers that its record has.
+    fn begin_facility(&self, facility: Facility, record: &mut Demanded);
 
     /// Lets the vCPU that runs, and has used `stop`, execute it without an exit, or not.
     fn allow_stop(&self, allows: bool);
@@ -37,23 +43,41 @@ pub trait Facilities {
     fn set_control(&self, lpcr: u64, lpid: u32);
 }
 
-/// HFSCR of a vCPU that has used nothing else.
-pub const ALWAYS: u64 = Facility::Fp.bit() | Facility::Dscr.bit() | Facility::Tar.bit();
+/// HFSCR of a vCPU that has used nothing.
+pub const NOTHING: u64 = 0;
 
 /// HFSCR bits that any partition's vCPUs get when they use the facility.
-pub const ON_DEMAND: u64 = Facility::VecVsx.bit() | Facility::Ebb.bit();
+pub const ON_DEMAND: u64 = Facility::Fp.bit()
+    | Facility::Dscr.bit()
+    | Facility::Tar.bit()
+    | Facility::VecVsx.bit()
+    | Facility::Ebb.bit();
 
-/// Registers of the facilities that a vCPU has used, but for what every vCPU has.
+/// Switches of vCPUs after which a vCPU has to ask for its facilities again: as many entries as KVM lets pass
+/// (`docs/facts/kvm-exit.md#exit-ladder`, RFC 34 and 35).
+pub const LOADS: u32 = 1 << u8::BITS;
+
+/// Registers of the facilities that a vCPU has used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(C, align(16))]
 pub struct Demanded {
-    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is a floating-point register, which
-    /// is here and nowhere else then.
+    /// VSR0 to VSR63, as `stxv` stores them; doubleword 0 of the first 32 is a floating-point register. Of a vCPU
+    /// that has no vectors the rest is zero.
     pub vsr: [[u64; 2]; 64],
     /// VSCR, as a vector.
     pub vscr: [u64; 2],
-    /// Bits of HFSCR.
+    /// What it has used, as bits of HFSCR.
     pub facilities: u64,
+    /// What HFSCR gives it of that. The registers of the others are here, and not in a processor.
+    pub given: u64,
+    /// Floating-point status and control.
+    pub fpscr: u64,
+    /// How often it was loaded since it had to ask.
+    loads: u8,
+    /// That of data streams.
+    pub streams: Streams,
+    /// The target address.
+    pub target: Target,
     /// Those of event-based branches.
     pub branches: Branches,
     /// Those of the performance monitor.
@@ -67,6 +91,16 @@ pub struct Demanded {
 macro_rules! each_demanded_register {
     ($use:ident) => {
         $use! {
+            /// The register of data streams.
+            Streams streams Dscr {
+                /// Data stream control.
+                dscr: DSCR;
+            }
+            /// The register of targets.
+            Target target Tar {
+                /// Target address.
+                tar: TAR;
+            }
             /// Registers of event-based branches.
             Branches branches Ebb {
                 /// Branch event status and control.
@@ -139,6 +173,7 @@ macro_rules! demanded {
 
         const ROWS: &[Register] = &[
             Register::new("facilities", offset_of!(Demanded, facilities)),
+            Register::new("fpscr", offset_of!(Demanded, fpscr)),
             Register::several("vs", 64, 16, offset_of!(Demanded, vsr)),
             Register::several("vscr", 1, 16, offset_of!(Demanded, vscr)),
             $($(Register::new(
@@ -172,7 +207,12 @@ impl Demanded {
     pub const UNUSED: Self = Self {
         vsr: [[0; 2]; 64],
         vscr: [0; 2],
-        facilities: 0,
+        facilities: NOTHING,
+        given: NOTHING,
+        fpscr: 0,
+        loads: 0,
+        streams: Streams::ZERO,
+        target: Target::ZERO,
         branches: Branches::ZERO,
         monitor: Monitor { mmcr0: monitor::FC, ..Monitor::ZERO },
     };
@@ -180,13 +220,62 @@ impl Demanded {
     /// Of a vCPU that has these facilities, as bits of HFSCR, before it uses one; `None` if these are none.
     #[must_use]
     pub fn from_start(facilities: u64) -> Option<Box<Self>> {
-        (facilities != 0).then(|| Box::new(Self { facilities, ..Self::UNUSED }))
+        let given = facilities;
+        (facilities != NOTHING).then(|| Box::new(Self { facilities, given, ..Self::UNUSED }))
     }
 
     /// Whether the vCPU has used the facility.
     #[must_use]
     pub const fn has(&self, facility: Facility) -> bool {
         self.facilities & facility.bit() != 0
+    }
+
+    /// Whether HFSCR gives it to the vCPU.
+    #[must_use]
+    pub const fn is_given(&self, facility: Facility) -> bool {
+        self.given & facility.bit() != 0
+    }
+
+    /// The vCPU uses a facility that it may have: whether it was withheld, and is given from now on. The processor
+    /// has to get the registers of what `self` has more then.
+    pub const fn give(&mut self, facility: Facility) -> bool {
+        if self.is_given(facility) {
+            return false;
+        }
+        // Floating-point registers are parts of vectors.
+        let with = if matches!(facility, Facility::VecVsx) { Facility::Fp.bit() } else { NOTHING };
+        self.facilities |= facility.bit() | with;
+        self.given |= facility.bit() | with;
+        true
+    }
+
+    /// The vCPU is about to be loaded, all of it being here: after so many times it has to ask again for what
+    /// HFSCR can withhold, which is all but `always`.
+    pub fn age(&mut self, always: u64) {
+        self.loads = self.loads.wrapping_add(1);
+        if self.loads != 0 {
+            return;
+        }
+        let stays = |facility: &&Facility| self.is_at_work(**facility);
+        let at_work = Facility::ALL.iter().filter(stays).map(|facility| facility.bit());
+        let kept = at_work.fold(always, |kept, bit| kept | bit);
+        self.given &= kept;
+    }
+
+    /// Whether a facility does something while no instruction names it, by the registers that are here: it prefetches,
+    /// branches at an event, or counts. `stop` is given by who waits.
+    #[must_use]
+    pub const fn is_at_work(&self, facility: Facility) -> bool {
+        match facility {
+            Facility::Dscr => self.streams.dscr != 0,
+            // The upper word enables.
+            Facility::Ebb => self.branches.bescr >> 32 != 0,
+            Facility::Pm => {
+                self.monitor.mmcr0 & (monitor::FC | monitor::PMAE | monitor::PMAO) != monitor::FC
+            }
+            Facility::Stop => true,
+            _ => false,
+        }
     }
 }
 
@@ -205,5 +294,76 @@ pub const fn name(facility: Facility) -> &'static str {
         Facility::Stop => "stop",
         Facility::Msgp => "privileged doorbells",
         Facility::Scv => "scv",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arch::registers::hfscr::Facility;
+    use arch::registers::monitor;
+
+    use super::{Demanded, LOADS, NOTHING, ON_DEMAND};
+
+    /// One that was just loaded for the last time before it has to ask again.
+    fn old(facilities: u64, always: u64) -> Demanded {
+        let mut record = *Demanded::from_start(facilities).unwrap();
+        for _ in 1..LOADS {
+            record.age(always);
+            assert_eq!(record.given, facilities, "too early");
+        }
+        record
+    }
+
+    #[test]
+    fn what_is_idle_is_withheld_after_so_many_loads_and_comes_back_when_it_is_used() {
+        let all = ON_DEMAND | Facility::Pm.bit() | Facility::Stop.bit();
+        let mut record = old(all, NOTHING);
+        record.age(NOTHING);
+        assert_eq!(record.given, Facility::Stop.bit());
+        assert_eq!(record.facilities, all, "its registers are the vCPU's still");
+        assert!(record.give(Facility::Tar) && !record.give(Facility::Tar));
+        assert_eq!(record.given, Facility::Stop.bit() | Facility::Tar.bit());
+        for _ in 1..LOADS {
+            record.age(NOTHING);
+        }
+        assert!(record.is_given(Facility::Tar), "too early");
+        record.age(NOTHING);
+        assert!(!record.is_given(Facility::Tar));
+    }
+
+    #[test]
+    fn vectors_come_with_floating_point_and_not_the_other_way_round() {
+        let mut record = Demanded::UNUSED;
+        assert!(record.give(Facility::Fp));
+        assert!(!record.is_given(Facility::VecVsx));
+        let mut record = Demanded::UNUSED;
+        assert!(record.give(Facility::VecVsx) && !record.give(Facility::Fp));
+    }
+
+    /// Each of these would stop what a vCPU has asked for: prefetching, a branch at an event, counting, an alert.
+    #[test]
+    fn what_is_at_work_is_not_withheld() {
+        type Work = (Facility, fn(&mut Demanded));
+        let works: [Work; 6] = [
+            (Facility::Dscr, |record| record.streams.dscr = 7),
+            (Facility::Ebb, |record| record.branches.bescr = 1 << 63),
+            (Facility::Ebb, |record| record.branches.bescr = 1 << 32),
+            (Facility::Pm, |record| record.monitor.mmcr0 = 0),
+            (Facility::Pm, |record| record.monitor.mmcr0 = monitor::FC | monitor::PMAO),
+            (Facility::Pm, |record| record.monitor.mmcr0 = monitor::FC | monitor::PMAE),
+        ];
+        for (facility, begin) in works {
+            let mut record = old(facility.bit() | Facility::Fp.bit(), NOTHING);
+            begin(&mut record);
+            record.age(NOTHING);
+            assert_eq!(record.given, facility.bit(), "{facility:?}");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_withholds_nothing_asks_for_nothing() {
+        let mut record = old(ON_DEMAND, ON_DEMAND);
+        record.age(ON_DEMAND);
+        assert_eq!(record.given, ON_DEMAND);
     }
 }

@@ -20,7 +20,7 @@ use arch::registers::lpcr;
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
-use crate::facilities::{Branches, Demanded, Facilities};
+use crate::facilities::{Demanded, Facilities};
 use crate::hal::{
     HalError, Maps, Page, Platform, Tables, ThreadError, Threads, Window, Windows, Work,
 };
@@ -30,7 +30,7 @@ use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::{Common, Partition};
 use crate::sync::TableEntry;
-use crate::vcpu::registers::{Floating, Registers, Supervisor};
+use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu_id::VcpuId;
 
 /// The machine. Memory begins as garbage, so that a page that was not zeroed is seen.
@@ -83,8 +83,6 @@ pub struct Processor {
     pub lpid: u32,
     /// Special-purpose registers.
     pub supervisor: Supervisor,
-    /// Floating-point registers.
-    pub floating: Floating,
 }
 
 /// What a guest does until it leaves, with this LPCR and until this time.
@@ -382,14 +380,32 @@ impl Platform for Fake {
     }
 }
 
+/// Copies what is a floating-point register's.
+fn put_floating(into: &mut Demanded, from: &Demanded) {
+    into.fpscr = from.fpscr;
+    for (into, from) in into.vsr.iter_mut().zip(&from.vsr).take(32) {
+        into[0] = from[0];
+    }
+}
+
 impl Facilities for Fake {
-    fn begin_facility(&self, facility: Facility) {
+    fn begin_facility(&self, facility: Facility, record: &mut Demanded) {
         let mut on = self.facilities.borrow_mut();
-        on.facilities |= facility.bit();
+        let before = on.given;
+        (on.facilities, on.given) = (record.facilities, record.given);
         match facility {
-            Facility::VecVsx => (on.vsr, on.vscr) = ([[0; 2]; 64], [0; 2]),
-            Facility::Ebb => on.branches = Branches::ZERO,
-            Facility::Pm => on.monitor = Demanded::default().monitor,
+            Facility::Fp => put_floating(&mut on, record),
+            Facility::VecVsx => {
+                if before & Facility::Fp.bit() != 0 {
+                    put_floating(record, &on);
+                }
+                put_floating(&mut on, record);
+                (on.vsr, on.vscr) = (record.vsr, record.vscr);
+            }
+            Facility::Dscr => on.streams = record.streams.clone(),
+            Facility::Tar => on.target = record.target.clone(),
+            Facility::Ebb => on.branches = record.branches.clone(),
+            Facility::Pm => on.monitor = record.monitor.clone(),
             // Its register is one that every vCPU has.
             Facility::Stop => {}
             _ => unreachable!("nobody gets {facility:?} on demand"),
@@ -418,7 +434,6 @@ impl Enter for Fake {
         let mut processor = self.processor.borrow_mut().take().expect("its registers were loaded");
         assert_eq!(processor.lpid, partition.lpid);
         registers.supervisor = processor.supervisor;
-        registers.floating = processor.floating;
         partition.vcpus[vcpu].registers = Some(registers);
         let mut guest = Guest {
             hal: self,
@@ -434,7 +449,6 @@ impl Enter for Fake {
         running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
         // They are in the processor, and in the record only once they are saved.
         processor.supervisor = core::mem::take(&mut running.registers.supervisor);
-        processor.floating = core::mem::take(&mut running.registers.floating);
         self.processor.replace(Some(processor));
         departure
     }
@@ -449,7 +463,6 @@ impl Enter for Fake {
         let processor = processor.as_ref().expect("somebody's registers were loaded");
         assert_eq!(processor.lpid, common.lpid);
         into.supervisor = processor.supervisor.clone();
-        into.floating = processor.floating.clone();
         if let Some(demanded) = demanded {
             demanded.clone_from(&self.facilities.borrow());
         }
@@ -457,8 +470,8 @@ impl Enter for Fake {
     }
 
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {
-        let (supervisor, floating) = (from.supervisor.clone(), from.floating.clone());
-        self.processor.replace(Some(Processor { lpid: common.lpid, supervisor, floating }));
+        let supervisor = from.supervisor.clone();
+        self.processor.replace(Some(Processor { lpid: common.lpid, supervisor }));
         *self.facilities.borrow_mut() = demanded.cloned().unwrap_or_default();
     }
 

@@ -177,8 +177,12 @@ pub(crate) fn run<H: Enter>(
     };
     let Claimed { registers, is_resident } = claimed;
     if !is_resident {
-        let demanded = partition.vcpus[place.1].demanded.as_deref();
-        hal.load_registers(&registers, demanded, partition.common());
+        let (common, always) = (partition.common(), partition.from_start);
+        let mut demanded = partition.vcpus[place.1].demanded.as_deref_mut();
+        if let Some(demanded) = demanded.as_deref_mut() {
+            demanded.age(always);
+        }
+        hal.load_registers(&registers, demanded.as_deref(), common);
     }
     let mut running = Running {
         system,

@@ -15,7 +15,7 @@ use super::residence::Resident;
 use super::{Chosen, Departure};
 use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
-use crate::facilities::Facilities;
+use crate::facilities::Demanded;
 use crate::fake::Fake;
 use crate::hal::{Maps, Windows};
 use crate::hypercall::Guest;
@@ -140,15 +140,30 @@ fn mine(index: usize, entry: u64) -> u64 {
     (index as u64 + 1) << 32 | entry
 }
 
+/// The vCPU uses a facility that it does not have.
+fn use_for_the_first_time(hal: &Fake, guest: &mut Guest<'_, Fake>, facility: Facility) {
+    let interrupted = Context { pc: 0, msr: msr::SF };
+    let exit = Exit::FacilityUnavailable { interrupted, facility: Some(facility) };
+    let action = exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit);
+    assert_eq!(action, Action::Resume);
+}
+
 #[test]
-fn floating_point_registers_are_moved_only_between_vcpus_and_never_seen_by_another() {
-    at_each_entry(|_, guest, index, entry| {
+fn floating_point_registers_are_never_seen_by_another_and_become_a_part_of_vectors() {
+    at_each_entry(|hal, guest, index, entry| {
+        // vCPU 1 never uses vectors; the others do, behind two entries with floating point.
+        if entry == 0 {
+            use_for_the_first_time(hal, guest, Facility::Fp);
+        } else if entry == 2 && index != 1 {
+            use_for_the_first_time(hal, guest, Facility::VecVsx);
+        }
         // What it finds is what it left.
         let expected = if entry == 0 { 0 } else { mine(index, entry - 1) };
-        let registers = guest.partition.vcpus[guest.vcpu].registers.as_mut().unwrap();
-        let floating = &mut registers.floating;
-        assert_eq!((floating.fpr, floating.fpscr), ([expected; 32], expected));
-        (floating.fpr, floating.fpscr) = ([mine(index, entry); 32], mine(index, entry));
+        let mut on = hal.facilities.borrow_mut();
+        assert_eq!(on.is_given(Facility::VecVsx), index != 1 && entry >= 2);
+        assert!(on.vsr[..32].iter().all(|vsr| vsr[0] == expected) && on.fpscr == expected);
+        on.fpscr = mine(index, entry);
+        on.vsr[..32].iter_mut().for_each(|vsr| vsr[0] = mine(index, entry));
     });
 }
 
@@ -162,11 +177,7 @@ fn facilities_move_with_the_vcpu_that_used_them_and_no_other_has_them() {
             return;
         }
         if entry == 2 {
-            let interrupted = Context { pc: 0, msr: msr::SF };
-            let facility = Some(Facility::VecVsx);
-            let exit = Exit::FacilityUnavailable { interrupted, facility };
-            let action = exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit);
-            assert_eq!(action, Action::Resume);
+            use_for_the_first_time(hal, guest, Facility::VecVsx);
         }
         let expected = if entry == 2 { 0 } else { mine(index, entry - 1) };
         let mut facilities = hal.facilities.borrow_mut();
@@ -613,16 +624,16 @@ fn a_vcpu_has_its_stop_while_nobody_waits() {
         if guest.partition.name == "1" {
             return OFF;
         }
+        guest.partition.on_demand |= Facility::Stop.bit();
         turn.set(turn.get() + 1);
         match turn.get() {
-            1 => hal.begin_facility(Facility::Stop),
+            1 => use_for_the_first_time(hal, guest, Facility::Stop),
             2 => assert!(!hal.allows_stop.get(), "the other partition waits"),
             _ => {
                 assert!(hal.allows_stop.get());
                 return OFF;
             }
         }
-        guest.partition.vcpus[0].demanded.get_or_insert_default().facilities = Facility::Stop.bit();
         if turn.get() == 1 { Departure::Changed } else { Departure::ConferredToAll }
     });
     run(&hal, partitions(&hal, &[1, 1]));
@@ -737,8 +748,8 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         guest.partition.memory.read(hal, address, &mut bytes).unwrap();
         assert_eq!(bytes, [0; 64]);
         assert_eq!(lpcr & lpcr::ILE, 0);
+        assert_eq!(*hal.facilities.borrow(), Demanded::UNUSED);
         let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
-        assert_eq!(registers.floating.fpr, [0; 32]);
         assert_eq!(registers.gpr[5], 0);
         assert_eq!(guest.partition.vcpus[1].activity(), Activity::Stopped);
         if turn.get() == 3 {
@@ -747,8 +758,9 @@ fn a_partition_that_starts_anew_finds_nothing_of_before() {
         guest.partition.memory.write(hal, address, &[7; 64]).unwrap();
         guest.partition.lpcr |= lpcr::ILE;
         let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
-        registers.floating.fpr = [7; 32];
         registers.gpr[5] = 7;
+        use_for_the_first_time(hal, guest, Facility::VecVsx);
+        hal.facilities.borrow_mut().vsr = [[7; 2]; 64];
         guest.schedule.lock().start_in(guest.partition, 1, guest.hal.timebase.get());
         Departure::Restarted
     });

@@ -249,7 +249,7 @@ impl Platform for Machine {
 }
 
 impl Facilities for Machine {
-    fn begin_facility(&self, _: Facility) {}
+    fn begin_facility(&self, _: Facility, _: &mut Demanded) {}
 
     fn allow_stop(&self, _: bool) {}
 

@@ -3,7 +3,7 @@
 //!
 //! What happens to each register, by the way the guest is interrupted. "Switch" is any time that the vCPU
 //! leaves the processor and comes back: preemption, H_CEDE, a wait. What moves then, and not before another
-//! vCPU enters, is the table [`each_supervisor_register`] and [`Floating`]; LPIDR moves with another partition,
+//! vCPU enters, is the table [`each_supervisor_register`]; LPIDR moves with another partition,
 //! and LPCR if it differs.
 //!
 //! | register | hypercall | other exit | switch |
@@ -14,8 +14,7 @@
 //! | next instruction, MSR | kept; H_CEDE sets EE | kept, or its own interrupt | kept, or its own interrupt |
 //! | SRR0, SRR1 | the address behind the call, and MSR | kept, or its own interrupt's | kept, or its own interrupt's |
 //! | SPRG0-3, DAR, DSISR, PIDR, AMR, IAMR, UAMOR, PSPB | kept | kept | kept |
-//! | DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR, PSSCR as far as a guest has it | kept | kept | kept |
-//! | FPR0-31, FPSCR | kept | kept | kept: owned by one vCPU, moved when another one runs |
+//! | FSCR, TIDR, VRSAVE, CTRL, PPR, PSSCR as far as a guest has it | kept | kept | kept |
 //! | TB | as time does | as time does | as time does |
 //! | DEC | as time does | as time does | as time does: kept as the guest time at which it expires |
 //! | PURR, SPURR, VTB, IC | as time does | as time does | stand still while the vCPU waits |
@@ -23,7 +22,7 @@
 //! | segment lookaside buffer, with a hashed page table | kept | kept | kept |
 //! | segment lookaside buffer, with radix translation | kept | kept | cleared: it has no use |
 //! | reservation | kept | kept | lost |
-//! | VSR0-63, VSCR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
+//! | FPR0-31, FPSCR; VSR0-63, VSCR; DSCR; TAR; BESCR, EBBHR, EBBRR; the performance monitor | kept | kept | kept once they were used: see [`crate::facilities`] |
 //! | TM, privileged doorbells | HFSCR withholds them |||
 //!
 //! Of the table, which `cargo xtask check` compares with these words: what takes a value away that stays in the
@@ -32,7 +31,7 @@
 //!
 //! | lost to | registers |
 //! |---|---|
-//! | another vCPU only | SPRG0, SPRG1, SPRG2, SPRG3, PIDR, AMR, IAMR, UAMOR, PSPB, DSCR, FSCR, TAR, TIDR, VRSAVE, CTRL, PPR |
+//! | another vCPU only | SPRG0, SPRG1, SPRG2, SPRG3, PIDR, AMR, IAMR, UAMOR, PSPB, FSCR, TIDR, VRSAVE, CTRL, PPR |
 //! | an interrupt in the hypervisor's own code too, which is its end | SRR0, SRR1, DAR, DSISR |
 //! | the hypervisor's own idleness too, before which it saves all | PSSCR |
 //! | time | IC, PURR, SPURR, VTB |
@@ -45,7 +44,7 @@ use arch::registers::msr;
 use arch::vcpus::Register;
 
 /// The version of the layout and of the meaning of [`Registers`].
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// The registers of a vCPU. During an exit r14-r31, `pc` and `msr` are still in the processor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,8 +70,6 @@ pub struct Registers {
     pub cfar: u64,
     /// Registers that only a switch of vCPUs moves.
     pub supervisor: Supervisor,
-    /// Registers that stay in the processor until another vCPU runs.
-    pub floating: Floating,
     /// The segment lookaside buffer of a vCPU with a hashed page table that has run.
     pub segments: Option<Box<Segments>>,
 }
@@ -141,12 +138,8 @@ macro_rules! each_supervisor_register {
             uamor: UAMOR UAMOR ToOthers;
             /// Priority boost of problem state.
             pspb: PSPB PSPB ToOthers;
-            /// Data stream control.
-            dscr: DSCR DSCR ToOthers;
             /// Facilities of problem state.
             fscr: FSCR FSCR ToOthers;
-            /// Target address register.
-            tar: TAR TAR ToOthers;
             /// Thread identification.
             tidr: TIDR TIDR ToOthers;
             /// Which vector registers are in use, by the guest's own account.
@@ -210,21 +203,8 @@ macro_rules! supervisor {
 }
 each_supervisor_register!(supervisor);
 
-/// Floating-point registers.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-#[repr(C)]
-pub struct Floating {
-    /// FPR0 to FPR31, of a vCPU that has no vectors: [`Demanded::vsr`](crate::facilities::Demanded::vsr) has
-    /// them otherwise.
-    pub fpr: [u64; 32],
-    /// Floating-point status and control.
-    pub fpscr: u64,
-}
-
-const FLOATING: usize = offset_of!(Registers, floating);
-
 /// Where a debugger finds the others in [`Registers`].
-const OTHERS: [Register; 10] = [
+const OTHERS: [Register; 8] = [
     Register::several("r", 32, 8, offset_of!(Registers, gpr)),
     Register::new("pc", offset_of!(Registers, pc)),
     Register::new("msr", offset_of!(Registers, msr)),
@@ -233,8 +213,6 @@ const OTHERS: [Register; 10] = [
     Register::new("ctr", offset_of!(Registers, ctr)),
     Register::new("xer", offset_of!(Registers, xer)),
     Register::new("cfar", offset_of!(Registers, cfar)),
-    Register::several("f", 32, 8, FLOATING + offset_of!(Floating, fpr)),
-    Register::new("fpscr", FLOATING + offset_of!(Floating, fpscr)),
 ];
 
 /// All that a debugger finds.
@@ -274,7 +252,6 @@ impl Registers {
                 ppr: PRIORITY_MEDIUM,
                 ..Supervisor::default()
             },
-            floating: Floating::default(),
             segments: None,
         }
     }

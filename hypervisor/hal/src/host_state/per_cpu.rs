@@ -150,7 +150,7 @@ const NEW: PerCpu = PerCpu {
     cfar: 0,
     index: 0,
     lpcr: HOST_LPCR,
-    hfscr: facilities::ALWAYS,
+    hfscr: facilities::NOTHING,
     code: 0,
     crash_gpr: [0; 32],
     crash_lr: 0,

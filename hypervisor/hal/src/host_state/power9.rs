@@ -17,7 +17,7 @@ const _: () = {
     let facts = PROCESSOR.facts();
     assert!(facts.support.hypervisor);
     assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
-    assert!((facilities::ALWAYS | facilities::ON_DEMAND) & !facts.hfscr == 0);
+    assert!(facilities::ON_DEMAND & !facts.hfscr == 0);
 };
 
 /// Stops on another processor.
@@ -39,7 +39,9 @@ pub(crate) unsafe fn set_up_thread(ptcr: u64) {
         write::<{ spr::LPIDR }>(0);
         write::<{ spr::PIDR }>(0);
         write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(facilities::ALWAYS);
+        write::<{ spr::HFSCR }>(facilities::NOTHING);
+        // It prefetches for vCPUs that do not have it too.
+        write::<{ spr::DSCR }>(0);
         write::<{ spr::AMOR }>(u64::MAX);
         write::<{ spr::AMR }>(0);
         write::<{ spr::IAMR }>(0);

@@ -12,11 +12,11 @@ use core::arch::asm;
 
 use arch::excess::{Excess, Excesses};
 use arch::registers::{msr, psscr};
-use hypervisor_core::facilities::{self as given, Demanded};
+use hypervisor_core::facilities::{Demanded, Monitor, NOTHING};
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{Floating, Registers, Supervisor};
+use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
-use super::facilities::{load_branches, load_monitor, read_branches, read_monitor};
+use super::facilities::{Moves, load_monitor};
 use super::residents::DECREMENTER_MAX;
 use crate::host_state::HOST_LPCR;
 use crate::host_state::HOST_MSR;
@@ -27,8 +27,8 @@ use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 unsafe extern "C" {
-    fn hal_save_floating_on(into: *mut Floating);
-    fn hal_load_floating_on(from: *const Floating);
+    fn hal_save_floating_on(into: *mut Demanded);
+    fn hal_load_floating_on(from: *const Demanded);
     fn hal_save_vectors_on(into: *mut Demanded);
     fn hal_load_vectors_on(from: *const Demanded);
 }
@@ -146,7 +146,7 @@ unsafe fn write_host(without: Excesses) {
         if !without.has(Excess::Psscr) {
             write::<{ spr::PSSCR }>(0);
         }
-        write::<{ spr::HFSCR }>(given::ALWAYS);
+        write::<{ spr::HFSCR }>(NOTHING);
         if !without.has(Excess::Seldom) {
             write::<{ spr::CIABR }>(0);
             write::<{ spr::DAWR0 }>(0);
@@ -191,7 +191,7 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         switch_context(0, HOST_LPCR, 0, without);
         write::<{ spr::HDEC }>(0x7FFF_FFFF);
         enable(ALL_FACILITIES);
-        supervisor.tar = read::<{ spr::TAR }>();
+        aside.target.tar = read::<{ spr::TAR }>();
         if moves(Excess::Wort) {
             read::<{ spr::WORT }>();
         }
@@ -200,11 +200,11 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         supervisor.amr = read::<{ spr::AMR }>();
         supervisor.uamor = read::<{ spr::UAMOR }>();
         supervisor.fscr = read::<{ spr::FSCR }>();
-        supervisor.dscr = read::<{ spr::DSCR }>();
+        aside.streams.dscr = read::<{ spr::DSCR }>();
         supervisor.pspb = read::<{ spr::PSPB }>();
         supervisor.ppr = read::<{ spr::PPR }>();
         if moves(Excess::EbbTm) {
-            aside.branches = read_branches();
+            aside.branches = Moves::read();
             read::<{ spr::TFHAR }>();
             read::<{ spr::TFIAR }>();
             read::<{ spr::TEXASR }>();
@@ -213,7 +213,7 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         write::<{ spr::CTRL_WRITE }>(1);
         put!(without, PSPB, supervisor.pspb, 0);
         put!(without, UAMOR, supervisor.uamor, 0);
-        put!(without, DSCR, supervisor.dscr, 0);
+        put!(without, DSCR, aside.streams.dscr, 0);
         put!(without, IAMR, supervisor.iamr, 0);
         put_other!(AMR, supervisor.amr, 0);
         put_other!(FSCR, supervisor.fscr, 0);
@@ -222,13 +222,13 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
             write::<{ spr::WORT }>(0);
         }
         write::<{ spr::SPRG3 }>(0);
-        hal_save_floating_on(&raw mut into.floating);
+        hal_save_floating_on(aside);
         hal_save_vectors_on(aside);
         if moves(Excess::Vrsave) {
             supervisor.vrsave = read::<{ spr::VRSAVE }>();
         }
         if moves(Excess::MonitorForced) {
-            aside.monitor = read_monitor();
+            aside.monitor = Moves::read();
             isync();
         }
         if moves(Excess::Monitor) {
@@ -255,7 +255,7 @@ pub(super) fn load(from: &Registers, common: Common, until: u64, without: Excess
         time(Excess::AccountReads, without);
         read::<{ spr::DEC }>();
         if moves(Excess::Monitor) {
-            core::hint::black_box(read_monitor());
+            core::hint::black_box(Monitor::read());
             isync();
             load_monitor(&aside.monitor);
             isync();
@@ -265,16 +265,16 @@ pub(super) fn load(from: &Registers, common: Common, until: u64, without: Excess
             enable(msr::FP | msr::VEC);
         }
         enable(ALL_FACILITIES);
-        put!(without, DSCR, 0, supervisor.dscr);
+        put!(without, DSCR, 0, aside.streams.dscr);
         put!(without, IAMR, 0, supervisor.iamr);
         put!(without, PSPB, 0, supervisor.pspb);
         put!(without, FSCR, 0, supervisor.fscr);
-        write::<{ spr::TAR }>(supervisor.tar);
+        write::<{ spr::TAR }>(aside.target.tar);
         if moves(Excess::EbbTm) {
             write::<{ spr::TFHAR }>(0);
             write::<{ spr::TFIAR }>(0);
             write::<{ spr::TEXASR }>(0);
-            load_branches(&aside.branches);
+            aside.branches.write();
         }
         if moves(Excess::Wort) {
             write::<{ spr::WORT }>(0);
@@ -288,7 +288,7 @@ pub(super) fn load(from: &Registers, common: Common, until: u64, without: Excess
         read::<{ spr::CTRL_READ }>();
         write::<{ spr::CTRL_WRITE }>(supervisor.ctrl);
         write::<{ spr::PPR }>(supervisor.ppr);
-        hal_load_floating_on(&raw const from.floating);
+        hal_load_floating_on(aside);
         hal_load_vectors_on(aside);
         if moves(Excess::Vrsave) {
             write::<{ spr::VRSAVE }>(supervisor.vrsave);
@@ -326,7 +326,7 @@ pub(super) fn load(from: &Registers, common: Common, until: u64, without: Excess
         if moves(Excess::Psscr) {
             write::<{ spr::PSSCR }>(supervisor.psscr);
         }
-        write::<{ spr::HFSCR }>(given::ALWAYS);
+        write::<{ spr::HFSCR }>(NOTHING);
         write::<{ spr::HSRR0 }>(from.pc);
         write::<{ spr::HSRR1 }>(from.msr);
         if moves(Excess::Canary) {

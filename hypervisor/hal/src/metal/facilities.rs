@@ -5,31 +5,37 @@
 use arch::registers::hfscr::Facility;
 use arch::registers::{monitor, psscr};
 use hypervisor_core::each_demanded_register;
-use hypervisor_core::facilities::{ALWAYS, Branches, Demanded, Monitor};
-use hypervisor_core::vcpu::registers::Floating;
+use hypervisor_core::facilities::{Branches, Demanded, Monitor, NOTHING, Streams, Target};
 
 use crate::host_state::has;
 use crate::host_state::per_cpu::per_cpu;
 use crate::registers::{read, spr, write};
 
 unsafe extern "C" {
-    fn hal_clear_vectors();
-    fn hal_save_floating(into: *mut Floating);
-    fn hal_load_floating(from: *const Floating);
-    fn hal_save_vectors(into: *mut Demanded, status: *mut Floating);
-    fn hal_load_vectors(from: *const Demanded, status: *const Floating);
+    fn hal_save_floating(into: *mut Demanded);
+    fn hal_load_floating(from: *const Demanded);
+    fn hal_save_vectors(into: *mut Demanded);
+    fn hal_load_vectors(from: *const Demanded);
 }
 
-/// Switches a facility on with its registers cleared.
-pub(super) fn begin(facility: Facility) {
-    let new = Demanded::default();
-    // SAFETY: the hypervisor uses none of these registers.
+/// Switches a facility on with the registers of the record.
+pub(super) fn begin(facility: Facility, record: &mut Demanded) {
+    // SAFETY: the hypervisor uses none of these registers; the record is there for the call.
     unsafe {
-        grant((*per_cpu()).hfscr | facility.bit());
+        let before = (*per_cpu()).hfscr;
+        grant(record.given | before & Facility::Stop.bit());
         match facility {
-            Facility::VecVsx => hal_clear_vectors(),
-            Facility::Ebb => load_branches(&new.branches),
-            Facility::Pm => load_monitor(&new.monitor),
+            Facility::Fp => hal_load_floating(record),
+            Facility::VecVsx => {
+                if before & Facility::Fp.bit() != 0 {
+                    hal_save_floating(record);
+                }
+                hal_load_vectors(record);
+            }
+            Facility::Dscr => record.streams.write(),
+            Facility::Tar => record.target.write(),
+            Facility::Ebb => record.branches.write(),
+            Facility::Pm => load_monitor(&record.monitor),
             // ESL, EC and PSLL are 0, and what the guest has of it stays: no state is lost, and level 0 is the deepest.
             Facility::Stop => {
                 write::<{ spr::PSSCR }>(read::<{ spr::PSSCR }>() & psscr::PRIVILEGED);
@@ -65,49 +71,62 @@ unsafe fn grant(facilities: u64) {
 }
 
 /// Saves what is on. Floating-point registers are parts of vectors: of a vCPU that has vectors they are saved as such.
-pub(super) fn save(floating: &mut Floating, into: Option<&mut Demanded>) {
-    let Some(into) = into else {
-        // SAFETY: the record is there for the call.
-        return unsafe { hal_save_floating(floating) };
-    };
-    // SAFETY: the records are there for the call.
+pub(super) fn save(into: &mut Demanded) {
+    // SAFETY: the record is there for the calls.
     unsafe {
-        if into.has(Facility::VecVsx) {
-            hal_save_vectors(into, floating);
-        } else {
-            hal_save_floating(floating);
+        if into.is_given(Facility::VecVsx) {
+            hal_save_vectors(into);
+        } else if into.is_given(Facility::Fp) {
+            hal_save_floating(into);
         }
     }
-    if into.has(Facility::Ebb) {
-        into.branches = read_branches();
+    if into.is_given(Facility::Dscr) {
+        into.streams = Streams::read();
     }
-    if into.has(Facility::Pm) {
-        into.monitor = read_monitor();
+    if into.is_given(Facility::Tar) {
+        into.target = Target::read();
+    }
+    if into.is_given(Facility::Ebb) {
+        into.branches = Branches::read();
+    }
+    if into.is_given(Facility::Pm) {
+        into.monitor = Monitor::read();
     }
 }
 
-/// Loads what the vCPU has used, and switches that on and all else off.
-pub(super) fn load(floating: &Floating, from: Option<&Demanded>) {
-    let after = ALWAYS | from.map_or(0, |from| from.facilities);
+/// Loads what the vCPU is given of what it has used, and switches that on and all else off. What is off and would
+/// still do something for the vCPU before is put to rest.
+pub(super) fn load(from: Option<&Demanded>) {
+    let after = from.map_or(NOTHING, |from| from.given);
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
         let before = (*per_cpu()).hfscr;
-        if before & !after & Facility::Pm.bit() != 0 {
-            write::<{ spr::MMCR0 }>(monitor::FC);
-        }
         if before != after {
+            let ends = before & !after;
+            if ends & Facility::Pm.bit() != 0 {
+                write::<{ spr::MMCR0 }>(monitor::FC);
+            }
+            if ends & Facility::Dscr.bit() != 0 {
+                write::<{ spr::DSCR }>(0);
+            }
             grant(after);
         }
-        let Some(from) = from else { return hal_load_floating(floating) };
-        if from.has(Facility::VecVsx) {
-            hal_load_vectors(from, floating);
-        } else {
-            hal_load_floating(floating);
+        let Some(from) = from else { return };
+        if from.is_given(Facility::VecVsx) {
+            hal_load_vectors(from);
+        } else if from.is_given(Facility::Fp) {
+            hal_load_floating(from);
         }
-        if from.has(Facility::Ebb) {
-            load_branches(&from.branches);
+        if from.is_given(Facility::Dscr) {
+            from.streams.write();
         }
-        if from.has(Facility::Pm) {
+        if from.is_given(Facility::Tar) {
+            from.target.write();
+        }
+        if from.is_given(Facility::Ebb) {
+            from.branches.write();
+        }
+        if from.is_given(Facility::Pm) {
             load_monitor(&from.monitor);
         }
     }
@@ -146,28 +165,13 @@ macro_rules! demanded {
 each_demanded_register!(demanded);
 
 /// Registers of a facility that move together.
-trait Moves {
+pub(super) trait Moves {
     /// What the processor has.
     fn read() -> Self;
 
     /// # Safety
     /// Only for a guest.
     unsafe fn write(&self);
-}
-
-pub(super) fn read_branches() -> Branches {
-    Branches::read()
-}
-
-/// # Safety
-/// Only for a guest.
-pub(super) unsafe fn load_branches(branches: &Branches) {
-    // SAFETY: the caller's promise.
-    unsafe { branches.write() };
-}
-
-pub(super) fn read_monitor() -> Monitor {
-    Monitor::read()
 }
 
 /// # Safety

@@ -11,7 +11,7 @@
 .macro each_register instruction
     .set index, 0
     .rept 32
-    \instruction index, {FPR} + 8*index(%r3)
+    \instruction index, {VSR} + 16*index + 8(%r3)
     .set index, index + 1
     .endr
 .endm
@@ -29,7 +29,7 @@ hal_save_floating_on:
     each_register stfd
     mffs %f0
     stfd %f0, {FPSCR}(%r3)
-    lfd %f0, {FPR}(%r3)
+    lfd %f0, {VSR} + 8(%r3)
     blr
     .size hal_save_floating, . - hal_save_floating
 

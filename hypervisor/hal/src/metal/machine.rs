@@ -257,8 +257,8 @@ impl Platform for Machine {
 }
 
 impl Facilities for Machine {
-    fn begin_facility(&self, facility: Facility) {
-        facilities::begin(facility);
+    fn begin_facility(&self, facility: Facility, record: &mut Demanded) {
+        facilities::begin(facility, record);
     }
 
     fn allow_stop(&self, allows: bool) {

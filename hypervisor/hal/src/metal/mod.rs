@@ -24,7 +24,7 @@ use arch::papr::status::H_PRIVILEGE;
 use hypervisor_core::dispatch::Running;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::system::System;
-use hypervisor_core::vcpu::registers::{Floating, Registers, SEGMENTS};
+use hypervisor_core::vcpu::registers::{Registers, SEGMENTS};
 
 pub use machine::{Machine, SecondStage};
 use mitigations::Condition;
@@ -136,15 +136,15 @@ core::arch::global_asm!(
 
 core::arch::global_asm!(
     include_str!("floating.S"),
-    FPR = const offset_of!(Floating, fpr),
-    FPSCR = const offset_of!(Floating, fpscr),
+    VSR = const offset_of!(Demanded, vsr),
+    FPSCR = const offset_of!(Demanded, fpscr),
 );
 
 core::arch::global_asm!(
     include_str!("vector_scalar.S"),
     VSR = const offset_of!(Demanded, vsr),
     VSCR = const offset_of!(Demanded, vscr),
-    FPSCR = const offset_of!(Floating, fpscr),
+    FPSCR = const offset_of!(Demanded, fpscr),
 );
 
 core::arch::global_asm!(

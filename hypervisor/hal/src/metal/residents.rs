@@ -72,7 +72,9 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
         if is_hashed(common.lpcr) {
             save_segments(into, common.lpcr);
         }
-        facilities::save(&mut into.floating, demanded);
+        if let Some(demanded) = demanded {
+            facilities::save(demanded);
+        }
         now
     }
 }
@@ -101,7 +103,7 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
         if !is_hashed(common.lpcr) {
             clear_segments();
         }
-        facilities::load(&from.floating, demanded);
+        facilities::load(demanded);
         saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
     }
 }

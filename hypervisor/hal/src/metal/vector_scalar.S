@@ -1,9 +1,9 @@
-# vector_scalar.S: hal_clear_vectors(), hal_save_vectors(record, floating) and hal_load_vectors(record, floating); the same with _on
+# vector_scalar.S: hal_save_vectors(record) and hal_load_vectors(record); the same with _on
 # behind their names where MSR[FP], MSR[VEC] and MSR[VSX] are set already, which leave FPSCR alone.
 #
 # The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone, and stay until the next guest
 # is entered. VSR0-31 are saved whole, doubleword 0 of which is a floating-point register: who has vectors does not need floating.S, which
-# would lose doubleword 1. FPSCR goes to the floating-point registers' own place.
+# would lose doubleword 1.
 
     .set MSR_VEC_VSX, 0x0280            # in the high half of a word
     .set MSR_FP, 0x2000
@@ -39,31 +39,13 @@
     .endr
 .endm
 
-    .globl hal_clear_vectors
-    .type hal_clear_vectors, @function
-hal_clear_vectors:
-    vectors_on
-    .set index, 0
-    .rept 32
-    vxor index, index, index
-    .set index, index + 1
-    .endr
-    mtvscr 0
-    .set index, 0
-    .rept 32
-    xxmrghd index, index, 32            # doubleword 0 stays, the other is zero
-    .set index, index + 1
-    .endr
-    blr
-    .size hal_clear_vectors, . - hal_clear_vectors
-
     .globl hal_save_vectors
     .type hal_save_vectors, @function
 hal_save_vectors:                       # the vCPU may go on here: nothing is lost on the way
     vectors_on
     save_all
     mffs %f0
-    stfd %f0, {FPSCR}(%r4)
+    stfd %f0, {FPSCR}(%r3)
     lxv 0, {VSR}(%r3)
     lxv 32, {VSR} + 16*32(%r3)
     blr
@@ -80,7 +62,7 @@ hal_save_vectors_on:
     .type hal_load_vectors, @function
 hal_load_vectors:
     vectors_on
-    lfd %f0, {FPSCR}(%r4)
+    lfd %f0, {FPSCR}(%r3)
     mtfsf 0xFF, %f0, 1, 0               # L=1: all 64 bits
     load_all
     blr

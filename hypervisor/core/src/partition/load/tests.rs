@@ -459,7 +459,8 @@ fn a_facility_is_given_once_and_only_if_the_partition_may_have_it() {
     assert!(uses(&mut partition, Facility::Pm));
     assert!(uses(&mut partition, Facility::Ebb));
     let on = hal.facilities.borrow().facilities;
-    assert_eq!(on, Facility::VecVsx.bit() | Facility::Pm.bit() | Facility::Ebb.bit());
+    let asked_for = Facility::VecVsx.bit() | Facility::Pm.bit() | Facility::Ebb.bit();
+    assert_eq!(on, asked_for | Facility::Fp.bit(), "its registers are parts of vectors");
 }
 
 #[test]
