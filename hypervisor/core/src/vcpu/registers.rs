@@ -34,7 +34,10 @@
 //! | another vCPU only | SPRG0, SPRG1, SPRG2, SPRG3, PIDR, AMR, IAMR, UAMOR, PSPB, FSCR, TIDR, VRSAVE, CTRL, PPR |
 //! | an interrupt in the hypervisor's own code too, which is its end | SRR0, SRR1, DAR, DSISR |
 //! | the hypervisor's own idleness too, before which it saves all | PSSCR |
-//! | time | IC, PURR, SPURR, VTB |
+//! | time | IC, PURR, SPURR |
+//!
+//! VTB is written as another vCPU enters and read never: it counts as TB does, so that its value follows from that one
+//! (`docs/facts/special-registers.md#virtual-time-base`).
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -156,8 +159,6 @@ macro_rules! each_supervisor_register {
             purr: PURR PURR ToTime;
             /// The same, scaled by frequency.
             spurr: SPURR SPURR ToTime;
-            /// Virtual time base.
-            vtb: VTB VTB ToTime;
         }
     };
 }
@@ -165,13 +166,15 @@ macro_rules! each_supervisor_register {
 macro_rules! supervisor {
     ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $lost:ident;)*) => {
         /// Special-purpose registers of the guest that stay in the processor until another vCPU enters: the table
-        /// [`each_supervisor_register`], and the decrementer.
+        /// [`each_supervisor_register`], the decrementer and the virtual time base.
         #[derive(Clone, PartialEq, Eq, Default, Debug)]
         #[repr(C)]
         pub struct Supervisor {
             $($(#[$doc])* pub $field: u64,)*
             /// When the decrementer becomes negative, in the guest's time base.
             pub decrementer_expires: u64,
+            /// Virtual time base.
+            pub vtb: u64,
         }
 
         /// Where a debugger finds them in [`Registers`].
@@ -184,6 +187,7 @@ macro_rules! supervisor {
                 "decrementer_expires",
                 offset_of!(Registers, supervisor) + offset_of!(Supervisor, decrementer_expires),
             ),
+            Register::new("vtb", offset_of!(Registers, supervisor) + offset_of!(Supervisor, vtb)),
         ];
 
         impl Supervisor {
@@ -197,7 +201,7 @@ macro_rules! supervisor {
             }
 
             /// All zero.
-            pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0 };
+            pub const ZERO: Self = Self { $($field: 0,)* decrementer_expires: 0, vtb: 0 };
         }
     };
 }

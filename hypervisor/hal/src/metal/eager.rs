@@ -17,7 +17,7 @@ use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
 use super::facilities::{Moves, load_monitor};
-use super::residents::DECREMENTER_MAX;
+use super::residents::{DECREMENTER_MAX, set_virtual_time};
 use crate::host_state::HOST_LPCR;
 use crate::host_state::HOST_MSR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
@@ -185,6 +185,8 @@ pub(super) fn save(into: &mut Registers, common: Common, without: Excesses) -> u
         let left = read::<{ spr::DEC }>();
         time(Excess::TimerReads, without);
         let now = read::<{ spr::TB }>();
+        // It is written later.
+        set_virtual_time(supervisor.vtb, now);
         supervisor.decrementer_expires =
             left.wrapping_add(now).wrapping_add(common.timebase_offset);
         clear_segments();

@@ -26,6 +26,8 @@ struct Saved {
     is_there: bool,
     values: Supervisor,
     decrementer: Decrementer,
+    /// How far VTB is behind the machine's time base, since a vCPU entered that was loaded.
+    behind: u64,
 }
 
 /// Where the decrementer of the vCPU is whose registers are in the processor. When it expires is in the
@@ -36,8 +38,8 @@ enum Decrementer {
     InProcessor,
     /// There too, and it was read as the vCPU left, at a time of the machine's time base.
     Read { expires: u64, time: u64 },
-    /// The vCPU was loaded: DEC is written as it enters.
-    Loaded { expires: u64 },
+    /// The vCPU was loaded: DEC and VTB are written as it enters.
+    Loaded { expires: u64, virtual_time: u64 },
 }
 
 /// By hardware thread.
@@ -46,6 +48,7 @@ static SAVED: [Single<Saved>; THREADS_MAX] = [const {
         is_there: false,
         values: Supervisor::ZERO,
         decrementer: Decrementer::InProcessor,
+        behind: 0,
     })
 }; THREADS_MAX];
 
@@ -66,9 +69,15 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
         let (expires, now) = match saved.decrementer {
             Decrementer::InProcessor => read_decrementer(common.timebase_offset),
             Decrementer::Read { expires, time } => (expires, time),
-            Decrementer::Loaded { expires } => (expires, read::<{ spr::TB }>()),
+            Decrementer::Loaded { expires, virtual_time } => {
+                let now = read::<{ spr::TB }>();
+                saved.behind = now.wrapping_sub(virtual_time);
+                (expires, now)
+            }
         };
         into.supervisor.decrementer_expires = expires;
+        // A read waits some 40 cycles.
+        into.supervisor.vtb = now.wrapping_sub(saved.behind);
         if is_hashed(common.lpcr) {
             save_segments(into, common.lpcr);
         }
@@ -104,7 +113,8 @@ pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common
             clear_segments();
         }
         facilities::load(demanded);
-        saved.decrementer = Decrementer::Loaded { expires: from.supervisor.decrementer_expires };
+        let Supervisor { decrementer_expires: expires, vtb: virtual_time, .. } = from.supervisor;
+        saved.decrementer = Decrementer::Loaded { expires, virtual_time };
     }
 }
 
@@ -152,6 +162,12 @@ pub(super) fn left(timebase_offset: u64) -> u64 {
 pub(super) fn forget() {
     // SAFETY: dropped at once.
     unsafe { saved() }.is_there = false;
+}
+
+/// VTB will be written with `virtual_time`; it is `now`.
+pub(super) fn set_virtual_time(virtual_time: u64, now: u64) {
+    // SAFETY: dropped at once.
+    unsafe { saved() }.behind = now.wrapping_sub(virtual_time);
 }
 
 /// Sets LPCR, if it is another one. `hrfid` or `isync` makes it hold.
@@ -212,8 +228,11 @@ pub(super) unsafe fn enter(timebase_offset: u64, until: u64, now: u64) {
     // that is called here asks for `saved`.
     unsafe {
         let saved = saved();
-        if let Decrementer::Loaded { expires } = saved.decrementer {
+        if let Decrementer::Loaded { expires, virtual_time } = saved.decrementer {
             write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
+            // It is `now` no more, so VTB is never ahead of what is computed from the time base later.
+            write::<{ spr::VTB }>(virtual_time);
+            saved.behind = now.wrapping_sub(virtual_time);
         }
         saved.decrementer = Decrementer::InProcessor;
         write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
@@ -225,7 +244,7 @@ pub(super) fn decrementer_expires(common: Common) -> u64 {
     // SAFETY: dropped at once.
     match unsafe { saved().decrementer } {
         Decrementer::InProcessor => read_decrementer(common.timebase_offset).0,
-        Decrementer::Read { expires, .. } | Decrementer::Loaded { expires } => expires,
+        Decrementer::Read { expires, .. } | Decrementer::Loaded { expires, .. } => expires,
     }
 }
 
