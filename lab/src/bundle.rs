@@ -7,8 +7,9 @@ pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
-    MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
+    MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
+    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS,
+    WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -113,6 +114,8 @@ pub struct Sharing {
     pub registers: RegisterPolicy,
     /// What is done against speculation.
     pub mitigations: MitigationPolicy,
+    /// One partition at most runs on a core at a time.
+    pub has_one_partition_per_core: bool,
     /// How the hypervisor reaches the memory of partitions.
     pub map: MapPolicy,
 }
@@ -274,6 +277,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     }
     if sharing.mitigations != MitigationPolicy::default() {
         tree.root.add_property(property(MITIGATIONS, sharing.mitigations.name()));
+    }
+    if sharing.has_one_partition_per_core {
+        tree.root.add_property(property(ONE_PARTITION_PER_CORE, 1_u32));
     }
     if sharing.map != MapPolicy::default() {
         tree.root.add_property(property(MAP, sharing.map.name()));
@@ -444,6 +450,7 @@ mod tests {
             console: Some("second".to_owned()),
             registers: RegisterPolicy::Released,
             mitigations: MitigationPolicy::Off,
+            has_one_partition_per_core: true,
             map: MapPolicy::OursLazy,
         };
         let file = write(&partitions, &sharing).unwrap();
@@ -458,6 +465,8 @@ mod tests {
         let length = u32::from_be_bytes(*file[4..].first_chunk().unwrap()) as usize;
         let tree = Fdt::new(&file[..length]).unwrap();
         let root = tree.root();
+        let one = root.property("powervisor,one-partition-per-core").unwrap();
+        assert_eq!(one.value_as::<u32>().unwrap(), 1);
         assert_eq!(root.property("powervisor,slice-us").unwrap().value_as::<u32>().unwrap(), 250);
         for partition in &partitions {
             let node = root.child(&partition.name).unwrap();

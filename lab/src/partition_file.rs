@@ -56,6 +56,7 @@ pub struct PolicyTable {
     #[serde(default)]
     without: Vec<Spanned<String>>,
     mitigations: Option<Spanned<String>>,
+    one_partition_per_core: Option<bool>,
     map: Option<Spanned<String>>,
 }
 
@@ -109,6 +110,11 @@ impl PolicyTable {
         })
     }
 
+    /// Whether one partition at most runs on a core at a time.
+    pub fn has_one_partition_per_core(&self) -> bool {
+        self.one_partition_per_core.unwrap_or(false)
+    }
+
     /// How the hypervisor reaches the memory of partitions.
     pub fn map(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
         let Some(name) = &self.map else { return Ok(MapPolicy::default()) };
@@ -145,6 +151,7 @@ impl PolicyTable {
             registers: of_registers.registers.clone(),
             without: of_registers.without.clone(),
             mitigations: of_mitigations.mitigations.clone(),
+            one_partition_per_core: self.one_partition_per_core.or(others.one_partition_per_core),
             map: of_map.map.clone(),
         }
     }
@@ -264,7 +271,9 @@ impl PartitionFile {
         let registers = contents.policy.registers(file)?;
         let mitigations = contents.policy.mitigations(file)?;
         let map = contents.policy.map_without_experiments(file)?;
-        let sharing = Sharing { slice, console, registers, mitigations, map };
+        let has_one_partition_per_core = contents.policy.has_one_partition_per_core();
+        let sharing =
+            Sharing { slice, console, registers, mitigations, has_one_partition_per_core, map };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }

@@ -14,15 +14,20 @@ use simulator::pipeline::Settings;
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 use simulator::{Observer, RunState};
+use system_tests::containment::on_threads;
 use system_tests::{changed_system, root, system_of};
 
 /// Where the hypervisor's file begins when it runs.
 const IMAGE: u64 = 0xC000_0000_0000_0000;
 
 /// A short storm: three partitions, one of them with a hashed page table, and all kinds of exits.
-fn storm(policy: &str) -> System {
-    let policy =
-        format!("policy = {{ mitigations = \"{policy}\" }}\n\n[[partition]]\nname = \"first\"");
+fn storm(mitigations: &str) -> System {
+    storm_with(&format!("mitigations = \"{mitigations}\""))
+}
+
+/// The same with these policies.
+fn storm_with(policy: &str) -> System {
+    let policy = format!("policy = {{ {policy} }}\n\n[[partition]]\nname = \"first\"");
     changed_system(
         "examples/storm.toml",
         &[
@@ -48,9 +53,13 @@ impl Observer for Ways {
 }
 
 fn watched(system: &System) -> (Residue, Ways) {
+    watched_by(system, Residue::default())
+}
+
+fn watched_by(system: &System, residue: Residue) -> (Residue, Ways) {
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     machine.start_timing(Settings::default());
-    let mut observers = (Residue::default(), Ways::default());
+    let mut observers = (residue, Ways::default());
     let end = machine.run(u64::MAX, &mut observers);
     assert!(matches!(end, RunState::PoweredOff), "{end:?}");
     observers
@@ -72,6 +81,20 @@ fn flushes_at_entry(kernel: &[u8]) -> Vec<usize> {
 #[test]
 fn a_partition_finds_nothing_in_the_data_cache() {
     let (residue, _) = watched(&storm("firmware"));
+    assert!(residue.entries > 300, "{}", residue.entries);
+    assert_eq!(residue.found, []);
+}
+
+/// With one partition on a core at a time it finds nothing of another hardware thread of its core either. Where two
+/// partitions share a core, it does.
+#[test]
+fn with_one_partition_on_a_core_the_data_cache_has_nothing_of_its_other_threads() {
+    let system = on_threads(storm("firmware"), [1, 2, 2]);
+    let (residue, _) = watched_by(&system, Residue::of_core());
+    assert!(residue.found.iter().any(|found| found.bringer.is_partition));
+    let text = "mitigations = \"firmware\", one_partition_per_core = true";
+    let system = on_threads(storm_with(text), [1, 2, 2]);
+    let (residue, _) = watched_by(&system, Residue::of_core());
     assert!(residue.entries > 300, "{}", residue.entries);
     assert_eq!(residue.found, []);
 }

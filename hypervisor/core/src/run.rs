@@ -119,7 +119,7 @@ where
     if let Some(ticks) = latest.and_then(|time| ahead(hal.timebase(), time)) {
         hal.advance_timebase(ticks);
     }
-    let threads = fetch_threads(hal, console, &firmware);
+    let threads = fetch_threads(hal, console, &firmware, bundle.has_one_partition_per_core);
     hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
@@ -283,11 +283,13 @@ fn read_images<H: Windows>(
     partitions.iter().map(image).collect()
 }
 
-/// Fetches all hardware threads out of firmware: those that come, the boot thread first.
+/// Fetches all hardware threads out of firmware: those that come, the boot thread first. If one partition at most
+/// may run on a core at a time, one thread of each core runs partitions, and the others stay in firmware.
 fn fetch_threads<H: Threads + Platform>(
     hal: &H,
     console: &Console,
     firmware: &Firmware<'_>,
+    has_one_partition_per_core: bool,
 ) -> Vec<HardwareThread> {
     let boot = hal.boot_thread();
     let (mut threads, others): (Vec<_>, Vec<_>) =
@@ -297,6 +299,10 @@ fn fetch_threads<H: Threads + Platform>(
         threads.push(HardwareThread { server: boot, core: u32::MAX });
     }
     for thread in others {
+        let is_taken = threads.iter().any(|other| other.core == thread.core);
+        if has_one_partition_per_core && is_taken {
+            continue;
+        }
         match hal.fetch_thread(thread.server) {
             Ok(()) => threads.push(thread),
             Err(error) => {

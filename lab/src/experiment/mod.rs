@@ -520,6 +520,7 @@ impl Experiment {
                         slice: slice(file, variant.slice_us.as_ref())?,
                         registers: policy.registers(file)?,
                         mitigations: policy.mitigations(file)?,
+                        has_one_partition_per_core: policy.has_one_partition_per_core(),
                         map: policy.map(file)?,
                         ..Sharing::default()
                     };

@@ -1,7 +1,8 @@
 //! An oracle about the L1 data cache, in timing mode: what is in it when a partition is entered.
 //!
 //! A partition may learn by speculation what lies in the L1 data cache, and nothing else. So it is to find
-//! nothing there that its hardware thread brought in before, in another partition or in the hypervisor.
+//! nothing there that its hardware thread brought in before, in another partition or in the hypervisor; or, where no
+//! two partitions share a core, that any thread of its core brought in.
 
 use arch::registers::msr;
 use arch::registers::spr::Spr;
@@ -30,6 +31,16 @@ pub struct Residue {
     pub entries: u64,
     /// What the first line of each entry that found one was.
     pub found: Vec<Found>,
+    /// Whether lines count that other hardware threads of the core brought in.
+    is_of_core: bool,
+}
+
+impl Residue {
+    /// Looks for what any hardware thread of the core brought in.
+    #[must_use]
+    pub fn of_core() -> Self {
+        Self { is_of_core: true, ..Self::default() }
+    }
 }
 
 impl Observer for Residue {
@@ -41,7 +52,10 @@ impl Observer for Residue {
         }
         self.entries += 1;
         let lpid = thread.spr(Spr::Lpidr) as u32;
-        let first = timing.residue(thread.index, lpid).next();
+        let counts = |(_, bringer): &(u64, Bringer)| {
+            self.is_of_core || usize::from(bringer.thread) == thread.index
+        };
+        let first = timing.residue(thread.index, lpid).find(counts);
         self.found.extend(first.map(|(_, bringer)| Found { lpid, from: thread.cia, bringer }));
     }
 }

@@ -213,8 +213,8 @@ impl Timing {
         (self.memory.misses(thread), self.translations.misses(thread))
     }
 
-    /// What the L1 data cache of `thread`'s core has that the thread brought in, but partition `lpid` did not:
-    /// its lines, by their places in memory.
+    /// What the L1 data cache of `thread`'s core has that partition `lpid` did not bring in: its lines, by their places
+    /// in memory.
     pub fn residue(&self, thread: usize, lpid: u32) -> impl Iterator<Item = (u64, Bringer)> {
         self.memory.residue(thread, lpid)
     }

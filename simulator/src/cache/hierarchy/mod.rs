@@ -220,13 +220,13 @@ impl Hierarchy {
         self.cores[self.core_of[thread]].data.displace_all(side);
     }
 
-    /// What the data cache of `thread`'s core has that the thread brought in, but not in partition `lpid`.
+    /// What the data cache of `thread`'s core has that partition `lpid` did not bring in.
     pub fn residue(&self, thread: usize, lpid: u32) -> impl Iterator<Item = (u64, Bringer)> {
         let data = &self.cores[self.core_of[thread]].data;
         data.entries().filter_map(move |(line, entry)| {
             let bringer = entry.bringer?;
             let is_own = bringer.is_partition && bringer.lpid == Some(lpid);
-            (bringer.thread as usize == thread && !is_own).then_some((line, bringer))
+            (!is_own).then_some((line, bringer))
         })
     }
 

@@ -12,8 +12,9 @@ use arch::bundle::{
     ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS, DISKS_MAX,
     DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD, LEAST_SLICE,
     MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
-    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT,
+    WEIGHT_MAX,
     is_name,
 };
 use arch::excess::Excesses;
@@ -36,6 +37,8 @@ pub struct Bundle {
     pub registers: RegisterPolicy,
     /// What is done against speculation.
     pub mitigations: MitigationPolicy,
+    /// One partition at most runs on a core at a time.
+    pub has_one_partition_per_core: bool,
     /// How the memory of partitions is reached.
     pub map: MapPolicy,
     /// The partitions, at least one.
@@ -135,6 +138,8 @@ pub enum BundleError {
     Registers,
     /// There is no such policy for mitigations.
     Mitigations,
+    /// Whether one partition has a core is neither 1 nor left out.
+    OnePartitionPerCore,
     /// There is no such policy for maps.
     Map,
     /// What the policy for registers leaves out is not known, or the policy is not eager.
@@ -199,6 +204,9 @@ impl fmt::Display for BundleError {
             }
             Self::Mitigations => {
                 f.write_str("the policy for mitigations is not one of firmware and off")
+            }
+            Self::OnePartitionPerCore => {
+                f.write_str("the policy for partitions and cores is not 1; or leave it out")
             }
             Self::Map => f.write_str(
                 "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2 and direct",
@@ -354,6 +362,11 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(MitigationPolicy::from_name).ok_or(BundleError::Mitigations)?
         }
     };
+    let has_one_partition_per_core = match root.property(ONE_PARTITION_PER_CORE) {
+        None => false,
+        Some(property) if property.value_as::<u32>().ok() == Some(1) => true,
+        Some(_) => return Err(BundleError::OnePartitionPerCore),
+    };
     let map = match root.property(MAP) {
         None => MapPolicy::default(),
         Some(property) => {
@@ -361,7 +374,15 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(MapPolicy::from_name).ok_or(BundleError::Map)?
         }
     };
-    Ok(Bundle { slice, console, registers, mitigations, map, partitions })
+    Ok(Bundle {
+        slice,
+        console,
+        registers,
+        mitigations,
+        has_one_partition_per_core,
+        map,
+        partitions,
+    })
 }
 
 fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, PartitionError> {

@@ -5,9 +5,9 @@ use std::vec::Vec;
 
 use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, LEAST_SLICE, MAP,
-    MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, PERFORMANCE_MONITOR, REGISTERS,
-    RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX,
-    WEIGHT, WEIGHT_MAX,
+    MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION,
+    Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -162,6 +162,19 @@ fn the_policy_for_mitigations_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("on"), Err(BundleError::Mitigations));
+}
+
+#[test]
+fn one_partition_has_a_core_if_the_bundle_says_one() {
+    let with = |number: u32| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, ONE_PARTITION_PER_CORE, number);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.has_one_partition_per_core)
+    };
+    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.has_one_partition_per_core);
+    assert_eq!(plain, Ok(false));
+    assert_eq!(with(1), Ok(true));
+    assert_eq!(with(0), Err(BundleError::OnePartitionPerCore));
 }
 
 #[test]
