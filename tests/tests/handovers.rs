@@ -46,9 +46,34 @@ fn each_switch_is_one_exit_out_of_one_vcpu_and_into_the_other() {
     assert_eq!(experiment.variants[0].name, "full", "the first row is the headline");
     for variant in experiment.variants.iter().filter(|variant| variant.region.0.number() == 1) {
         let counts = counts(&experiment, variant);
-        let rounds = if variant.name.ends_with("-cold") { 50 } else { 500 };
+        let rounds = match variant.name.rsplit_once('-') {
+            Some((_, "cold")) => 50,
+            Some((_, "turns")) => 1000,
+            _ => 500,
+        };
         assert_eq!((counts.begun, counts.ended), (rounds, rounds), "{}", variant.name);
         assert_eq!(counts.hypercalls, rounds, "{}: {counts:?}", variant.name);
+    }
+}
+
+/// A vCPU has to ask again for five facilities each 256 switches, whatever it does between.
+#[test]
+fn who_uses_every_facility_in_turn_is_asked_in_one_of_fifty_switches() {
+    let experiment = experiment("world-switch.toml");
+    let variant = experiment.variants.iter().find(|variant| variant.name == "plain-turns").unwrap();
+    let counts = counts(&experiment, variant);
+    let asked = counts.exits[&Vector::HypervisorFacilityUnavailable];
+    let times = counts.begun / 256;
+    assert!((5 * times..=5 * (times + 1)).contains(&asked), "{asked}: {counts:?}");
+}
+
+/// Whoever has the registers of the vCPU, it comes to the hardware thread that wants it, each time.
+#[test]
+fn a_vcpu_is_taken_from_the_hardware_thread_that_has_its_registers() {
+    let experiment = experiment("steal.toml");
+    for variant in &experiment.variants {
+        let counts = counts(&experiment, variant);
+        assert_eq!((counts.begun, counts.ended), (200, 200), "{}", variant.name);
     }
 }
 

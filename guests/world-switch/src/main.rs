@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `side=` | `begin` or `end`: what this partition, or its first vCPU, does to the region |
 //! | `state=` | `plain`: SPRG0 to SPRG3, DAR, DSISR and PIDR are its own; `full`: so is every other register |
-//! | `uses=` | `nothing`, `floating-point`, `vectors` or `branches` (event-based): also in these registers |
+//! | `uses=` | `nothing`, `floating-point`, `vectors` or `branches` (event-based): also in these registers; `turns`: uses one facility after the other, one behind each begin, and each that a hypervisor may withhold |
 //! | `rounds=` | how often it hands over within the region, behind a tenth as often without |
 //! | `cold=` | KiB that the beginning side reads before each time |
 //! | `period=` | both begin when the time base is next a multiple of it |
@@ -32,7 +32,7 @@ mod payload {
     use rt::random::Numbers;
     use rt::registers::{
         BRANCHES, KERNEL, MARKED, SPECIAL, Values, branches, call, call_and_begin, call_and_end,
-        kernel, set_branches, set_kernel, set_special, special,
+        kernel, set_branches, set_kernel, set_special, special, use_one,
     };
 
     rt::main!(world_switch);
@@ -66,6 +66,7 @@ mod payload {
         FloatingPoint,
         Vectors,
         Branches,
+        Turns,
     }
 
     impl Part {
@@ -86,9 +87,10 @@ mod payload {
                     Some("floating-point") => Uses::FloatingPoint,
                     Some("vectors") => Uses::Vectors,
                     Some("branches") => Uses::Branches,
-                    Some(other) => {
-                        panic!("uses={other}: nothing, floating-point, vectors, branches are known")
-                    }
+                    Some("turns") => Uses::Turns,
+                    Some(other) => panic!(
+                        "uses={other}: nothing, floating-point, vectors, branches, turns are known"
+                    ),
                 },
                 rounds: partition.number("rounds", 500),
                 cold: partition.number("cold", 0usize) * 128,
@@ -127,11 +129,11 @@ mod payload {
 
     fn second(_: u32) {
         let [flags, times] = [0, 1].map(|index| PARTITION[index].load(SeqCst));
-        let uses = [Uses::Nothing, Uses::FloatingPoint, Uses::Vectors, Uses::Branches];
+        let uses = [Uses::Nothing, Uses::FloatingPoint, Uses::Vectors, Uses::Branches, Uses::Turns];
         let part = Part {
             begins: false,
             is_full: flags >> 8 != 0,
-            uses: uses[(flags & 3) as usize],
+            uses: uses[(flags & 0xFF) as usize],
             rounds: times >> 40,
             cold: 0,
             period: times & ((1 << 40) - 1),
@@ -141,10 +143,10 @@ mod payload {
     }
 
     fn play(part: Part, cold: &[u64]) -> u64 {
-        if part.is_full || part.uses == Uses::FloatingPoint {
+        if part.is_full || matches!(part.uses, Uses::FloatingPoint | Uses::Turns) {
             rt::floating_point::allow();
         }
-        if part.uses == Uses::Vectors {
+        if matches!(part.uses, Uses::Vectors | Uses::Turns) {
             rt::vectors::allow();
         }
         let start = rt::timebase().next_multiple_of(part.period);
@@ -169,10 +171,10 @@ mod payload {
         cold: &[u64],
     ) -> u64 {
         let mut wrong = 0;
-        for _ in 0..rounds {
+        for round in 0..rounds {
             let vectors = numbers.next();
             let expected_branches = match part.uses {
-                Uses::Nothing | Uses::FloatingPoint => [0; BRANCHES.len()],
+                Uses::Nothing | Uses::FloatingPoint | Uses::Turns => [0; BRANCHES.len()],
                 Uses::Vectors => {
                     rt::vectors::fill(vectors);
                     [0; BRANCHES.len()]
@@ -183,7 +185,7 @@ mod payload {
             wrong += u64::from(if part.is_full {
                 is_full_wrong::<BEGINS, MEASURED>(numbers)
             } else {
-                is_plain_wrong::<BEGINS, MEASURED>(numbers, part.uses)
+                is_plain_wrong::<BEGINS, MEASURED>(numbers, part.uses, round)
             });
             if !BEGINS && MEASURED {
                 rt::mark!(Mark::Begin(AFTER));
@@ -194,7 +196,7 @@ mod payload {
                 rt::mark!(Mark::End(AGAIN));
             }
             wrong += u64::from(match part.uses {
-                Uses::Nothing | Uses::FloatingPoint => false,
+                Uses::Nothing | Uses::FloatingPoint | Uses::Turns => false,
                 Uses::Vectors => rt::vectors::have_changed(vectors),
                 Uses::Branches => branches() != expected_branches,
             });
@@ -207,6 +209,7 @@ mod payload {
     fn is_plain_wrong<const BEGINS: bool, const MEASURED: bool>(
         numbers: &mut Numbers,
         uses: Uses,
+        round: u64,
     ) -> bool {
         let expected: [u64; KERNEL.len()] = set_kernel(core::array::from_fn(|_| numbers.next()));
         let number = 1.0_f64.to_bits();
@@ -214,6 +217,9 @@ mod payload {
             uses == Uses::FloatingPoint && rt::floating_point::quotient(number, number) != number;
         if BEGINS && MEASURED {
             rt::mark!(Mark::Begin(MARKED));
+        }
+        if uses == Uses::Turns {
+            use_one(round);
         }
         hand_over();
         if !BEGINS {
