@@ -7,7 +7,12 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
+use lab::experiment::Experiment;
+use lab::ledger::Ledger;
+use lab::reasons;
+use lab::user_file::Files;
 use serde_json::Value;
 use support::{Folder, errors, project, short_experiment};
 
@@ -249,5 +254,24 @@ fn two_variants_are_compared_call_by_call() {
         let output = folder.command(&format!("diff {arguments}")).output().unwrap();
         assert!(output.status.success(), "{}", errors(&output));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    }
+}
+
+/// What is left of the complete exit is there for a reason: a line that is not says so here.
+#[test]
+fn every_large_line_of_the_complete_exit_has_a_reason() {
+    const VARIANT: &str = "full-translated";
+    let folder = Folder::new();
+    let file = project("experiments/null-hypercall.toml");
+    let line = format!("run {file} --variant {VARIANT} --values-only --format json");
+    let output = folder.command(&line).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ledger: Ledger = serde_json::from_value(report["ledger"][VARIANT].clone()).unwrap();
+    let reasons = Experiment::read(Path::new(&file), &Files::default()).unwrap().reasons;
+    assert_eq!(reasons::without(&reasons, VARIANT, &ledger), [""; 0]);
+    let text = reasons::text(&reasons, VARIANT, &ledger, 10_000);
+    for reason in reasons.iter().filter(|reason| reason.cause.is_some()) {
+        assert!(text.contains(&reason.why), "no line has this any more: {reason:?}\n{text}");
     }
 }

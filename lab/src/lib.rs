@@ -38,6 +38,7 @@ pub mod parameters;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
+pub mod reasons;
 pub mod record;
 pub mod refills;
 pub mod report;

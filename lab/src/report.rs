@@ -14,6 +14,7 @@ use crate::experiment::{Experiment, Published, Variant};
 use crate::ledger::{Ledger, explain};
 use crate::loss;
 use crate::metric::{Figure, Interval, MISSES, Measured, Per, metrics};
+use crate::reasons::{self, Reason};
 use crate::setting;
 use crate::steps::{self, Saved};
 
@@ -47,6 +48,9 @@ pub struct Report {
     steps: Option<Saved>,
     #[serde(skip)]
     question: String,
+    /// Why lines of a ledger cannot go.
+    #[serde(skip)]
+    reasons: Vec<Reason>,
 }
 
 /// What is one thing for all rows of a variant.
@@ -114,6 +118,7 @@ impl Report {
             ledger: BTreeMap::new(),
             steps: None,
             question: experiment.question.clone(),
+            reasons: experiment.reasons.clone(),
         }
     }
 
@@ -245,8 +250,9 @@ impl Report {
             }
             if is_ledger_wanted {
                 let checked = checks.causes_made_free.as_deref().unwrap_or_default();
-                let ledger = explain::explain(ledger, *divisor, self.per.noun(), checked);
-                text.push_str(&format!("\n{name}, where the cycles went\n\n{ledger}"));
+                let explained = explain::explain(ledger, *divisor, self.per.noun(), checked);
+                text.push_str(&format!("\n{name}, where the cycles went\n\n{explained}"));
+                text.push_str(&reasons::text(&self.reasons, name, ledger, *divisor));
                 text.push_str(&self.misses(name));
             }
             if let (Some(causes), true) = (&checks.causes_made_free, are_checks_wanted) {

@@ -101,6 +101,21 @@ fn experiment_files() {
             "bad.toml:10: 0 cannot be compared with; give a number above 0",
         ),
         (
+            "[[variant]]",
+            "[[reason]]\nvariant = 'w'\nfunctions = ['f']\nwhy = ''\n[[variant]]",
+            "bad.toml:9: no variant is called `w`; did you mean `v`?",
+        ),
+        (
+            "[[variant]]",
+            "[[reason]]\nvariant = 'v'\nfunctions = []\nwhy = ''\n[[variant]]",
+            "bad.toml:10: a reason for no function; name those whose lines it is for",
+        ),
+        (
+            "[[variant]]",
+            "[[reason]]\nvariant = 'v'\nfunctions = ['f']\ncause = 'flush.retur'\nwhy = ''\n[[variant]]",
+            "bad.toml:11: no cause is called `flush.retur`; did you mean `flush.return`?",
+        ),
+        (
             "expect = ''\n",
             "expect = ''\n[[variant.partner]]\nname = 'w'\narguments = ''\nexpect = ''\n",
             "bad.toml:13: a partner would begin the region too; give it to an experiment with `per = \"switch\"`, `per = \"event\"` or `per = \"slice\"`",

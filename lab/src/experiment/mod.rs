@@ -13,6 +13,7 @@ use arch::bundle::{Translation, VCPUS_MAX, WEIGHT_MAX};
 use arch::interrupt::Vector;
 use arch::marker::Region;
 use serde::Deserialize;
+use simulator::ledger::Cause;
 use simulator::trace::Counts;
 use toml::Spanned;
 
@@ -29,6 +30,7 @@ use crate::partition_file::{
     slice, translation, window_for,
 };
 use crate::payload::Payload;
+use crate::reasons::Reason;
 use crate::size::Size;
 use crate::steps::Steps;
 use crate::system::System;
@@ -69,6 +71,9 @@ struct Contents {
     variant: Vec<Spanned<VariantTable>>,
     /// Variants in steps, behind the others.
     steps: Option<StepsTable>,
+    /// Why lines of a variant's ledger cannot go.
+    #[serde(default)]
+    reason: Vec<ReasonTable>,
 }
 
 #[derive(Deserialize, Debug)]
@@ -170,6 +175,44 @@ struct PublishedTable {
     value: Spanned<f64>,
     what: String,
     source: String,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct ReasonTable {
+    variant: Spanned<String>,
+    functions: Spanned<Vec<String>>,
+    cause: Option<Spanned<String>>,
+    why: String,
+}
+
+impl ReasonTable {
+    fn check(self, file: &TomlFile, variants: &[Variant]) -> Result<Reason, Failure> {
+        let known = || variants.iter().map(|variant| variant.name.as_str());
+        let name = self.variant.get_ref();
+        if !known().any(|known| known == name) {
+            let text = format!("no variant is called `{name}`; {}", suggest(name, known()));
+            return Err(file.complain(self.variant.span(), text));
+        }
+        if self.functions.get_ref().iter().all(String::is_empty) {
+            let text = "a reason for no function; name those whose lines it is for";
+            return Err(file.complain(self.functions.span(), text));
+        }
+        if let Some(cause) = &self.cause {
+            let causes = || Cause::ALL.iter().map(|cause| cause.name());
+            let name = cause.get_ref();
+            if !causes().any(|known| known == name) {
+                let text = format!("no cause is called `{name}`; {}", suggest(name, causes()));
+                return Err(file.complain(cause.span(), text));
+            }
+        }
+        Ok(Reason {
+            variant: self.variant.into_inner(),
+            functions: self.functions.into_inner(),
+            cause: self.cause.map(Spanned::into_inner),
+            why: self.why,
+        })
+    }
 }
 
 impl PublishedTable {
@@ -323,6 +366,8 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// The way from one of them to another, in steps.
     pub steps: Option<Steps>,
+    /// Why lines of a variant's ledger cannot go.
+    pub reasons: Vec<Reason>,
 }
 
 /// One way to run the payload.
@@ -582,6 +627,8 @@ impl Experiment {
         let per = contents.per.into_inner();
         let published =
             published.map(|table| table.check(file, &per, &variants)).collect::<Result<_, _>>()?;
+        let reasons = contents.reason.into_iter().map(|table| table.check(file, &variants));
+        let reasons = reasons.collect::<Result<_, _>>()?;
         Ok(Self {
             name: name.clone(),
             question: contents.question,
@@ -591,6 +638,7 @@ impl Experiment {
             program,
             variants,
             steps,
+            reasons,
         })
     }
 }

@@ -8,7 +8,7 @@ use super::text::Tree;
 /// The document.
 const FILE: &str = "docs/files.md";
 /// Where a structure is that is read, its name, and the heading over its table in the document.
-const TABLES: [(&str, &str, &str); 13] = [
+const TABLES: [(&str, &str, &str); 14] = [
     ("lab/src/partition_file.rs", "Contents", "## A partition file"),
     ("lab/src/partition_file.rs", "MachineTable", "### [machine]"),
     ("lab/src/partition_file.rs", "PolicyTable", "### [policy]"),
@@ -22,6 +22,7 @@ const TABLES: [(&str, &str, &str); 13] = [
     ("lab/src/steps.rs", "Published", "### [steps.step.published]"),
     ("lab/src/steps.rs", "NotOurs", "### [[steps.not_ours]]"),
     ("lab/src/experiment/mod.rs", "PublishedTable", "### [[published]]"),
+    ("lab/src/experiment/mod.rs", "ReasonTable", "### [[reason]]"),
 ];
 
 /// A complaint for each key that is in one place alone.
