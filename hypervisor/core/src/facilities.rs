@@ -167,6 +167,7 @@ macro_rules! demanded {
             pub fn visit(&mut self, visit: &mut dyn FnMut(&'static str, &mut [u64])) {
                 visit("vs", self.vsr.as_flattened_mut());
                 visit("vscr", &mut self.vscr);
+                visit("fpscr", core::slice::from_mut(&mut self.fpscr));
                 $($(visit(stringify!($field), core::slice::from_mut(&mut self.$place.$field));)*)*
             }
         }

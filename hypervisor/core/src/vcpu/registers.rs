@@ -283,8 +283,7 @@ impl Registers {
     /// Shows the values of the whole record but for its segments to `visit`, which may change them, by the names that a
     /// debugger knows them by ([`ALL`]), in one order.
     pub fn visit(&mut self, visit: &mut dyn FnMut(&'static str, &mut [u64])) {
-        let Self { version: _, gpr, pc, msr, cr, lr, ctr, xer, cfar, supervisor, floating, .. } =
-            self;
+        let Self { version: _, gpr, pc, msr, cr, lr, ctr, xer, cfar, supervisor, .. } = self;
         visit("r", gpr);
         for (name, value) in [
             ("pc", pc),
@@ -298,8 +297,6 @@ impl Registers {
             visit(name, core::slice::from_mut(value));
         }
         supervisor.visit(visit);
-        visit("f", &mut floating.fpr);
-        visit("fpscr", core::slice::from_mut(&mut floating.fpscr));
     }
 
     /// What a hypercall leaves in the volatile registers, when the vCPU does not return from it at once.

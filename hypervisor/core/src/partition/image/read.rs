@@ -341,24 +341,16 @@ fn vcpu<H: Memory + Platform>(
     let mut registers = Registers::started(GuestRealAddress(0), 0, 0);
     registers.visit(&mut fill);
     let mut demanded = Demanded::from_start(partition.from_start);
-    let used = if_there(node, USED, word)?;
-    if let Some(used) = used {
+    if let Some(used) = if_there(node, USED, word)? {
         let demanded = demanded.get_or_insert_default();
         demanded.visit(&mut fill);
         if used & !could_have != 0 {
             return Err(ImageError::Property(USED));
         }
-        demanded.facilities |= used & partition.on_demand;
-    }
-    let has_vectors = used.is_some_and(|used| used & Facility::VecVsx.bit() != 0);
-    if let Some(demanded) = &mut demanded
-        && demanded.has(Facility::VecVsx)
-        && !has_vectors
-    {
-        // It has them from its start here: floating-point registers are parts of them.
-        for (vector, value) in demanded.vsr.iter_mut().zip(registers.floating.fpr) {
-            vector[0] = value;
-        }
+        let used = used & partition.on_demand;
+        demanded.facilities |= used;
+        // What is at work is not withheld; the rest the vCPU asks for again in time.
+        demanded.given |= used;
     }
     if let Some(error) = wrong {
         return Err(error);
