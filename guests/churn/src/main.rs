@@ -14,6 +14,7 @@
 //! | `heap=N` | pages of its heap that it stores into, but for the last process, which stores into all 4096; 128 without it |
 //! | `spins=N` | rounds of work in registers; 100000 without it |
 //! | `seed=N` | which functions, and which pages of the heap |
+//! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
 //! Region 1 is all processes.
 
@@ -64,6 +65,7 @@ mod payload {
         heap: u64,
         spins: u64,
         seed: u64,
+        counts: bool,
     }
 
     fn churn(partition: rt::Partition) {
@@ -75,6 +77,7 @@ mod payload {
             heap: partition.number("heap", 128),
             spins: partition.number("spins", 100_000),
             seed: partition.number("seed", 0),
+            counts: partition.argument("counts") == Some("yes"),
         };
         let is_in_range = (1..=HEAP.len() as u64).contains(&settings.heap)
             && (1..=FILE_PAGES as u64).contains(&settings.calls)
@@ -177,8 +180,7 @@ mod payload {
         let processes = settings.processes;
         let sum = |of: fn(&Counts) -> u64| kernel.counts().iter().map(of).sum::<u64>();
         rt::println!(
-            "churn: {name}, {processes} processes, {} faults, {} copies, {wrong} wrong",
-            kernel.faults,
+            "churn: {name}, {processes} processes, {} copies, {wrong} wrong",
             kernel.copies
         );
         rt::println!(
@@ -197,9 +199,13 @@ mod payload {
             sum(|counts| counts.failures.waiting),
             sum(|counts| counts.scanned)
         );
+        if !settings.counts {
+            return;
+        }
         let traffic = kernel.traffic;
         rt::println!(
-            "churn: {} entries entered, {} taken out by {} removals",
+            "churn: {} faults, {} entries entered, {} taken out by {} removals",
+            kernel.faults,
             traffic.entered,
             traffic.removed,
             traffic.removals
