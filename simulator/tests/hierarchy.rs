@@ -76,7 +76,7 @@ fn a_log_has_the_lines_of_the_l2_in_their_order_of_use() {
 fn a_log_of_the_l3_has_what_was_used_last_in_each_set() {
     let description = description(1, 1, 1, true);
     let timing = description.timing().unwrap().cache.values(Bound::Value);
-    let sets = timing.l2_bytes / timing.l2_ways >> LINE_LOG2;
+    let sets = (timing.l2_bytes / timing.l2_ways) >> LINE_LOG2;
     let mut hierarchy = hierarchy(&description, &[]);
     // One more than the ways of one set of the L2, and again: the first two lines go to the L3.
     let lines = (0..timing.l2_ways + 2).map(|way| 4096 + way * sets);
@@ -87,7 +87,7 @@ fn a_log_of_the_l3_has_what_was_used_last_in_each_set() {
     let logged = hierarchy.lines_to_log(0, true);
     let (third, second): (Vec<_>, Vec<_>) =
         logged.iter().copied().partition(|(_, is_of_l3)| *is_of_l3);
-    let sets_of_l3 = timing.l3_bytes / timing.l3_ways >> LINE_LOG2;
+    let sets_of_l3 = (timing.l3_bytes / timing.l3_ways) >> LINE_LOG2;
     let is_one_set = sets.is_multiple_of(sets_of_l3);
     let expected: Vec<_> =
         lines.take(2).skip(usize::from(is_one_set)).map(|line| (line, true)).collect();

@@ -124,7 +124,7 @@ fn fetch(value: u64) -> Program {
 #[test]
 fn a_fetch_reads_the_table_to_its_end() {
     // Two full blocks of entries, and one more that is the last.
-    let entry = |index: u64| 0x700_0000 + index * 128 | if index == 32 { 3 } else { 1 };
+    let entry = |index: u64| (0x700_0000 + index * 128) | if index == 32 { 3 } else { 1 };
     let entries = |program: Program, index| program.store(FIVE + index * 8, entry(index));
     let table = (0..33).fold(Program::default(), entries);
     let value = mppr::FETCH.set(FIVE, mppr::fetch::TO_THE_END);
@@ -151,9 +151,9 @@ fn what_no_source_defines_stops_the_machine_by_name() {
     let whole = mppr::FETCH.set(0, mppr::fetch::TO_THE_END);
     let unaligned = "a table that is not aligned to its largest size";
     for (program, reason) in [
-        (log(FIVE + 0x4000 | L2), unaligned),
-        (log(FIVE + 0x8000 | BOTH), unaligned),
-        (fetch(FIVE + 0x4000 | whole), unaligned),
+        (log((FIVE + 0x4000) | L2), unaligned),
+        (log((FIVE + 0x8000) | BOTH), unaligned),
+        (fetch((FIVE + 0x4000) | whole), unaligned),
         (fetch(mppr::FETCH.set(FIVE, 1)), "a table size that is not published"),
         (fetch(mppr::FETCH.set(FIVE, 3)), "a table size that is not published"),
         (fetch(FIVE | whole | 5 << 56), "a rate that is not published"),
@@ -210,7 +210,7 @@ fn a_program_gets_a_program_interrupt() {
 #[test]
 fn a_machine_file_may_round_a_table_down() {
     let rounds = power8(&[("value = \"stop\"", "value = \"rounded-down\"")]);
-    let program = Program::default().set(0, ZERO + 0x8000 | BOTH).set(5, 0).word(PATCH);
+    let program = Program::default().set(0, (ZERO + 0x8000) | BOTH).set(5, 0).word(PATCH);
     let (machine, end) = run(rounds, program, &mut NoObserver);
     assert!(matches!(end, RunState::PoweredOff), "{end:?}");
     assert_eq!(overwritten(&machine, ZERO), 128 << 10);
