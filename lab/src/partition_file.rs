@@ -335,8 +335,8 @@ pub fn is_experiment(file: &toml::Table) -> bool {
     !has("partition") && (has("question") || has("variant") || has("steps"))
 }
 
-/// The machine that a file of the user's names: one that comes with the command, or a path. If partitions run on it, the
-/// hypervisor has to.
+/// The machine that a file of the user's names: one that comes with the command, or a path. If partitions run on it,
+/// the hypervisor has to.
 pub fn read_machine(
     file: &TomlFile,
     name: &Spanned<String>,
