@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn what_is_no_image_is_refused() {
-        let message = of_image("calibrate", b"flat").unwrap_err().to_string();
-        assert!(message.contains("not an ELF file; build"), "{message}");
+        for name in ["calibrate", "calibrate-power8"] {
+            let message = of_image(name, b"flat").unwrap_err().to_string();
+            let expected = format!("{name}: not an ELF file; build");
+            assert!(message.contains(&expected), "{message}");
+        }
     }
 }

@@ -52,13 +52,19 @@ fn what_is_wrong_is_named_with_its_line() {
 #[test]
 fn a_value_of_the_timing_model_moves_with_a_line_in_the_lock() {
     let lock = include_str!("../../../machines/parameters.lock");
-    let line = lock.lines().rfind(|line| line.starts_with("power9 ")).unwrap();
-    let [_, checksum, source] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
-        panic!("parameters.lock: {line:?} does not say who moved what");
-    };
-    assert!(source.len() > 20, "parameters.lock: say what moved, and which source moved it");
+    for (machine, text) in [("power8 ", POWER8), ("power9 ", POWER9)] {
+        let line = lock.lines().rfind(|line| line.starts_with(machine)).unwrap();
+        let [_, checksum, source] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            panic!("parameters.lock: {line:?} does not say who moved what");
+        };
+        assert!(source.len() > 20, "parameters.lock: say what moved, and which source moved it");
+        let now = Description::from_toml(text).unwrap().timing().unwrap().checksum();
+        assert_eq!(
+            checksum, now,
+            "a value of [timing] moved; add a line to machines/parameters.lock"
+        );
+    }
     let now = Description::from_toml(POWER9).unwrap().timing().unwrap().checksum();
-    assert_eq!(checksum, now, "a value of [timing] moved; add a line to machines/parameters.lock");
     let moved = POWER9.replacen("l1_latency = { value = 4", "l1_latency = { value = 5", 1);
     assert_ne!(now, Description::from_toml(&moved).unwrap().timing().unwrap().checksum());
     let retold = POWER9.replacen("about 4 measured", "4 measured, about", 1);
