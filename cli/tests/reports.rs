@@ -11,7 +11,7 @@ use std::path::Path;
 
 use lab::experiment::Experiment;
 use lab::ledger::Ledger;
-use lab::reasons;
+use lab::reasons::{self, Reason};
 use lab::user_file::Files;
 use serde_json::Value;
 use support::{Folder, errors, project, short_experiment};
@@ -271,7 +271,9 @@ fn every_large_line_of_the_complete_exit_has_a_reason() {
     let reasons = Experiment::read(Path::new(&file), &Files::default()).unwrap().reasons;
     assert_eq!(reasons::without(&reasons, VARIANT, &ledger), [""; 0]);
     let text = reasons::text(&reasons, VARIANT, &ledger, 10_000);
-    for reason in reasons.iter().filter(|reason| reason.cause.is_some()) {
+    // Where several functions share a reason, one of them may be below the share from which a line needs one.
+    let has_line = |reason: &&Reason| reason.cause.is_some() && reason.functions.len() == 1;
+    for reason in reasons.iter().filter(has_line) {
         assert!(text.contains(&reason.why), "no line has this any more: {reason:?}\n{text}");
     }
 }

@@ -67,16 +67,6 @@ fn who_uses_every_facility_in_turn_is_asked_in_one_of_fifty_switches() {
     assert!((5 * times..=5 * (times + 1)).contains(&asked), "{asked}: {counts:?}");
 }
 
-/// Whoever has the registers of the vCPU, it comes to the hardware thread that wants it, each time.
-#[test]
-fn a_vcpu_is_taken_from_the_hardware_thread_that_has_its_registers() {
-    let experiment = experiment("steal.toml");
-    for variant in &experiment.variants {
-        let counts = counts(&experiment, variant);
-        assert_eq!((counts.begun, counts.ended), (200, 200), "{}", variant.name);
-    }
-}
-
 #[test]
 fn the_work_behind_a_switch_is_the_same_as_the_work_once_more() {
     let experiment = experiment("world-switch.toml");
