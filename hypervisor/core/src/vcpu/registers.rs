@@ -198,6 +198,7 @@ macro_rules! supervisor {
                     "decrementer_expires",
                     core::slice::from_mut(&mut self.decrementer_expires),
                 );
+                visit("vtb", core::slice::from_mut(&mut self.vtb));
             }
 
             /// All zero.

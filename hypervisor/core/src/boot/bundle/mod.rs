@@ -14,8 +14,7 @@ use arch::bundle::{
     MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
     SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT,
-    WEIGHT_MAX,
-    is_name,
+    WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
