@@ -18,7 +18,7 @@
 //!     powervisor,clock-offset = <u64>;        seconds, signed
 //!     powervisor,lpcr = <u64>;
 //!     powervisor,process-table = <base bytes-log2>;   u64 each; left out if there is none
-//!     powervisor,entries = <slot first second ...>;   u64 each, as the partition reads them; hashed table only
+//!     powervisor,entries = <slot first second ...>;   u64 each, as the partition reads them; left out with radix
 //!     powervisor,facilities = <u64>;          bits of HFSCR that its vCPUs could have
 //!     powervisor,ran = <u64>;                 ticks that its vCPUs were charged
 //!     powervisor,unfinished-line = "...";     what it wrote behind its last line end
