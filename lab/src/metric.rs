@@ -256,7 +256,9 @@ const PER_SLICE: [Metric; 12] = [
     count("engine_lines_fetched", "fetched", "lines", |measured| {
         exact(measured.met.as_ref()?.engine.fetched)
     }),
-    count("engine_lines_found", "found", "lines", |measured| exact(measured.met.as_ref()?.engine.found)),
+    count("engine_lines_found", "found", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.found)
+    }),
     count("engine_bytes", "bytes moved", "bytes", |measured| {
         exact(measured.met.as_ref()?.engine.bytes())
     }),

@@ -22,7 +22,7 @@ struct Case {
     runs: u64,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     Case {
         file: "examples/registers.toml",
         name: "second",
