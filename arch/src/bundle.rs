@@ -13,7 +13,7 @@
 //!     powervisor,console = "name";              may be left out
 //!     powervisor,registers = "owned";           may be left out: the name of a [`RegisterPolicy`]
 //!     powervisor,mitigations = "firmware";      may be left out: the name of a [`MitigationPolicy`]
-//!     powervisor,one-partition-per-core = <1>;  may be left out
+//!     powervisor,one-per-core = <1>;  may be left out
 //!     powervisor,map = "ours";                may be left out: the name of a [`MapPolicy`]
 //!     powervisor,eager-without = <u32>;         with "eager", may be left out: bits of [`Excesses`]
 //!     hello {                                   one node per partition, the name is its name
@@ -57,7 +57,7 @@ pub const REGISTERS: &str = "powervisor,registers";
 /// Root property: the name of a [`MitigationPolicy`]. May be left out.
 pub const MITIGATIONS: &str = "powervisor,mitigations";
 /// Root property: 1 if one partition at most may run on a core at a time. May be left out.
-pub const ONE_PARTITION_PER_CORE: &str = "powervisor,one-partition-per-core";
+pub const ONE_PARTITION_PER_CORE: &str = "powervisor,one-per-core";
 /// Root property: the name of a [`MapPolicy`]. May be left out.
 pub const MAP: &str = "powervisor,map";
 /// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to

@@ -465,7 +465,7 @@ mod tests {
         let length = u32::from_be_bytes(*file[4..].first_chunk().unwrap()) as usize;
         let tree = Fdt::new(&file[..length]).unwrap();
         let root = tree.root();
-        let one = root.property("powervisor,one-partition-per-core").unwrap();
+        let one = root.property("powervisor,one-per-core").unwrap();
         assert_eq!(one.value_as::<u32>().unwrap(), 1);
         assert_eq!(root.property("powervisor,slice-us").unwrap().value_as::<u32>().unwrap(), 250);
         for partition in &partitions {
