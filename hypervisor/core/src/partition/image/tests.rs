@@ -198,7 +198,9 @@ fn a_hashed_page_table_goes_on_with_what_its_partition_wrote() {
     // An entry for what is not the partition's memory.
     let mut memory = hal.memory.borrow().clone();
     let image = &mut memory[AREA.start.0 as usize..][..bytes];
-    property(image, ENTRIES, &ENTRY[1].to_be_bytes())[5] = 0x10;
+    let entry = ENTRY[1].to_be_bytes();
+    let wrong = image.windows(8).position(|window| window == entry).unwrap();
+    image[wrong + 5] = 0x10;
     hal.memory.replace(memory);
     let mut other = hashed(&hal);
     other.vcpus.clear();
@@ -297,7 +299,11 @@ fn an_image_of_something_else_is_refused() {
 
 /// The value of the first property of this name in the bytes of a tree, to change.
 fn property<'a>(image: &'a mut [u8], name: &str, value: &[u8]) -> &'a mut [u8] {
-    let place = image.windows(value.len()).position(|window| window == value);
+    // It stands behind FDT_PROP, its length and its name's place.
+    let begins = |place: &usize| {
+        image[place - 12..place - 8] == 3u32.to_be_bytes() && image[*place..].starts_with(value)
+    };
+    let place = (12..image.len()).find(begins);
     &mut image[place.unwrap_or_else(|| panic!("no {name} of that value"))..][..value.len()]
 }
 
@@ -314,7 +320,6 @@ fn an_image_that_is_cut_or_of_another_version_is_refused() {
         .copy_from_slice(b"powervisor,image-v9");
     assert_eq!(go_on(&other, |_| {}).unwrap_err(), ImageError::NotAnImage);
     let mut other = image.clone();
-    // Behind its header of 12 bytes: it is the first doubleword of this value.
     property(&mut other, "records", &VERSION.to_be_bytes()).copy_from_slice(&9u64.to_be_bytes());
     assert_eq!(go_on(&other, |_| {}).unwrap_err(), ImageError::Records(9));
     let mut other = image;
