@@ -136,17 +136,6 @@ fn a_partition_ends_or_is_suspended() {
 }
 
 #[test]
-fn a_partition_that_starts_anew_is_suspended_later() {
-    SUSPENDED.try_with(|running, until| {
-        let is_new = running.system.partitions()[0].lock().statistics.restarts > 0;
-        if is_new {
-            return Machine::compute(running, until);
-        }
-        suspended_beside(running, until, |running| rtas(running, Buffer::Restart))
-    });
-}
-
-#[test]
 fn areas_and_logs_of_a_stopped_vcpu_do_not_outlive_a_restart() {
     ONE.try_with(|running, until| {
         beside_the_restart(running, until, |running| {
