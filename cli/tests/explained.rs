@@ -396,7 +396,7 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
         ("warm_up = 6", "warm_up = 7", 1, "the kernel never began region 7"),
         ("'ok'", "'well'", 1, "the console lacks the line `well`\nThe console:\nok"),
         ("./kernel", "./kernal", 2, "cannot be read"),
-        ("'./kernel'", "'kernel'", 2, "make it with `cargo xtask linux --kvm` in the repository"),
+        ("'./kernel'", "'kernel'", 2, "or with `cargo xtask linux --kvm` in the repository"),
         (
             "warm_up = 6",
             "warm_up = 2048",

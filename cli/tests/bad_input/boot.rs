@@ -111,7 +111,7 @@ fn what_boot_is_asked_for() {
         ),
         (
             "--resume saved",
-            "saved: a saved machine of format 9; this powervisor reads format 4: save it again with this one",
+            "saved: a saved machine of format 9; this powervisor reads format 5: save it again with this one",
         ),
     ]
     .map(|(arguments, expected)| (arguments.to_owned(), expected.to_owned()))

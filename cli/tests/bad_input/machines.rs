@@ -38,7 +38,7 @@ fn what_power8_has_not() {
     folder.write("m.toml", power8.replace("[timing.latency]", "slices = 4\n[timing.latency]"));
     let output = folder.command("boot --kernel p.elf --machine m.toml").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
-    assert!(errors(&output).contains("unknown field `slices`"), "{}", errors(&output));
+    assert!(errors(&output).contains("unknown key `slices`"), "{}", errors(&output));
 }
 
 /// A host that gives a process 6 GiB, where a machine has 8.
