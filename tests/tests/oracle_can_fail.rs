@@ -174,7 +174,8 @@ fn every_register_that_is_broken_before_a_start_is_named() {
             broken += 1;
         }
     }
-    assert!(broken > 160, "{broken}");
+    // Not the floating-point registers, which are withheld from one that starts.
+    assert!(broken > 125, "{broken}");
 }
 
 /// A machine at its start, and an oracle that has seen nothing.
