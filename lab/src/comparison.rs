@@ -5,9 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::console::Said;
 use crate::system::Exit;
 
-/// Lines that may differ: the hypervisor says there what it found itself on, and how long things took.
-const LEFT_OUT: [&str; 3] =
-    ["powervisor: machine: ", "powervisor: time: ", "powervisor: withheld: "];
+/// Lines that may differ: the hypervisor says there what it found itself on, how long things took, and which vCPU was the
+/// first of its partition to do something.
+const LEFT_OUT: [&str; 4] = [
+    "powervisor: machine: ",
+    "powervisor: time: ",
+    "powervisor: withheld: ",
+    "powervisor: illegal: ",
+];
 /// What tells, in two lines of the hypervisor, that one vCPU has the machine for itself. Of several the
 /// number of exits depends on who runs when.
 const ALONE: [&str; 2] = ["powervisor: bundle: 1 partition(s)", ", vCPUs 1, starts"];
