@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::console::Said;
 use crate::system::Exit;
 
-/// Lines that may differ: the hypervisor says there what it found itself on, how long things took, and which vCPU was the
-/// first of its partition to do something.
+/// Lines that may differ: the hypervisor says there what it found itself on, how long things took, and which vCPU was
+/// the first of its partition to do something.
 const LEFT_OUT: [&str; 4] = [
     "powervisor: machine: ",
     "powervisor: time: ",

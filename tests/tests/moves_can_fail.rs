@@ -17,8 +17,8 @@ const NOTHING: u32 = 24 << 26;
 /// A register's name, and the numbers to read and to write it by.
 type Moved = (&'static str, u32, u32);
 
-/// Registers that move. The run latch, CTRL, moves too, but it is one bit, and no partition of the storm clears it. So does
-/// VTB, which the hypervisor computes and does not read: a lost load shows it later, as one that counts does.
+/// Registers that move. The run latch, CTRL, moves too, but it is one bit, and no partition of the storm clears it. So
+/// does VTB, which the hypervisor computes and does not read: a lost load shows it later, as one that counts does.
 const MOVED: [Moved; 19] = [
     ("SPRG0", 272, 272),
     ("SPRG1", 273, 273),

@@ -20,8 +20,8 @@ mod payload {
     const NO_REQUEST: u64 = 0xFF;
     /// How often the first interrupt is taken: accepted is the last.
     const REFUSALS: u32 = 3;
-    /// Ticks of the time base within which it has to come so often: 10 s, since a machine that does not have it as a level
-    /// asks the hypervisor, and QEMU's may lie on a busy host.
+    /// Ticks of the time base within which it has to come so often: 10 s, since a machine that does not have it as a
+    /// level asks the hypervisor, and QEMU's may lie on a busy host.
     const PATIENCE: u64 = 512_000 * 10_000;
     const PARAMETER: i32 = rtas::PARAMETER;
 
