@@ -7,8 +7,10 @@ pub mod fairness;
 pub mod storm;
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::sync::Mutex;
+use std::{env, fs, thread};
 
 use lab::console::Said;
 use lab::record::Record;
@@ -119,6 +121,25 @@ pub fn all_files() -> Vec<String> {
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
     all_files().iter().flat_map(|file| systems(file)).collect()
+}
+
+/// Does that with each of these, as many at a time as the host has processors.
+///
+/// # Panics
+/// If it panics with one of them.
+pub fn on_each<T: Send>(things: Vec<T>, does: impl Fn(T) + Sync) {
+    let things = Mutex::new(things.into_iter());
+    let next = || things.lock().expect("nobody panics while it holds this").next();
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                while let Some(thing) = next() {
+                    does(thing);
+                }
+            });
+        }
+    });
 }
 
 /// Runs a system on our machine from start to end, with an observer.

@@ -12,7 +12,7 @@ use simulator::oracle::Seen;
 use simulator::oracle::register::Register;
 use simulator::{Oracle, RunState};
 use system_tests::containment::{self, on_threads};
-use system_tests::{all_systems, changed_system, number_from, run_watched, storm};
+use system_tests::{all_systems, changed_system, number_from, on_each, run_watched, storm};
 
 /// Runs the system to its end; the oracle must have nothing to say.
 fn watch(name: &str, system: &System) -> Seen {
@@ -26,9 +26,9 @@ fn watch(name: &str, system: &System) -> Seen {
 
 #[test]
 fn every_vcpu_goes_on_with_what_is_its_own() {
-    for (name, system) in all_systems() {
+    on_each(all_systems(), |(name, system)| {
         assert!(watch(&name, &system).entries > 0, "{name}");
-    }
+    });
 }
 
 /// Two partitions use vectors, beside one that does not; QEMU enforces no HFSCR, so that it has no say.

@@ -1,6 +1,5 @@
 //! A partition that is suspended at any moment goes on on another machine as if nothing had happened.
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use lab::machine_file::MachineFile;
@@ -11,7 +10,7 @@ use lab::system::System;
 use lab::user_file::Files;
 use simulator::{NoObserver, RunState};
 use system_tests::containment::on_threads;
-use system_tests::{SEED, number_from, record, root};
+use system_tests::{SEED, number_from, on_each, record, root};
 
 /// A partition of an example whose console says so when all went well.
 struct Case {
@@ -129,32 +128,37 @@ fn numbers(mut seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
+/// How many of the moments found a partition that was not over yet, and was suspended.
+fn suspensions(Case { file, name, says, runs }: Case, moments: impl Iterator<Item = u64>) -> usize {
+    let mut suspended = 0;
+    for (turn, number) in moments.enumerate() {
+        let [before, after] = [turn, turn / 4 + turn + 1].map(|turn| TOPOLOGIES[turn % 4]);
+        let at = number % runs;
+        let about = format!("{file}: {name} at {at} ns, from {before:?} to {after:?}");
+        let (first, image) = run(&on_threads(system(file, name, Some(at), None), before), name);
+        let Some(image) = image else {
+            // It was over before: threads do not make it longer.
+            assert!(said(&first, name).iter().any(|line| line == says), "{about}: {first}");
+            continue;
+        };
+        let (second, _) = run(&on_threads(system(file, name, None, Some(&image)), after), name);
+        let lines = [said(&first, name), said(&second, name)].concat();
+        let times = lines.iter().filter(|line| *line == says).count();
+        assert_eq!(times, 1, "{about}: {first}{second}");
+        suspended += 1;
+    }
+    suspended
+}
+
 #[test]
 fn what_is_suspended_at_any_moment_goes_on_on_another_machine() {
     let moments = number_from("SUSPENSIONS", 8) as usize;
-    let mut suspended = BTreeMap::new();
-    for (index, Case { file, name, says, runs }) in CASES.into_iter().enumerate() {
-        for (turn, number) in numbers(index as u64).take(moments).enumerate() {
-            let [before, after] = [turn, turn / 4 + turn + 1].map(|turn| TOPOLOGIES[turn % 4]);
-            let at = number % runs;
-            let about = format!("{name} at {at} ns, from {before:?} to {after:?}");
-            let (first, image) = run(&on_threads(system(file, name, Some(at), None), before), name);
-            let Some(image) = image else {
-                // It was over before: threads do not make it longer.
-                assert!(said(&first, name).iter().any(|line| line == says), "{about}: {first}");
-                continue;
-            };
-            let (second, _) = run(&on_threads(system(file, name, None, Some(&image)), after), name);
-            let lines = [said(&first, name), said(&second, name)].concat();
-            let times = lines.iter().filter(|line| *line == says).count();
-            assert_eq!(times, 1, "{about}: {first}{second}");
-            *suspended.entry((file, name)).or_insert(0) += 1;
-        }
-    }
-    println!("{suspended:?}");
-    for Case { file, name, .. } in CASES {
-        assert!(suspended[&(file, name)] >= moments / 2, "{suspended:?}");
-    }
+    on_each(CASES.into_iter().enumerate().collect(), |(index, case)| {
+        let about = format!("{}: {}, case {index}", case.file, case.name);
+        let suspended = suspensions(case, numbers(index as u64).take(moments));
+        println!("{about}: suspended {suspended} times of {moments}");
+        assert!(suspended >= moments / 2, "{about}: {suspended} times of {moments}");
+    });
 }
 
 /// It goes on and on: one suspension behind the other, each on another machine, until it is over.

@@ -3,7 +3,7 @@
 
 use lab::system::System;
 use simulator::{Boot, Description, Machine, NoObserver, Oracle, RunState};
-use system_tests::{all_systems, record, system_of, systems};
+use system_tests::{all_systems, on_each, record, system_of, systems};
 
 /// Chips, cores of each, threads of each core.
 const TOPOLOGIES: [[u32; 3]; 3] = [[1, 4, 1], [1, 2, 2], [2, 4, 4]];
@@ -25,7 +25,7 @@ fn boot(machine: &mut Machine, system: System) {
 #[test]
 fn what_is_a_vcpus_own_stays_its_own_on_several_threads() {
     for topology in TOPOLOGIES {
-        for (name, system) in all_systems() {
+        on_each(all_systems(), |(name, system)| {
             let mut machine = machine(topology, "0x8000_0000");
             boot(&mut machine, system);
             let mut oracle = Oracle::new(machine.state().shared.processor);
@@ -35,7 +35,7 @@ fn what_is_a_vcpus_own_stays_its_own_on_several_threads() {
             assert!(!console.contains("stopped"), "{name} {topology:?}:\n{console}");
             let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
             assert!(findings.is_empty(), "{name} {topology:?}:\n{}", findings.join("\n"));
-        }
+        });
     }
 }
 

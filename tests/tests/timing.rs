@@ -10,7 +10,7 @@ use simulator::ledger::{Cause, Owner};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
 use simulator::{Machine, NoObserver, RegionCounts, RunState};
-use system_tests::{all_systems, systems};
+use system_tests::{all_systems, on_each, systems};
 
 const ALL: u64 = 1 << 30;
 
@@ -69,10 +69,10 @@ fn payloads_compute_the_same_with_time_and_every_cycle_is_charged() {
 
 #[test]
 fn every_system_ends_in_timing_mode() {
-    for (name, system) in all_systems() {
+    on_each(all_systems(), |(name, system)| {
         let console = finish(&mut start(&system, Settings::default()), ALL);
         assert!(!console.is_empty(), "{name}");
-    }
+    });
 }
 
 #[test]

@@ -21,6 +21,8 @@ const NIGHTLY_RANDOM_CALLS: &str = "170000";
 
 /// QEMU's cores where a nightly run uses several; the usual number is 4, and few systems run on them.
 const NIGHTLY_CORES: &str = "8";
+/// Instructions from which a system is long, so that fewer saved machines run to its end.
+const NIGHTLY_LONG: &str = "1000000000";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
@@ -56,6 +58,7 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
         command.env("POWERVISOR_STATES_ROUNDS", NIGHTLY_STATES_ROUNDS);
         command.env("POWERVISOR_RANDOM_CALLS", NIGHTLY_RANDOM_CALLS);
         command.env("POWERVISOR_CORES", NIGHTLY_CORES);
+        command.env("POWERVISOR_LONG", NIGHTLY_LONG);
     }
     run(&mut command)
 }

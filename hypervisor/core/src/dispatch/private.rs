@@ -4,14 +4,15 @@
 //! has rung the doorbell of its hardware thread, and that is not cleared here: the vCPU leaves as soon as it is
 //! back in its own code.
 
+use arch::bundle::RegisterPolicy;
+use arch::papr::Hypercall;
+use arch::registers::lpcr;
+
 use crate::hypercall::{initialize_owned, is_all_others, set_priority};
 use crate::life::outcome::Departure;
 use crate::partition::Common;
 use crate::scheduling::meter::Stay;
 use crate::system::System;
-use arch::bundle::RegisterPolicy;
-use arch::papr::Hypercall;
-use arch::registers::lpcr;
 
 use super::{Enter, Running};
 
