@@ -4,11 +4,16 @@
 //! as late as the architecture allows: when the issuing thread executes `ptesync` behind a `tlbsync`.
 //! Software that leaves one of them out finds translations that should be gone.
 
+use std::ops::RangeInclusive;
+
 use arch::address::GuestRealAddress;
 use serde::{Deserialize, Serialize};
 
-use super::tlb::{Space, Translation};
+use super::tlb::{RADIX_PAGES_LOG2, Space, Translation};
 use crate::state::cores::Core;
+
+/// The bits of an effective address that choose a quadrant, in each.
+const QUADRANTS: [u64; 4] = [0, 1 << 62, 2 << 62, 3 << 62];
 
 /// How much is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -102,14 +107,43 @@ impl Invalidation {
         }
     }
 
+    /// Where in the TLB what it removes can be, if that is not everywhere: log2 of a page's bytes, and addresses.
+    fn places(&self) -> Option<Vec<(u32, RangeInclusive<u64>)>> {
+        let around = |address: u64, log2: u32| {
+            let first = address >> log2 << log2;
+            first..=first | ((1 << log2) - 1)
+        };
+        match self.extent {
+            Extent::VirtualPage { address, compare_log2, segment_log2, page_log2, .. } => {
+                let offset = address & ((1 << segment_log2) - 1);
+                Some(vec![(page_log2, around(offset, compare_log2.min(segment_log2)))])
+            }
+            Extent::Page { address, page_log2, .. } if self.is_process => {
+                let own = RADIX_PAGES_LOG2.into_iter();
+                let places = own.flat_map(|own_log2| {
+                    let log2 = own_log2.max(page_log2);
+                    QUADRANTS.map(|quadrant| (own_log2, around(quadrant | address, log2)))
+                });
+                Some(places.collect())
+            }
+            Extent::Page { .. } | Extent::Pid(_) | Extent::Everything => None,
+        }
+    }
+
     /// Removes it from `core`.
     pub fn apply(&self, core: &mut Core) {
         if self.translations {
-            core.tlb.invalidate(|space, page, translation| {
+            let removes = |space, page, translation: &Translation| {
                 let Translation { page_log2, guest_real, hashed, .. } = *translation;
                 let page = hashed.map_or(page, |hashed| hashed.base_page);
                 self.removes(space, page, page_log2, guest_real)
-            });
+            };
+            match self.places() {
+                Some(places) => places.into_iter().for_each(|(page_log2, addresses)| {
+                    core.tlb.invalidate_within(page_log2, addresses, removes);
+                }),
+                None => core.tlb.invalidate(removes),
+            }
         }
         if self.directories || self.tables {
             let pid = match self.extent {
@@ -143,5 +177,106 @@ impl Outstanding {
     #[must_use]
     pub fn complete(&mut self) -> Vec<Invalidation> {
         std::mem::take(&mut self.ordered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arch::address::RealAddress;
+    use proptest::prelude::*;
+
+    use super::{Extent, Invalidation, QUADRANTS};
+    use crate::state::cores::Core;
+    use crate::state::tlb::{Hashed, RADIX_PAGES_LOG2, Segment, Space, Tlb, Translation};
+
+    /// Few processes and pages, so that many of them are the invalid one.
+    fn of_a_process() -> impl Strategy<Value = (Space, u64, u32)> {
+        let sizes = prop::sample::select(RADIX_PAGES_LOG2.to_vec());
+        (0..2u32, 0..2u32, sizes, 0..4usize, 0..3u64, 0..3u64, 0..3u64).prop_map(
+            |(lpid, pid, page_log2, quadrant, huge, large, small)| {
+                let address = QUADRANTS[quadrant] | huge << 30 | large << 21 | small << 12;
+                (Space::Process { lpid, pid }, address, page_log2)
+            },
+        )
+    }
+
+    /// Few segments and pages, so that many of them are the invalid one.
+    fn place() -> impl Strategy<Value = (Segment, u64, u32)> {
+        let segment = (0..2u32, 0..2u64, prop::sample::select(vec![(28, 12), (40, 12), (28, 16)]));
+        let page = (prop::sample::select(vec![12, 16, 24, 34]), 0..4u64, 0..20u64);
+        (segment, page).prop_map(|((lpid, vsid, (log2, base_log2)), (page_log2, large, small))| {
+            let offset = (large << 24 | small << 12) & ((1 << log2) - 1);
+            (Segment { lpid, vsid, log2, base_log2 }, offset, page_log2)
+        })
+    }
+
+    fn translation(page_log2: u32, hashed: Option<Hashed>) -> Translation {
+        let real = RealAddress(0);
+        Translation { page_log2, real, guest_real: None, process: None, partition: None, hashed }
+    }
+
+    /// What is removed among the places where it can be is what is removed among all.
+    fn check(tlb: Tlb, invalidation: Invalidation) -> Result<(), TestCaseError> {
+        let is_kept = |&(space, page, translation): &(Space, u64, &Translation)| {
+            let page = translation.hashed.map_or(page, |hashed| hashed.base_page);
+            !invalidation.removes(space, page, translation.page_log2, None)
+        };
+        let mut core = Core::new(0);
+        core.tlb = tlb.clone();
+        invalidation.apply(&mut core);
+        let expected: Vec<_> = tlb.entries().filter(is_kept).collect();
+        prop_assert_eq!(core.tlb.entries().collect::<Vec<_>>(), expected.clone());
+        let is_removed = expected.len() < tlb.entries().count();
+        prop_assert_eq!(core.tlb.generation() > tlb.generation(), is_removed);
+        Ok(())
+    }
+
+    const NOTHING: Invalidation = Invalidation {
+        lpid: None,
+        is_hashed: false,
+        is_process: false,
+        extent: Extent::Everything,
+        translations: true,
+        directories: false,
+        tables: false,
+    };
+
+    proptest! {
+        #[test]
+        fn a_page_of_a_process_is_looked_for_where_it_can_be(
+            places in prop::collection::vec(of_a_process(), 1..40),
+            (space, address, page_log2) in of_a_process(),
+        ) {
+            let mut tlb = Tlb::default();
+            for (space, address, page_log2) in places {
+                tlb.insert(space, address, translation(page_log2, None));
+            }
+            let (pid, address) = (space.pid(), address << 2 >> 2);
+            let extent = Extent::Page { pid, address, page_log2 };
+            let lpid = Some(space.lpid());
+            check(tlb, Invalidation { lpid, is_process: true, extent, ..NOTHING })?;
+        }
+
+        #[test]
+        fn a_virtual_page_is_looked_for_where_it_can_be(
+            places in prop::collection::vec(place(), 1..40),
+            (segment, offset, page_log2) in place(),
+            compares_base in any::<bool>(),
+        ) {
+            let mut tlb = Tlb::default();
+            for (segment, offset, page_log2) in places {
+                let hashed = Hashed { second: 0, place: 0, base_page: offset };
+                tlb.insert(Space::Virtual(segment), offset, translation(page_log2, Some(hashed)));
+            }
+            let extent = Extent::VirtualPage {
+                address: segment.virtual_address(offset),
+                compare_log2: if compares_base { 12 } else { page_log2 },
+                segment_log2: segment.log2,
+                base_log2: segment.base_log2,
+                page_log2,
+            };
+            let lpid = Some(segment.lpid);
+            check(tlb, Invalidation { lpid, is_hashed: true, extent, ..NOTHING })?;
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use serde::{Deserialize, Serialize};
@@ -14,11 +15,14 @@ use serde::{Deserialize, Serialize};
 use crate::state::memory::Offset;
 
 /// log2 of the page sizes that a radix translation can have.
-const RADIX_PAGES_LOG2: [u32; 4] = [12, 16, 21, 30];
+pub const RADIX_PAGES_LOG2: [u32; 4] = [12, 16, 21, 30];
 /// log2 of the page sizes that a hashed translation can have.
 const HASHED_PAGES_LOG2: [u32; 4] = [12, 16, 24, 34];
 
 const CAPACITY: usize = 8192;
+
+/// The first in the order of keys.
+const FIRST_SPACE: Space = Space::Process { lpid: 0, pid: 0 };
 
 /// Whose address it is, in the way of the scheme that translates it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -263,6 +267,27 @@ impl Tlb {
             !is_invalid(key.space, key.page << key.page_log2, translation)
         });
         self.generation += 1;
+    }
+
+    /// The same, where none is invalid but of pages of 2^`page_log2` bytes that begin at these addresses.
+    pub fn invalidate_within(
+        &mut self,
+        page_log2: u32,
+        addresses: RangeInclusive<u64>,
+        is_invalid: impl Fn(Space, u64, &Translation) -> bool,
+    ) {
+        let at = |page| Key { space: FIRST_SPACE, page_log2, page };
+        let [first, last] =
+            [addresses.start(), addresses.end()].map(|address| address >> page_log2);
+        let within = self.entries.range(at(first)..at(last + 1));
+        let invalid = within.filter(|(key, translation)| {
+            is_invalid(key.space, key.page << key.page_log2, translation)
+        });
+        let invalid: Vec<Key> = invalid.map(|(key, _)| *key).collect();
+        for key in &invalid {
+            self.entries.remove(key);
+        }
+        self.generation += u64::from(!invalid.is_empty());
     }
 
     /// Changes whenever a translation was removed: what was taken from the TLB before is void.
