@@ -28,7 +28,8 @@ macro_rules! hypercalls {
                 }
             }
 
-            /// The same, if every partition can make it.
+            /// The same, if every partition can make it. Inlined, so that the handler of hypercalls decides once.
+            #[inline(always)]
             #[must_use]
             pub const fn of_any_partition(number: u64) -> Option<Self> {
                 match number { $($number => Some(Self::$name),)* _ => None }

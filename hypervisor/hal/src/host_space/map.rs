@@ -10,7 +10,7 @@ use hypervisor_core::sync::Lock;
 use hypervisor_core::vcpu_id::VcpuId;
 
 use super::memory::{
-    DEVICE_TREE_BASE, DIRECT_BASE, HEAP_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE,
+    DEVICE_TREE_BASE, DIRECT_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, address_of,
     real_of,
 };
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
@@ -129,8 +129,9 @@ pub(crate) fn map_all(memory: &mut dyn Iterator<Item = Range>) -> Result<(), Hal
 /// Maps the heap.
 pub(crate) fn map_heap(range: Range) -> Result<(), MapError> {
     for offset in (0..range.bytes).step_by(1 << PAGE_2M) {
-        let page = leaf(range.start.wrapping_add(offset), RIGHTS_DATA);
-        with_tree(|tree| tree.map(&mut ImageTables, HEAP_BASE + offset, PAGE_2M, page))?;
+        let real = range.start.wrapping_add(offset);
+        let page = leaf(real, RIGHTS_DATA);
+        with_tree(|tree| tree.map(&mut ImageTables, address_of(real), PAGE_2M, page))?;
     }
     ptesync();
     Ok(())

@@ -1,7 +1,7 @@
 //! The hypervisor's own memory: the tables in its image, and the heap behind the global allocator.
 //!
-//! Own memory has two places. In the image, real address and offset from 0xC000_0000_0000_0000 are
-//! the same; the heap is one piece of free real memory that is mapped at [`HEAP_BASE`].
+//! Own memory has two places: the image at real address 0, and the heap, one piece of free real memory. In both, real
+//! address and offset from 0xC000_0000_0000_0000 are the same, so that their addresses hold with relocation off too.
 
 use alloc::alloc::{GlobalAlloc, Layout, alloc, dealloc};
 use core::arch::asm;
@@ -16,45 +16,43 @@ use linked_list_allocator::Heap;
 use crate::radix::{Slot, Table, TableMemory};
 use crate::single::Single;
 
-/// Quadrant 3: the hypervisor's addresses. The image begins here.
+/// Quadrant 3: the hypervisor's addresses. The image begins here, and the heap is as far behind it as its real address
+/// says.
 pub(crate) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
-/// Where the heap is mapped.
-pub(crate) const HEAP_BASE: u64 = IMAGE_BASE + 0x1000_0000;
+/// Where all else is mapped: behind every real address of memory, in the space of 52 bits that a tree has.
+const OTHERS_BASE: u64 = IMAGE_BASE + (1 << OTHERS_LOG2);
+const OTHERS_LOG2: u32 = 51;
 /// Where firmware's device tree is mapped.
-pub(crate) const DEVICE_TREE_BASE: u64 = IMAGE_BASE + 0x2000_0000;
+pub(crate) const DEVICE_TREE_BASE: u64 = OTHERS_BASE + 0x2000_0000;
 /// Where all memory is mapped, if a policy says so.
-pub(crate) const DIRECT_BASE: u64 = IMAGE_BASE + 0x100_0000_0000;
+pub(crate) const DIRECT_BASE: u64 = OTHERS_BASE + 0x100_0000_0000;
 /// Quadrant 0, where the PID says whose it is: each hardware thread has 2 MiB for its windows from here on.
 pub(crate) const REGIONS_BASE: u64 = 0x2000_0000;
 /// Where a lazy policy has the windows of hardware threads, 2 MiB for each.
-pub(crate) const LAZY_BASE: u64 = IMAGE_BASE + 0x8000_0000;
+pub(crate) const LAZY_BASE: u64 = OTHERS_BASE + 0x8000_0000;
 /// Where Xen's policy has the windows of partitions, 64 MiB for each.
-pub(crate) const DOMAINS_BASE: u64 = IMAGE_BASE + 0x200_0000_0000;
+pub(crate) const DOMAINS_BASE: u64 = OTHERS_BASE + 0x200_0000_0000;
 /// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
-pub(crate) const PINNED_BASE: u64 = IMAGE_BASE + 0x4000_0000;
+pub(crate) const PINNED_BASE: u64 = OTHERS_BASE + 0x4000_0000;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
 pub(crate) const HEAP_BYTES: u64 = 0x400_0000;
 
-struct Allocator {
-    heap: Lock<Heap>,
-    real: Single<RealAddress>,
-}
+struct Allocator(Lock<Heap>);
 
 #[global_allocator]
-static ALLOCATOR: Allocator =
-    Allocator { heap: Lock::new(Heap::empty()), real: Single::new(RealAddress(0)) };
+static ALLOCATOR: Allocator = Allocator(Lock::new(Heap::empty()));
 
 // SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every
 // allocation fails.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.heap.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
+        self.0.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if let Some(pointer) = NonNull::new(pointer) {
             // SAFETY: the caller got this pointer from `alloc` with this layout.
-            unsafe { self.heap.lock().deallocate(pointer, layout) };
+            unsafe { self.0.lock().deallocate(pointer, layout) };
         }
     }
 }
@@ -62,35 +60,22 @@ unsafe impl GlobalAlloc for Allocator {
 /// Gives the heap its memory.
 ///
 /// # Safety
-/// `range` is free real memory of [`HEAP_BYTES`], mapped read-write at [`HEAP_BASE`], and this is the
-/// only call.
+/// `range` is free real memory of [`HEAP_BYTES`], mapped read-write at [`address_of`] its start, and this is the only
+/// call.
 pub(crate) unsafe fn start_heap(range: Range) {
     // SAFETY: the caller's promise; nothing allocates at the same time.
-    unsafe {
-        *ALLOCATOR.real.get() = range.start;
-        ALLOCATOR.heap.lock().init(HEAP_BASE as *mut u8, range.bytes as usize);
-    }
+    unsafe { ALLOCATOR.0.lock().init(address_of(range.start) as *mut u8, range.bytes as usize) };
 }
 
 /// The real address of a byte of the image or of the heap.
 pub(crate) fn real_of(address: u64) -> RealAddress {
-    if address >= HEAP_BASE {
-        // SAFETY: written once, before the first allocation.
-        let heap = unsafe { *ALLOCATOR.real.get() };
-        heap.wrapping_add(address - HEAP_BASE)
-    } else {
-        RealAddress(address - IMAGE_BASE)
-    }
+    RealAddress(address - IMAGE_BASE)
 }
 
 /// The address of a byte of the image or of the heap, by its real address.
-fn address_of(real: RealAddress) -> u64 {
-    // SAFETY: written once, before the first allocation.
-    let heap = unsafe { *ALLOCATOR.real.get() };
-    match real.0.checked_sub(heap.0) {
-        Some(offset) if heap.0 != 0 && offset < HEAP_BYTES => HEAP_BASE + offset,
-        _ => IMAGE_BASE + real.0,
-    }
+pub(crate) fn address_of(real: RealAddress) -> u64 {
+    assert!(real.0 >> OTHERS_LOG2 == 0, "memory lies before all else");
+    IMAGE_BASE + real.0
 }
 
 /// Tables of the hypervisor's own tree, from a pool in the image: they exist before the heap does.
@@ -198,7 +183,6 @@ impl TableMemory for HeapTables {
 
     fn release(&mut self, table: Table) {
         let address = address_of(table.base());
-        assert!((HEAP_BASE..HEAP_BASE + HEAP_BYTES).contains(&address), "a table of the heap");
         let layout =
             Layout::from_size_align(table.bytes(), table.bytes()).expect("it was allocated so");
         // SAFETY: there is one owner of a table, and this was it; in the heap only `allocate` makes any, with this

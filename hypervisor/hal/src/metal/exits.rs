@@ -44,6 +44,8 @@ enum What {
     Offer = 1,
     Departs = 2,
     Outputs = 3,
+    /// Of a guest with a hashed page table: [`hal_hypercall`] answers it, and has its arguments from the record.
+    Translated = 4,
 }
 
 /// A hypercall from the guest's kernel. Unknown numbers are answered here, without touching memory.
@@ -76,6 +78,9 @@ extern "C" fn hal_hypercall(
 }
 
 /// A hypercall from the kernel of a guest with a hashed page table; the eighth argument is in the thread's `PerCpu`.
+///
+/// Relocation is off, and the image and the heap alone are where they are with it on: nothing that this calls opens a
+/// window or uses one.
 #[unsafe(no_mangle)]
 extern "C" fn hal_hash_hypercall(
     number: u64,
@@ -87,10 +92,16 @@ extern "C" fn hal_hash_hypercall(
     a6: u64,
     a7: u64,
 ) -> Answered {
-    match Hypercall::of_hash_table(number) {
-        None => hal_hypercall(number, a1, a2, a3, a4, a5, a6, a7),
-        Some(call) => of_hash_table(call, a1, a2, a3, a4, a5, a6, a7),
+    if let Some(call) = Hypercall::of_hash_table(number) {
+        return of_hash_table(call, a1, a2, a3, a4, a5, a6, a7);
     }
+    if Hypercall::of_any_partition(number).is_none() {
+        return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    }
+    // SAFETY: this is the hypercall's handler.
+    let running = unsafe { running() };
+    running.registers.gpr[3..11].copy_from_slice(&[number, a1, a2, a3, a4, a5, a6, a7]);
+    Answered { status: H_SUCCESS, what: What::Translated }
 }
 
 /// Not inlined, as [`known`].

@@ -2,8 +2,12 @@
 #
 # The hypervisor is translated by its radix tree, so LPCR[HR] and LPCR[UPRT] change at each exit and entry, and LPIDR with
 # them, since LPCR[HR] is to be what the partition that LPIDR names has. Both change with relocation off. LPIDR is 0 while
-# the hypervisor runs. An exit of such a partition always comes to the real door, which leads here by the PerCpu.
+# the hypervisor is translated. An exit of such a partition always comes to the real door, which leads here by the PerCpu.
 # docs/facts/kvm-exit.md#hash-partitions has the order.
+#
+# A call of the hashed page table, and one that nobody knows, is answered with relocation off and the partition's LPCR and
+# LPIDR: image and heap have the same addresses then, and nothing else is reached.
+# docs/decisions/0013-hash-calls-in-the-partitions-context.md says why.
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.
 
@@ -29,26 +33,24 @@
     mtspr {LPCR}, \scratch
 .endm
 
-# As `hypercall`, but r11 is the guest's still, the eighth argument, and r12 the hypervisor's MSR.
+# As `hypercall`, but r11 is the guest's still, the eighth argument, and r12 the hypervisor's MSR. Relocation stays off.
     .globl hal_hypercall_hash
 hal_hypercall_hash:
     b hypercall_hash_unguarded
 hypercall_hash_guarded:                 # both are done
+    ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
     std %r0, {GUEST_R13}(%r13)
     mflr %r0
     std %r1, {GUEST_R1}(%r13)
     std %r2, {GUEST_R2}(%r13)
-    std %r0, {GUEST_LR}(%r13)
-    leave_partition %r2, %r1
-    mtmsrd %r12, 0
-    ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
     and. %r11, %r11, %r12               # MSR[HV] or MSR[PR]
+    std %r0, {GUEST_LR}(%r13)
     bne- hash_refused
     ld %r1, {STACK}(%r13)
     site {AT_CALL}, hash_hypercall_guarded
     ld %r2, {TOC}(%r13)
 hash_hypercall_goes_on:
-    bl hal_hash_hypercall               # as hal_hypercall, but 3 returns with r4-r11 from the record
+    bl hal_hash_hypercall               # 0 and 3 as hal_hypercall, with r4-r11; 4 is not answered, r3-r10 are in the record
 hash_answered:
     displace_for_entry %r5, %r6, %r7
     cmpldi %r4, 0
@@ -69,7 +71,6 @@ hash_return:
     mtctr %r0
     mtxer %r0
     mtcrf VOLATILE_CR, %r0
-    enter_partition %r12
     li %r12, 0
     ld %r13, {GUEST_R13}(%r13)
     guard_entry
@@ -77,28 +78,48 @@ hash_return:
 
 hypercall_hash_unguarded:
     std %r11, {R11}(%r13)
-    mfspr %r11, {SRR1}                  # before mtspr, behind which a read waits
+    mfspr %r11, {SRR1}
     b hypercall_hash_guarded
 
 hash_with_outputs:
     cmpldi %r4, 3
-    bne hash_leave
     ld %r12, {VCPU}(%r13)
+    bne hash_translated
     .irp index, 4, 5, 6, 7, 8, 9, 10, 11
     ld %r\index, {GPR} + \index*8(%r12)
     .endr
     b hash_return
 
-hash_leave:
+# All other calls are answered where the hypervisor is translated.
+hash_translated:
+    .irp index, 3, 4, 5, 6, 7, 8, 9, 10
+    ld %r\index, {GPR} + \index*8(%r12)
+    .endr
+    ld %r12, {HOST_MSR}(%r13)
+    ld %r1, {STACK}(%r13)
+    ld %r2, {TOC}(%r13)
+    leave_partition %r0, %r11
+    mtmsrd %r12, 0
+    bl hal_hypercall
+hash_translated_answered:
+    cmpldi %r4, 1
+    ld %r0, {GUEST_LR}(%r13)
+    ld %r1, {GUEST_R1}(%r13)
+    ld %r2, {GUEST_R2}(%r13)
+    beq hash_offer
     cmpldi %r4, 2
     bne 1f
     b hypercall_leave                   # too far for a conditional branch, as some below
-1:  offer_hypercall
+1:  enter_partition %r12
+    b hash_answered
+
+hash_offer:
+    offer_hypercall
     beq 2f
     b guest_left
 2:  ld %r3, {GPR} + 3*8(%r11)
     li %r4, 0
-    b hash_answered
+    b hash_translated_answered
 
 hash_refused:
     rldicl. %r11, %r11, 4, 63
@@ -155,7 +176,7 @@ hash_exit_guarded:
     ld %r2, {TOC}(%r13)
     b hash_exit_goes_on
 
-.macro load_hash_guest                  # r3 = record, which is not reached with relocation off
+.macro load_hash_guest                  # r3 = record
     ld %r4, {GPR} + 11*8(%r3)
     ld %r5, {GPR} + 12*8(%r3)
     ld %r6, {GPR} + 13*8(%r3)
