@@ -29,7 +29,7 @@ use crate::life::outcome::Departure;
 use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::{Common, Partition};
-use crate::sync::TableEntry;
+use crate::sync::{Home, TableEntry};
 use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu_id::VcpuId;
 
@@ -267,7 +267,7 @@ impl Tables for Fake {
 
     fn publish_entries(&self) {}
 
-    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
+    fn forget_pages(&self, lpid: u32, _: &Home, pages: &[Option<VirtualPage>]) {
         self.forgotten_pages.borrow_mut().extend(pages.iter().flatten().map(|page| (lpid, *page)));
     }
 

@@ -15,7 +15,7 @@ use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
 use crate::memory::Range;
-use crate::sync::TableEntry;
+use crate::sync::{Home, TableEntry};
 use crate::vcpu_id::VcpuId;
 
 /// Why the machine did not do what was asked.
@@ -178,9 +178,10 @@ pub trait Tables {
     /// Lets all hardware threads find what was stored into a hashed page table, before what follows.
     fn publish_entries(&self);
 
-    /// Makes all hardware threads forget these pages of a partition with a hashed page table, whose entries are not
-    /// valid, and waits until they have: after this no R or C is set in them.
-    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]);
+    /// Makes all hardware threads that may have them forget these pages of a partition with a hashed page table, whose
+    /// entries are not valid, and waits until they have: after this no R or C is set in them. Asks for `home` once all
+    /// that was stored before is seen.
+    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]);
 
     /// Makes all hardware threads forget all cached translations of a partition with a hashed page table, and waits
     /// until they have.

@@ -111,14 +111,45 @@ impl Word {
     }
 
     /// What is there.
+    #[inline]
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Puts something else there.
+    #[inline]
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+/// The one hardware thread that may have translations of a partition cached, if there is only one.
+///
+/// Who makes an entry of the partition's table invalid stores that, then a barrier, then asks; who lets another thread
+/// run the partition says so, then a barrier, then the partition runs. So one of the two sees what the other did. The
+/// barriers are the hal's, which has them there anyway.
+#[derive(Debug)]
+pub struct Home(Word);
+
+impl Home {
+    const_without_loom! {
+        /// There is none.
+        #[must_use]
+        pub fn none() -> Self {
+            Self(Word::zero())
+        }
+    }
+
+    /// Whether it is this thread.
+    #[must_use]
+    pub fn is(&self, thread: usize) -> bool {
+        self.0.get() == thread as u64 + 1
+    }
+
+    /// It is this one from now on, or there is none.
+    pub fn set(&self, thread: Option<usize>) {
+        self.0.set(thread.map_or(0, |thread| thread as u64 + 1));
     }
 }
 
@@ -188,12 +219,14 @@ impl TableEntry {
     }
 
     /// The first doubleword now.
+    #[inline]
     #[must_use]
     pub fn first(&self) -> u64 {
         u64::from_be(self.0[0].load(Ordering::Relaxed))
     }
 
     /// The second doubleword now.
+    #[inline]
     #[must_use]
     pub fn second(&self) -> u64 {
         u64::from_be(self.0[1].load(Ordering::Relaxed))
@@ -202,11 +235,13 @@ impl TableEntry {
     /// Adds bits to the first doubleword: what it was. What others stored before they gave it that value is seen then.
     ///
     /// Unlike an exchange that may fail, it leaves no reservation to the guest that goes on.
+    #[inline]
     pub fn add(&self, bits: u64) -> u64 {
         u64::from_be(self.0[0].fetch_or(bits.to_be(), Ordering::Acquire))
     }
 
     /// Stores the first doubleword, behind all that was stored before.
+    #[inline]
     pub fn give(&self, first: u64) {
         #[cfg(not(loom))]
         self.0[0].store(first.to_be(), Ordering::Release);
@@ -216,6 +251,7 @@ impl TableEntry {
     }
 
     /// Stores the second doubleword.
+    #[inline]
     pub fn set_second(&self, second: u64) {
         self.0[1].store(second.to_be(), Ordering::Relaxed);
     }

@@ -1,7 +1,5 @@
 //! Cached translations of a vCPU that has left a core, and when the core has to forget them.
 
-use arch::bundle::Translation;
-
 use crate::hal::Hal;
 use crate::life::activity::Activity;
 use crate::partition::Partition;
@@ -17,25 +15,40 @@ impl<H: Hal> Running<'_, H> {
     /// As KVM's `need_tlb_flush` does (Linux's `book3s_hv.c`); where it calls the vCPUs of that core back, this
     /// makes all cores forget, as that happens only where vCPUs of one partition share a core.
     pub(super) fn forget_stale(&self, partition: &mut Partition<H>) {
-        let core = self.system.core(self.thread);
-        let vcpu = &mut partition.vcpus[self.place.1];
-        let before = vcpu.last_thread.replace(self.thread).map(|thread| self.system.core(thread));
-        if let Some(before) = before.filter(|before| *before != core) {
-            if partition.translation() == Translation::Hash {
-                // The hypervisor takes its translations back, everywhere; its segments are loaded with the vCPU.
-                return;
-            }
-            let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
-            if partition.vcpus.iter().any(is_there) {
-                partition.stale_cores.clear();
-                self.system.hal.forget_translations(partition.lpid);
-            } else if !partition.stale_cores.contains(&before) {
-                partition.stale_cores.push(before);
-            }
+        let before = partition.vcpus[self.place.1].last_thread.replace(self.thread);
+        if before != Some(self.thread) {
+            self.came(partition, before);
         }
+        if partition.stale_cores.is_empty() {
+            return;
+        }
+        let core = self.system.core(self.thread);
         if let Some(place) = partition.stale_cores.iter().position(|stale| *stale == core) {
             partition.stale_cores.swap_remove(place);
             self.system.hal.forget_in_core(partition.lpid);
+        }
+    }
+
+    /// The vCPU was on another hardware thread before, or on none.
+    #[cold]
+    fn came(&self, partition: &mut Partition<H>, before: Option<usize>) {
+        if let Some(table) = self.system.hash_table(self.place.0) {
+            // The hypervisor takes translations back; its segments are loaded with the vCPU.
+            let is_here = |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| last == self.thread);
+            let are_here = partition.vcpus.iter().all(is_here);
+            table.settle(self.system.hal, are_here.then_some(self.thread));
+            return;
+        }
+        let before = before.map(|thread| self.system.core(thread));
+        let Some(before) = before.filter(|before| *before != self.system.core(self.thread)) else {
+            return;
+        };
+        let is_there = |vcpu: &Vcpu<H>| matches!(vcpu.activity(), Activity::Running { thread } if self.system.core(thread) == before);
+        if partition.vcpus.iter().any(is_there) {
+            partition.stale_cores.clear();
+            self.system.hal.forget_translations(partition.lpid);
+        } else if !partition.stale_cores.contains(&before) {
+            partition.stale_cores.push(before);
         }
     }
 }

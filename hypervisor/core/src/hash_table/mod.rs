@@ -19,7 +19,7 @@ use arch::hash::{EntryForm, GROUP_ENTRIES, VirtualPage, first, second};
 use arch::papr::hashed::{KEY_HIGH, PP0, RIGHTS};
 
 use crate::hal::{HalError, Tables};
-use crate::sync::{TableEntry, Word, spin_loop};
+use crate::sync::{Home, TableEntry, Word, spin_loop};
 
 /// An entry is locked: who set this has it.
 const LOCK: u64 = 0x40;
@@ -65,6 +65,7 @@ impl Condition {
         Self { address, none_of, is_own: false }
     }
 
+    #[inline(always)]
     fn holds(self, taken: &Taken<'_>) -> bool {
         let [written, _] = taken.written();
         self.address.is_none_or(|address| written & !0x7F == address)
@@ -82,6 +83,8 @@ pub struct HashTable {
     kept: Vec<Word>,
     /// Counts entries of the hypervisor's own that made room.
     turn: Word,
+    /// Who may have translations by the entries.
+    home: Home,
 }
 
 /// An entry that is locked, valid, and as it was.
@@ -113,7 +116,16 @@ impl HashTable {
         let mut kept = Vec::new();
         kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
         kept.extend(entries.iter().map(|_| Word::zero()));
-        Ok(Self { lpid, entries, kept, turn: Word::zero() })
+        Ok(Self { lpid, entries, kept, turn: Word::zero(), home: Home::none() })
+    }
+
+    /// Says which hardware thread alone may run the partition from now on, before it does, or that several may. If it
+    /// is another one than before, nothing is left anywhere of what was translated.
+    pub fn settle(&self, hal: &impl Tables, home: Option<usize>) {
+        if home.is_some_and(|thread| !self.home.is(thread)) {
+            hal.forget_hashed(self.lpid);
+        }
+        self.home.set(home);
     }
 
     /// How many entries it has room for.
@@ -172,6 +184,12 @@ impl HashTable {
         None
     }
 
+    /// Whether the processor finds an entry in a slot of the table.
+    #[cfg(loom)]
+    pub(crate) fn holds(&self, slot: u64) -> bool {
+        self.at(slot).is_some_and(|(entry, _)| entry.first() & first::V != 0)
+    }
+
     /// What is in a slot of the table; zeros if nothing is.
     #[must_use]
     pub fn read(&self, slot: u64) -> Written {
@@ -226,7 +244,7 @@ impl HashTable {
         if pages.iter().all(Option::is_none) {
             return;
         }
-        hal.forget_pages(self.lpid, &pages);
+        hal.forget_pages(self.lpid, &self.home, &pages);
         for (taken, removed) in taken.iter_mut().zip(removed) {
             let Some(taken) = taken.take() else { continue };
             *removed = Some(taken.written());
@@ -265,7 +283,7 @@ impl HashTable {
     /// entry back: what it was.
     fn rewrite(&self, hal: &impl Tables, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
         taken.entry.give(LOCK);
-        hal.forget_pages(self.lpid, &[Some(taken.page())]);
+        hal.forget_pages(self.lpid, &self.home, &[Some(taken.page())]);
         let before = taken.entry.second();
         taken.entry.set_second(change(before));
         taken.entry.give(taken.first);
@@ -341,6 +359,7 @@ impl HashTable {
 
 impl Taken<'_> {
     /// What the partition reads.
+    #[inline(always)]
     fn written(&self) -> Written {
         let now = self.entry.second();
         [entry::as_written(self.first, now), self.kept.get() & !MARKS | now & MARKS]

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::hash::{first, second};
 use arch::papr::hashed::RIGHTS;
+use loom::sync::atomic::{Ordering, fence};
 use loom::thread::spawn;
 
-use super::machine::Machine;
+use super::machine::{Machine, set_index};
 use crate::hash_table::{Checked, Condition, HashTable, Written};
 
 /// What both use, for as long as the model's run lasts.
@@ -107,6 +108,29 @@ fn each_entry_is_taken_out_once_and_nobody_waits_for_ever() {
                 assert_eq!(shared.table.read(slot as u64), [0; 2]);
             }
         },
+    );
+}
+
+#[test]
+fn a_thread_that_comes_finds_no_entry_that_its_home_alone_forgets() {
+    beside(
+        |shared| {
+            shared.table.settle(shared.hal, Some(0));
+            assert!(shared.enter(0, 1));
+        },
+        |shared| {
+            set_index(0);
+            assert_eq!(shared.remove([0]), [Some(words(1))]);
+            u64::from(shared.hal.forgot_here.load(Ordering::Relaxed))
+        },
+        |shared| {
+            set_index(1);
+            shared.table.settle(shared.hal, None);
+            // As the partition is entered; then the processor looks into the table.
+            fence(Ordering::SeqCst);
+            u64::from(shared.table.holds(0))
+        },
+        |_, forgot_here, found| assert!(forgot_here + found < 2),
     );
 }
 

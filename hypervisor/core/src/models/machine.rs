@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 use core::cell::Cell;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
@@ -11,6 +12,7 @@ use arch::hash::{GROUP_ENTRIES, VirtualPage};
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
+use loom::sync::atomic::fence;
 use loom::sync::{Condvar, Mutex};
 
 use crate::boot::mitigations::Mitigations;
@@ -25,7 +27,7 @@ use crate::life::outcome::Departure;
 use crate::memory::Range;
 use crate::partition::Common;
 use crate::scheduling::schedule::FAR;
-use crate::sync::TableEntry;
+use crate::sync::{Home, TableEntry};
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
@@ -59,6 +61,8 @@ pub(super) struct Machine {
     /// the vCPU whose it is was entered, as its record says too.
     processors: Vec<std::sync::Mutex<u64>>,
     program: Program,
+    /// A hardware thread was the only one to forget a page.
+    pub(super) forgot_here: AtomicBool,
 }
 
 /// The register that says the same and is in the record.
@@ -69,7 +73,8 @@ impl Machine {
         let doorbell = |_| Doorbell { is_rung: Mutex::new(false), rings: Condvar::new() };
         let doorbells = (0..threads).map(doorbell).collect();
         let processors = (0..threads).map(|_| std::sync::Mutex::default()).collect();
-        Self { fake: Fake::new(bytes), doorbells, processors, program }
+        let forgot_here = AtomicBool::new(false);
+        Self { fake: Fake::new(bytes), doorbells, processors, program, forgot_here }
     }
 
     fn own_processor(&self) -> std::sync::MutexGuard<'_, u64> {
@@ -151,8 +156,12 @@ impl Tables for Machine {
 
     fn publish_entries(&self) {}
 
-    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
-        self.fake.forget_pages(lpid, pages);
+    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
+        fence(Ordering::SeqCst);
+        if home.is(INDEX.with(Cell::get)) {
+            self.forgot_here.store(true, Ordering::Relaxed);
+        }
+        self.fake.forget_pages(lpid, home, pages);
     }
 
     fn forget_hashed(&self, lpid: u32) {

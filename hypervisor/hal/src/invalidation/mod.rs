@@ -6,7 +6,7 @@ mod radix;
 
 pub(crate) use power9::{
     await_invalidations, invalidate, invalidate_host_in_core, invalidate_in_core,
-    invalidate_page_in_core, invalidate_pages, set_overtakes_stores,
+    invalidate_page_in_core, invalidate_pages, invalidate_pages_in_thread, set_overtakes_stores,
 };
 
 pub(crate) use radix::clear_segments;

@@ -20,7 +20,7 @@ use hypervisor_core::hash_table::REAL_MODE_LOG2;
 use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
 use hypervisor_core::partition::Common;
-use hypervisor_core::sync::TableEntry;
+use hypervisor_core::sync::{Home, TableEntry};
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
@@ -31,7 +31,7 @@ use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
-use crate::host_state::per_cpu::{Doors, per_cpu};
+use crate::host_state::per_cpu::{Doors, own_index, per_cpu};
 use crate::invalidation::{self, Scope, invalidate};
 use crate::radix::{TableMemory, Tree};
 use crate::registers::{ptesync, read, spr, write};
@@ -129,8 +129,14 @@ impl Tables for Machine {
         ptesync();
     }
 
-    fn forget_pages(&self, lpid: u32, pages: &[Option<VirtualPage>]) {
-        invalidation::invalidate_pages(lpid, pages.iter().flatten().map(VirtualPage::operand));
+    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
+        let operands = pages.iter().flatten().map(VirtualPage::operand);
+        ptesync();
+        if is_in_partition() && home.is(own_index()) {
+            invalidation::invalidate_pages_in_thread(operands);
+        } else {
+            invalidation::invalidate_pages(lpid, operands);
+        }
     }
 
     fn forget_hashed(&self, lpid: u32) {
@@ -355,6 +361,14 @@ unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u
         hal_enter_hash_guest(registers);
         Doors::RADIX.set();
     }
+}
+
+/// Whether LPIDR names the partition whose call is answered: it does with relocation off alone (`hash.S`).
+fn is_in_partition() -> bool {
+    let value: u64;
+    // SAFETY: reads the register.
+    unsafe { asm!("mfmsr {}", out(reg) value, options(nomem, nostack)) };
+    value & msr::DR == 0
 }
 
 /// A partition's page, with all rights.
