@@ -31,7 +31,7 @@
 //!         powervisor,suspend-at-ns = <u64>;     may be left out: it is suspended so long after its start
 //!         powervisor,image = <file-offset bytes>;   u64 each; may be left out: it goes on from there
 //!         powervisor,initrd = <start end>;      guest real addresses, u64 each; may be left out
-//!         powervisor,disks = <file-offset bytes writable>, ...;   u64 each; may be left out
+//!         powervisor,disks = <file-offset bytes writable adapter>, ...;   u64 each; may be left out
 //!     };
 //! };
 //! ```
@@ -94,17 +94,21 @@ pub const SUSPEND_AT: &str = "powervisor,suspend-at-ns";
 /// Partition property: where in the file the image of the suspended partition lies with which it goes on, a multiple of
 /// [`ALIGNMENT`], and its bytes ([`crate::image`]). May be left out: it starts.
 pub const IMAGE: &str = "powervisor,image";
-/// Partition property: bytes of the window through which its devices see its memory. May be left out: it has none.
+/// Partition property: bytes of each window through which a device sees its memory: one for each of its adapters, and
+/// one if it has no disks. May be left out: it has none.
 pub const DMA_WINDOW: &str = "powervisor,dma-window-bytes";
 
-/// Partition property: its disks, three `u64` each: where the blocks begin in the file, a multiple of
-/// [`ALIGNMENT`], bytes, a multiple of a block's, and 1 if it may be written to, which changes the file in
-/// memory. May be left out: it has none. A partition with disks has a window.
+/// Partition property: its disks, four `u64` each: where the blocks begin in the file, a multiple of
+/// [`ALIGNMENT`], bytes, a multiple of a block's, 1 if it may be written to, which changes the file in
+/// memory, and the number of the adapter that it is behind, below [`ADAPTERS_MAX`]. May be left out: it has none. A
+/// partition with disks has a window.
 pub const DISKS: &str = "powervisor,disks";
 /// Doublewords of a disk.
-pub const DISK_DOUBLEWORDS: usize = 3;
+pub const DISK_DOUBLEWORDS: usize = 4;
 /// Disks that a partition has at most.
 pub const DISKS_MAX: usize = 64;
+/// Virtual SCSI adapters that a partition has at most.
+pub const ADAPTERS_MAX: usize = 16;
 /// A disk has whole blocks of so many bytes.
 pub const BLOCK_BYTES: u64 = 512;
 

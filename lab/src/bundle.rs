@@ -44,7 +44,7 @@ pub struct Partition {
     pub has_performance_monitor: bool,
     /// The version of the feature `guest-stop` that it has.
     pub guest_stop: Option<u32>,
-    /// Bytes of the window through which its devices see its memory, if it has one.
+    /// Bytes of each window through which a device sees its memory, if it has one.
     pub dma_window: Option<u32>,
     /// Nanoseconds after the start of the partitions at which it is suspended.
     pub suspend_at: Option<u64>,
@@ -65,6 +65,8 @@ pub struct Disk {
     pub image: Vec<u8>,
     /// Whether the partition may write to it.
     pub is_writable: bool,
+    /// The number of the adapter that it is behind, below [`arch::bundle::ADAPTERS_MAX`].
+    pub adapter: u32,
     /// Where it goes when the machine is switched off, if anywhere.
     pub kept: Option<KeptFile>,
 }
@@ -250,7 +252,8 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
         }
         if !partition.disks.is_empty() {
             let words = partition.disks.iter().zip(offsets).flat_map(|(disk, offset)| {
-                [*offset, disk.image.len() as u64, u64::from(disk.is_writable)]
+                let bytes = disk.image.len() as u64;
+                [*offset, bytes, u64::from(disk.is_writable), u64::from(disk.adapter)]
             });
             let words: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
             node.add_property(property(DISKS, words));

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use arch::bundle::{
-    BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy, Translation,
-    VCPUS_MAX, WEIGHT_MAX,
+    ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy,
+    Translation, VCPUS_MAX, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
@@ -187,6 +187,7 @@ pub struct DiskTable {
     #[serde(default)]
     writable: bool,
     write_back: Option<Spanned<String>>,
+    adapter: Option<Spanned<Number>>,
 }
 
 /// Features of a partition, each by a version.
@@ -424,10 +425,32 @@ pub fn window_for(window: Option<u32>, disks: &[Disk]) -> Option<u32> {
     window.or_else(|| (!disks.is_empty()).then_some(DMA_WINDOW_OF_DISKS))
 }
 
-/// A disk that begins blank, and that the partition may write to.
-pub fn blank_disk(file: &TomlFile, size: &Spanned<Size>) -> Result<Disk, Failure> {
-    let table =
-        DiskTable { image: None, size: Some(size.clone()), writable: true, write_back: None };
+/// A disk that begins blank, and that the partition may write to, behind each of so many adapters.
+pub fn blank_disks(
+    file: &TomlFile,
+    size: Option<&Spanned<Size>>,
+    adapters: Option<&Spanned<Number>>,
+) -> Result<Vec<Disk>, Failure> {
+    let count = positive(file, adapters, ADAPTERS_MAX as u32)?.unwrap_or(1);
+    let Some(size) = size else {
+        return adapters.map_or(Ok(Vec::new()), |adapters| {
+            let text = "an adapter has a disk; say its size, as in `disk = \"1 MiB\"`";
+            Err(file.complain(adapters.span(), text))
+        });
+    };
+    let disk = blank_disk(file, size)?;
+    Ok((0..count).map(|adapter| Disk { adapter, ..disk.clone() }).collect())
+}
+
+/// One that begins blank.
+fn blank_disk(file: &TomlFile, size: &Spanned<Size>) -> Result<Disk, Failure> {
+    let table = DiskTable {
+        image: None,
+        size: Some(size.clone()),
+        writable: true,
+        write_back: None,
+        adapter: None,
+    };
     disk(file, &Spanned::new(size.span(), table), &Files::default())
 }
 
@@ -441,7 +464,31 @@ fn disks(
         let text = format!("a partition has {DISKS_MAX} disks at most; remove the others");
         return Err(file.complain(table.span(), text));
     }
+    check_adapters(file, tables)?;
     tables.iter().map(|table| disk(file, table, files)).collect()
+}
+
+/// Fails if a disk is behind an adapter that cannot be, or that is not the next one of those with disks.
+fn check_adapters(file: &TomlFile, tables: &[Spanned<DiskTable>]) -> Result<(), Failure> {
+    let number = |table: &DiskTable| table.adapter.as_ref().map_or(0, |number| number.get_ref().0);
+    let all: BTreeSet<_> = tables.iter().map(|table| number(table.get_ref())).collect();
+    for adapter in tables.iter().filter_map(|table| table.get_ref().adapter.as_ref()) {
+        let number = adapter.get_ref().0;
+        if !(0..ADAPTERS_MAX as i128).contains(&number) {
+            let text = format!(
+                "a partition has {ADAPTERS_MAX} adapters at most; write a number from 0 to {}",
+                ADAPTERS_MAX - 1
+            );
+            return Err(file.complain(adapter.span(), text));
+        }
+        if let Some(empty) = (0..number).find(|other| !all.contains(other)) {
+            let text = format!(
+                "adapter {empty} has no disk; number adapters from 0, without a gap up to {number}"
+            );
+            return Err(file.complain(adapter.span(), text));
+        }
+    }
+    Ok(())
 }
 
 /// Fails if two disks are to be written to one file, or blank ones are more than a bundle holds.
@@ -469,7 +516,7 @@ fn check_disks(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Fai
 }
 
 fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Disk, Failure> {
-    let DiskTable { image, size, writable, write_back } = table.get_ref();
+    let DiskTable { image, size, writable, write_back, adapter } = table.get_ref();
     let (span, whose, image) = match (image, size) {
         (Some(name), None) => {
             let path = file.resolve(name.get_ref());
@@ -515,7 +562,9 @@ fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Di
         .as_ref()
         .map(|name| user_file::destination(&file.resolve(name.get_ref())))
         .map(|path| KeptFile { path, image: from });
-    Ok(Disk { image, is_writable: *writable, kept })
+    // `check_adapters` has looked at it.
+    let adapter = adapter.as_ref().map_or(0, |number| number.get_ref().0 as u32);
+    Ok(Disk { image, is_writable: *writable, adapter, kept })
 }
 
 /// What disks that begin blank have at most: they are in the bundle.

@@ -51,6 +51,49 @@ fn every_byte_is_right_when_vcpus_are_preempted_and_move() {
     }
 }
 
+/// The same with several adapters, on vCPUs that are preempted: fewer adapters than vCPUs, and more. What is wrong is
+/// sent to each of them.
+#[test]
+fn every_byte_is_right_behind_each_of_several_adapters() {
+    let disk = |adapter| format!("{{ size = \"512 KiB\", writable = true, adapter = {adapter} }}");
+    let disks = |adapters| (0..adapters).map(disk).collect::<Vec<_>>().join(", ");
+    let arguments = |seed| format!("rounds=40 seed={seed} interrupts=on bad=on");
+    for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
+        let partitions = [
+            partition("first", 5, &arguments(1), &disks(2)),
+            partition("second", 2, &arguments(2), &disks(3)),
+        ];
+        let text = format!("slice_us = 20\n{}", partitions.concat());
+        let console = run(&format!("{topology:?}"), &on_threads(system_of(&text), topology));
+        for (name, vcpus) in [("first", 5), ("second", 2)] {
+            let line = |end: &str| {
+                let begin = format!("[{name}] disk: {vcpus} vCPUs, ");
+                console.lines().any(|line| line.starts_with(&begin) && line.ends_with(end))
+            };
+            assert!(line(" KiB written, 0 words wrong"), "{topology:?}\n{console}");
+        }
+        assert_eq!(console.matches("disk: it interrupted").count(), 2, "{topology:?}\n{console}");
+    }
+}
+
+/// A partition is ended by its time limit while its vCPUs read from two adapters, and the other one goes on.
+#[test]
+fn a_partition_ends_with_commands_of_two_adapters_under_way() {
+    let disks = "{ size = \"1 MiB\" }, { size = \"1 MiB\", adapter = 1 }";
+    let ends = partition("ends", 4, "measure=65536 depth=4 rounds=100000", disks)
+        + "time_limit_us = 3000\n";
+    let goes_on =
+        partition("goes-on", 2, "rounds=60", &disks.replace("1 MiB\"", "1 MiB\", writable = true"));
+    let text = format!("slice_us = 20\n{ends}{goes_on}");
+    let console = run("ends", &on_threads(system_of(&text), [1, 2, 2]));
+    assert!(console.contains("partition ends: stopped: it used up its time limit"), "{console}");
+    assert!(!console.contains("[ends] disk:"), "{console}");
+    let is_right = |line: &str| {
+        line.starts_with("[goes-on] disk: 2 vCPUs") && line.ends_with(" 0 words wrong")
+    };
+    assert!(console.lines().any(is_right), "{console}");
+}
+
 /// A word of the pattern that the payload expects of `pattern=1`: SplitMix64 by place.
 fn word(place: u64) -> u64 {
     let mixed = ((place ^ 1 << 20) << 32).wrapping_add(0x9E37_79B9_7F4A_7C15);

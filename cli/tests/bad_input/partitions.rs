@@ -107,6 +107,21 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512 }, { size = 512, adapter = 16 }]\n",
+            "bad.toml:6: a partition has 16 adapters at most; write a number from 0 to 15",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, adapter = -1 }]\n",
+            "bad.toml:6: a partition has 16 adapters at most; write a number from 0 to 15",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ size = 512, adapter = 2 }, { size = 512 }]\n",
+            "bad.toml:6: adapter 1 has no disk; number adapters from 0, without a gap up to 2",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ size = '128 MiB' }]\n",
             "the bundle: payloads and disks of the partitions have 131200 KiB together; 128 MiB fit: give them smaller ones",
         ),

@@ -1,4 +1,4 @@
-//! The payload's side of the virtual SCSI adapter: its queue, commands, and where their data lies.
+//! The payload's side of its virtual SCSI adapters: their queues, commands, and where data lies.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU64, AtomicUsize, fence};
@@ -7,10 +7,6 @@ use arch::papr::{Hypercall, status, tce};
 use arch::scsi::{CHECK_CONDITION, GOOD, Sense};
 use arch::vscsi::{ENTRY_BYTES, UNIT_BYTES_MAX, entry, srp};
 
-/// Its unit address.
-pub(crate) const UNIT: u64 = 0x3000_0000;
-/// The number of its interrupt.
-pub(crate) const SOURCE: u32 = 0x1000;
 /// Bytes of a block.
 pub(crate) const BLOCK_BYTES: u64 = 512;
 /// Bytes of a vCPU's buffer.
@@ -19,12 +15,14 @@ pub(crate) const BUFFER_BYTES: u64 = 0x1_0000;
 pub(crate) const VCPUS_MAX: u64 = 32;
 /// Commands that a vCPU has under way at a time, at most.
 pub(crate) const DEPTH_MAX: u64 = 32;
+/// Adapters for which there is room.
+pub(crate) const ADAPTERS_MAX: usize = 16;
 /// Pieces of a transfer at most.
 pub(crate) const PIECES_MAX: usize = 64;
 
-/// Where things are, from the beginning of the shared memory, and so in the window too.
+/// Where things are, from the beginning of the shared memory, and so in each window too: first the queues.
 const QUEUE_BYTES_MAX: u64 = queue_bytes(VCPUS_MAX, DEPTH_MAX);
-const UNITS: u64 = QUEUE_BYTES_MAX;
+const UNITS: u64 = ADAPTERS_MAX as u64 * QUEUE_BYTES_MAX;
 const TABLES: u64 = UNITS + VCPUS_MAX * DEPTH_MAX * UNIT_BYTES_MAX as u64;
 const TABLE_BYTES: u64 = (PIECES_MAX * srp::DESCRIPTOR_BYTES) as u64;
 const BUFFERS: u64 = (TABLES + VCPUS_MAX * TABLE_BYTES).next_multiple_of(0x1_0000);
@@ -36,7 +34,7 @@ const fn queue_bytes(vcpus: u64, depth: u64) -> u64 {
     (2 * vcpus * depth * ENTRY_BYTES as u64).next_multiple_of(0x1000)
 }
 
-/// What the adapter sees of the payload's memory. Pages of it are whole.
+/// What the adapters see of the payload's memory. Pages of it are whole.
 #[repr(align(0x10000))]
 struct Shared([AtomicU64; SHARED_BYTES as usize / 8]);
 
@@ -45,10 +43,52 @@ static SHARED: Shared = Shared([const { AtomicU64::new(0) }; SHARED_BYTES as usi
 #[repr(align(128))]
 pub(crate) struct Alone<T>(pub(crate) T);
 
-/// The queue's next entry, which all vCPUs count.
-static NEXT: Alone<AtomicUsize> = Alone(AtomicUsize::new(0));
-/// The queue's bytes.
-static QUEUE_BYTES: AtomicU64 = AtomicU64::new(0);
+/// The next entry of each queue, which all vCPUs of its adapter count.
+static NEXT: [Alone<AtomicUsize>; ADAPTERS_MAX] = [const { Alone(AtomicUsize::new(0)) }; _];
+/// Adapters, and what the tree says of each. They do not change while commands are under way.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static ADAPTERS: [Adapter; ADAPTERS_MAX] = [const {
+    Adapter {
+        unit: AtomicU64::new(0),
+        source: AtomicU64::new(0),
+        window: AtomicU64::new(0),
+        queue_bytes: AtomicU64::new(0),
+    }
+}; _];
+
+/// An adapter.
+struct Adapter {
+    unit: AtomicU64,
+    source: AtomicU64,
+    /// The number of its window.
+    window: AtomicU64,
+    queue_bytes: AtomicU64,
+}
+
+/// Adapters.
+pub(crate) fn adapters() -> usize {
+    COUNT.load(Relaxed)
+}
+
+/// The adapter that a vCPU uses.
+pub(crate) fn adapter_of(vcpu: u64) -> usize {
+    vcpu as usize % adapters()
+}
+
+/// Its unit address.
+pub(crate) fn unit(adapter: usize) -> u64 {
+    ADAPTERS[adapter].unit.load(Relaxed)
+}
+
+/// The number of its interrupt.
+pub(crate) fn source(adapter: usize) -> u32 {
+    ADAPTERS[adapter].source.load(Relaxed) as u32
+}
+
+/// Whether this is the number of an adapter's interrupt.
+pub(crate) fn is_source(number: u32) -> bool {
+    (0..adapters()).any(|adapter| source(adapter) == number)
+}
 
 /// A vCPU's commands that are under way, by tag: [`ANSWERED`] says that the answer is there, and 0 that none was sent.
 #[repr(align(256))]
@@ -103,36 +143,70 @@ pub(crate) const fn buffer(vcpu: u64) -> u64 {
     BUFFERS + vcpu * BUFFER_BYTES
 }
 
-/// Makes the shared memory visible to the adapter, and says hello, for so many vCPUs with `depth` commands each.
-pub(crate) fn open(vcpus: u64, depth: u64) {
+/// Makes the shared memory visible to all adapters, and says hello, for so many vCPUs with `depth` commands each.
+pub(crate) fn open(partition: rt::Partition, depth: u64) {
+    let vcpus = u64::from(partition.vcpus());
+    let mut found = 0;
+    while let Some(rt::ScsiAdapter { unit, source, window }) = partition.scsi_adapter(found) {
+        assert!(found < ADAPTERS_MAX, "no more than {ADAPTERS_MAX} adapters");
+        let adapter = &ADAPTERS[found];
+        adapter.unit.store(unit.into(), SeqCst);
+        adapter.source.store(source.into(), SeqCst);
+        adapter.window.store(window.into(), SeqCst);
+        found += 1;
+    }
+    assert!(found > 0, "no disk: see `disks`");
+    COUNT.store(found, SeqCst);
+    (0..found).for_each(|adapter| {
+        // The first one has a vCPU more than the last one, at most.
+        open_queue(adapter, queue_bytes(vcpus.div_ceil(found as u64), depth));
+    });
+}
+
+/// Makes the shared memory visible to an adapter, and says hello.
+fn open_queue(adapter: usize, bytes: u64) {
     // Effective and guest real addresses are equal.
-    show(0, SHARED.0.as_ptr().expose_provenance() as u64, SHARED_BYTES);
-    let bytes = queue_bytes(vcpus, depth);
-    QUEUE_BYTES.store(bytes, SeqCst);
-    expect(Hypercall::SendCrq, [UNIT, 0xC001 << 48, 0, 0], status::H_CLOSED);
-    expect(Hypercall::RegCrq, [UNIT, 0, bytes, 0], status::H_SUCCESS);
-    expect(Hypercall::RegCrq, [UNIT, 0, bytes, 0], status::H_RESOURCE);
-    expect(Hypercall::SendCrq, [UNIT, 0xC001 << 48, 0, 0], status::H_SUCCESS);
-    assert_eq!(take(), [0xC002 << 48, 0], "the adapter is there");
-    let mut unit = [0; 64];
-    unit[0] = srp::LOGIN_REQUEST;
-    let [head, ..] = ask::<7>(0, &unit);
+    show(adapter, 0, SHARED.0.as_ptr().expose_provenance() as u64, SHARED_BYTES);
+    ADAPTERS[adapter].queue_bytes.store(bytes, SeqCst);
+    let (unit, queue) = (unit(adapter), queue(adapter));
+    expect(Hypercall::SendCrq, [unit, 0xC001 << 48, 0, 0], status::H_CLOSED);
+    expect(Hypercall::RegCrq, [unit, queue, bytes, 0], status::H_SUCCESS);
+    expect(Hypercall::RegCrq, [unit, queue, bytes, 0], status::H_RESOURCE);
+    expect(Hypercall::SendCrq, [unit, 0xC001 << 48, 0, 0], status::H_SUCCESS);
+    assert_eq!(take(adapter), [0xC002 << 48, 0], "the adapter is there");
+    let mut login = [0; 64];
+    login[0] = srp::LOGIN_REQUEST;
+    let [head, ..] = ask::<7>(adapter, 0, &login);
     assert_eq!(head[0], srp::LOGIN_RESPONSE, "login");
 }
 
-/// Makes `bytes` of memory at `base` visible to the adapter, at `window`.
-fn show(window: u64, base: u64, bytes: u64) {
+/// Where an adapter's queue begins.
+const fn queue(adapter: usize) -> u64 {
+    adapter as u64 * QUEUE_BYTES_MAX
+}
+
+/// Makes `bytes` of memory at `base` visible to an adapter, at `place` of its window.
+fn show(adapter: usize, place: u64, base: u64, bytes: u64) {
+    let window = ADAPTERS[adapter].window.load(SeqCst);
     for offset in (0..bytes).step_by(1 << tce::PAGE_LOG2) {
-        let (address, entry) = (window + offset, (base + offset) | tce::READ | tce::WRITE);
-        let answer = rt::hypercall(Hypercall::PutTce as u64, [tce::WINDOW, address, entry, 0]);
+        let (address, entry) = (place + offset, (base + offset) | tce::READ | tce::WRITE);
+        let answer = rt::hypercall(Hypercall::PutTce as u64, [window, address, entry, 0]);
         assert_eq!(answer, status::H_SUCCESS, "{address:#x} is in no window: see `dma_window`");
     }
 }
 
-/// Makes memory behind the shared memory visible to the adapter: where it begins in the window.
+/// Makes memory behind the shared memory visible to all adapters: where it begins in their windows.
 pub(crate) fn show_more(memory: &'static [AtomicU64]) -> u64 {
     let base = memory.as_ptr().expose_provenance() as u64;
-    show(SHARED_BYTES, base, size_of_val(memory) as u64);
+    (0..adapters())
+        .for_each(|adapter| show(adapter, SHARED_BYTES, base, size_of_val(memory) as u64));
+    SHARED_BYTES
+}
+
+/// Makes a vCPU's buffer visible behind the shared memory to one adapter, and to no other: where it begins there.
+pub(crate) fn show_alone(adapter: usize, vcpu: u64) -> u64 {
+    let base = SHARED.0.as_ptr().expose_provenance() as u64 + buffer(vcpu);
+    show(adapter, SHARED_BYTES, base, BUFFER_BYTES);
     SHARED_BYTES
 }
 
@@ -142,21 +216,22 @@ pub(crate) fn expect(call: Hypercall, arguments: [u64; 4], status: i64) {
     assert_eq!(rt::hypercall(call as u64, arguments), status, "{}", call.name());
 }
 
-/// Whether the adapter interrupts.
-pub(crate) fn signal(on: bool) {
-    expect(Hypercall::VioSignal, [UNIT, u64::from(on), 0, 0], status::H_SUCCESS);
+/// Whether an adapter interrupts.
+pub(crate) fn signal(adapter: usize, on: bool) {
+    expect(Hypercall::VioSignal, [unit(adapter), u64::from(on), 0, 0], status::H_SUCCESS);
 }
 
 /// Looks at an entry of the queue, before it is certain that no answer comes there.
 const PATIENCE: u32 = 10_000_000;
 
-/// Takes the next entry of the queue. Each vCPU takes one when it has sent one: as many answers are there, or are just
-/// being written by another vCPU's call.
+/// Takes the next entry of an adapter's queue. Each vCPU takes one when it has sent one: as many answers are there, or
+/// are just being written by another vCPU's call.
 ///
 /// # Panics
 /// There is none.
-pub(crate) fn take() -> [u64; 2] {
-    let place = (NEXT.0.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64 % QUEUE_BYTES.load(Relaxed);
+pub(crate) fn take(adapter: usize) -> [u64; 2] {
+    let next = (NEXT[adapter].0.fetch_add(1, SeqCst) * ENTRY_BYTES) as u64;
+    let place = queue(adapter) + next % ADAPTERS[adapter].queue_bytes.load(Relaxed);
     for _ in 0..PATIENCE {
         let [head] = load(place).map(u64::from_be_bytes);
         if entry::VALID.get(head) != 0 {
@@ -175,26 +250,26 @@ const fn unit_place(vcpu: u64, slot: u64) -> u64 {
     UNITS + (slot * VCPUS_MAX + vcpu) * UNIT_BYTES_MAX as u64
 }
 
-/// Sends the information unit of a vCPU that belongs into this slot.
-fn send(vcpu: u64, slot: u64, unit: &[u8]) {
+/// Sends an adapter the information unit of a vCPU that belongs into this slot.
+fn send(adapter: usize, vcpu: u64, slot: u64, information: &[u8]) {
     let place = unit_place(vcpu, slot);
-    store(place, unit);
+    store(place, information);
     fence(SeqCst);
     let head = entry::FORMAT.set(entry::VALID.set(0, entry::MESSAGE), entry::SRP);
-    let head = entry::LENGTH.set(head, unit.len() as u64);
-    expect(Hypercall::SendCrq, [UNIT, head, place, 0], status::H_SUCCESS);
+    let head = entry::LENGTH.set(head, information.len() as u64);
+    expect(Hypercall::SendCrq, [unit(adapter), head, place, 0], status::H_SUCCESS);
 }
 
-/// Sends a vCPU's information unit: what was answered.
-pub(crate) fn ask<const WORDS: usize>(vcpu: u64, unit: &[u8]) -> [[u8; 8]; WORDS] {
-    send(vcpu, 0, unit);
-    answer(vcpu)
+/// Sends an adapter a vCPU's information unit: what was answered.
+fn ask<const WORDS: usize>(adapter: usize, vcpu: u64, unit: &[u8]) -> [[u8; 8]; WORDS] {
+    send(adapter, vcpu, 0, unit);
+    answer(adapter, vcpu)
 }
 
 /// The next answer, which has to be to a vCPU's only unit.
-fn answer<const WORDS: usize>(vcpu: u64) -> [[u8; 8]; WORDS] {
+fn answer<const WORDS: usize>(adapter: usize, vcpu: u64) -> [[u8; 8]; WORDS] {
     const { assert!(8 * WORDS <= UNIT_BYTES_MAX) };
-    let [head, _] = take();
+    let [head, _] = take(adapter);
     assert_eq!(entry::STATUS.get(head), entry::DONE, "the answer was written");
     load(unit_place(vcpu, 0))
 }
@@ -202,7 +277,9 @@ fn answer<const WORDS: usize>(vcpu: u64) -> [[u8; 8]; WORDS] {
 /// A command to a disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Command<'a> {
-    /// The disk.
+    /// The adapter of the disk, and its number there.
+    pub(crate) adapter: usize,
+    /// See `adapter`.
     pub(crate) target: u64,
     /// What it is to do.
     pub(crate) cdb: &'a [u8],
@@ -254,7 +331,7 @@ impl Command<'_> {
                 all[..in_unit].iter().for_each(|piece| put(&descriptor(*piece)));
             }
         }
-        send(vcpu, slot, &unit);
+        send(self.adapter, vcpu, slot, &unit);
     }
 }
 
@@ -288,7 +365,7 @@ const TAG: u64 = 0x7A61 << 48;
 pub(crate) fn command(vcpu: u64, command: Command<'_>) -> Answer {
     let tag = TAG | vcpu;
     command.send(vcpu, 0, tag);
-    parse(&answer(vcpu), tag)
+    parse(&answer(command.adapter, vcpu), tag)
 }
 
 /// A vCPU's commands, of which up to `depth` are under way.
@@ -297,6 +374,8 @@ pub(crate) fn command(vcpu: u64, command: Command<'_>) -> Answer {
 /// and reads those of its own.
 pub(crate) struct Flight {
     vcpu: u64,
+    /// The one that it uses.
+    pub(crate) adapter: usize,
     depth: u64,
     sent: u64,
     taken: u64,
@@ -304,9 +383,9 @@ pub(crate) struct Flight {
 
 impl Flight {
     /// Of a vCPU, none yet.
-    pub(crate) const fn new(vcpu: u64, depth: u64) -> Self {
+    pub(crate) fn new(vcpu: u64, depth: u64) -> Self {
         assert!(vcpu < VCPUS_MAX && depth >= 1 && depth <= DEPTH_MAX);
-        Self { vcpu, depth, sent: 0, taken: 0 }
+        Self { vcpu, adapter: adapter_of(vcpu), depth, sent: 0, taken: 0 }
     }
 
     /// The slot of the next command. If it has one under way, that is awaited, and has to be well.
@@ -361,9 +440,9 @@ impl Flight {
         state.store(0, Relaxed);
     }
 
-    /// Takes an answer, whosever it is.
+    /// Takes an answer of the adapter, whosever it is.
     fn take(&mut self) {
-        let [head, rest] = take();
+        let [head, rest] = take(self.adapter);
         assert_eq!(entry::STATUS.get(head), entry::DONE, "the answer was written");
         let tag = u64::from_ne_bytes(rest.to_be_bytes());
         let (vcpu, slot) = ((tag >> 40 & 0xFF) as usize, (tag >> 32 & 0xFF) as usize);

@@ -1,14 +1,14 @@
-//! disk: talks to its virtual SCSI adapter as a driver does, moves random runs of blocks with all of its vCPUs,
-//! and checks every byte that it reads.
+//! disk: talks to its virtual SCSI adapters as a driver does, moves random runs of blocks with all of its vCPUs,
+//! and checks every byte that it reads. vCPUs take adapters in turn; of each adapter the payload uses the first disk.
 //!
 //! | argument | what it does |
 //! |---|---|
 //! | `rounds=N` | each vCPU sends so many commands that move blocks; 200 without it |
 //! | `seed=N` | which ones |
 //! | `blocks=N` | they move so many blocks each, and not a random number of them |
-//! | `interrupts=on` | it lets the adapter interrupt, and counts that |
+//! | `interrupts=on` | it lets each adapter interrupt the first vCPU, and counts that |
 //! | `bad=on` | it sends what is wrong too, and checks that it is refused |
-//! | `pattern=N` | at first the disk holds the pattern with this number, and zeros without it |
+//! | `pattern=N` | at first each disk holds the pattern with this number, and zeros without it |
 //! | `measure=BYTES` | instead of all that: each vCPU makes `rounds` requests of so many bytes, in one piece each, in region 1 |
 //!
 //! and with `measure`
@@ -36,8 +36,8 @@ mod wrong;
 
 #[cfg(target_os = "none")]
 mod payload {
-    use core::sync::atomic::AtomicU64;
     use core::sync::atomic::Ordering::SeqCst;
+    use core::sync::atomic::{AtomicBool, AtomicU64};
 
     use arch::interrupt::Vector;
     use arch::papr::{Hypercall, rtas};
@@ -45,17 +45,18 @@ mod payload {
     use rt::random::Numbers;
 
     use crate::adapter::{
-        BLOCK_BYTES, BUFFER_BYTES, Command, DEPTH_MAX, Direction, PIECES_MAX, SOURCE, VCPUS_MAX,
-        buffer, command, load, moves, open, shared, signal,
+        ADAPTERS_MAX, BLOCK_BYTES, BUFFER_BYTES, Command, DEPTH_MAX, Direction, PIECES_MAX,
+        VCPUS_MAX, adapter_of, adapters, buffer, command, is_source, load, moves, open, shared,
+        signal, source,
     };
     use crate::measure::{self, Requests};
     use crate::wrong;
 
     rt::main!(disk);
 
-    /// Blocks for which there is a note of what was written to them last.
+    /// Blocks for which there is a note of what was written to them last: of all disks.
     const BLOCKS_MAX: u64 = 1 << 16;
-    /// The first disk.
+    /// The first disk of each adapter.
     pub(crate) const TARGET: u64 = 0;
 
     static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
@@ -63,10 +64,16 @@ mod payload {
     static ROUNDS: AtomicU64 = AtomicU64::new(0);
     static SEED: AtomicU64 = AtomicU64::new(0);
     static PATTERN: AtomicU64 = AtomicU64::new(0);
-    /// Blocks of the disk, and how many a command moves, or 0.
-    static BLOCKS: AtomicU64 = AtomicU64::new(0);
+    /// How many blocks a command moves, or 0.
     static AT_A_TIME: AtomicU64 = AtomicU64::new(0);
-    static IS_WRITABLE: AtomicU64 = AtomicU64::new(0);
+    /// By adapter.
+    static DISKS: [Disk; ADAPTERS_MAX] = [const {
+        Disk {
+            blocks: AtomicU64::new(0),
+            notes: AtomicU64::new(0),
+            is_writable: AtomicBool::new(false),
+        }
+    }; _];
     /// Blocks that were read and written, and words that were wrong.
     static READ: AtomicU64 = AtomicU64::new(0);
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
@@ -74,10 +81,18 @@ mod payload {
     /// What was written to each block last: the number of the command, or 0.
     static LAST: [AtomicU64; BLOCKS_MAX as usize] = [const { AtomicU64::new(0) }; _];
 
-    /// An interrupt of the adapter: nothing but to count it, as every vCPU looks for its own answers.
+    /// A disk.
+    struct Disk {
+        blocks: AtomicU64,
+        /// Where [`LAST`] has its first block.
+        notes: AtomicU64,
+        is_writable: AtomicBool,
+    }
+
+    /// An interrupt of an adapter: nothing but to count it, as every vCPU looks for its own answers.
     fn interrupted(_: &mut rt::Frame) {
         let (_, [xirr, ..]) = rt::hypercall_outputs(Hypercall::Xirr as u64, [0; 4]);
-        INTERRUPTS.fetch_add(u64::from(xirr & 0xFF_FFFF == u64::from(SOURCE)), SeqCst);
+        INTERRUPTS.fetch_add(u64::from(is_source(xirr as u32 & 0xFF_FFFF)), SeqCst);
         rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
     }
 
@@ -86,20 +101,34 @@ mod payload {
         assert!(u64::from(vcpus) <= VCPUS_MAX, "no more than {VCPUS_MAX} vCPUs");
         let depth = amount(partition, "depth", 1);
         assert!((1..=DEPTH_MAX).contains(&depth), "depth={depth}: 1 to {DEPTH_MAX} are allowed");
-        open(vcpus.into(), depth);
-        let (blocks, is_writable) = look();
-        assert!(blocks <= BLOCKS_MAX, "no disk of more than {BLOCKS_MAX} blocks");
+        open(partition, depth);
+        let mut all = 0;
+        for (adapter, disk) in DISKS[..adapters()].iter().enumerate() {
+            let (blocks, is_writable) = look(adapter);
+            disk.blocks.store(blocks, SeqCst);
+            disk.notes.store(all, SeqCst);
+            disk.is_writable.store(is_writable, SeqCst);
+            all += blocks;
+        }
+        assert!(all <= BLOCKS_MAX, "no disks of more than {BLOCKS_MAX} blocks in all");
         let on = |name| partition.argument(name) == Some("on");
         if on("interrupts") {
             rt::on_interrupt(Vector::External, interrupted);
             rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
-            assert_eq!(rt::rtas_call(rtas::SET_XIVE, &[SOURCE, 0, 5]), [rtas::SUCCESS]);
-            assert_eq!(rt::rtas_call(rtas::GET_XIVE, &[SOURCE]), [rtas::SUCCESS, 0, 5]);
-            signal(true);
+            for adapter in 0..adapters() {
+                let source = source(adapter);
+                assert_eq!(rt::rtas_call(rtas::SET_XIVE, &[source, 0, 5]), [rtas::SUCCESS]);
+                assert_eq!(rt::rtas_call(rtas::GET_XIVE, &[source]), [rtas::SUCCESS, 0, 5]);
+                signal(adapter, true);
+            }
             rt::allow_interrupts(true);
         }
         if on("bad") {
-            wrong::send(TARGET, blocks, is_writable);
+            for (adapter, disk) in DISKS[..adapters()].iter().enumerate() {
+                let (blocks, is_writable) = (&disk.blocks, &disk.is_writable);
+                wrong::send(adapter, TARGET, blocks.load(SeqCst), is_writable.load(SeqCst));
+            }
+            wrong::send_across(TARGET);
         }
         for (place, value) in [
             (&VCPUS, u64::from(vcpus)),
@@ -107,8 +136,6 @@ mod payload {
             (&SEED, partition.number("seed", 1)),
             (&PATTERN, partition.number("pattern", 0)),
             (&AT_A_TIME, partition.number("blocks", 0)),
-            (&BLOCKS, blocks),
-            (&IS_WRITABLE, u64::from(is_writable)),
         ] {
             place.store(value, SeqCst);
         }
@@ -128,7 +155,6 @@ mod payload {
                     rounds: ROUNDS.load(SeqCst),
                     seed: SEED.load(SeqCst),
                     work: amount(partition, "work", 0),
-                    blocks,
                 },
             );
             return;
@@ -146,8 +172,12 @@ mod payload {
             }
         }
         // Whatever was written last is there.
-        for first in (0..blocks).step_by((BUFFER_BYTES / BLOCK_BYTES) as usize) {
-            read(0, first, (BUFFER_BYTES / BLOCK_BYTES).min(blocks - first), &mut Numbers::new(0));
+        for (adapter, disk) in DISKS[..adapters()].iter().enumerate() {
+            let (blocks, most) = (disk.blocks.load(SeqCst), BUFFER_BYTES / BLOCK_BYTES);
+            for first in (0..blocks).step_by(most as usize) {
+                let runs = Runs { vcpu: 0, adapter };
+                runs.read(first, most.min(blocks - first), &mut Numbers::new(0));
+            }
         }
         let kib = |blocks: &AtomicU64| blocks.load(SeqCst) * BLOCK_BYTES / 1024;
         rt::println!(
@@ -162,15 +192,17 @@ mod payload {
         }
     }
 
-    /// What the disk says of itself: how many blocks it has, and whether it may be written to.
-    fn look() -> (u64, bool) {
+    /// What the disk of an adapter says of itself: how many blocks it has, and whether it may be written to.
+    fn look(adapter: usize) -> (u64, bool) {
         let ask = |cdb: &[u8], bytes| {
             let pieces = [(buffer(0), bytes)];
             let direction = Direction::In;
-            let answer = command(0, Command { target: TARGET, cdb, direction, pieces: &pieces });
+            let asked = Command { adapter, target: TARGET, cdb, direction, pieces: &pieces };
+            let answer = command(0, asked);
             assert_eq!(answer.sense, None, "{cdb:x?}");
         };
-        let ready = Command { target: TARGET, cdb: &[0; 6], direction: Direction::In, pieces: &[] };
+        let (cdb, direction) = (&[0; 6], Direction::In);
+        let ready = Command { adapter, target: TARGET, cdb, direction, pieces: &[] };
         assert_eq!(command(0, ready).sense, None, "TEST UNIT READY");
         ask(&[operation::INQUIRY, 0, 0, 0, 36, 0], 36);
         let [head, vendor, ..]: [[u8; 8]; 4] = load(buffer(0));
@@ -191,10 +223,20 @@ mod payload {
         })
     }
 
+    /// A vCPU's part of the disk behind its adapter: the first block, and the first of the next part.
+    pub(crate) fn part(vcpu: u64, vcpus: u64) -> (u64, u64) {
+        let (adapter, adapters) = (adapter_of(vcpu), adapters() as u64);
+        let (place, all) = (vcpu / adapters, (vcpus - adapter as u64).div_ceil(adapters));
+        let blocks = DISKS[adapter].blocks.load(SeqCst);
+        (place * blocks / all, (place + 1) * blocks / all)
+    }
+
     /// What a vCPU does: it has a part of the disk, and moves runs of blocks there.
     fn work(number: u32) {
-        let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
-        let (begin, end) = (vcpu * blocks / vcpus, (vcpu + 1) * blocks / vcpus);
+        let vcpu = u64::from(number);
+        let runs = Runs { vcpu, adapter: adapter_of(vcpu) };
+        let (begin, end) = part(vcpu, VCPUS.load(SeqCst));
+        let is_writable = DISKS[runs.adapter].is_writable.load(SeqCst);
         let mut random = Numbers::new(SEED.load(SeqCst) + vcpu);
         for round in 1..=ROUNDS.load(SeqCst) {
             let most = (end - begin).min(BUFFER_BYTES / BLOCK_BYTES);
@@ -203,10 +245,10 @@ mod payload {
                 fixed => fixed.min(most),
             };
             let first = begin + random.below(end - begin - count + 1);
-            if IS_WRITABLE.load(SeqCst) != 0 && random.below(2) == 0 {
-                write(vcpu, first, count, round, &mut random);
+            if is_writable && random.below(2) == 0 {
+                runs.write(first, count, round, &mut random);
             } else {
-                read(vcpu, first, count, &mut random);
+                runs.read(first, count, &mut random);
             }
         }
     }
@@ -220,53 +262,70 @@ mod payload {
         }
     }
 
-    fn write(vcpu: u64, first: u64, count: u64, number: u64, random: &mut Numbers) {
-        let first_word = first * BLOCK_BYTES / 8;
-        for index in 0..count * BLOCK_BYTES / 8 {
-            shared(buffer(vcpu) + 8 * index).store(word(first_word + index, number), SeqCst);
-        }
-        send(vcpu, Direction::Out, first, count, random);
-        for block in first..first + count {
-            LAST[block as usize].store(number, SeqCst);
-        }
-        WRITTEN.fetch_add(count, SeqCst);
+    /// Runs of blocks that a vCPU moves, of the disk behind an adapter.
+    #[derive(Clone, Copy)]
+    struct Runs {
+        vcpu: u64,
+        adapter: usize,
     }
 
-    fn read(vcpu: u64, first: u64, count: u64, random: &mut Numbers) {
-        let words = count * BLOCK_BYTES / 8;
-        for index in 0..words {
-            shared(buffer(vcpu) + 8 * index).store(u64::MAX, SeqCst);
+    impl Runs {
+        /// The note of what was written last to a block.
+        fn last(self, block: u64) -> &'static AtomicU64 {
+            &LAST[(DISKS[self.adapter].notes.load(SeqCst) + block) as usize]
         }
-        send(vcpu, Direction::In, first, count, random);
-        let mut wrong = 0;
-        for index in 0..words {
-            let place = first * BLOCK_BYTES / 8 + index;
-            let block = place * 8 / BLOCK_BYTES;
-            let expected = word(place, LAST[block as usize].load(SeqCst));
-            wrong += u64::from(shared(buffer(vcpu) + 8 * index).load(SeqCst) != expected);
-        }
-        WRONG.fetch_add(wrong, SeqCst);
-        READ.fetch_add(count, SeqCst);
-    }
 
-    /// Moves blocks by way of a random number of pieces, which may have any length.
-    fn send(vcpu: u64, direction: Direction, first: u64, count: u64, random: &mut Numbers) {
-        let mut pieces = [(0, 0); PIECES_MAX];
-        let (mut used, mut at, all) = (0, 0, count * BLOCK_BYTES);
-        let most = 1 + random.below(PIECES_MAX as u64) as usize;
-        while at < all {
-            let bytes = match used + 1 == most {
-                true => all - at,
-                false => 1 + random.below((all - at).min(2 * all / most as u64 + 1)),
-            };
-            pieces[used] = (buffer(vcpu) + at, bytes);
-            at += bytes;
-            used += 1;
+        fn write(self, first: u64, count: u64, number: u64, random: &mut Numbers) {
+            let first_word = first * BLOCK_BYTES / 8;
+            for index in 0..count * BLOCK_BYTES / 8 {
+                let value = word(first_word + index, number);
+                shared(buffer(self.vcpu) + 8 * index).store(value, SeqCst);
+            }
+            self.send(Direction::Out, first, count, random);
+            for block in first..first + count {
+                self.last(block).store(number, SeqCst);
+            }
+            WRITTEN.fetch_add(count, SeqCst);
         }
-        let cdb = moves(direction, first, count);
-        let pieces = &pieces[..used];
-        let answer = command(vcpu, Command { target: TARGET, cdb: &cdb, direction, pieces });
-        assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
+
+        fn read(self, first: u64, count: u64, random: &mut Numbers) {
+            let words = count * BLOCK_BYTES / 8;
+            for index in 0..words {
+                shared(buffer(self.vcpu) + 8 * index).store(u64::MAX, SeqCst);
+            }
+            self.send(Direction::In, first, count, random);
+            let mut wrong = 0;
+            for index in 0..words {
+                let place = first * BLOCK_BYTES / 8 + index;
+                let block = place * 8 / BLOCK_BYTES;
+                let expected = word(place, self.last(block).load(SeqCst));
+                let found = shared(buffer(self.vcpu) + 8 * index).load(SeqCst);
+                wrong += u64::from(found != expected);
+            }
+            WRONG.fetch_add(wrong, SeqCst);
+            READ.fetch_add(count, SeqCst);
+        }
+
+        /// Moves blocks by way of a random number of pieces, which may have any length.
+        fn send(self, direction: Direction, first: u64, count: u64, random: &mut Numbers) {
+            let mut pieces = [(0, 0); PIECES_MAX];
+            let (mut used, mut at, all) = (0, 0, count * BLOCK_BYTES);
+            let most = 1 + random.below(PIECES_MAX as u64) as usize;
+            while at < all {
+                let bytes = match used + 1 == most {
+                    true => all - at,
+                    false => 1 + random.below((all - at).min(2 * all / most as u64 + 1)),
+                };
+                pieces[used] = (buffer(self.vcpu) + at, bytes);
+                at += bytes;
+                used += 1;
+            }
+            let cdb = moves(direction, first, count);
+            let (adapter, pieces) = (self.adapter, &pieces[..used]);
+            let asked = Command { adapter, target: TARGET, cdb: &cdb, direction, pieces };
+            let answer = command(self.vcpu, asked);
+            assert_eq!((answer.sense, answer.residual), (None, (0, 0, 0)), "{cdb:x?}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is measured: requests of one size, each vCPU's in its own part of the disk.
+//! What is measured: requests of one size, each vCPU's in its own part of the disk behind its adapter.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -8,10 +8,10 @@ use rt::pace::{Pace, work};
 use rt::random::Numbers;
 
 use crate::adapter::{
-    Alone, BLOCK_BYTES, Command, DEPTH_MAX, Direction, Flight, VCPUS_MAX, buffer, command, moves,
-    shared, show_more,
+    Alone, BLOCK_BYTES, Command, DEPTH_MAX, Direction, Flight, VCPUS_MAX, adapter_of, buffer,
+    command, moves, shared, show_more,
 };
-use crate::payload::{TARGET, word};
+use crate::payload::{TARGET, part, word};
 
 /// The region that is measured, and requests of each vCPU before it.
 const REGION: Region = Region::new(1).expect("a region number");
@@ -37,8 +37,6 @@ pub(crate) struct Requests {
     pub(crate) seed: u64,
     /// Rounds of work before one.
     pub(crate) work: u64,
-    /// Blocks of the disk.
-    pub(crate) blocks: u64,
 }
 
 /// They, for all vCPUs to see.
@@ -49,7 +47,6 @@ static IS_SEQUENTIAL: AtomicU64 = AtomicU64::new(0);
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 static SEED: AtomicU64 = AtomicU64::new(0);
 static WORK: AtomicU64 = AtomicU64::new(0);
-static BLOCKS: AtomicU64 = AtomicU64::new(0);
 /// vCPUs, and where their buffers begin in the window.
 static VCPUS: AtomicU64 = AtomicU64::new(0);
 static BUFFERS: AtomicU64 = AtomicU64::new(0);
@@ -112,7 +109,6 @@ pub(crate) fn all(partition: rt::Partition, requests: Requests) {
         (&ROUNDS, rounds),
         (&SEED, requests.seed),
         (&WORK, requests.work),
-        (&BLOCKS, requests.blocks),
         (&VCPUS, vcpus.into()),
         (&BUFFERS, show_more(memory)),
     ] {
@@ -151,8 +147,8 @@ fn check_written(vcpu: u64, bytes: u64) {
     let first = PLACES[vcpu as usize][slot as usize].load(SeqCst);
     let cdb = moves(Direction::In, first, bytes / BLOCK_BYTES);
     let pieces = &[(buffer(0), bytes)];
-    let answer =
-        command(0, Command { target: TARGET, cdb: &cdb, direction: Direction::In, pieces });
+    let (adapter, direction) = (adapter_of(vcpu), Direction::In);
+    let answer = command(0, Command { adapter, target: TARGET, cdb: &cdb, direction, pieces });
     assert_eq!(answer.sense, None, "{cdb:x?}");
     let read = [0, bytes - 8].map(|offset| shared(buffer(0) + offset).load(SeqCst));
     assert_eq!(read, [written(vcpu, slot); 2], "vCPU {vcpu}");
@@ -162,10 +158,10 @@ fn check_written(vcpu: u64, bytes: u64) {
 /// has done goes on until then, so that the last one is no less disturbed. It takes an answer for each command that it
 /// sends: the last one would else wait for answers that lie behind those, until there are `depth` of them.
 fn one(number: u32) {
-    let (vcpu, vcpus, blocks) = (u64::from(number), VCPUS.load(SeqCst), BLOCKS.load(SeqCst));
+    let (vcpu, vcpus) = (u64::from(number), VCPUS.load(SeqCst));
     let (bytes, depth, rounds) = (BYTES.load(SeqCst), DEPTH.load(SeqCst), ROUNDS.load(SeqCst));
     let count = bytes / BLOCK_BYTES;
-    let (begin, end) = (vcpu * blocks / vcpus, (vcpu + 1) * blocks / vcpus);
+    let (begin, end) = part(vcpu, vcpus);
     assert!(count <= end - begin, "a larger disk");
     let direction = if WRITES.load(SeqCst) == 0 { Direction::In } else { Direction::Out };
     let is_sequential = IS_SEQUENTIAL.load(SeqCst) != 0;
@@ -181,7 +177,10 @@ fn one(number: u32) {
         let slot = flight.slot();
         let pieces = &[(window + buffers.offset(vcpu, slot), bytes)];
         let cdb = moves(direction, first, count);
-        flight.send(slot, &Command { target: TARGET, cdb: &cdb, direction, pieces });
+        flight.send(
+            slot,
+            &Command { adapter: flight.adapter, target: TARGET, cdb: &cdb, direction, pieces },
+        );
         PLACES[vcpu as usize][slot as usize].store(first, Relaxed);
         LAST[vcpu as usize].0.store(slot, Relaxed);
     };

@@ -48,7 +48,7 @@ pub use self::{
         hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_outputs, power_off,
     },
     interrupt::{Frame, Handler, allow_interrupts, data_fault, on_interrupt},
-    partition::{Partition, StopState},
+    partition::{Partition, ScsiAdapter, StopState},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     time::{set_decrementer, timebase},

@@ -4,7 +4,7 @@ use core::str::FromStr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arch::features::{self, guest_stop};
-use dtoolkit::fdt::Fdt;
+use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
 
 /// The partition, as its device tree describes it.
@@ -13,6 +13,17 @@ pub struct Partition {
     tree: Fdt<'static>,
     /// Where the second file begins and ends. Looked up once: whoever walks its memory asks often.
     initrd: Option<[u64; 2]>,
+}
+
+/// A virtual SCSI adapter.
+#[derive(Clone, Copy, Debug)]
+pub struct ScsiAdapter {
+    /// Its unit address.
+    pub unit: u32,
+    /// The number of its interrupt source.
+    pub source: u32,
+    /// The number of the window through which it sees the memory (LIOBN).
+    pub window: u32,
 }
 
 /// A state of the feature `guest-stop`.
@@ -58,6 +69,27 @@ impl Partition {
     pub fn vcpus(&self) -> u32 {
         let cpus = self.tree.find_node("/cpus");
         cpus.map_or(0, |node| node.children().count() as u32)
+    }
+
+    /// One of its virtual SCSI adapters, in the tree's order, if it has so many.
+    ///
+    /// # Panics
+    /// If its node does not say what PAPR wants.
+    #[must_use]
+    pub fn scsi_adapter(&self, index: usize) -> Option<ScsiAdapter> {
+        let devices = self.tree.find_node("/vdevice")?;
+        let is_adapter = |node: &FdtNode<'_>| {
+            let property = node.property("compatible");
+            property.is_some_and(|property| property.value() == b"IBM,v-scsi\0")
+        };
+        let node = devices.children().filter(is_adapter).nth(index)?;
+        let first = |name| {
+            let property = node.property(name);
+            let cell = property.and_then(|property| property.value().first_chunk().copied());
+            u32::from_be_bytes(cell.expect("PAPR: an adapter's node has `reg` and its kin"))
+        };
+        let [unit, source, window] = ["reg", "interrupts", "ibm,my-dma-window"].map(first);
+        Some(ScsiAdapter { unit, source, window })
     }
 
     /// Whether a hashed page table translates for it, and not trees of its own: `ibm,architecture-vec-5`.

@@ -16,9 +16,8 @@ use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
 use crate::devices::Devices;
-use crate::devices::adapter::{self, Adapter};
+use crate::devices::adapter::Adapter;
 use crate::devices::disk::Disk;
-use crate::devices::tce::Window;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
@@ -152,19 +151,18 @@ where
             partition.on_demand |= Facility::Pm.bit();
         }
         if let Some(bytes) = description.dma_window {
-            let window = Window::new(u64::from(bytes), *memory_bytes);
-            let disks = description.disks.iter().map(|disk| Disk {
-                range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
-                is_writable: disk.is_writable,
+            let adapters = (0..description.adapters()).map(|number| {
+                let its = description.disks.iter().filter(|disk| disk.adapter == number);
+                let disks = its.map(|disk| Disk {
+                    range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
+                    is_writable: disk.is_writable,
+                });
+                Adapter::new(number, disks.collect(), description.vcpus as usize)
             });
-            let has_disks = !description.disks.is_empty();
-            let adapter =
-                has_disks.then(|| Adapter::new(disks.collect(), description.vcpus as usize));
-            if has_disks {
-                partition.sources.add(adapter::SOURCE);
-            }
-            let window = window.map_err(|error| failed(&error))?;
-            partition.devices = Some(Arc::new(Devices { window, adapter }));
+            let adapters: Vec<_> = adapters.collect();
+            adapters.iter().for_each(|adapter| partition.sources.add(adapter.source()));
+            let devices = Devices::new(adapters, u64::from(bytes), *memory_bytes);
+            partition.devices = Some(Arc::new(devices.map_err(|error| failed(&error))?));
         }
         if !firmware.withholds_facilities() {
             partition.from_start = partition.on_demand;
@@ -229,7 +227,7 @@ where
     console.set_shared(partitions.len() > 1 || bundle.console.is_some());
     for partition in &partitions {
         let window = partition.devices.as_ref().map_or_else(String::new, |devices| {
-            alloc::format!(", its device window's table {} bytes", devices.window.table_bytes())
+            alloc::format!(", its device window's table {} bytes", devices.table_bytes())
         });
         console.line(
             hal,

@@ -26,7 +26,7 @@ use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
 use crate::partition_file::{
-    FeaturesTable, PolicyTable, blank_disk, dma_window, positive, read_machine, read_payload,
+    FeaturesTable, PolicyTable, blank_disks, dma_window, positive, read_machine, read_payload,
     slice, translation, window_for,
 };
 use crate::payload::Payload;
@@ -124,6 +124,8 @@ struct VariantTable {
     dma_window: Option<Spanned<Size>>,
     /// Of the partition that the experiment is named after: a blank disk, which it may write to.
     disk: Option<Spanned<Size>>,
+    /// Its virtual SCSI adapters, each with such a disk; one if it does not say so.
+    adapters: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
     #[serde(default)]
     features: FeaturesTable,
@@ -149,6 +151,7 @@ impl VariantTable {
             ("slice_us", self.slice_us.is_some()),
             ("dma_window", self.dma_window.is_some()),
             ("disk", self.disk.is_some()),
+            ("adapters", self.adapters.is_some()),
             ("features", self.features != FeaturesTable::default()),
             ("policy", self.policy != PolicyTable::default()),
             ("partner", !self.partner.is_empty()),
@@ -280,8 +283,7 @@ impl FirstPartition<'_> {
         let name = variant.name.get_ref();
         let first = self.partition(file, self.name, name, &variant.arguments, table.span())?;
         let vcpus = positive(file, variant.vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
-        let disks: Vec<_> =
-            variant.disk.iter().map(|size| blank_disk(file, size)).collect::<Result<_, _>>()?;
+        let disks = blank_disks(file, variant.disk.as_ref(), variant.adapters.as_ref())?;
         let dma_window = window_for(dma_window(file, variant.dma_window.as_ref())?, &disks);
         let guest_stop = variant.features.guest_stop(file)?;
         let translation = translation(file, variant.translation.as_ref())?;

@@ -67,6 +67,7 @@ impl StepsTable {
                 slice_us: None,
                 dma_window: None,
                 disk: None,
+                adapters: None,
                 features: FeaturesTable::default(),
                 region: None,
                 expect: self.expect.clone(),

@@ -1,4 +1,4 @@
-//! A window through which a partition's devices see its memory: a translation control entry for each of its pages.
+//! A window through which a partition's device sees its memory: a translation control entry for each of its pages.
 //!
 //! The table is the hypervisor's, made with the partition and never larger: no hypercall asks for memory. What
 //! an entry may name is checked as it is put there ([`Window::check`]); a partition's memory does not change
@@ -27,7 +27,7 @@ pub struct NoMemory;
 
 impl core::fmt::Display for NoMemory {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("no memory is left for the table of its device window")
+        f.write_str("no memory is left for the tables of its device windows")
     }
 }
 

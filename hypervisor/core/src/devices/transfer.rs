@@ -29,7 +29,9 @@ pub struct Transfer {
     pub answer: u64,
     /// Whose it is.
     pub tag: Tag,
-    /// The conversation that it belongs to.
+    /// The number of the adapter that it was sent to, and the conversation that it belongs to.
+    pub adapter: usize,
+    /// See `adapter`.
     pub conversation: u64,
     /// The disk's number.
     pub target: usize,
@@ -87,6 +89,7 @@ impl Transfer {
             unit: [0; UNIT_BYTES_MAX],
             answer: 0,
             tag: [0; 8],
+            adapter: 0,
             conversation: 0,
             target: 0,
             writes: false,

@@ -5,6 +5,7 @@ use core::cell::Cell;
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::devices::dma::Dma;
+use crate::devices::tce::Window;
 use crate::guest_memory::given::Given;
 use crate::guest_memory::unlocked::Unlocked;
 use crate::hal::Hal;
@@ -56,8 +57,8 @@ impl<H: Hal> Caller<'_, H> {
         act(Unlocked { hal: self.hal, given: self.given, give: &give, gave: Cell::new(0) })
     }
 
-    /// Lends it as devices see it.
-    pub(crate) fn dma<R>(&self, devices: &Devices, act: impl FnOnce(&Dma<'_, H>) -> R) -> R {
-        self.memory(|memory| act(&Dma { memory, window: &devices.window }))
+    /// Lends what a device sees of it.
+    pub(crate) fn dma<R>(&self, window: &Window, act: impl FnOnce(&Dma<'_, H>) -> R) -> R {
+        self.memory(|memory| act(&Dma { memory, window }))
     }
 }

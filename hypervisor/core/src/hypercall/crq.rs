@@ -1,4 +1,5 @@
-//! H_REG_CRQ, H_FREE_CRQ, H_VIO_SIGNAL, H_SEND_CRQ and H_ENABLE_CRQ: the queues of a partition's virtual SCSI adapter.
+//! H_REG_CRQ, H_FREE_CRQ, H_VIO_SIGNAL, H_SEND_CRQ and H_ENABLE_CRQ: the queues of a partition's virtual SCSI
+//! adapters.
 
 use core::cell::{Cell, RefCell};
 
@@ -7,11 +8,12 @@ use arch::papr::status::{H_BUSY, H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 use arch::vscsi::QUEUE_LOG2;
 
 use super::caller::Caller;
-use super::interrupts::{answer, present};
+use super::interrupts::{answer, present_adapter};
 use super::{Answer, Guest, refused, too_late};
 use crate::devices::Devices;
-use crate::devices::adapter::{Adapter, QueueError, Sent, Task, UNIT};
+use crate::devices::adapter::{Adapter, QueueError, Sent, Task};
 use crate::devices::dma::Dma;
+use crate::devices::tce::Window;
 use crate::devices::transfer::{Pending, Transfer};
 use crate::guest_memory::AccessError;
 use crate::guest_memory::given::Given;
@@ -26,13 +28,11 @@ pub(super) fn call<H: Hal>(
     call: Hypercall,
     [unit, first, second]: [u64; 3],
 ) -> Answer {
-    let adapter = devices.adapter.as_ref();
-    let Some(adapter) = adapter.filter(|_| unit == UNIT.into()) else {
-        return Answer::Status(H_PARAMETER);
-    };
+    let Some(adapter) = devices.adapter(unit) else { return Answer::Status(H_PARAMETER) };
+    let window = devices.window_of(adapter);
     let status = match (call, first) {
         (Hypercall::RegCrq, address) => {
-            let is_in_window = devices.window.pages(address, second >> QUEUE_LOG2).is_some();
+            let is_in_window = window.pages(address, second >> QUEUE_LOG2).is_some();
             match adapter.register(address, second, is_in_window) {
                 Ok(()) => H_SUCCESS,
                 Err(QueueError::NoPlace) => H_PARAMETER,
@@ -51,7 +51,7 @@ pub(super) fn call<H: Hal>(
             H_SUCCESS
         }
         (Hypercall::EnableCrq, _) => H_SUCCESS,
-        (Hypercall::SendCrq, head) => return send(caller, devices, adapter, [head, second]),
+        (Hypercall::SendCrq, head) => return send(caller, window, adapter, [head, second]),
         _ => H_PARAMETER,
     };
     Answer::Status(status)
@@ -60,14 +60,14 @@ pub(super) fn call<H: Hal>(
 /// Sends a message, and moves pieces of what it asks for until the vCPU has to leave; at least one.
 fn send<H: Hal>(
     caller: &Caller<'_, H>,
-    devices: &Devices,
+    window: &Window,
     adapter: &Adapter,
     message: [u64; 2],
 ) -> Answer {
     let mut transfer = Transfer::nothing(caller.vcpu);
     // All windows of it in one piece of work.
     let maps = caller.hal.maps();
-    let sent = caller.dma(devices, |dma| {
+    let sent = caller.dma(window, |dma| {
         let sent = adapter.send(dma, message, &mut transfer)?;
         if sent != Sent::Moves {
             return Ok(sent);
@@ -87,7 +87,7 @@ fn send<H: Hal>(
     drop(maps);
     match sent {
         Ok(Sent::Done { interrupts: false }) => Answer::Status(H_SUCCESS),
-        Ok(Sent::Done { interrupts: true }) => caller.locked(interrupted),
+        Ok(Sent::Done { interrupts: true }) => caller.locked(|guest| interrupted(guest, adapter)),
         Ok(Sent::Moves) => {
             let pending = Pending::of(transfer);
             caller.locked(|guest| guest.partition.vcpus[guest.vcpu].transfer = Some(pending));
@@ -103,7 +103,7 @@ fn send<H: Hal>(
                     }
                     forget_resting(guest, adapter);
                     (!adapter.is_forgetting())
-                        .then(|| manages(guest, caller.given, devices, adapter, &task))
+                        .then(|| manages(guest, caller.given, window, adapter, &task))
                 });
                 // Who moves data has not locked the partition, or locks it for a moment, and stops behind a piece.
                 match answer {
@@ -132,12 +132,12 @@ fn forget_resting<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) {
 fn manages<H: Hal>(
     guest: &mut Guest<'_, H>,
     given: &Given,
-    devices: &Devices,
+    window: &Window,
     adapter: &Adapter,
     task: &Task,
 ) -> Answer {
-    match locked_dma(guest, given, devices, |dma| adapter.manages(dma, task)) {
-        Ok(_) => interrupted(guest),
+    match locked_dma(guest, given, window, |dma| adapter.manages(dma, task)) {
+        Ok(_) => interrupted(guest, adapter),
         Err(error) => refused(error),
     }
 }
@@ -150,9 +150,10 @@ pub(crate) fn go_on<H: Hal>(
     caller: &Caller<'_, H>,
     transfer: &mut Transfer,
 ) -> Result<bool, AccessError> {
-    match caller.devices.and_then(|devices| Some((devices, devices.adapter.as_ref()?))) {
+    let devices = caller.devices;
+    match devices.and_then(|devices| Some((devices, devices.adapters().get(transfer.adapter)?))) {
         Some((devices, adapter)) if adapter.is_waited_for(transfer) => {
-            caller.dma(devices, |dma| adapter.go_on(dma, transfer))
+            caller.dma(devices.window_of(adapter), |dma| adapter.go_on(dma, transfer))
         }
         _ => Ok(true),
     }
@@ -170,7 +171,7 @@ pub(crate) fn went_on<H: Hal>(
     mut transfer: Transfer,
     all: bool,
 ) -> Result<(), AccessError> {
-    let Some(adapter) = &devices.adapter else { return Ok(()) };
+    let Some(adapter) = devices.adapters().get(transfer.adapter) else { return Ok(()) };
     let pending = &mut guest.partition.vcpus[guest.vcpu].transfer;
     match pending {
         None => adapter.end(guest.vcpu),
@@ -178,8 +179,9 @@ pub(crate) fn went_on<H: Hal>(
         Some(_) => {
             *pending = None;
             if adapter.is_waited_for(&transfer) {
-                locked_dma(guest, given, devices, |dma| adapter.finish(dma, &mut transfer))?;
-                present(guest);
+                let window = devices.window_of(adapter);
+                locked_dma(guest, given, window, |dma| adapter.finish(dma, &mut transfer))?;
+                present_adapter(guest, adapter);
             } else {
                 adapter.end(guest.vcpu);
             }
@@ -188,22 +190,22 @@ pub(crate) fn went_on<H: Hal>(
     Ok(())
 }
 
-/// Lends the memory as devices see it, of a partition that is locked.
+/// Lends what a device sees of the memory of a partition that is locked.
 fn locked_dma<H: Hal, R>(
     guest: &mut Guest<'_, H>,
     given: &Given,
-    devices: &Devices,
+    window: &Window,
     act: impl FnOnce(&Dma<'_, H>) -> R,
 ) -> R {
     let hal = guest.hal;
     let whole = RefCell::new(&mut guest.partition.memory);
     let give = |address, bytes| whole.borrow_mut().filled(hal, address, bytes);
     let memory = Unlocked { hal, given, give: &give, gave: Cell::new(0) };
-    act(&Dma { memory, window: &devices.window })
+    act(&Dma { memory, window })
 }
 
 /// Presents the adapter's interrupt, if it has one, and answers.
-fn interrupted<H: Hal>(guest: &mut Guest<'_, H>) -> Answer {
-    let is_in_need = present(guest);
+fn interrupted<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) -> Answer {
+    let is_in_need = present_adapter(guest, adapter);
     answer(guest, is_in_need, Answer::Status(H_SUCCESS))
 }

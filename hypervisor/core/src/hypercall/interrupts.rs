@@ -8,10 +8,11 @@ use arch::papr::Hypercall;
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, Caller};
-use crate::devices::adapter::{self, Adapter};
+use crate::devices::adapter::Adapter;
 use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::{NONE, Presentation};
+use crate::interrupts::source::Sources;
 use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
 use crate::partition::Partition;
@@ -69,8 +70,8 @@ fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
     let (xirr, number) = own.accept_any();
     if let Some(source) = number.and_then(|number| sources.get_mut(number)) {
         source.accepted();
-        let adapter = devices.as_ref().and_then(|devices| devices.adapter.as_ref());
-        if let Some(adapter) = adapter.filter(|_| number == Some(adapter::SOURCE)) {
+        let mut adapters = devices.iter().flat_map(|devices| devices.adapters());
+        if let Some(adapter) = adapters.find(|adapter| number == Some(adapter.source())) {
             adapter.accepted();
         }
         // Another device may have asked for the same vCPU.
@@ -98,19 +99,32 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     if sources.is_empty() {
         return false;
     }
-    let adapter = devices.as_ref().and_then(|devices| devices.adapter.as_ref());
-    if adapter.is_some_and(Adapter::is_requested)
-        && let Some(source) = sources.get_mut(adapter::SOURCE)
-    {
-        source.request();
+    for adapter in devices.iter().flat_map(|devices| devices.adapters()) {
+        request(sources, adapter);
     }
-    let mut is_in_need = false;
-    for index in 0..guest.partition.vcpus.len() {
-        let request = guest.partition.sources.request_for(index);
-        guest.partition.vcpus[index].presentation.set_device(request);
-        is_in_need |= request.priority != NONE && interrupt(guest, index);
-    }
-    is_in_need
+    (0..guest.partition.vcpus.len())
+        .fold(false, |is_in_need, index| is_in_need | present_to(guest, index))
+}
+
+/// Presents the interrupt of an adapter that has answered to the vCPU that it is for: whether that is in need of a
+/// processor. Who makes another adapter answer presents that one's.
+pub(super) fn present_adapter<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) -> bool {
+    let server = request(&mut guest.partition.sources, adapter);
+    server.is_some_and(|server| present_to(guest, server))
+}
+
+/// Notes that an adapter wants to interrupt, if it does: which vCPU.
+fn request(sources: &mut Sources, adapter: &Adapter) -> Option<usize> {
+    let source = sources.get_mut(adapter.source()).filter(|_| adapter.is_requested())?;
+    source.request();
+    Some(source.server as usize)
+}
+
+/// Presents what devices want of this vCPU: whether it is in need of a processor.
+fn present_to<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
+    let request = guest.partition.sources.request_for(index);
+    guest.partition.vcpus[index].presentation.set_device(request);
+    request.priority != NONE && interrupt(guest, index)
 }
 
 /// Gives `answer`; by way of the dispatcher if another vCPU is in need of a processor, or if this one has an interrupt

@@ -32,7 +32,6 @@ use alloc::boxed::Box;
 
 use arch::papr::Hypercall;
 use arch::papr::status::{H_FUNCTION, H_HARDWARE, H_PARAMETER, H_SUCCESS};
-use arch::papr::tce::WINDOW;
 
 use crate::boot::characteristics::Characteristics;
 use crate::guest_memory::AccessError;
@@ -146,19 +145,17 @@ pub(crate) fn of_device<H: Hal>(
         };
     }
     let Some(devices) = caller.devices else { return Answer::Status(H_PARAMETER) };
-    let window = &devices.window;
-    match call {
-        Hypercall::GetTce | Hypercall::PutTce | Hypercall::StuffTce | Hypercall::PutTceIndirect
-            if a1 != WINDOW =>
-        {
-            Answer::Status(H_PARAMETER)
-        }
-        Hypercall::GetTce => tce::get(window, a2),
-        Hypercall::PutTce => Answer::Status(tce::put(window, a2, a3, 1)),
-        Hypercall::StuffTce => Answer::Status(tce::put(window, a2, a3, a4)),
-        Hypercall::PutTceIndirect => {
+    match (call, devices.window(a1)) {
+        (Hypercall::GetTce, Some(window)) => tce::get(window, a2),
+        (Hypercall::PutTce, Some(window)) => Answer::Status(tce::put(window, a2, a3, 1)),
+        (Hypercall::StuffTce, Some(window)) => Answer::Status(tce::put(window, a2, a3, a4)),
+        (Hypercall::PutTceIndirect, Some(window)) => {
             caller.memory(|memory| tce::put_list(window, &memory, a2, a3, a4))
         }
+        (
+            Hypercall::GetTce | Hypercall::PutTce | Hypercall::StuffTce | Hypercall::PutTceIndirect,
+            None,
+        ) => Answer::Status(H_PARAMETER),
         _ => crq::call(caller, devices, call, [a1, a2, a3]),
     }
 }

@@ -19,7 +19,8 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert_eq, pro
 use proptest::test_runner::TestRunner;
 
 use super::{
-    Answer, Caller, answer, initialize_owned, of_device, of_interrupts, set_priority, with_others,
+    Answer, Caller, answer, initialize_owned, of_device, of_interrupts, set_priority, went_on,
+    with_others,
 };
 use crate::boot::characteristics::Characteristics;
 use crate::calendar::DateTime;
@@ -27,7 +28,6 @@ use crate::console::Console;
 use crate::devices::Devices;
 use crate::devices::adapter::{Adapter, SOURCE, UNIT};
 use crate::devices::disk::Disk;
-use crate::devices::tce::Window;
 use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
 use crate::hypercall::Guest;
@@ -723,8 +723,8 @@ fn entries_go_into_the_partitions_window_and_come_back() {
     let mut setup = Setup::new();
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0, 0x1003, 0], H_PARAMETER);
     setup.expect(Hypercall::GetTce, [tce::WINDOW, 0, 0, 0], H_PARAMETER);
-    let window = Window::new(0x1_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
+    let devices = Devices::new(Vec::new(), 0x1_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(devices));
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0xF000, 0x3000 | RIGHTS, 0], H_SUCCESS);
     let get =
         |setup: &mut Setup, address| setup.call(Hypercall::GetTce, [tce::WINDOW, address, 0, 0]);
@@ -756,14 +756,14 @@ fn entries_go_into_the_partitions_window_and_come_back() {
 fn a_list_of_entries_is_taken_whole_or_not_at_all() {
     const LIST: u64 = 0x7000;
     let mut setup = Setup::new();
-    let window = Window::new(0x1_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
+    let devices = Devices::new(Vec::new(), 0x1_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(devices));
     let write = |setup: &mut Setup, entries: &[u64]| {
         let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_be_bytes()).collect();
         setup.partition.memory.write(&setup.hal, GuestRealAddress(LIST), &bytes).unwrap();
     };
     let entries = |setup: &Setup| {
-        let window = &setup.partition.devices.as_ref().unwrap().window;
+        let window = setup.partition.devices.as_ref().unwrap().window(tce::WINDOW).unwrap();
         [0x3000, 0x4000, 0x5000, 0x6000].map(|address| window.entry(address).unwrap())
     };
     write(&mut setup, &[0x1003, 0x2001, 0x3002]);
@@ -809,15 +809,24 @@ const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: f
 /// A partition whose adapter has a queue at 0 of its window, of which each page is the page of the memory at
 /// the same address.
 fn with_adapter() -> Setup {
+    with_adapters(1)
+}
+
+/// The same with so many adapters, whose queues lie behind one another.
+fn with_adapters(adapters: usize) -> Setup {
     let mut setup = Setup::new();
-    let window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
-    for (page, entry) in window.pages(0, 0x40).unwrap().iter().enumerate() {
-        entry.set((page as u64 * 0x1000) | tce::READ | tce::WRITE);
+    let all: Vec<_> = (0..adapters).map(|number| Adapter::new(number, vec![BEYOND], 3)).collect();
+    all.iter().for_each(|adapter| setup.partition.sources.add(adapter.source()));
+    let devices = Arc::new(Devices::new(all, 0x4_0000, MEMORY.bytes).unwrap());
+    setup.partition.devices = Some(devices.clone());
+    for number in 0..adapters as u64 {
+        let window = devices.window(tce::WINDOW + number).unwrap();
+        for (page, entry) in window.pages(0, 0x40).unwrap().iter().enumerate() {
+            entry.set((page as u64 * 0x1000) | tce::READ | tce::WRITE);
+        }
+        let queue = [u64::from(UNIT) + number, number * 0x1000, 0x1000, 0];
+        setup.expect(Hypercall::RegCrq, queue, H_SUCCESS);
     }
-    let adapter = Some(Adapter::new(vec![BEYOND], 3));
-    setup.partition.devices = Some(Arc::new(Devices { window, adapter }));
-    setup.partition.sources.add(SOURCE);
-    setup.expect(Hypercall::RegCrq, [u64::from(UNIT), 0, 0x1000, 0], H_SUCCESS);
     setup
 }
 
@@ -838,9 +847,136 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
         setup.expect(call, [unit + 1, 0, 0x1000, 0], H_PARAMETER);
     }
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_SUCCESS);
-    let window = Window::new(0x4_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(Devices { window, adapter: None }));
+    let devices = Devices::new(Vec::new(), 0x4_0000, MEMORY.bytes).unwrap();
+    setup.partition.devices = Some(Arc::new(devices));
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
+}
+
+/// The message of a unit at 0x2000 that reads 64 KiB, which is longer than a piece, into memory at 0x2_0000.
+fn long_read(setup: &mut Setup, number: u64) -> [u64; 4] {
+    // A piece ends where the partition gets memory.
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(0x2_0000), &[0]).unwrap();
+    let mut unit = [0; 64];
+    (unit[0], unit[5], unit[32], unit[40], unit[20]) = (2, 1, 0x28, 128, 0x80);
+    unit[48..56].copy_from_slice(&0x2_0000u64.to_be_bytes());
+    unit[60..64].copy_from_slice(&0x1_0000u32.to_be_bytes());
+    setup.partition.memory.write(&setup.hal, GuestRealAddress(0x3000), &unit).unwrap();
+    [u64::from(UNIT) + number, 0x8001 << 48 | 64, 0x3000, 0]
+}
+
+/// The head of an adapter's first entry.
+fn first_entry(setup: &mut Setup, number: u64) -> u64 {
+    let mut entry = [0; 8];
+    let place = GuestRealAddress(number * 0x1000);
+    setup.partition.memory.read(&setup.hal, place, &mut entry).unwrap();
+    u64::from_be_bytes(entry)
+}
+
+#[test]
+fn adapters_have_a_queue_and_a_window_each() {
+    let mut setup = with_adapters(2);
+    let unit = u64::from(UNIT);
+    let [mut first, mut second] = [BEGIN; 2];
+    (first[0], second[0]) = (unit, unit + 1);
+    setup.expect(Hypercall::SendCrq, second, H_SUCCESS);
+    assert_eq!([0, 1].map(|number| first_entry(&mut setup, number)), [0, 0xC002 << 48]);
+    // One closes its queue, and the other's stays.
+    setup.expect(Hypercall::FreeCrq, [unit + 1, 0, 0, 0], H_SUCCESS);
+    setup.expect(Hypercall::SendCrq, second, H_CLOSED);
+    setup.expect(Hypercall::SendCrq, first, H_SUCCESS);
+    assert_eq!(first_entry(&mut setup, 0), 0xC002 << 48);
+    setup.expect(Hypercall::RegCrq, [unit, 0, 0x1000, 0], H_RESOURCE);
+    setup.expect(Hypercall::RegCrq, [unit + 1, 0x1000, 0x1000, 0], H_SUCCESS);
+    for wrong in [unit + 2, unit - 1, 0, u64::MAX] {
+        setup.expect(Hypercall::RegCrq, [wrong, 0, 0x1000, 0], H_PARAMETER);
+        setup.expect(Hypercall::SendCrq, [wrong, BEGIN[1], 0, 0], H_PARAMETER);
+    }
+    // What one sees no more, the other one does.
+    setup.expect(Hypercall::StuffTce, [tce::WINDOW + 1, 0x2_0000, 0, 16], H_SUCCESS);
+    setup.expect(Hypercall::PutTce, [tce::WINDOW + 2, 0, 0, 0], H_PARAMETER);
+    let devices = setup.partition.devices.clone().unwrap();
+    let sees = |number| devices.window(tce::WINDOW + number).unwrap().translate(0x2_0000, true);
+    assert_eq!([0, 1].map(sees), [Some(GuestRealAddress(0x2_0000)), None]);
+    // A partition that starts anew has none of all that.
+    setup.partition.reset(&setup.hal);
+    assert_eq!([0, 1].map(sees), [None; 2]);
+    setup.expect(Hypercall::SendCrq, first, H_CLOSED);
+    setup.expect(Hypercall::SendCrq, second, H_CLOSED);
+}
+
+#[test]
+fn what_is_under_way_to_one_adapter_holds_up_no_other() {
+    let mut setup = with_adapters(2);
+    let unit = u64::from(UNIT);
+    let message = long_read(&mut setup, 1);
+    let departs = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
+    assert_eq!(setup.call(Hypercall::SendCrq, message), departs);
+    // The second one is busy, and the first one is not.
+    for (call, number, status) in [
+        (Hypercall::RegCrq, 1, H_RESOURCE),
+        (Hypercall::FreeCrq, 0, H_SUCCESS),
+        (Hypercall::RegCrq, 0, H_SUCCESS),
+        (Hypercall::FreeCrq, 1, H_BUSY),
+        (Hypercall::RegCrq, 1, H_RESOURCE),
+    ] {
+        setup.expect(call, [unit + number, number * 0x1000, 0x1000, 0], status);
+    }
+    // The vCPU's data is of the second one: nobody waits for that now, and it is not answered.
+    let mut transfer = setup.partition.vcpus[0].takes_transfer().unwrap();
+    assert_eq!(transfer.adapter, 1);
+    let devices = setup.partition.devices.clone().unwrap();
+    let given = &setup.partition.memory.shared().given;
+    let mut guest = Guest {
+        hal: &setup.hal,
+        console: &setup.console,
+        partition: &mut setup.partition,
+        vcpu: 0,
+        schedule: &setup.schedule,
+        is_mediated: false,
+    };
+    transfer.left = 0;
+    went_on(&mut guest, given, &devices, transfer, true).unwrap();
+    assert_eq!(first_entry(&mut setup, 1), 0);
+    setup.expect(Hypercall::FreeCrq, [unit + 1, 0, 0, 0], H_SUCCESS);
+    setup.expect(Hypercall::RegCrq, [unit + 1, 0x1000, 0x1000, 0], H_SUCCESS);
+}
+
+/// Each adapter interrupts the vCPU that its own source names, and one that is accepted leaves the other's.
+#[test]
+fn adapters_interrupt_by_sources_of_their_own() {
+    let mut setup = with_adapters(2);
+    let unit = u64::from(UNIT);
+    for vcpu in [0, 1] {
+        setup.partition.vcpus[vcpu].presentation.set_cppr(0xFF);
+    }
+    let beyond = rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 2, 0, 5]);
+    assert_eq!(beyond, rtas::PARAMETER);
+    for (source, vcpu) in [(SOURCE, 1), (SOURCE + 1, 0)] {
+        let set = [rtas::SET_XIVE, 3, 1, source, vcpu, 5];
+        assert_eq!(rtas_status(&mut setup, &set), rtas::SUCCESS);
+    }
+    let pending = |setup: &Setup| {
+        [0, 1].map(|vcpu: usize| setup.partition.vcpus[vcpu].presentation.is_pending())
+    };
+    for number in [0, 1] {
+        setup.expect(Hypercall::VioSignal, [unit + number, 1, 0, 0], H_SUCCESS);
+    }
+    let send = |setup: &mut Setup, number| {
+        let _ = setup.call(Hypercall::SendCrq, [unit + number, BEGIN[1], 0, 0]);
+    };
+    send(&mut setup, 0);
+    assert_eq!(pending(&setup), [false, true]);
+    send(&mut setup, 1);
+    assert_eq!(pending(&setup), [true, true]);
+    setup.is_mediated = true;
+    let answer = setup.call(Hypercall::Xirr, [0; 4]);
+    let (Answer::Outputs(_, [xirr, ..]) | Answer::Departs(_, [xirr, ..], _)) = answer else {
+        panic!("{answer:?}")
+    };
+    assert_eq!(xirr, 0xFF00_0000 | (u64::from(SOURCE) + 1));
+    let devices = setup.partition.devices.clone().unwrap();
+    let requested = [0, 1].map(|number: usize| devices.adapters()[number].is_requested());
+    assert_eq!((requested, pending(&setup)), ([true, false], [false, true]));
 }
 
 /// Calls RTAS with these words in a buffer; the status.

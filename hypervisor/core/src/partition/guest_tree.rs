@@ -90,7 +90,7 @@ const HYPERTAS: &[&str] = &[
 /// The same, where devices see the memory through a window.
 const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 
-/// The same, where there is a virtual SCSI adapter.
+/// The same, where there are virtual SCSI adapters.
 const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
 
 /// The same, with a hashed page table.
@@ -122,10 +122,10 @@ pub struct Content<'a> {
     pub bootargs: &'a str,
     /// Where the payload's second file begins and ends.
     pub initrd: Option<[GuestRealAddress; 2]>,
-    /// Bytes of the window through which its devices see its memory, if it has one.
+    /// Bytes of each window through which a device sees its memory, if it has one.
     pub window_bytes: Option<u32>,
-    /// It has a virtual SCSI adapter.
-    pub has_disks: bool,
+    /// Virtual SCSI adapters.
+    pub adapters: usize,
     /// How its addresses are translated.
     pub translation: Translation,
     /// Its vCPUs may execute `stop`.
@@ -211,7 +211,7 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
 
     tree.begin("rtas");
     let of_window = if content.window_bytes.is_some() { HYPERTAS_OF_WINDOW } else { &[] };
-    let of_disks = if content.has_disks { HYPERTAS_OF_DISKS } else { &[] };
+    let of_disks = if content.adapters > 0 { HYPERTAS_OF_DISKS } else { &[] };
     let of_hash = match content.translation {
         Translation::Radix => &[],
         Translation::Hash => HYPERTAS_OF_HASH,
@@ -232,8 +232,13 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.add("#size-cells", &0u32);
     tree.add("compatible", "IBM,vdevice");
     tree.add("device_type", "vdevice");
-    if content.has_disks {
-        adapter(&mut tree, content.window_bytes.unwrap_or(0));
+    if content.adapters > 0 {
+        // The node hands interrupts on. Properties come before nodes.
+        tree.add("#interrupt-cells", &2u32);
+        tree.add("interrupt-controller", &[0u8; 0][..]);
+    }
+    for number in 0..content.adapters as u32 {
+        adapter(&mut tree, number, content.window_bytes.unwrap_or(0));
     }
     tree.begin("vty@71000000");
     tree.add("compatible", "hvterm1");
@@ -244,19 +249,18 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     (tree.finish(), entries)
 }
 
-/// The virtual SCSI adapter, and that the node of virtual devices hands interrupts on. Properties come before nodes.
-fn adapter(tree: &mut FlatTree, window_bytes: u32) {
-    tree.add("#interrupt-cells", &2u32);
-    tree.add("interrupt-controller", &[0u8; 0][..]);
-    tree.begin(&format!("v-scsi@{UNIT:x}"));
+/// The virtual SCSI adapter with this number.
+fn adapter(tree: &mut FlatTree, number: u32, window_bytes: u32) {
+    let unit = UNIT + number;
+    tree.begin(&format!("v-scsi@{unit:x}"));
     tree.add("compatible", "IBM,v-scsi");
     tree.add("device_type", "vscsi");
     tree.add("ibm,#dma-address-cells", &2u32);
     tree.add("ibm,#dma-size-cells", &2u32);
-    tree.add("ibm,my-dma-window", &[tce::WINDOW as u32, 0, 0, 0, window_bytes]);
+    tree.add("ibm,my-dma-window", &[tce::WINDOW as u32 + number, 0, 0, 0, window_bytes]);
     // An edge.
-    tree.add("interrupts", &[SOURCE, 0]);
-    tree.add("reg", &UNIT);
+    tree.add("interrupts", &[SOURCE + number, 0]);
+    tree.add("reg", &unit);
     tree.end();
 }
 

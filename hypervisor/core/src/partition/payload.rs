@@ -37,7 +37,7 @@ impl Payload {
             bootargs: &description.bootargs,
             initrd: description.initrd,
             window_bytes: description.dma_window,
-            has_disks: !description.disks.is_empty(),
+            adapters: description.adapters(),
             guest_stop,
             translation: description.translation,
             processor,

@@ -9,9 +9,9 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{
-    ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS, DISKS_MAX,
-    DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD, LEAST_SLICE,
-    MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    ADAPTERS_MAX, ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS,
+    DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD,
+    LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
     SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT,
     WEIGHT_MAX, is_name,
@@ -63,7 +63,7 @@ pub struct Description {
     pub has_performance_monitor: bool,
     /// The version of the feature `guest-stop` that it asks for.
     pub guest_stop: Option<u32>,
-    /// Bytes of the window through which its devices see its memory, if it has one.
+    /// Bytes of each window through which a device sees its memory, if it has one.
     pub dma_window: Option<u32>,
     /// Nanoseconds after the start at which it is suspended.
     pub suspend_at: Option<u64>,
@@ -81,6 +81,14 @@ pub struct Description {
     pub initrd: Option<[GuestRealAddress; 2]>,
 }
 
+impl Description {
+    /// Its virtual SCSI adapters: up to the last one that has a disk.
+    #[must_use]
+    pub fn adapters(&self) -> usize {
+        self.disks.iter().map(|disk| disk.adapter + 1).max().unwrap_or(0)
+    }
+}
+
 /// A disk of a partition. Its blocks stay in the bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiskDescription {
@@ -90,6 +98,8 @@ pub struct DiskDescription {
     pub bytes: u64,
     /// Whether it may be written to.
     pub is_writable: bool,
+    /// The number of the adapter that it is behind.
+    pub adapter: usize,
 }
 
 /// A piece of a payload. Memory beyond the file's bytes is zero.
@@ -183,6 +193,8 @@ pub enum PartitionError {
     Initrd,
     /// A disk is not made of whole blocks in the file, or shares 64 KiB of it with something else that is written.
     Disk(usize),
+    /// A disk is behind an adapter of which there are not so many.
+    Adapter(usize),
     /// Two segments have memory in common; the numbers count by address.
     SegmentsOverlap(usize, usize),
 }
@@ -251,6 +263,9 @@ impl fmt::Display for PartitionError {
             Self::Initrd => f.write_str("the initrd is not inside the bytes of one segment"),
             Self::Disk(index) => {
                 write!(f, "disk {index} is not whole blocks that the file has for it alone")
+            }
+            Self::Adapter(index) => {
+                write!(f, "disk {index} is behind none of the adapters 0 to {}", ADAPTERS_MAX - 1)
             }
             Self::SegmentsOverlap(first, second) => {
                 write!(f, "segments {first} and {second} (by address) overlap")
@@ -516,14 +531,16 @@ fn disks(node: &FdtNode<'_>, file_bytes: u64) -> Result<Vec<DiskDescription>, Pa
     }
     let disks = entries.iter().enumerate().map(|(index, entry)| {
         let (words, _) = entry.as_chunks::<8>();
-        let [file_offset, bytes, writable] =
-            [0, 1, 2].map(|field| u64::from_be_bytes(words[field]));
+        let [file_offset, bytes, writable, adapter] =
+            [0, 1, 2, 3].map(|field| u64::from_be_bytes(words[field]));
+        let adapter = usize::try_from(adapter).ok().filter(|adapter| *adapter < ADAPTERS_MAX);
+        let adapter = adapter.ok_or(PartitionError::Adapter(index))?;
         let is_inside = file_offset.checked_add(bytes).is_some_and(|end| end <= file_bytes);
         let is_whole = bytes != 0 && bytes.is_multiple_of(BLOCK_BYTES);
         if !is_inside || !is_whole || !file_offset.is_multiple_of(ALIGNMENT) || writable > 1 {
             return Err(PartitionError::Disk(index));
         }
-        Ok(DiskDescription { file_offset, bytes, is_writable: writable == 1 })
+        Ok(DiskDescription { file_offset, bytes, is_writable: writable == 1, adapter })
     });
     disks.collect()
 }

@@ -1,4 +1,5 @@
-//! The virtual SCSI adapter of a partition: the queue that it answers into, its interrupt, and its disks.
+//! A virtual SCSI adapter of a partition: the queue that it answers into, its interrupt, and its disks. Adapters of one
+//! partition share nothing.
 //!
 //! Source: `docs/facts/virtual-scsi.md`.
 
@@ -21,15 +22,16 @@ use crate::hal::Windows;
 
 use line::{Line, Put};
 
-/// The unit address of the adapter, as the partition's tree says.
+/// The unit address of the first adapter, as the partition's tree says. Those of the others follow it.
 pub const UNIT: u32 = 0x3000_0000;
 
-/// The number of its interrupt source, there too.
+/// The number of its interrupt source, there too. Those of the others follow it.
 pub const SOURCE: u32 = 0x1000;
 
-/// The adapter. Several vCPUs send to it at a time, and need not have locked the partition.
+/// An adapter. Several vCPUs send to it at a time, and need not have locked the partition.
 #[derive(Debug)]
 pub struct Adapter {
+    number: usize,
     line: Line,
     /// Its disks, by target.
     disks: Vec<Disk>,
@@ -111,10 +113,22 @@ impl Task {
 }
 
 impl Adapter {
-    /// One with these disks, for so many vCPUs, none of which talks to it yet.
+    /// The one with this number, counted from 0, and these disks, for so many vCPUs, none of which talks to it yet.
     #[must_use]
-    pub fn new(disks: Vec<Disk>, vcpus: usize) -> Self {
-        Self { line: Line::closed(vcpus), disks }
+    pub fn new(number: usize, disks: Vec<Disk>, vcpus: usize) -> Self {
+        Self { number, line: Line::closed(vcpus), disks }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The number of its interrupt source.
+    #[must_use]
+    pub const fn source(&self) -> u32 {
+        SOURCE + self.number as u32
     }
 
     /// Whether it wants to interrupt: there was an answer since its interrupt was [accepted](Self::accepted) last.
@@ -171,6 +185,7 @@ impl Adapter {
     ) -> Result<Sent, AccessError> {
         let Some(conversation) = self.line.begin(transfer.vcpu) else { return Ok(Sent::Closed) };
         transfer.conversation = conversation;
+        transfer.adapter = self.number;
         let vcpu = transfer.vcpu;
         match self.take(dma, message, transfer) {
             Ok(Taken::Answered(entry)) => self.post(dma, vcpu, conversation, entry).map(done),

@@ -5,7 +5,7 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
-use arch::papr::tce::{READ, WRITE};
+use arch::papr::tce::{self, READ, WRITE};
 use arch::scsi::{Sense, operation};
 use arch::vscsi::{UNIT_BYTES_MAX, datagram, srp as unit};
 use proptest::prelude::{any, prop_assert, proptest};
@@ -53,22 +53,26 @@ impl Setup {
             *byte = (index * 7 + index / 509) as u8;
         }
         let memory = GuestMemory::new(&hal, 1, MEMORY).unwrap();
-        let window = Window::new(WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
-        for address in (0..WINDOW_BYTES).step_by(0x1000) {
-            window.pages(address, 1).unwrap()[0].set(guest(address) | READ | WRITE);
-        }
         let disk = |index: u64, is_writable| Disk {
             range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
             is_writable,
         };
-        let adapter = Adapter::new(vec![disk(0, true), disk(1, false)], 2);
-        adapter.register(QUEUE, 0x1000, true).unwrap();
-        let devices = Devices { window, adapter: Some(adapter) };
+        let adapter = Adapter::new(0, vec![disk(0, true), disk(1, false)], 2);
+        let devices = Devices::new(vec![adapter], WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
+        let window = devices.window(tce::WINDOW).unwrap();
+        for address in (0..WINDOW_BYTES).step_by(0x1000) {
+            window.pages(address, 1).unwrap()[0].set(guest(address) | READ | WRITE);
+        }
+        devices.adapters()[0].register(QUEUE, 0x1000, true).unwrap();
         Self { hal, memory: RefCell::new(memory), devices, taken: 0 }
     }
 
+    fn window(&self) -> &Window {
+        self.devices.window_of(self.adapter())
+    }
+
     fn adapter(&self) -> &Adapter {
-        self.devices.adapter.as_ref().unwrap()
+        &self.devices.adapters()[0]
     }
 
     fn with<R>(&self, act: impl FnOnce(&Adapter, &Dma<'_, Fake>) -> R) -> R {
@@ -77,7 +81,8 @@ impl Setup {
         let shared = memory.borrow().shared();
         let given = &shared.given;
         let memory = Unlocked { hal, given, give: &give, gave: Cell::new(0) };
-        act(self.adapter(), &Dma { memory, window: &devices.window })
+        let adapter = self.adapter();
+        act(adapter, &Dma { memory, window: devices.window_of(adapter) })
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) {
@@ -261,7 +266,7 @@ fn what_the_window_does_not_show_is_neither_read_nor_written() {
         assert_eq!(setup.command(&unit).1, Some(Sense::DATA_PHASE_ERROR));
     }
     // A device may not write where it may only read.
-    setup.devices.window.pages(DATA, 1).unwrap()[0].set(guest(DATA) | READ);
+    setup.window().pages(DATA, 1).unwrap()[0].set(guest(DATA) | READ);
     let unit = |operation, formats| {
         command(0, &blocks(operation, 0, 1), formats, [0; 2], &descriptor(DATA, 512))
     };
@@ -277,7 +282,7 @@ fn an_entry_that_changes_during_a_transfer_counts_from_then_on() {
     let read = command(0, &blocks(operation::READ_10, 0, 64), 1, [0; 2], &data);
     let mut transfer = setup.begin(&read);
     assert!(!setup.go_on(&mut transfer));
-    setup.devices.window.pages(DATA + 0x5000, 1).unwrap()[0].set(0);
+    setup.window().pages(DATA + 0x5000, 1).unwrap()[0].set(0);
     assert!(setup.go_on(&mut transfer));
     let answer: [u8; 54] = setup.read(UNIT_AT);
     assert_eq!((answer[19], answer[48]), (2, Sense::DATA_PHASE_ERROR.code));
@@ -332,11 +337,11 @@ fn data_over_the_queue_closes_it() {
 fn a_queue_that_the_window_does_not_show_any_more_is_closed() {
     let mut setup = Setup::new();
     for entry in [guest(QUEUE) | READ, guest(QUEUE) | WRITE, 0] {
-        setup.devices.window.pages(QUEUE, 1).unwrap()[0].set(entry);
+        setup.window().pages(QUEUE, 1).unwrap()[0].set(entry);
         assert_eq!(setup.greet(), Sent::Done { interrupts: false });
         assert_eq!(setup.greet(), Sent::Closed, "{entry:#x}");
         assert!(setup.adapter().free());
-        setup.devices.window.pages(QUEUE, 1).unwrap()[0].set(guest(QUEUE) | READ | WRITE);
+        setup.window().pages(QUEUE, 1).unwrap()[0].set(guest(QUEUE) | READ | WRITE);
         assert_eq!(setup.take(), None, "nothing came there");
         setup.adapter().register(QUEUE, 0x1000, true).unwrap();
     }
