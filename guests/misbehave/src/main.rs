@@ -212,8 +212,8 @@ mod payload {
     fn count(_: rt::Partition) {
         const PMC: core::ops::RangeInclusive<u32> = 787..=792;
         const MMCR0: u32 = 795;
-        // MMCR2, MMCRA, MMCR1.
-        const OTHERS: [u32; 3] = [785, 786, 798];
+        // SIER, MMCR2, MMCRA, SIAR, SDAR, MMCR1.
+        const OTHERS: [u32; 6] = [784, 785, 786, 796, 797, 798];
         const FREEZE: u64 = 1 << 31;
         const ROUNDS: u32 = 300;
         rt::on_interrupt(Vector::PerformanceMonitor, |_| {

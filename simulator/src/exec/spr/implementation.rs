@@ -6,6 +6,7 @@ use super::family::Family;
 use super::kept;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
+use crate::state::thread::counters::Missing;
 use crate::state::thread::trap::{StopReason, Trap};
 
 pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
@@ -28,9 +29,12 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
         spr if is_unknown(spr) => {
             return Err(thread.stop(StopReason::RegisterNotModelled(row.name)));
         }
-        Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 if value != 0 => {
-            "the performance monitor's counters of the hypervisor and the supervisor"
+        // A partition's kernel reaches these: they keep what it writes, and count nothing.
+        Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 => {
+            shared.note_missing((value != 0).then_some(Missing::Supervisor));
+            return kept::write(thread, shared, row, value);
         }
+        Spr::Mmcrh if value != 0 => "the hypervisor's control of the performance monitor",
         Spr::Mmcrc if value != 0 => "the core's own performance monitor",
         Spr::Ldbar if value != 0 => "collecting of events in memory",
         _ => return kept::write(thread, shared, row, value),

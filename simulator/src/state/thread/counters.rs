@@ -44,6 +44,8 @@ pub enum Missing {
     Sampling,
     /// Transitions of a time-base bit are to be events: MMCR0\[TBEE\].
     TimeBase,
+    /// The supervisor's counters of a POWER8 are to count: SPMC1, SPMC2 and MMCRS.
+    Supervisor,
 }
 
 impl fmt::Display for Missing {
@@ -60,6 +62,9 @@ impl fmt::Display for Missing {
             }
             Self::TimeBase => {
                 f.write_str("MMCR0[TBEE]: time-base bits are no events of the machine")
+            }
+            Self::Supervisor => {
+                f.write_str("MMCRS, SPMC1, SPMC2: the machine does not count for the supervisor: they stay as they are")
             }
         }
     }
