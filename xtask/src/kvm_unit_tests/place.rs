@@ -84,10 +84,13 @@ impl Place {
         };
         let mut run = Run { start, resume: None, is_migrated: test.is_migrated(), timeout };
         if run.is_migrated && self == Self::Guest {
-            let saved = folder.join("saved").display().to_string();
-            run.start.args(["--save", &saved]);
-            run.resume =
-                Some(workspace.powervisor(&["boot", "--resume", &saved, "--save", &saved]));
+            let [first, second] =
+                ["saved", "saved-again"].map(|name| folder.join(name).display().to_string());
+            run.start.args(["--save", &first]);
+            let resume = |from: &str, to: &str| {
+                workspace.powervisor(&["boot", "--resume", from, "--save", to])
+            };
+            run.resume = Some([resume(&first, &second), resume(&second, &first)]);
         }
         let (console, why) = talk::talk(run)?;
         fs::write(folder.join(format!("{}.{self}", test.name)), &console)?;

@@ -22,7 +22,8 @@ const BETWEEN: Duration = Duration::from_millis(300);
 /// How a run is begun, and how it goes on in another process, if that can be had.
 pub(super) struct Run {
     pub(super) start: Command,
-    pub(super) resume: Option<Command>,
+    /// One is for every other time: what it reads, a run cannot save to.
+    pub(super) resume: Option<[Command; 2]>,
     /// The test is one that migrates.
     pub(super) is_migrated: bool,
     pub(super) timeout: Duration,
@@ -129,12 +130,13 @@ pub(super) fn talk(mut run: Run) -> Result<(String, String)> {
 
 /// Migrates: the run is interrupted, which saves the machine, and goes on in another process.
 fn move_on(process: &mut Process, run: &mut Run, console: &mut String) -> Result<()> {
-    let Some(resume) = &mut run.resume else { return Ok(()) };
+    let Some([resume, next]) = &mut run.resume else { return Ok(()) };
     process.signal(Signal::SIGINT)?;
     process.child.wait()?;
     for bytes in process.output.iter() {
         console.push_str(&String::from_utf8_lossy(&bytes));
     }
     *process = Process::start(resume, true)?;
+    std::mem::swap(resume, next);
     Ok(())
 }
