@@ -62,10 +62,12 @@ pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Optio
 pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
     let own = shared.own_timebase(thread);
     let was = hypervisor_decrementer(thread, shared, own);
-    let is_kept = thread.underflow.is_there(was);
+    let was_there = thread.underflow.is_there(was);
     thread.set_spr(Spr::Hdec, value.wrapping_add(shared.timebase(thread)));
     let is = hypervisor_decrementer(thread, shared, own);
     let is_over = is < 0 && was < 0;
+    // It may count past its most negative value before anybody looks.
+    let is_kept = was_there || is < 0 && !is_over;
     thread.underflow = Underflow { is_kept, is_over };
     thread.timers = Timers::default();
 }

@@ -41,6 +41,17 @@ main:
 2:  b       2b
 taken:
     CHECK   9, 20, 0x980
+    # So does what a write brought, though HDEC has counted past its most negative value since.
+    SET_SPR HDEC, 0x7fffffff
+    SET_SPR HDEC, 1 << 55 | 1
+    li      3, 4000
+    mtctr   3
+1:  bdnz    1b
+    ON_INTERRUPT wrapped
+    mtmsrd  11, 1
+2:  b       2b
+wrapped:
+    CHECK   10, 20, 0x980
     PASS
 
 busy:
