@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 pub(super) const FOLDER: u32 = 0o04_0755;
 pub(super) const PROGRAM: u32 = 0o10_0755;
 pub(super) const CHARACTER_DEVICE: u32 = 0o02_0600;
+/// A symbolic link, whose content is where it leads.
+pub(super) const LINK: u32 = 0o12_0777;
 
 /// An archive under way.
 #[derive(Default, Debug)]

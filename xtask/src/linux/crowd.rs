@@ -40,7 +40,7 @@ const PANICS: &str = "panics";
 pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String> {
     let folder = workspace.target.join("linux/crowd");
     fs::create_dir_all(&folder)?;
-    let root = Root { init: INIT, programs: Vec::new(), modules: Vec::new() };
+    let root = Root { init: INIT, programs: Vec::new(), modules: Vec::new(), packages: None };
     let initramfs = folder.join("initramfs");
     root.write(&packages.shell()?, &initramfs).context("making the initramfs")?;
     let mut took = Vec::new();

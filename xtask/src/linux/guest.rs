@@ -74,6 +74,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
         init: &INIT.replace("MODULES", &DISK_MODULES.join(" ")),
         programs: Vec::new(),
         modules: DISK_MODULES.map(|name| modules.join(format!("{name}.ko"))).into(),
+        packages: None,
     };
     root.write(&shell, &initramfs).context("making the initramfs")?;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::cpio::{Archive, CHARACTER_DEVICE, FOLDER, PROGRAM};
+use super::cpio::{Archive, CHARACTER_DEVICE, FOLDER, LINK, PROGRAM};
 use crate::workspace::run;
 
 /// A shell on the console, and power-off behind it.
@@ -21,6 +21,18 @@ sh
 poweroff -f
 ";
 const SCRIPT: &str = include_str!("torture.sh");
+/// What the script runs with Debian's interpreter and compiler.
+const PYTHON: &str = include_str!("torture.py");
+const COMPILED: &str = include_str!("compiled.c");
+/// What no program of an unpacked package needs to run.
+const LEFT_OUT: [&str; 6] = [
+    "etc",
+    "usr/include",
+    "usr/sbin",
+    "usr/share",
+    "usr/lib/powerpc64le-linux-gnu/gconv",
+    "usr/lib/python3.11/pydoc_data",
+];
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/linux");
 const TORTURE: &str = "torture.c";
 const COMPILER: &str = "powerpc64le-linux-gnu-gcc";
@@ -35,14 +47,26 @@ pub(super) struct Root<'a> {
     pub(super) programs: Vec<(&'a str, Vec<u8>)>,
     /// Files, which come into `modules`.
     pub(super) modules: Vec<PathBuf>,
+    /// A folder of unpacked packages, which come where they belong.
+    pub(super) packages: Option<PathBuf>,
 }
 
 impl Root<'_> {
     /// A shell on the console, with the torture set, which is compiled in `folder` of the unpacked packages in `files`.
     pub(super) fn with_shell(files: &Path, folder: &Path) -> Result<Self> {
         let program = compile(files, TORTURE, &folder.join("torture"))?;
-        let programs = vec![("torture", SCRIPT.into()), ("torture-program", program)];
-        Ok(Self { init: SHELL, programs, modules: Vec::new() })
+        let programs = vec![
+            ("torture", SCRIPT.into()),
+            ("torture-program", program),
+            ("torture.py", PYTHON.into()),
+            ("compiled.c", COMPILED.into()),
+        ];
+        Ok(Self { init: SHELL, programs, modules: Vec::new(), packages: None })
+    }
+
+    /// The same with the programs of `packages`, which the torture set tries if they are there.
+    pub(super) fn with_programs(self, packages: PathBuf) -> Self {
+        Self { packages: Some(packages), ..self }
     }
 
     /// Writes `archive`, with this busybox.
@@ -63,9 +87,38 @@ impl Root<'_> {
             content.add(&format!("modules/{name}"), PROGRAM, (0, 0), &fs::read(module)?);
         }
         content.add("init", PROGRAM, (0, 0), self.init.as_bytes());
+        if let Some(packages) = &self.packages {
+            add_tree(&mut content, packages, packages)?;
+        }
         fs::write(archive, content.finish())?;
         Ok(())
     }
+}
+
+/// Adds what is in `folder`, a part of the unpacked packages in `packages`.
+fn add_tree(content: &mut Archive, packages: &Path, folder: &Path) -> Result<()> {
+    let mut paths = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()
+        .with_context(|| format!("reading {}", folder.display()))?;
+    paths.sort();
+    for path in paths {
+        let inside = path.strip_prefix(packages)?;
+        let name = inside.to_str().context("a file's name")?;
+        if LEFT_OUT.iter().any(|left_out| inside.starts_with(left_out)) {
+            continue;
+        }
+        if path.is_symlink() {
+            let to = fs::read_link(&path)?;
+            content.add(name, LINK, (0, 0), to.to_str().context("a link's end")?.as_bytes());
+        } else if path.is_dir() {
+            content.add(name, FOLDER, (0, 0), &[]);
+            add_tree(content, packages, &path)?;
+        } else {
+            content.add(name, PROGRAM, (0, 0), &fs::read(&path)?);
+        }
+    }
+    Ok(())
 }
 
 /// Compiles a C program of this folder into `program` with the library in `files`, with what POWER9 has wherever the

@@ -45,6 +45,7 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
         init: INIT,
         programs: vec![("vmm", compile(&packages.user, MONITOR, &folder.join("vmm"))?)],
         modules: KVM_MODULES.map(|name| modules.join(format!("{name}.ko"))).into(),
+        packages: None,
     };
     root.write(&packages.shell()?, &images.join(INITRAMFS)).context("making the initramfs")?;
     fs::copy(&packages.image, images.join(KERNEL))?;

@@ -27,6 +27,36 @@ use packages::Client;
 
 /// The shell of the initramfs, and what a C program needs to become one of its programs.
 const USER_PACKAGES: [&str; 3] = ["busybox-static", "libc6-dev", "linux-libc-dev"];
+/// The programs that the torture set runs, and the libraries that they need: an interpreter, a library of ciphers, a
+/// database, and a compiler with its assembler and linker.
+const TORTURE_PACKAGES: [&str; 26] = [
+    "python3.11-minimal",
+    "libpython3.11-minimal",
+    "libpython3.11-stdlib",
+    "openssl",
+    "sqlite3",
+    "cpp-12",
+    "binutils-powerpc64le-linux-gnu",
+    "libbinutils",
+    "libbz2-1.0",
+    "libc6",
+    "libctf0",
+    "libctf-nobfd0",
+    "libexpat1",
+    "libgcc-s1",
+    "libgmp10",
+    "libisl23",
+    "libjansson4",
+    "liblzma5",
+    "libmpc3",
+    "libmpfr6",
+    "libreadline8",
+    "libsqlite3-0",
+    "libssl3",
+    "libtinfo6",
+    "libzstd1",
+    "zlib1g",
+];
 /// The suite whose shell and library they are.
 const USER_SUITE: &str = "bookworm";
 /// Topologies with 1, 8 and 32 threads.
@@ -72,7 +102,8 @@ pub(crate) struct Arguments {
     /// Boot the kernel on our machine and on QEMU, type a few commands into each, and compare the answers.
     #[arg(long)]
     boot: bool,
-    /// Run the torture set instead of a few commands.
+    /// Run the torture set instead of a few commands: busybox, a C program, and Debian's python3, openssl, sqlite3 and
+    /// C compiler. A boot that takes longer than half an hour fails.
     #[arg(long, requires = "boot")]
     torture: bool,
     /// Boot with the hashed page table (`disable_radix`).
@@ -144,7 +175,12 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         println!("{}", kvm::make(workspace, &packages)?);
         return Ok(());
     }
-    let fetched = initramfs(workspace, packages(workspace, arguments.kernel)?)?;
+    let packages = packages(workspace, arguments.kernel)?;
+    let fetched = if arguments.torture {
+        initramfs_of_torture(workspace, &packages)?
+    } else {
+        initramfs(workspace, packages)?
+    };
     if !arguments.boot {
         println!("target/release/powervisor boot --kernel {} \\", fetched.image.display());
         println!("    --initrd {} --append console=hvc0", fetched.initramfs.display());
@@ -197,7 +233,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     let mut figures = Vec::new();
     for kernel in Kernel::ALL {
-        let fetched = match packages(workspace, kernel) {
+        let (fetched, tortured) = match packages(workspace, kernel) {
             Ok(packages) => {
                 if kernel == Kernel::Bookworm {
                     build(workspace)?;
@@ -205,7 +241,8 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
                     figures.push(crowd::boot(workspace, &packages)?);
                     figures.push(kvm::make(workspace, &packages)?);
                 }
-                initramfs(workspace, packages)?
+                let tortured = initramfs_of_torture(workspace, &packages)?;
+                (initramfs(workspace, packages)?, tortured)
             }
             Err(error) => {
                 return Ok(Outcome::Skipped(format!("NOT RUN, there is no kernel: {error:#}")));
@@ -225,7 +262,7 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
         let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
         figures.push(boot::boot(workspace, &fetched, &trials)?);
         let torture = TOPOLOGIES.map(|topology| Trial { commands: &TORTURE, ..trial(topology) });
-        figures.push(boot::boot(workspace, &fetched, &torture)?);
+        figures.push(boot::boot(workspace, &tortured, &torture)?);
         let power8 = POWER8_TOPOLOGIES.map(|topology| Trial { machine: POWER8, ..trial(topology) });
         figures.push(boot::boot(workspace, &fetched, &power8)?);
     }
@@ -243,6 +280,17 @@ fn packages(workspace: &Workspace, kernel: Kernel) -> Result<Packages> {
     let image = files.join("boot").join(format!("vmlinux-{version}"));
     let user = Client::new(&folder, USER_SUITE)?.fetch("user", &USER_PACKAGES)?;
     Ok(Packages { image, user })
+}
+
+/// Makes the initramfs of the torture set, which has more programs.
+fn initramfs_of_torture(workspace: &Workspace, packages: &Packages) -> Result<Fetched> {
+    let folder = workspace.target.join("linux");
+    let programs =
+        Client::new(&folder, USER_SUITE)?.fetch("torture-programs", &TORTURE_PACKAGES)?;
+    let initramfs = folder.join("initramfs-torture");
+    let root = Root::with_shell(&packages.user, &folder)?.with_programs(programs);
+    root.write(&packages.shell()?, &initramfs).context("making the torture set's initramfs")?;
+    Ok(Fetched { image: packages.image.clone(), initramfs })
 }
 
 /// Makes the initramfs.

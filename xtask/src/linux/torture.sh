@@ -85,4 +85,40 @@ mkdir -p tree && for n in $(seq 100); do mkdir -p tree/$((n % 10)) && echo $n > 
 say "files $(find tree -type f | sort | xargs cat | md5sum) $(tar -cf - tree | tar -tf - | sort | md5sum)"
 
 /bin/torture-program
+
+# Programs of Debian's, if they are there.
+if [ -x /usr/bin/python3.11 ]; then
+    PYTHONHASHSEED=0 /usr/bin/python3.11 -S -E /bin/torture.py 2>&1 || say "python $?"
+
+    head -c 50000 binary > plain
+    key=0123456789abcdef0f1e2d3c4b5a69788796a5b4c3d2e1f0fedcba9876543210
+    for cipher in aes-128-cbc aes-256-ctr aes-256-ecb aria-128-cbc camellia-256-cbc chacha20 des-ede3-cbc; do
+        /usr/bin/openssl enc -$cipher -K $key -iv 00112233445566778899aabbccddeeff -in plain -out secret 2> /dev/null
+        say "openssl $cipher $(md5sum < secret)"
+    done
+    for digest in sha256 sha512-256 sha3-384 shake256 ripemd160 sm3 blake2b512; do
+        say "openssl $digest $(/usr/bin/openssl dgst -$digest < plain 2>&1)"
+    done
+    # Keys are random: what a signature is worth is not.
+    for kind in 'RSA -pkeyopt rsa_keygen_bits:1024' 'EC -pkeyopt ec_paramgen_curve:P-256' 'EC -pkeyopt ec_paramgen_curve:P-521'; do
+        /usr/bin/openssl genpkey -quiet -algorithm $kind -out key 2> /dev/null
+        /usr/bin/openssl pkey -in key -pubout -out public
+        /usr/bin/openssl dgst -sha256 -sign key -out signature plain
+        say "openssl $kind $(/usr/bin/openssl dgst -sha256 -verify public -signature signature plain 2> /dev/null)"
+        say "openssl $kind $(/usr/bin/openssl dgst -sha256 -verify public -signature signature binary 2> /dev/null)"
+    done
+
+    /usr/bin/sqlite3 table 'select "=sqlite", count(*), sum(i * i), total(value) from v;' \
+        'select "=sqlite", word, value from v order by value desc limit 20;' \
+        'with recursive n(x) as (select 1 union all select x + 1 from n where x < 3000)
+            select "=sqlite", sum(x * x % 977), group_concat(x % 7, "") like "123%" from n;' \
+        'select "=sqlite", printf("%.17g %e %x", 1e300 / 7, sqrt(2), 255), sin(1.3), exp(2.5);' 'pragma integrity_check;'
+
+    for options in -O0 -O1 -O2 '-O3 -mcpu=power9' '-Os -mcpu=power8'; do
+        /usr/lib/gcc/powerpc64le-linux-gnu/12/cc1 -quiet $options -ffreestanding /bin/compiled.c -o compiled.s &&
+            /usr/bin/powerpc64le-linux-gnu-as -many compiled.s -o compiled.o &&
+            /usr/bin/powerpc64le-linux-gnu-ld compiled.o -o compiled &&
+            say "compiled $options $(md5sum < compiled.s) $(md5sum < compiled)" && ./compiled || say "failed $options"
+    done
+fi
 say "end"
