@@ -20,13 +20,15 @@ pub(crate) const ADAPTERS_MAX: usize = 16;
 /// Pieces of a transfer at most.
 pub(crate) const PIECES_MAX: usize = 64;
 
-/// Where things are, from the beginning of the shared memory, and so in each window too: first the queues.
+/// Where things are, from the beginning of the shared memory, and so in each window too: first the queue of the first
+/// adapter, beside what its commands are made of, and the queues of the others at the end.
 const QUEUE_BYTES_MAX: u64 = queue_bytes(VCPUS_MAX, DEPTH_MAX);
-const UNITS: u64 = ADAPTERS_MAX as u64 * QUEUE_BYTES_MAX;
+const UNITS: u64 = QUEUE_BYTES_MAX;
 const TABLES: u64 = UNITS + VCPUS_MAX * DEPTH_MAX * UNIT_BYTES_MAX as u64;
 const TABLE_BYTES: u64 = (PIECES_MAX * srp::DESCRIPTOR_BYTES) as u64;
 const BUFFERS: u64 = (TABLES + VCPUS_MAX * TABLE_BYTES).next_multiple_of(0x1_0000);
-const SHARED_BYTES: u64 = BUFFERS + VCPUS_MAX * BUFFER_BYTES;
+const OTHER_QUEUES: u64 = BUFFERS + VCPUS_MAX * BUFFER_BYTES;
+const SHARED_BYTES: u64 = OTHER_QUEUES + (ADAPTERS_MAX as u64 - 1) * QUEUE_BYTES_MAX;
 
 /// Twice as many entries as answers that may be outstanding: nobody finds an entry that another vCPU has not cleared
 /// yet.
@@ -182,7 +184,10 @@ fn open_queue(adapter: usize, bytes: u64) {
 
 /// Where an adapter's queue begins.
 const fn queue(adapter: usize) -> u64 {
-    adapter as u64 * QUEUE_BYTES_MAX
+    match adapter {
+        0 => 0,
+        other => OTHER_QUEUES + (other as u64 - 1) * QUEUE_BYTES_MAX,
+    }
 }
 
 /// Makes `bytes` of memory at `base` visible to an adapter, at `place` of its window.
