@@ -28,7 +28,8 @@ const TABLES: u64 = UNITS + VCPUS_MAX * DEPTH_MAX * UNIT_BYTES_MAX as u64;
 const TABLE_BYTES: u64 = (PIECES_MAX * srp::DESCRIPTOR_BYTES) as u64;
 const BUFFERS: u64 = (TABLES + VCPUS_MAX * TABLE_BYTES).next_multiple_of(0x1_0000);
 const OTHER_QUEUES: u64 = BUFFERS + VCPUS_MAX * BUFFER_BYTES;
-const SHARED_BYTES: u64 = OTHER_QUEUES + (ADAPTERS_MAX as u64 - 1) * QUEUE_BYTES_MAX;
+/// Nothing behind this is visible to an adapter.
+pub(crate) const SHARED_BYTES: u64 = OTHER_QUEUES + (ADAPTERS_MAX as u64 - 1) * QUEUE_BYTES_MAX;
 
 /// Twice as many entries as answers that may be outstanding: nobody finds an entry that another vCPU has not cleared
 /// yet.

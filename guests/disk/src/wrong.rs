@@ -5,7 +5,7 @@ use arch::scsi::{Sense, operation};
 use arch::vscsi::srp::response;
 
 use crate::adapter::{
-    BLOCK_BYTES, Command, Direction, VCPUS_MAX, adapters, buffer, command, expect, moves,
+    BLOCK_BYTES, Command, Direction, SHARED_BYTES, adapters, buffer, command, expect, moves,
     show_alone, source, unit,
 };
 
@@ -49,7 +49,7 @@ pub(crate) fn send(adapter: usize, target: u64, blocks: u64, is_writable: bool) 
         &[(nowhere, 4 * BLOCK_BYTES)][..],
         &[(buffer(0), 512), (nowhere, 3 * 512)],
         &[(u64::MAX - 8, 4 * BLOCK_BYTES)],
-        &[(buffer(VCPUS_MAX) - 512, 4 * 512)],
+        &[(SHARED_BYTES - 512, 4 * 512)],
     ] {
         refused(&moves(read, 0, 4), read, pieces, Sense::DATA_PHASE_ERROR);
     }

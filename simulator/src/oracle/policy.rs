@@ -32,6 +32,8 @@ pub enum Rule {
     Monitors,
     /// MMCR0: what it held, or that with an alert which has occurred meanwhile.
     Alerts,
+    /// SIER: what it held, or nothing, if an alert has occurred meanwhile that sampled nothing.
+    Sampled,
     /// The time base itself.
     Time,
     /// A time: the same one.
@@ -104,7 +106,8 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Bescr, Spr::Ebbhr, Spr::Ebbrr]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Mmcr0]), Rule::Alerts, Rule::Alerts),
     (Set::Sprs(&[Spr::Mmcr1, Spr::Mmcr2, Spr::Mmcra]), Rule::Kept, Rule::Kept),
-    (Set::Sprs(&[Spr::Sier, Spr::Siar, Spr::Sdar]), Rule::Kept, Rule::Kept),
+    (Set::Sprs(&[Spr::Sier]), Rule::Sampled, Rule::Sampled),
+    (Set::Sprs(&[Spr::Siar, Spr::Sdar]), Rule::Kept, Rule::Kept),
     (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Monitors, Rule::Monitors),
     (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Monitors, Rule::Monitors),
     (Set::Sprs(&[Spr::Mmcrs, Spr::Spmc1, Spr::Spmc2]), Rule::Kept, Rule::Kept),

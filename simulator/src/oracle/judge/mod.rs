@@ -155,9 +155,10 @@ impl Judge {
                 let most = (elapsed + SKEW_TICKS) * INSTRUCTIONS_PER_TICK;
                 is == was || may_count(left.values[self.mmcr0]) && u64::from(apart as u32) <= most
             }
-            Rule::Alerts => {
-                let may_alert = may_count(was) && was & monitor::PMAE != 0;
-                is == was || may_alert && (is ^ was) & !ALERT == 0
+            Rule::Alerts => is == was || may_alert(was) && (is ^ was) & !ALERT == 0,
+            Rule::Sampled => {
+                let (before, now) = (left.values[self.mmcr0], entry.values[self.mmcr0]);
+                is == was || is == 0 && may_alert(before) && now & monitor::PMAO != 0
             }
             Rule::Time => apart as i64 >= -(SKEW_TICKS as i64),
             Rule::Expires => {
@@ -187,7 +188,12 @@ impl Judge {
             _ => {
                 !matches!(
                     exit,
-                    Rule::Kept | Rule::Spent | Rule::Monitors | Rule::Alerts | Rule::Segment
+                    Rule::Kept
+                        | Rule::Spent
+                        | Rule::Monitors
+                        | Rule::Alerts
+                        | Rule::Sampled
+                        | Rule::Segment
                 ) || is == 0
             }
         }
@@ -197,6 +203,11 @@ impl Judge {
 /// Whether a partition with this MMCR0 has counters that are not frozen.
 fn may_count(mmcr0: u64) -> bool {
     mmcr0 & monitor::FC == 0 || monitor::PMCC.get(mmcr0) == monitor::OUTSIDE
+}
+
+/// Whether a partition with this MMCR0 may have an alert.
+fn may_alert(mmcr0: u64) -> bool {
+    may_count(mmcr0) && mmcr0 & monitor::PMAE != 0
 }
 
 /// Whether a value can only be the hypervisor's: an address of its own, which lie in quadrant 3, or one of
