@@ -852,7 +852,7 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
 }
 
-/// The message of a unit at 0x2000 that reads 64 KiB, which is longer than a piece, into memory at 0x2_0000.
+/// The message of a unit at 0x3000 that reads 64 KiB, which is longer than a piece, into memory at 0x2_0000.
 fn long_read(setup: &mut Setup, number: u64) -> [u64; 4] {
     // A piece ends where the partition gets memory.
     setup.partition.memory.write(&setup.hal, GuestRealAddress(0x2_0000), &[0]).unwrap();
