@@ -283,9 +283,9 @@ fn answer<const WORDS: usize>(adapter: usize, vcpu: u64) -> [[u8; 8]; WORDS] {
 /// A command to a disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Command<'a> {
-    /// The adapter of the disk, and its number there.
+    /// The adapter of the disk.
     pub(crate) adapter: usize,
-    /// See `adapter`.
+    /// The disk's number there.
     pub(crate) target: u64,
     /// What it is to do.
     pub(crate) cdb: &'a [u8],

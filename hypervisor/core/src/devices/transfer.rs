@@ -29,9 +29,9 @@ pub struct Transfer {
     pub answer: u64,
     /// Whose it is.
     pub tag: Tag,
-    /// The number of the adapter that it was sent to, and the conversation that it belongs to.
+    /// The number of the adapter that it was sent to.
     pub adapter: usize,
-    /// See `adapter`.
+    /// The conversation with that adapter that it belongs to.
     pub conversation: u64,
     /// The disk's number.
     pub target: usize,

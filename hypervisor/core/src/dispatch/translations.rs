@@ -36,7 +36,7 @@ impl<H: Hal> Running<'_, H> {
             // The hypervisor takes translations back; its segments are loaded with the vCPU.
             let is_here = |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| last == self.thread);
             let are_here = partition.vcpus.iter().all(is_here);
-            table.settle(self.system.hal, are_here.then_some(self.thread));
+            table.set_home(self.system.hal, are_here.then_some(self.thread));
             return;
         }
         let before = before.map(|thread| self.system.core(thread));

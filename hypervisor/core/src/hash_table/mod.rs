@@ -121,7 +121,7 @@ impl HashTable {
 
     /// Says which hardware thread alone may run the partition from now on, before it does, or that several may. If it
     /// is another one than before, nothing is left anywhere of what was translated.
-    pub fn settle(&self, hal: &impl Tables, home: Option<usize>) {
+    pub fn set_home(&self, hal: &impl Tables, home: Option<usize>) {
         if home.is_some_and(|thread| !self.home.is(thread)) {
             hal.forget_hashed(self.lpid);
         }

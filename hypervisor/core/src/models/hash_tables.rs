@@ -115,7 +115,7 @@ fn each_entry_is_taken_out_once_and_nobody_waits_for_ever() {
 fn a_thread_that_comes_finds_no_entry_that_its_home_alone_forgets() {
     beside(
         |shared| {
-            shared.table.settle(shared.hal, Some(0));
+            shared.table.set_home(shared.hal, Some(0));
             assert!(shared.enter(0, 1));
         },
         |shared| {
@@ -125,7 +125,7 @@ fn a_thread_that_comes_finds_no_entry_that_its_home_alone_forgets() {
         },
         |shared| {
             set_index(1);
-            shared.table.settle(shared.hal, None);
+            shared.table.set_home(shared.hal, None);
             // As the partition is entered; then the processor looks into the table.
             fence(Ordering::SeqCst);
             u64::from(shared.table.holds(0))
