@@ -97,6 +97,10 @@ const APART: [(&str, &str); 6] = [
     ("null-hypercall", "the experiment of this name does the same and more"),
 ];
 
+/// Examples that run long. The nightly run has them wherever it has the others; `two_machines.rs` runs them each time,
+/// and `superpages.rs` their payloads.
+const LONG: [&str; 2] = ["examples/churn.toml", "examples/random-access.toml"];
+
 /// The project's files whose partitions all end well: every example but those of [`APART`], in alphabetical order,
 /// and the experiment with hypercalls.
 ///
@@ -117,9 +121,17 @@ pub fn all_files() -> Vec<String> {
     examples.chain(["experiments/null-hypercall.toml".to_owned()]).collect()
 }
 
-/// All systems that the tests run.
+/// All systems that the tests run, without those that run [long](LONG) before each push.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
+    let has_long = number_from("POWERVISOR_LONG", 0) != 0;
+    let files = all_files().into_iter().filter(|file| has_long || !LONG.contains(&file.as_str()));
+    files.flat_map(|file| systems(&file)).collect()
+}
+
+/// All systems, the long ones too.
+#[must_use]
+pub fn every_system() -> Vec<(String, System)> {
     all_files().iter().flat_map(|file| systems(file)).collect()
 }
 

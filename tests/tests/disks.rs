@@ -27,8 +27,8 @@ fn partition(name: &str, vcpus: u32, arguments: &str, disks: &str) -> String {
     )
 }
 
-/// Two partitions with these disks, whose vCPUs outnumber the hardware threads: they move blocks in short slices, so that
-/// they are taken from the processor in the middle, and go on elsewhere. They send each adapter what is wrong, too.
+/// Two partitions with these disks, whose vCPUs outnumber the hardware threads: they move blocks in short slices, so
+/// that they are taken from the processor in the middle, and go on elsewhere. They send each adapter what is wrong.
 fn check_preempted(disks: [&str; 2]) {
     let arguments = |seed| format!("rounds=40 seed={seed} interrupts=on bad=on");
     for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {

@@ -8,7 +8,7 @@ use lab::interruption::Interruption;
 use lab::system::{Exit, System};
 use lab::{on_qemu, on_simulator};
 use system_tests::containment::on_threads;
-use system_tests::{all_systems, number_from, systems};
+use system_tests::{every_system, number_from, systems};
 
 /// Generous: a run takes about a second, on several cores a few.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -36,7 +36,7 @@ fn assert_agreement(name: &str, system: &System) -> Transcript {
 
 #[test]
 fn every_partition_does_the_same_on_both_machines() {
-    for (name, system) in all_systems() {
+    for (name, system) in every_system() {
         let ours = assert_agreement(&name, &system);
         assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
         assert_eq!(ours.said().check_partitions(), Ok(()), "{name}");
@@ -52,7 +52,7 @@ fn every_partition_does_the_same_on_several_cores_of_both_machines() {
     let systems: Vec<_> = if cores == CORES {
         ON_CORES.iter().flat_map(|file| systems(file)).collect()
     } else {
-        all_systems().into_iter().filter(|(name, _)| !of_one_thread(name)).collect()
+        every_system().into_iter().filter(|(name, _)| !of_one_thread(name)).collect()
     };
     for (name, system) in systems {
         let name = format!("{name} on {cores} cores");

@@ -1,5 +1,7 @@
 //! Every test.
 
+use std::thread;
+
 use anyhow::Result;
 
 use crate::check::check;
@@ -21,15 +23,19 @@ const NIGHTLY_RANDOM_CALLS: &str = "170000";
 
 /// QEMU's cores where a nightly run uses several; the usual number is 4, and few systems run on them.
 const NIGHTLY_CORES: &str = "8";
-/// Instructions from which a system is long, so that fewer saved machines run to its end.
-const NIGHTLY_LONG: &str = "1000000000";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     check(workspace)?;
-    loom(workspace, loom::Arguments::default())?;
-    tests(workspace, None)?;
-    linux::test(workspace)
+    // Side by side, since each of them uses one processor for much of its time.
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            loom(workspace, loom::Arguments::default())?;
+            linux::test(workspace)
+        });
+        let tested = tests(workspace, None);
+        tested.and(beside.join().expect("no step panics"))
+    })
 }
 
 /// All tests, with many more random cases: how many of what.
@@ -58,7 +64,7 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
         command.env("POWERVISOR_STATES_ROUNDS", NIGHTLY_STATES_ROUNDS);
         command.env("POWERVISOR_RANDOM_CALLS", NIGHTLY_RANDOM_CALLS);
         command.env("POWERVISOR_CORES", NIGHTLY_CORES);
-        command.env("POWERVISOR_LONG", NIGHTLY_LONG);
+        command.env("POWERVISOR_LONG", "1");
     }
     run(&mut command)
 }
