@@ -227,7 +227,7 @@ where
     console.set_shared(partitions.len() > 1 || bundle.console.is_some());
     for partition in &partitions {
         let window = partition.devices.as_ref().map_or_else(String::new, |devices| {
-            alloc::format!(", its device window's table {} bytes", devices.table_bytes())
+            alloc::format!(", its device windows' tables {} bytes", devices.table_bytes())
         });
         console.line(
             hal,

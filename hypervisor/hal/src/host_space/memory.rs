@@ -67,6 +67,12 @@ pub(crate) unsafe fn start_heap(range: Range) {
     unsafe { ALLOCATOR.0.lock().init(address_of(range.start) as *mut u8, range.bytes as usize) };
 }
 
+/// Whether a byte lies in the heap, and not in the image.
+fn is_of_heap(address: *mut u8) -> bool {
+    let heap = ALLOCATOR.0.lock();
+    (heap.bottom()..heap.top()).contains(&address)
+}
+
 /// The real address of a byte of the image or of the heap.
 pub(crate) fn real_of(address: u64) -> RealAddress {
     RealAddress(address - IMAGE_BASE)
@@ -182,12 +188,13 @@ impl TableMemory for HeapTables {
     }
 
     fn release(&mut self, table: Table) {
-        let address = address_of(table.base());
+        let address = address_of(table.base()) as *mut u8;
+        assert!(is_of_heap(address), "a table of the heap");
         let layout =
             Layout::from_size_align(table.bytes(), table.bytes()).expect("it was allocated so");
         // SAFETY: there is one owner of a table, and this was it; in the heap only `allocate` makes any, with this
         // layout.
-        unsafe { dealloc(address as *mut u8, layout) };
+        unsafe { dealloc(address, layout) };
     }
 
     fn read(&self, slot: &Slot) -> u64 {
