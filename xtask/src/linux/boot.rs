@@ -1,12 +1,12 @@
 //! A kernel booted to its shell on our machine and on QEMU, with the same typed into both.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::Fetched;
 use crate::workspace::Workspace;
@@ -51,6 +51,8 @@ pub(super) struct Said {
     pub(super) answers: Vec<String>,
     remarks: Vec<String>,
     pub(super) console: String,
+    /// What the command said beside the console, on standard error.
+    pub(super) log: String,
     pub(super) took: Duration,
 }
 
@@ -113,17 +115,33 @@ pub(super) fn converse(command: Command, commands: &[&str]) -> Result<Said> {
 /// The same, and how the run ended.
 pub(super) fn talk_to(mut command: Command, commands: &[&str]) -> Result<(ExitStatus, Said)> {
     let started = Instant::now();
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let log = child.stderr.take().context("no standard error")?;
+    let log = thread::spawn(move || show(log));
     let console = listen(&mut child, commands);
     if console.is_err() {
         child.kill()?;
     }
     let status = child.wait()?;
+    let log = log.join().map_err(|_| anyhow!("the reader of standard error panicked"))??;
+    let log = String::from_utf8_lossy(&log).into_owned();
     let console = String::from_utf8_lossy(&console?).into_owned();
     let lines = || console.lines().map(|line| line.trim_end_matches('\r'));
     let of = |mark| lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect();
     let (answers, remarks) = (of(ANSWER), of(REMARK));
-    Ok((status, Said { answers, remarks, console, took: started.elapsed() }))
+    Ok((status, Said { answers, remarks, console, log, took: started.elapsed() }))
+}
+
+/// Passes on what there is to read, as it comes, to standard error; all of it.
+fn show(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut buffer = [0; 4096];
+    while let length @ 1.. = from.read(&mut buffer)? {
+        io::stderr().write_all(&buffer[..length])?;
+        all.extend_from_slice(&buffer[..length]);
+    }
+    Ok(all)
 }
 
 /// Types a command at each prompt; the console up to its end.

@@ -70,21 +70,22 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
         let commands = ["reboot -f", "echo \"=again\"", "poweroff -f"];
         let (status, said) = boot::talk_to(command, &commands)
             .with_context(|| format!("{guests} guests on {machine}"))?;
-        let console = &said.console;
-        let is_there = |line: &str| console.contains(line);
+        // The console has the first guest's lines alone.
+        let log = &said.log;
+        let is_there = |line: &str| log.contains(line);
         ensure!(said.answers == ["again"], "the first of {guests} answers {:?}", said.answers);
         for index in 0..guests {
             let line = format!("summary: partition linux{index}: powered off;");
-            ensure!(is_there(&line), "{guests} on {machine}: no `{line}` in\n{console}");
+            ensure!(is_there(&line), "{guests} on {machine}: no `{line}` in\n{log}");
         }
         let limited = format!("partition {PANICS}: stopped: it used up its time limit");
-        ensure!(is_there(&limited), "{guests} on {machine}: no `{limited}` in\n{console}");
+        ensure!(is_there(&limited), "{guests} on {machine}: no `{limited}` in\n{log}");
         ensure!(
             !status.success(),
             "{guests} on {machine}: a guest was stopped, and it says {status}"
         );
-        let restarts = restarts(console).context("no line tells how often it started again")?;
-        ensure!(restarts > 0, "{guests} on {machine}: it never rebooted; the console:\n{console}");
+        let restarts = restarts(log).context("no line tells how often it started again")?;
+        ensure!(restarts > 0, "{guests} on {machine}: it never rebooted:\n{log}");
         let seconds = said.took.as_secs_f64();
         took.push(format!("{guests} on {machine} in {seconds:.1} s, {restarts} panics"));
     }
@@ -95,9 +96,9 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
 }
 
 /// How often the guest that panics started again.
-fn restarts(console: &str) -> Option<u64> {
+fn restarts(log: &str) -> Option<u64> {
     let begins = format!("time: partition {PANICS}: ");
-    let line = console.lines().find(|line| line.contains(&begins))?;
+    let line = log.lines().find(|line| line.contains(&begins))?;
     line.trim_end().rsplit_once("restarts ")?.1.parse().ok()
 }
 
@@ -107,9 +108,9 @@ mod tests {
 
     #[test]
     fn restarts_are_those_of_the_guest_that_panics() {
-        let console = "powervisor: time: partition linux0: ran 5 us, preempted 1, restarts 1\r\n\
+        let log = "powervisor: time: partition linux0: ran 5 us, preempted 1, restarts 1\r\n\
             powervisor: time: partition panics: ran 5 us, preempted 1, restarts 17\r\n";
-        assert_eq!(restarts(console), Some(17));
+        assert_eq!(restarts(log), Some(17));
         assert_eq!(restarts(""), None);
     }
 }

@@ -1,5 +1,5 @@
-//! A kernel as a guest of the hypervisor, with its root file system on a virtual SCSI disk: its own driver judges the
-//! adapter, and the host's tools judge what it wrote.
+//! A kernel as a guest of the hypervisor, with its root file system on a virtual SCSI disk, and another disk behind
+//! another adapter: its own driver judges the adapters, and the host's tools judge what it wrote.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,8 +19,8 @@ const INIT: &str = "#!/bin/busybox sh
 export PATH=/bin
 mount -t devtmpfs devtmpfs /dev
 for module in MODULES; do insmod /modules/$module.ko; done
-until [ -b /dev/sda ]; do sleep 0.1; done
-mount -t ext4 /dev/sda /mnt
+until root=$(findfs LABEL=root); do sleep 0.1; done
+mount -t ext4 $root /mnt
 exec switch_root -c /dev/console /mnt /init
 ";
 /// What goes on there: a shell, and a clean end behind it.
@@ -29,12 +29,16 @@ const ROOT: &str = "#!/bin/busybox sh
 export PATH=/bin
 mount -t proc proc /proc
 mount -t devtmpfs devtmpfs /dev
+until more=$(findfs LABEL=more); do sleep 0.1; done
+mount -t ext4 $more /more
 sh
+umount /more
 mount -o remount,ro /
 poweroff -f
 ";
-/// Bytes of the disk.
-const DISK_BYTES: &str = "16M";
+/// Disks, each behind an adapter of its own, which the guest may find in any order: the label of its file system, and
+/// its bytes.
+const DISKS: [(&str, &str); 2] = [("root", "16M"), ("more", "8M")];
 /// Lines of the file that the guest writes.
 const LINES: &str = "200000";
 
@@ -42,22 +46,17 @@ const LINES: &str = "200000";
 const TRANSLATIONS: [(&str, &str); 2] = [("radix", "Radix"), ("hash", "Hash")];
 
 /// Boots guests of so many vCPUs and each translation from a disk on our machine and on QEMU, lets each read a file of
-/// the host's and write one, and looks at the disk that it leaves. What that took.
+/// the host's and write one to each disk, and looks at the disks that it leaves. What that took.
 pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) -> Result<String> {
     let folder = workspace.target.join("linux/guest");
     let content = folder.join("content");
     if content.exists() {
         fs::remove_dir_all(&content)?;
     }
-    for name in ["bin", "dev", "proc"] {
+    for name in ["bin", "dev", "more", "proc"] {
         fs::create_dir_all(content.join(name))?;
     }
-    let (disk, left) = (folder.join("disk"), folder.join("left"));
-    for old in [&disk, &left] {
-        if old.exists() {
-            fs::remove_file(old)?;
-        }
-    }
+    let left = DISKS.map(|(label, _)| folder.join(format!("{label}-left")));
     // Its bytes are as good as random ones, too.
     let shell = packages.shell()?;
     fs::copy(&shell, content.join("bin/busybox"))?;
@@ -65,8 +64,26 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
     for program in ["bin/busybox", "init"] {
         fs::set_permissions(content.join(program), Permissions::from_mode(0o755))?;
     }
-    let mut make = tool("mkfs.ext4");
-    run(make.args(["-q", "-F", "-d"]).arg(&content).arg(&disk).arg(DISK_BYTES))?;
+    for (label, bytes) in DISKS {
+        let disk = folder.join(label);
+        for old in [&disk, &folder.join(format!("{label}-left"))] {
+            if old.exists() {
+                fs::remove_file(old)?;
+            }
+        }
+        let mut make = tool("mkfs.ext4");
+        make.args(["-q", "-F", "-L", label]);
+        if label == "root" {
+            make.arg("-d").arg(&content);
+        }
+        run(make.arg(&disk).arg(bytes))?;
+    }
+    let disks = DISKS.iter().enumerate().map(|(adapter, (label, _))| {
+        format!(
+            "{{ image = \"{label}\", adapter = {adapter}, writable = true, write_back = \"{label}-left\" }}"
+        )
+    });
+    let disks = disks.collect::<Vec<_>>().join(", ");
 
     let modules = packages.modules()?;
     let initramfs = folder.join("initramfs");
@@ -90,13 +107,16 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
                 format!(
                     "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
                      vcpus = {vcpus}\ntranslation = {translation:?}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
-                     disks = [{{ image = \"disk\", writable = true, write_back = \"left\" }}]\n",
+                     disks = [{disks}]\n",
                 ),
             )?;
             let commands = [
                 "echo \"=$(sha256sum < /bin/busybox)\"",
-                &format!("seq {LINES} > /written; sync; echo 3 > /proc/sys/vm/drop_caches"),
+                &format!(
+                    "seq {LINES} | tee /more/written > /written; sync; echo 3 > /proc/sys/vm/drop_caches"
+                ),
                 "echo \"=$(sha256sum < /written)\"",
+                "echo \"=$(sha256sum < /more/written)\"",
                 "echo \"=$(nproc)\"",
                 "echo \"=$(sed -n 's/^MMU.*: //p' /proc/cpuinfo)\"",
                 "exit",
@@ -109,7 +129,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
             command.arg(&file);
             let said = boot::converse(command, &commands)?;
             let [program, written] = &expected;
-            let expected = [program, written, &vcpus.to_string(), mmu];
+            let expected = [program, written, written, &vcpus.to_string(), mmu];
             ensure!(
                 said.answers.iter().eq(expected),
                 "the guest of {vcpus} vCPUs, {translation}, answers {:?} on {machine}, not {expected:?}",
@@ -117,19 +137,27 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
             );
             let seconds = said.took.as_secs_f64();
             took.push(format!("vCPUs {vcpus}, {translation}, {machine} {seconds:.1} s"));
-            run(tool("e2fsck").arg("-fn").arg(&left)).context("the disk that the guest leaves")?;
-            let text =
-                format!("debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum", left.display());
-            let written = sum(&text)?;
-            ensure!(
-                written == expected[1],
-                "the host reads {written} on the disk, not {}",
-                expected[1]
-            );
-            fs::remove_file(&left)?;
+            for left in &left {
+                run(tool("e2fsck").arg("-fn").arg(left))
+                    .context("the disk that the guest leaves")?;
+                let text = format!(
+                    "debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum",
+                    left.display()
+                );
+                let read = sum(&text)?;
+                ensure!(
+                    read == *written,
+                    "the host reads {read} on {}, not {written}",
+                    left.display()
+                );
+                fs::remove_file(left)?;
+            }
         }
     }
-    Ok(format!("guests from a disk, which is as the host's tools see it: {}", took.join("; ")))
+    Ok(format!(
+        "guests from two disks, which are as the host's tools see them: {}",
+        took.join("; ")
+    ))
 }
 
 /// One of the tools of Debian's e2fsprogs, which may be where only root looks.
