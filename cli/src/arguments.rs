@@ -239,6 +239,9 @@ pub struct BootArguments {
     /// prints its counts when all partitions have ended.
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
     pub statistics: Option<Format>,
+    /// Write that to this file, whole or not at all, instead of standard error.
+    #[arg(long, value_name = "FILE", requires = "statistics")]
+    pub statistics_file: Option<PathBuf>,
     /// Run in timing mode; at the end, write to standard error how many cycles passed, and who spent them and
     /// why. A machine that was saved in timing mode continues in it; any other begins with empty caches.
     #[arg(long)]

@@ -212,8 +212,13 @@ fn a_trace_has_a_line_for_each_exit_and_changes_nothing() {
     let (traced, errors) = well(boot(&folder, &arguments));
     assert_eq!(plain, traced);
     let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
-    let statistics: serde_json::Value =
-        serde_json::from_str(errors.lines().last().unwrap()).unwrap();
+    let statistics = errors.lines().last().unwrap();
+    let (_, said) =
+        well(boot(&folder, &format!("{file} --statistics json --statistics-file counts")));
+    assert!(!said.contains("\n{"), "{said}");
+    let counts = fs::read_to_string(folder.path().join("counts")).unwrap();
+    assert_eq!(counts.trim_end(), statistics);
+    let statistics: serde_json::Value = serde_json::from_str(statistics).unwrap();
     // The hypervisor's own counts are a second witness.
     for (index, partition) in statistics["partitions"].as_array().unwrap().iter().enumerate() {
         let start = format!("lpid {} {} exit ", index + 1, partition["name"].as_str().unwrap());

@@ -9,16 +9,19 @@ The package calls the ``powervisor`` command, which the same wheel carries with 
 Cycles are those of the simulated core, at ``clock.core_frequency`` of its machine. Each figure has its unit beside it.
 """
 
+from powervisor.boots import Boot, boot
 from powervisor.command import PowerVisorError
 from powervisor.experiment import Experiment
 from powervisor.machine import Machine
 from powervisor.report import Report, calibrate, diff, ledger, measure, run
 
 __all__ = [
+    "Boot",
     "Experiment",
     "Machine",
     "PowerVisorError",
     "Report",
+    "boot",
     "calibrate",
     "diff",
     "ledger",

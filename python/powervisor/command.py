@@ -57,16 +57,26 @@ def _hears_interrupts() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def call(arguments: Sequence[str]) -> str:
-    """Call the command with these arguments and return what it prints; raise PowerVisorError if it fails."""
+def complete(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Call the command with these arguments, and return how it ended and all that it wrote."""
     # A worker of a sweep does not hear Ctrl-C, and what it calls does.
     hears = None if signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else _hears_interrupts
-    done = subprocess.run([str(command()), *arguments], capture_output=True, text=True, check=False, preexec_fn=hears)
+    return subprocess.run([str(command()), *arguments], capture_output=True, text=True, check=False, preexec_fn=hears)
+
+
+def complaint(done: subprocess.CompletedProcess[str]) -> PowerVisorError:
+    """Make an error of a call that failed."""
     if done.returncode < 0:
-        raise PowerVisorError(f"the command was killed by {signal.Signals(-done.returncode).name}", 1)
+        return PowerVisorError(f"the command was killed by {signal.Signals(-done.returncode).name}", 1)
+    message = done.stderr.strip().removeprefix("powervisor: ")
+    return PowerVisorError(message or f"the command ended with {done.returncode}", done.returncode)
+
+
+def call(arguments: Sequence[str]) -> str:
+    """Call the command with these arguments and return what it prints; raise PowerVisorError if it fails."""
+    done = complete(arguments)
     if done.returncode != 0:
-        message = done.stderr.strip().removeprefix("powervisor: ")
-        raise PowerVisorError(message or f"the command ended with {done.returncode}", done.returncode)
+        raise complaint(done)
     return done.stdout
 
 

@@ -161,6 +161,8 @@ fn outputs_that_are_inputs() {
         (boot, "--log-input", "map"),
         (&format!("{boot} --trace exits"), "--trace-file", "hard"),
         (&format!("{boot} --trace exits"), "--trace-file", "images/hypervisor"),
+        (&format!("{boot} --statistics"), "--statistics-file", "good.toml"),
+        ("boot good.toml --on qemu --statistics", "--statistics-file", "good.toml"),
         (kernel, "--save", "hard"),
     ] {
         let before = std::fs::read(folder.path().join(output)).unwrap();

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use crate::arguments::{BootArguments, Format, On};
 use crate::failure::Failure;
-use crate::output::{input, print_figures, say, write_whole};
+use crate::output::{check_not_read, check_place, input, print_figures, say, write_whole};
 use crate::saved::{self, Surroundings};
 use crate::screen::Screen;
 use crate::signals::INTERRUPTION;
@@ -26,6 +26,9 @@ use lab::system::{Exit, System};
 use lab::user_file::Files;
 use lab::{on_qemu, on_simulator};
 use session::{Ending, Session};
+
+/// The option that names a file for the statistics.
+const STATISTICS_FILE: &str = "--statistics-file";
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
     if arguments.kernel.is_some() && arguments.statistics == Some(Format::Text) {
@@ -50,7 +53,12 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
             let system = system::system(arguments, &files)?;
-            disks::check(&system.kept_disks, &[], &files)?;
+            if let Some(path) = &arguments.statistics_file {
+                check_place(path)?;
+                check_not_read(STATISTICS_FILE, path, &files)?;
+            }
+            let written = [(STATISTICS_FILE, arguments.statistics_file.as_ref())];
+            disks::check(&system.kept_disks, &written, &files)?;
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }
@@ -78,10 +86,14 @@ fn conclude(
     if let (Some(explained), true) = (explained, arguments.explain) {
         print_figures(&explained.text())?;
     }
-    match arguments.statistics {
-        None => (),
-        Some(Format::Text) => print_figures(&statistics::text(&run))?,
-        Some(Format::Json) => print_figures(&statistics::json(&run))?,
+    let counted = arguments.statistics.map(|format| match format {
+        Format::Text => statistics::text(&run),
+        Format::Json => statistics::json(&run),
+    });
+    match (counted, &arguments.statistics_file) {
+        (None, _) => (),
+        (Some(text), None) => print_figures(&text)?,
+        (Some(text), Some(path)) => write_whole(path, text.as_bytes())?,
     }
     match is_over {
         true if surroundings.has_hypervisor => said.check_partitions().map_err(Failure::run),

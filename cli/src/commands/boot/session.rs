@@ -18,7 +18,7 @@ use super::awaited::Awaited;
 use super::calls::{Calls, What};
 use super::debugged::{debug, is_little_endian};
 use super::explained::{self, Explained, check_folder};
-use super::{disks, programs};
+use super::{STATISTICS_FILE, disks, programs};
 use crate::arguments::{BootArguments, Traced};
 use crate::failure::Failure;
 use crate::gdb::Parting;
@@ -142,7 +142,8 @@ impl Session {
         files: &Files,
     ) -> Result<Self, Failure> {
         // A run may take long; what cannot be kept is said before it.
-        for path in [&arguments.save, &arguments.log_input, &arguments.to].into_iter().flatten() {
+        let BootArguments { save, log_input, to, statistics_file, .. } = arguments;
+        for path in [save, log_input, to, statistics_file].into_iter().flatten() {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
@@ -566,12 +567,13 @@ impl Session {
 }
 
 /// Options that name a file to write, and what they name.
-fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 4] {
+fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 5] {
     [
         ("--save", arguments.save.as_ref()),
         ("--log-input", arguments.log_input.as_ref()),
         ("--to", arguments.to.as_ref()),
         ("--trace-file", arguments.trace_file.as_ref()),
+        (STATISTICS_FILE, arguments.statistics_file.as_ref()),
     ]
 }
 
