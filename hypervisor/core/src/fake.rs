@@ -178,6 +178,11 @@ impl Window for FakeWindow {
         self.memory.borrow_mut()[start..start + bytes.len()].copy_from_slice(bytes);
     }
 
+    fn copy_from(&mut self, offset: usize, from: &Self, bytes: usize) {
+        assert!(bytes <= from.bytes && offset + bytes <= self.bytes);
+        self.memory.borrow_mut().copy_within(from.start..from.start + bytes, self.start + offset);
+    }
+
     fn zero(&mut self) {
         self.memory.borrow_mut()[self.start..self.start + self.bytes].fill(0);
     }

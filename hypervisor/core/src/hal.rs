@@ -75,6 +75,8 @@ pub trait Window {
     fn read(&self, offset: usize, into: &mut [u8]);
     /// Copies `bytes` in, at `offset`. Panics beyond the window's end.
     fn write(&mut self, offset: usize, bytes: &[u8]);
+    /// Copies so many bytes in, at `offset`, from the beginning of another one. Panics beyond the end of either.
+    fn copy_from(&mut self, offset: usize, from: &Self, bytes: usize);
     /// Fills the whole window with zeros.
     fn zero(&mut self);
     /// Lets instructions be fetched that were written here.

@@ -15,7 +15,7 @@ use crate::hal::{Maps, Window, Windows};
 const PIECE_BYTES: u64 = 0x4000;
 /// What a descriptor that is read counts of them: one of no bytes takes time too.
 const DESCRIPTOR_COST: u64 = 0x100;
-/// Bytes that are copied at a time.
+/// Bytes that are copied at a time: what a page of the window shows.
 const CHUNK_BYTES: u64 = 0x1000;
 
 /// What is on its way.
@@ -133,7 +133,7 @@ impl Transfer {
                 budget = bytes;
             }
             let (from, to) = if self.writes { (memory, self.place) } else { (self.place, memory) };
-            copy(&open(from, bytes)?, &mut open(to, bytes)?, bytes);
+            open(to, bytes)?.copy_from(0, &open(from, bytes)?, bytes as usize);
             self.place = self.place.wrapping_add(bytes);
             self.left -= bytes;
             self.current.address = self.current.address.wrapping_add(bytes);
@@ -142,13 +142,4 @@ impl Transfer {
         }
         Ok(true)
     }
-}
-
-/// By way of the hypervisor's own memory, and not inlined, since that is on the stack.
-#[inline(never)]
-fn copy(from: &impl Window, to: &mut impl Window, bytes: u64) {
-    let mut chunk = [0; CHUNK_BYTES as usize];
-    let chunk = &mut chunk[..bytes as usize];
-    from.read(0, chunk);
-    to.write(0, chunk);
 }

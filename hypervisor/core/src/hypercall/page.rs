@@ -70,7 +70,7 @@ fn initialized<H: Windows>(
     let open = |real| maps.open(real, BYTES).map_err(AccessError::Hypervisor);
     let mut to = open(to)?;
     match from {
-        Some(from) => copy(&open(from)?, &mut to),
+        Some(from) => to.copy_from(0, &open(from)?, BYTES as usize),
         None if flags & ZERO != 0 => to.zero(),
         None => {}
     }
@@ -78,12 +78,4 @@ fn initialized<H: Windows>(
         to.make_fetchable();
     }
     Ok(())
-}
-
-/// By way of the hypervisor's own memory, and not inlined, since that is on the stack.
-#[inline(never)]
-fn copy(from: &impl Window, to: &mut impl Window) {
-    let mut page = [0; BYTES as usize];
-    from.read(0, &mut page);
-    to.write(0, &page);
 }

@@ -31,7 +31,7 @@ use crate::hash_table::Checked;
 use crate::life::activity::{Next, Sleep};
 use crate::memory::Range;
 use crate::partition::Partition;
-use crate::partition::load::{CHUNK_BYTES, read};
+use crate::partition::load::read;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::{Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
@@ -285,14 +285,8 @@ fn fill<H: Memory + Platform>(
         // A frame of the bundle may not be one of the image.
         for (first, bytes) in crate::guest_memory::pieces(from.start.0, PIECE_BYTES) {
             let source = maps.open(from.start.wrapping_add(first), bytes)?;
-            partition.memory.fills(hal, || {
-                let mut chunk = [0; CHUNK_BYTES];
-                for offset in (0..bytes as usize).step_by(CHUNK_BYTES) {
-                    let chunk = &mut chunk[..CHUNK_BYTES.min(bytes as usize - offset)];
-                    source.read(offset, chunk);
-                    to.write(first as usize + offset, chunk);
-                }
-            });
+            let copy = || to.copy_from(first as usize, &source, bytes as usize);
+            partition.memory.fills(hal, copy);
         }
         to.make_fetchable();
         from = Range::new(from.start.0 + PIECE_BYTES, from.bytes - PIECE_BYTES);

@@ -20,7 +20,7 @@ use crate::life::outcome::LoadError;
 use crate::life::progress::Progress;
 use crate::memory::Range;
 use crate::partition::Partition;
-use crate::partition::load::{CHUNK_BYTES, COPY_BYTES};
+use crate::partition::load::COPY_BYTES;
 use crate::vcpu::Vcpu;
 use crate::vcpu::registers::{Registers, VERSION};
 
@@ -190,10 +190,6 @@ pub fn save_piece<H: Memory + Platform>(
     let target = maps.open(area.start.wrapping_add(to), COPY_BYTES);
     let source = source.map_err(AccessError::Hypervisor).map_err(LoadError::Copy)?;
     let mut target = target.map_err(LoadError::Hal)?;
-    let mut chunk = [0; CHUNK_BYTES];
-    for offset in (0..COPY_BYTES as usize).step_by(CHUNK_BYTES) {
-        source.read(offset, &mut chunk);
-        target.write(offset, &chunk);
-    }
+    target.copy_from(0, &source, COPY_BYTES as usize);
     Ok(Saved::SoFar(Progress::Saved { from: from + COPY_BYTES, to: to + COPY_BYTES }))
 }

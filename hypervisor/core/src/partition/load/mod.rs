@@ -71,9 +71,6 @@ pub fn find_memory(
     alignments.iter().copied().find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
 
-/// Bytes that are copied through the hypervisor's own memory at a time.
-pub(super) const CHUNK_BYTES: usize = 0x1000;
-
 /// Bytes that a piece copies at most, from a boundary of as many to the next. To copy takes ten times as long
 /// as to zero.
 pub(super) const COPY_BYTES: u64 = 0x4000;
@@ -178,14 +175,7 @@ fn copy<H: Memory + Platform>(
     let mut to = to.map_err(LoadError::Copy)?;
     for (first, bytes) in pieces(from.0, bytes) {
         let from = maps.open(from.wrapping_add(first), bytes).map_err(LoadError::Hal)?;
-        memory.fills(hal, || {
-            let mut chunk = [0; CHUNK_BYTES];
-            for offset in (0..bytes as usize).step_by(CHUNK_BYTES) {
-                let chunk = &mut chunk[..CHUNK_BYTES.min(bytes as usize - offset)];
-                from.read(offset, chunk);
-                to.write(first as usize + offset, chunk);
-            }
-        });
+        memory.fills(hal, || to.copy_from(first as usize, &from, bytes as usize));
     }
     Ok(bytes)
 }
