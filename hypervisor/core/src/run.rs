@@ -153,9 +153,10 @@ where
         if let Some(bytes) = description.dma_window {
             let adapters = (0..description.adapters()).map(|number| {
                 let its = description.disks.iter().filter(|disk| disk.adapter == number);
-                let disks = its.map(|disk| Disk {
+                let disks = its.enumerate().map(|(target, disk)| Disk {
                     range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
                     is_writable: disk.is_writable,
+                    serial: u64::from(lpid) << 32 | (number as u64) << 16 | target as u64,
                 });
                 Adapter::new(number, disks.collect(), description.vcpus as usize)
             });

@@ -22,6 +22,8 @@ pub struct Disk {
     pub range: Range,
     /// Whether it may be written to.
     pub is_writable: bool,
+    /// What tells it from all other disks of the machine, and not where it is.
+    pub serial: u64,
 }
 
 /// Bytes of an answer.
@@ -193,7 +195,6 @@ fn inquiry(disk: Option<&Disk>, flags: u8, page: u8, asked: u64) -> Result<Effec
     let Some(disk) = disk else { return Err(Sense::NO_LOGICAL_UNIT) };
     match page {
         0x00 => gives(&[kind, 0x00, 0, 4, 0x00, 0x80, 0xB0, 0xB1]),
-        // The serial number: where it lies differs from disk to disk.
         0x80 => gives(&serial(kind, disk)),
         0xB0 => {
             let mut bytes = [0; 64];
@@ -210,11 +211,12 @@ fn inquiry(disk: Option<&Disk>, flags: u8, page: u8, asked: u64) -> Result<Effec
     }
 }
 
+/// The page with its serial number, as 16 hexadecimal digits.
 fn serial(kind: u8, disk: &Disk) -> [u8; 20] {
     let mut bytes = [0; 20];
     bytes[..4].copy_from_slice(&[kind, 0x80, 0, 16]);
     for (place, digit) in bytes[4..].iter_mut().rev().enumerate() {
-        let value = (disk.range.start.0 >> (4 * place)) as u8 & 0xF;
+        let value = (disk.serial >> (4 * place)) as u8 & 0xF;
         *digit = if value < 10 { b'0' + value } else { b'A' + value - 10 };
     }
     bytes
@@ -238,7 +240,11 @@ mod tests {
     use arch::scsi::{Sense, operation};
     use proptest::prelude::{any, prop_assert, proptest};
 
-    const DISK: Disk = Disk { range: Range::new(0x12_0000, 100 * 512), is_writable: false };
+    const DISK: Disk = Disk {
+        range: Range::new(0x12_0000, 100 * 512),
+        is_writable: false,
+        serial: 0x0123_4567_89AB_CDEF,
+    };
 
     fn ask(disk: Option<&Disk>, cdb: &[u8]) -> Result<Effect, Sense> {
         let mut all = [0; 16];
@@ -296,7 +302,7 @@ mod tests {
         assert_eq!(gives(Some(&DISK), &inquiry)[8..16], *b"POWERVSR");
         assert_eq!(gives(None, &inquiry)[0], 0x7F);
         let serial = gives(Some(&DISK), &[operation::INQUIRY, 1, 0x80, 0, 255]);
-        assert_eq!(serial, *b"\0\x80\0\x100000000000120000");
+        assert_eq!(serial, *b"\0\x80\0\x100123456789ABCDEF");
         assert_eq!(ask(None, &[operation::TEST_UNIT_READY]), Err(Sense::NO_LOGICAL_UNIT));
         assert_eq!(ask(Some(&DISK), &[0xFF]), Err(Sense::INVALID_COMMAND));
     }

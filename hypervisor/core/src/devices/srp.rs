@@ -162,6 +162,12 @@ pub struct Completion {
 impl Completion {
     /// Nothing was moved.
     pub const NOTHING: Self = Self { sense: None, writes: false, described: 0, wanted: 0 };
+
+    /// There was no place for the last `left` bytes that should have moved: no more was wanted than had moved before.
+    pub fn fail(&mut self, left: u64) {
+        self.sense = Some(Sense::DATA_PHASE_ERROR);
+        self.wanted = self.wanted.min(self.described) - left;
+    }
 }
 
 /// Bytes of the longest answer.

@@ -804,7 +804,7 @@ fn characteristics_are_firmwares_or_none() {
 }
 
 /// A read-only disk behind the partition's memory.
-const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: false };
+const BEYOND: Disk = Disk { range: Range::new(7 * MIB, 0x1_0000), is_writable: false, serial: 0 };
 
 /// A partition whose adapter has a queue at 0 of its window, of which each page is the page of the memory at
 /// the same address.

@@ -289,34 +289,37 @@ impl Adapter {
         dma: &Dma<'_, H>,
         transfer: &mut Transfer,
     ) -> Result<Option<Completion>, AccessError> {
-        let refused = |sense, described| {
-            Ok(Some(Completion { sense: Some(sense), writes: false, described, wanted: 0 }))
-        };
         let Some(command) = Command::parse(&transfer.unit) else {
-            return refused(Sense::INVALID_FIELD, 0);
+            let sense = Some(Sense::INVALID_FIELD);
+            return Ok(Some(Completion { sense, ..Completion::NOTHING }));
         };
+        // Of one that moves nothing, all that the guest has described is left over.
+        let (out, described) = (command.data_out.bytes, command.data_in.bytes);
+        let writes = described == 0;
+        let nothing = Completion { writes, described: out.max(described), ..Completion::NOTHING };
         let target = target(command.lun);
         let disk = target.and_then(|target| self.disks.get(target));
-        let described = command.data_in.bytes;
         let effect = match effect(disk, &command.cdb) {
             Ok(effect) => effect,
-            Err(sense) => return refused(sense, described),
+            Err(sense) => return Ok(Some(Completion { sense: Some(sense), ..nothing })),
         };
         let (target, disk, position, wanted, writes) = match (effect, target, disk) {
             (Effect::Moves { position, bytes, writes }, Some(target), Some(disk)) => {
                 (target, disk, position, bytes, writes)
             }
             (Effect::Gives(given), ..) => {
-                let (bytes, mut descriptors) = (given.bytes(), command.data_in);
-                let wanted = bytes.len() as u64;
-                let sense = match scatter(dma, &transfer.unit, &mut descriptors, bytes) {
-                    Ok(()) => None,
-                    Err(AccessError::Outside(_)) => Some(Sense::DATA_PHASE_ERROR),
+                let wanted = given.bytes().len() as u64;
+                let mut completion = Completion { sense: None, writes: false, described, wanted };
+                let mut left = &given.bytes()[..wanted.min(described) as usize];
+                let mut descriptors = command.data_in;
+                match scatter(dma, &transfer.unit, &mut descriptors, &mut left) {
+                    Ok(()) => completion.described -= left.len() as u64,
+                    Err(AccessError::Outside(_)) => completion.fail(left.len() as u64),
                     Err(error) => return Err(error),
-                };
-                return Ok(Some(Completion { sense, writes: false, described, wanted }));
+                }
+                return Ok(Some(completion));
             }
-            _ => return Ok(Some(Completion { sense: None, writes: false, described, wanted: 0 })),
+            _ => return Ok(Some(nothing)),
         };
         let descriptors = if writes { command.data_out } else { command.data_in };
         let described = descriptors.bytes;
@@ -343,9 +346,7 @@ impl Adapter {
             Ok(false) => return Ok(false),
             // What the descriptors hold in all, and not what the unit says of them.
             Ok(true) => transfer.completion.described -= transfer.left,
-            Err(AccessError::Outside(_)) => {
-                transfer.completion.sense = Some(Sense::DATA_PHASE_ERROR);
-            }
+            Err(AccessError::Outside(_)) => transfer.completion.fail(transfer.left),
             Err(error) => return Err(error),
         }
         Ok(true)
@@ -477,23 +478,25 @@ const fn done(interrupts: bool) -> Sent {
     Sent::Done { interrupts }
 }
 
-/// Puts bytes where descriptors say.
+/// Descriptors of an answer that are read at most: one of no bytes holds nothing, and nobody waits for a list of these.
+const DESCRIPTORS_MAX: usize = 256;
+
+/// Puts bytes where descriptors say; those are left that have no place.
 fn scatter<H: Windows>(
     dma: &Dma<'_, H>,
     unit: &Unit,
     descriptors: &mut srp::Descriptors,
-    mut bytes: &[u8],
+    left: &mut &[u8],
 ) -> Result<(), AccessError> {
-    // One of no bytes holds nothing; a list of nothing else ends here.
-    for _ in 0..=bytes.len() {
-        if bytes.is_empty() {
+    for _ in 0..DESCRIPTORS_MAX {
+        if left.is_empty() {
             break;
         }
         let Some(Descriptor { address, bytes: room }) = descriptors.next(dma, unit)? else { break };
-        let (now, later) =
-            bytes.split_at(bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX)));
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let (now, later) = left.split_at(left.len().min(room));
         dma.write(address, now)?;
-        bytes = later;
+        *left = later;
     }
     Ok(())
 }

@@ -56,6 +56,7 @@ impl Setup {
         let disk = |index: u64, is_writable| Disk {
             range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
             is_writable,
+            serial: index,
         };
         let adapter = Adapter::new(0, vec![disk(0, true), disk(1, false)], 2);
         let devices = Devices::new(vec![adapter], WINDOW_BYTES + 0x1000, MEMORY.bytes).unwrap();
@@ -249,6 +250,74 @@ fn descriptors_of_nothing_take_time_but_not_for_ever() {
     // 512 of them, 64 a piece; the disk had 512 bytes more than went anywhere.
     let (pieces, sense, residuals) = setup.command(&read);
     assert_eq!((pieces, sense, residuals), (9, None, [0x10, 0, 512]));
+}
+
+/// An answer that is no block is moved as blocks are: all of it behind descriptors of nothing, and what has no place is
+/// left over.
+#[test]
+fn an_answer_that_has_no_place_is_left_over() {
+    const INQUIRY: [u8; 6] = [operation::INQUIRY, 0, 0, 0, 36, 0];
+    let mut setup = Setup::new();
+    let mut inquire = |table: &[Vec<u8>], said: u32| {
+        setup.write(TABLE, &[0; 0x1000]);
+        setup.write(TABLE, &table.concat());
+        setup.write(DATA, &[0xEE; 40]);
+        let bytes = table.len() as u64 * 16;
+        let list = [&descriptor(TABLE, bytes)[..], &said.to_be_bytes()].concat();
+        let answer = setup.command(&command(0, &INQUIRY, 2, [0; 2], &list));
+        let written = setup.read::<40>(DATA);
+        assert!(written[36..] == [0xEE; 4]);
+        let count = written.iter().rposition(|byte| *byte != 0xEE).map_or(0, |last| last + 1);
+        ((answer.1, answer.2), count)
+    };
+    let behind = |nothing: usize, bytes| {
+        let mut table = vec![descriptor(0, 0); nothing];
+        table.push(descriptor(DATA, bytes));
+        table
+    };
+    let (under, over) = (0x20, 0x10);
+    assert_eq!(inquire(&behind(40, 36), 36), ((None, [0; 3]), 36));
+    assert_eq!(inquire(&behind(0, 64), 64), ((None, [under, 0, 28]), 36));
+    assert_eq!(inquire(&behind(0, 64), 20), ((None, [over, 0, 16]), 20), "no more than is said");
+    assert_eq!(inquire(&behind(0, 8), 36), ((None, [over, 0, 28]), 8));
+    assert_eq!(inquire(&[], 36), ((None, [over, 0, 36]), 0));
+    // Nobody waits for a longer list of nothing.
+    assert_eq!(inquire(&behind(256, 36), 36), ((None, [over, 0, 36]), 0));
+    // The first eight bytes, and then what the window does not show.
+    let table = [descriptor(DATA, 8), descriptor(WINDOW_BYTES, 28)];
+    let failed = (Some(Sense::DATA_PHASE_ERROR), [under, 0, 28]);
+    assert_eq!(inquire(&table, 36), (failed, 8));
+}
+
+#[test]
+fn what_a_command_that_failed_did_not_move_is_left_over() {
+    let mut setup = Setup::new();
+    for (operation, formats, under, at) in
+        [(operation::READ_10, 1, 0x20, 2), (operation::WRITE_10, 0x10, 0x08, 1)]
+    {
+        let left = |bytes| {
+            let mut residuals = [under, 0, 0];
+            residuals[at] = bytes;
+            residuals
+        };
+        // Beyond the disk: nothing moves.
+        let data = descriptor(DATA, 1024);
+        let unit = command(0, &blocks(operation, 511, 2), formats, [0; 2], &data);
+        assert_eq!(setup.command(&unit), (0, Some(Sense::OUT_OF_RANGE), left(1024)));
+        // The first half has a place.
+        let table = [descriptor(DATA, 512), descriptor(WINDOW_BYTES, 512)].concat();
+        setup.write(TABLE, &table);
+        let list = [&descriptor(TABLE, 32)[..], &1024u32.to_be_bytes()].concat();
+        let unit = command(0, &blocks(operation, 0, 2), 2 * formats, [0; 2], &list);
+        let (_, sense, residuals) = setup.command(&unit);
+        assert_eq!((sense, residuals), (Some(Sense::DATA_PHASE_ERROR), left(512)));
+    }
+    let data = descriptor(DATA, 512);
+    let unit = command(1, &blocks(operation::WRITE_10, 0, 1), 0x10, [0; 2], &data);
+    assert_eq!(setup.command(&unit), (0, Some(Sense::WRITE_PROTECTED), [0x08, 512, 0]));
+    // Nothing to move, and nothing described.
+    let unit = command(0, &[operation::TEST_UNIT_READY], 0, [0; 2], &[]);
+    assert_eq!(setup.command(&unit), (0, None, [0; 3]));
 }
 
 #[test]
