@@ -2,6 +2,8 @@
 //!
 //! The argument `call` says which: `enter` puts entries in, `remove` takes them out, `bulk-remove` takes four out in
 //! one call, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
+//! Two calls one behind the other are for one group, which is a cache line, and groups come in their order; with
+//! `order=scattered` each call but `bulk-remove` is for a group of its own, in no order.
 //! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -21,6 +23,9 @@ mod payload {
     /// A virtual segment of 1 TiB that nobody uses.
     const VSID: u64 = 0x55_5555;
     const ADDRESS_LOG2: u32 = 40 - first::AVA_OMITS_LOG2;
+    /// Groups of the table, and an odd number whose multiples come to each of them once, in no order.
+    const GROUPS: u64 = 0x10_0000 / 128;
+    const SCATTER: u64 = 0x9E37_79B1;
     /// Where an entry for a call is: the last slot but one of a group, which the payload's own pages leave free.
     const PLACE: u64 = 6;
 
@@ -83,16 +88,25 @@ mod payload {
             }
         };
         let calls = partition.number("calls", CALLS);
+        let is_scattered = partition.argument("order") == Some("scattered");
+        assert!(
+            !is_scattered || entries < 2 && WARM_UP + calls <= GROUPS,
+            "order=scattered: not for call=bulk-remove, and for calls={} at most",
+            GROUPS - WARM_UP
+        );
+        let place = |index: u64| {
+            if is_scattered { 2 * (index.wrapping_mul(SCATTER) % GROUPS) } else { index }
+        };
         let mut answers = 0;
         for index in 0..entries * (WARM_UP + calls) {
-            answers |= enter(index) ^ H_SUCCESS;
+            answers |= enter(place(index)) ^ H_SUCCESS;
         }
         for index in 0..WARM_UP {
-            answers |= call(index) ^ H_SUCCESS;
+            answers |= call(place(index)) ^ H_SUCCESS;
         }
         rt::mark!(Mark::Begin(REGION));
         for index in WARM_UP..WARM_UP + calls {
-            answers |= call(index) ^ H_SUCCESS;
+            answers |= call(place(index)) ^ H_SUCCESS;
         }
         rt::mark!(Mark::End(REGION));
         let not = if answers == 0 { "" } else { "not always " };
