@@ -97,6 +97,12 @@ fn place_for(path: &Path) -> Result<NamedTempFile, Failure> {
     if path.exists() && !path.is_file() {
         return Err(Failure::input(place, "not a file that can be replaced; name a file"));
     }
+    // Such as a name that is too long, which no file beside it would show.
+    if let Err(error) = path.symlink_metadata()
+        && error.kind() != ErrorKind::NotFound
+    {
+        return Err(full(&place, &error));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let wrong = |error: io::Error| full(&place, &error);

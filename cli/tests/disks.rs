@@ -154,6 +154,27 @@ fn files_that_cannot_be_written_to_are_refused_before_the_run() {
 }
 
 #[test]
+fn what_cannot_be_written_in_the_end_is_said_before_the_run() {
+    let folder = Folder::new();
+    let file = partition("size = '64 KiB'");
+    let disk = |out: &str| format!("{{ size = '64 KiB', writable = true, write_back = '{out}' }}");
+    let (head, _) = file.split_once("disks = ").unwrap();
+    let refused = |disks: &[String], expected: &str| {
+        folder.write("disk.toml", format!("{head}disks = [{}]\n", disks.join(", ")));
+        let output = folder.command("boot disk.toml").output().unwrap();
+        let said = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected) && !said.contains("powered off"), "{said}");
+    };
+    refused(&[disk(&"x".repeat(256))], "cannot be written: File name too long");
+    // Two names of one file.
+    folder.write("first", "");
+    std::fs::hard_link(folder.path().join("first"), folder.path().join("second")).unwrap();
+    let disks = [disk("first"), disk("second")];
+    refused(&disks, "a second disk is written to second; give each its own file");
+}
+
+#[test]
 fn a_disk_that_cannot_be_written_takes_no_other_with_it() {
     let folder = Folder::new();
     let disk = |size, out| format!("{{ size = '{size}', writable = true, write_back = '{out}' }}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arch::bundle::{
     ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy,
@@ -493,7 +493,7 @@ fn check_adapters(file: &TomlFile, tables: &[Spanned<DiskTable>]) -> Result<(), 
 
 /// Fails if two disks are to be written to one file, or blank ones are more than a bundle holds.
 fn check_disks(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Failure> {
-    let mut paths = BTreeSet::new();
+    let mut paths: Vec<PathBuf> = Vec::new();
     let mut blank = 0;
     for table in partitions.iter().flat_map(|partition| &partition.disks) {
         if let Some(size) = &table.get_ref().size {
@@ -504,13 +504,15 @@ fn check_disks(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Fai
                 return Err(file.complain(size.span(), text));
             }
         }
-        if let Some(name) = &table.get_ref().write_back
-            && !paths.insert(user_file::destination(&file.resolve(name.get_ref())))
-        {
+        let Some(name) = &table.get_ref().write_back else { continue };
+        let path = user_file::destination(&file.resolve(name.get_ref()));
+        // Another name of a file that is there already is that file too.
+        if paths.iter().any(|other| *other == path || user_file::is_same_file(other, &path)) {
             let text =
                 format!("a second disk is written to {}; give each its own file", name.get_ref());
             return Err(file.complain(name.span(), text));
         }
+        paths.push(path);
     }
     Ok(())
 }
@@ -518,6 +520,10 @@ fn check_disks(file: &TomlFile, partitions: &[PartitionTable]) -> Result<(), Fai
 fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Disk, Failure> {
     let DiskTable { image, size, writable, write_back, adapter } = table.get_ref();
     let (span, whose, image) = match (image, size) {
+        (Some(name), None) if name.get_ref().is_empty() => {
+            let text = "it names no file; for a blank disk write `size = \"1 MiB\"` instead";
+            return Err(file.complain(name.span(), text));
+        }
         (Some(name), None) => {
             let path = file.resolve(name.get_ref());
             let shown = format!("the disk {}", path.display());
@@ -543,8 +549,14 @@ fn disk(file: &TomlFile, table: &Spanned<DiskTable>, files: &Files) -> Result<Di
     };
     let bytes = image.len() as u64;
     if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
+        let fill = match table.get_ref().image {
+            Some(_) if bytes > 0 => {
+                format!(" (`truncate --size %{BLOCK_BYTES} FILE` fills the last one)")
+            }
+            _ => String::new(),
+        };
         let text = format!(
-            "{whose} has {bytes} bytes; a disk has whole blocks of {BLOCK_BYTES}, one at least (`truncate --size %{BLOCK_BYTES} FILE` fills the last one)"
+            "{whose} has {bytes} bytes; a disk has whole blocks of {BLOCK_BYTES}, one at least{fill}"
         );
         return Err(file.complain(span, text));
     }

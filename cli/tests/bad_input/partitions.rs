@@ -63,12 +63,17 @@ fn partition_files() {
         (
             "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ image = 'empty' }]\n",
-            "bad.toml:6: the disk empty has 0 bytes; a disk has whole blocks of 512, one at least (`truncate --size %512 FILE` fills the last one)",
+            "bad.toml:6: the disk empty has 0 bytes; a disk has whole blocks of 512, one at least",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\ndisks = [{ image = '' }]\n",
+            "bad.toml:6: it names no file; for a blank disk write `size = \"1 MiB\"` instead",
         ),
         (
             "vcpus = 1\n",
             "vcpus = 1\ndisks = [{ size = 1025 }]\n",
-            "bad.toml:6: a blank disk has 1025 bytes; a disk has whole blocks of 512, one at least (`truncate --size %512 FILE` fills the last one)",
+            "bad.toml:6: a blank disk has 1025 bytes; a disk has whole blocks of 512, one at least",
         ),
         (
             "vcpus = 1\n",

@@ -33,6 +33,8 @@ const CROWDS: [(u32, &str, &str, u64); 4] = [
     (2, "qemu", "1x1x1", 30_000_000),
     (8, "qemu", "1x1x1", 30_000_000),
 ];
+/// Memory of the machine: more than the largest crowd has.
+const MEMORY: &str = "4 GiB";
 /// The one that panics.
 const PANICS: &str = "panics";
 
@@ -52,7 +54,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
                 packages.image
             )
         };
-        let mut text = String::new();
+        let mut text = format!("[machine]\nmemory = \"{MEMORY}\"\n");
         for index in 0..guests {
             let does = if index == 0 { "shell" } else { "load" };
             let translation = if index % 2 == 0 { "radix" } else { "hash" };
@@ -73,7 +75,11 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
         // The console has the first guest's lines alone.
         let log = &said.log;
         let is_there = |line: &str| log.contains(line);
-        ensure!(said.answers == ["again"], "the first of {guests} answers {:?}", said.answers);
+        ensure!(
+            said.answers == ["again"],
+            "the first of {guests} on {machine} answers {:?}:\n{log}",
+            said.answers
+        );
         for index in 0..guests {
             let line = format!("summary: partition linux{index}: powered off;");
             ensure!(is_there(&line), "{guests} on {machine}: no `{line}` in\n{log}");
