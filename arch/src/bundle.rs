@@ -112,33 +112,40 @@ pub const ADAPTERS_MAX: usize = 16;
 /// A disk has whole blocks of so many bytes.
 pub const BLOCK_BYTES: u64 = 512;
 
-/// How the addresses of a partition are translated.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Translation {
-    /// By radix trees: the partition's own, and the hypervisor's behind it.
-    #[default]
-    Radix,
-    /// By a hashed page table, which the hypervisor keeps for it.
-    Hash,
+/// An enumeration whose variants have names in the bundle: none is left out of the list of all.
+macro_rules! named {
+    ($(#[$doc:meta])* $type:ident { $($(#[$of_variant:meta])* $variant:ident = $name:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+        pub enum $type { $($(#[$of_variant])* $variant,)* }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// As the bundle and the files of the `powervisor` command write it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// The one with this name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|named| named.name() == name)
+            }
+        }
+    };
 }
 
-impl Translation {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Radix, Self::Hash];
-
-    /// As the bundle and the files of the `powervisor` command write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Radix => "radix",
-            Self::Hash => "hash",
-        }
-    }
-
-    /// The one with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|translation| translation.name() == name)
+named! {
+    /// How the addresses of a partition are translated: which kind of partition it is.
+    Translation {
+        /// By radix trees: the partition's own, and the hypervisor's behind it.
+        #[default]
+        Radix = "radix";
+        /// By a hashed page table, which the hypervisor keeps for it.
+        Hash = "hash";
     }
 }
 
@@ -183,80 +190,39 @@ impl RegisterPolicy {
     }
 }
 
-/// What is done against speculation that reaches over the border between a partition and the hypervisor.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum MitigationPolicy {
-    /// What firmware asks for.
-    #[default]
-    Firmware,
-    /// Nothing.
-    Off,
-}
-
-impl MitigationPolicy {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Firmware, Self::Off];
-
-    /// As the bundle and the files of the `powervisor` command write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Firmware => "firmware",
-            Self::Off => "off",
-        }
-    }
-
-    /// The one with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
+named! {
+    /// What is done against speculation that reaches over the border between a partition and the hypervisor.
+    MitigationPolicy {
+        /// What firmware asks for.
+        #[default]
+        Firmware = "firmware";
+        /// Nothing.
+        Off = "off";
     }
 }
 
-/// How the hypervisor reaches the memory of partitions.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum MapPolicy {
-    /// By a cache of maps of each hardware thread. What was released is unreachable before a guest runs on the thread
-    /// again.
-    #[default]
-    Ours,
-    /// The same, and it is unreachable at once.
-    OursStrict,
-    /// The same, and it is unreachable before its place in the cache is used again, and before the thread runs another
-    /// partition.
-    OursLazy,
-    /// By Xen's cache of a domain, which all vCPUs of a partition share: to measure it, and for nothing else.
-    Domain,
-    /// By Xen's cache of a vCPU as it was posted: to measure it, and for nothing else.
-    XenV2,
-    /// By a map of all memory: to measure what the others cost, and for nothing else.
-    Direct,
+named! {
+    /// How the hypervisor reaches the memory of partitions.
+    MapPolicy {
+        /// By a cache of maps of each hardware thread. What was released is unreachable before a guest runs on the
+        /// thread again.
+        #[default]
+        Ours = "ours";
+        /// The same, and it is unreachable at once.
+        OursStrict = "ours-strict";
+        /// The same, and it is unreachable before its place in the cache is used again, and before the thread runs
+        /// another partition.
+        OursLazy = "ours-lazy";
+        /// By Xen's cache of a domain, which all vCPUs of a partition share: to measure it, and for nothing else.
+        Domain = "domain";
+        /// By Xen's cache of a vCPU as it was posted: to measure it, and for nothing else.
+        XenV2 = "xen-v2";
+        /// By a map of all memory: to measure what the others cost, and for nothing else.
+        Direct = "direct";
+    }
 }
 
 impl MapPolicy {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Ours, Self::OursStrict, Self::OursLazy, Self::Domain, Self::XenV2, Self::Direct];
-
-    /// As the bundle and the files of the `powervisor` command write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::OursStrict => "ours-strict",
-            Self::OursLazy => "ours-lazy",
-            Self::Domain => "domain",
-            Self::XenV2 => "xen-v2",
-            Self::Direct => "direct",
-        }
-    }
-
-    /// The one with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
     /// Whether released memory may stay reachable for good, so that only an experiment may ask for it.
     #[must_use]
     pub const fn is_for_experiments(self) -> bool {

@@ -6,7 +6,7 @@ use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
 use crate::facilities::Facilities;
-use crate::guest_memory::{AccessError, page_of};
+use crate::guest_memory::{AccessError, Kind, page_of};
 use crate::hal::{HalError, Memory, Platform};
 use crate::hash_table::{HashTable, REAL_MODE_LOG2};
 use crate::interrupts::handler::{Context, handler, save_status};
@@ -194,8 +194,9 @@ fn storage_exit<H: Memory + Platform>(
     if status & storage::NO_TRANSLATION == 0 {
         return Err(StopReason::Storage { status: status & 0xFFFF_0000, address });
     }
-    if let Some(table) = partition.memory.hash_table() {
-        return real_mode_exit(partition, table, hal, address);
+    match partition.memory.kind() {
+        Kind::Radix => {}
+        Kind::Hash(table) => return real_mode_exit(partition, table, hal, address),
     }
     if !partition.memory.is_mapped(address) {
         if partition.memory.fill(hal, address).map_err(StopReason::Access)? {

@@ -141,8 +141,11 @@ where
             Some(last) if last.end() == found.start.0 => last.bytes += found.bytes,
             _ => taken.push(found),
         }
-        if *translation == Translation::Hash {
-            hash::check(pvr, &threads, bundle.registers).map_err(|error| failed(&error))?;
+        match translation {
+            Translation::Radix => {}
+            Translation::Hash => {
+                hash::check(pvr, &threads, bundle.registers).map_err(|error| failed(&error))?;
+            }
         }
         let partition = Partition::translated(hal, name.clone(), lpid, found, *translation);
         let mut partition = partition.map_err(|error| failed(&error))?;

@@ -10,8 +10,8 @@ use arch::bundle::RegisterPolicy;
 
 use crate::console::Console;
 use crate::devices::Devices;
-use crate::guest_memory::Shared;
 use crate::guest_memory::given::Given;
+use crate::guest_memory::{Kind, Shared};
 use crate::hal::{Hal, Memory};
 use crate::hash_table::HashTable;
 use crate::interrupts::presentation::Presentation;
@@ -133,9 +133,14 @@ impl<'a, H: Memory> System<'a, H> {
         &self.presentations[partition]
     }
 
+    /// Which kind of partition it is, without its lock.
+    pub(crate) fn kind(&self, partition: usize) -> &Kind {
+        &self.memories[partition].kind
+    }
+
     /// A partition's hashed page table, without its lock.
     pub(crate) fn hash_table(&self, partition: usize) -> Option<&HashTable> {
-        self.memories[partition].hash_table.as_ref()
+        self.kind(partition).hash_table()
     }
 
     /// The partitions again, when all is over.

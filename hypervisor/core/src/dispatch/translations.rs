@@ -1,5 +1,6 @@
 //! Cached translations of a vCPU that has left a core, and when the core has to forget them.
 
+use crate::guest_memory::Kind;
 use crate::hal::Hal;
 use crate::life::activity::Activity;
 use crate::partition::Partition;
@@ -32,12 +33,16 @@ impl<H: Hal> Running<'_, H> {
     /// The vCPU was on another hardware thread before, or on none.
     #[cold]
     fn came(&self, partition: &mut Partition<H>, before: Option<usize>) {
-        if let Some(table) = self.system.hash_table(self.place.0) {
-            // The hypervisor takes translations back; its segments are loaded with the vCPU.
-            let is_here = |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| last == self.thread);
-            let are_here = partition.vcpus.iter().all(is_here);
-            table.set_home(self.system.hal, are_here.then_some(self.thread));
-            return;
+        match self.system.kind(self.place.0) {
+            Kind::Radix => {}
+            Kind::Hash(table) => {
+                // The hypervisor takes translations back; its segments are loaded with the vCPU.
+                let is_here =
+                    |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| last == self.thread);
+                let are_here = partition.vcpus.iter().all(is_here);
+                table.set_home(self.system.hal, are_here.then_some(self.thread));
+                return;
+            }
         }
         let before = before.map(|thread| self.system.core(thread));
         let Some(before) = before.filter(|before| *before != self.system.core(self.thread)) else {

@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::Translation;
 
 use crate::guest_memory::given::{Found, Given};
 use crate::hal::{HalError, Maps, Memory, Page, Platform, Tables, Window, Work};
@@ -91,13 +92,43 @@ enum SecondStage<H: Tables> {
     Hashed,
 }
 
+/// Which kind of partition it is, with what the hypervisor keeps for that kind alone: the one place that says so. Who
+/// does something for one kind matches on it, or on its [`Translation`], and names every kind.
+#[derive(Debug)]
+pub enum Kind {
+    /// With radix translation: the partition's trees are its own.
+    Radix,
+    /// With a hashed page table.
+    Hash(HashTable),
+}
+
+impl Kind {
+    /// How the partition's addresses are translated.
+    #[must_use]
+    pub const fn translation(&self) -> Translation {
+        match self {
+            Self::Radix => Translation::Radix,
+            Self::Hash(_) => Translation::Hash,
+        }
+    }
+
+    /// The partition's hashed page table, if it has one.
+    #[must_use]
+    pub const fn hash_table(&self) -> Option<&HashTable> {
+        match self {
+            Self::Radix => None,
+            Self::Hash(table) => Some(table),
+        }
+    }
+}
+
 /// What of a partition's memory its vCPUs reach with the partition unlocked.
 #[derive(Debug)]
 pub struct Shared {
     /// What was zeroed and is the partition's since.
     pub given: Given,
-    /// The partition's hashed page table, if it has one.
-    pub hash_table: Option<HashTable>,
+    /// Which kind of partition it is.
+    pub kind: Kind,
 }
 
 /// Bytes that are zeroed or copied in one piece, unless a partition says otherwise. A core that writes 10 GB/s needs
@@ -138,24 +169,26 @@ pub struct GuestMemory<H: Tables> {
 }
 
 impl<H: Tables> GuestMemory<H> {
-    /// Nothing is mapped of `range`.
+    /// Nothing is mapped of `range`, whose partition is translated so.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
-    pub fn new(hal: &H, lpid: u32, range: Range) -> Result<Self, HalError> {
-        Ok(Self::of(SecondStage::Radix(hal.new_tables(lpid)?), None, lpid, range))
+    pub fn new(
+        hal: &H,
+        lpid: u32,
+        range: Range,
+        translation: Translation,
+    ) -> Result<Self, HalError> {
+        let (stage, kind) = match translation {
+            Translation::Radix => (SecondStage::Radix(hal.new_tables(lpid)?), Kind::Radix),
+            Translation::Hash => {
+                (SecondStage::Hashed, Kind::Hash(HashTable::new(hal, lpid, range.bytes)?))
+            }
+        };
+        Ok(Self::of(stage, kind, lpid, range))
     }
 
-    /// The same, with a hashed page table.
-    ///
-    /// # Errors
-    /// [`HalError::OutOfTables`].
-    pub fn hashed(hal: &H, lpid: u32, range: Range) -> Result<Self, HalError> {
-        let table = HashTable::new(hal, lpid, range.bytes)?;
-        Ok(Self::of(SecondStage::Hashed, Some(table), lpid, range))
-    }
-
-    fn of(stage: SecondStage<H>, hash_table: Option<HashTable>, lpid: u32, range: Range) -> Self {
+    fn of(stage: SecondStage<H>, kind: Kind, lpid: u32, range: Range) -> Self {
         let huge = if range.start.is_aligned(HUGE_LOG2) { range.bytes >> HUGE_LOG2 } else { 0 };
         Self {
             lpid,
@@ -164,16 +197,22 @@ impl<H: Tables> GuestMemory<H> {
             is_new: true,
             pages: Pages::default(),
             stage,
-            shared: Arc::new(Shared { given: Given::none_of(range), hash_table }),
+            shared: Arc::new(Shared { given: Given::none_of(range), kind }),
             mapped: Units::none_of(range),
             large: vec![0; huge as usize],
         }
     }
 
+    /// Which kind of partition it is.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
+        &self.shared.kind
+    }
+
     /// The partition's hashed page table, if it has one.
     #[must_use]
     pub fn hash_table(&self) -> Option<&HashTable> {
-        self.shared.hash_table.as_ref()
+        self.kind().hash_table()
     }
 
     /// Where `address` is, if it and the `bytes` after it are the partition's memory.
@@ -213,7 +252,10 @@ impl<H: Tables> GuestMemory<H> {
     fn merge(&mut self, hal: &H, guest: GuestRealAddress) -> Result<(), AccessError> {
         let real = self.range.start.wrapping_add(guest.0);
         let page = Page { guest, real, bytes_log2: HUGE_LOG2 };
-        let SecondStage::Radix(tables) = &mut self.stage else { return Ok(()) };
+        let tables = match &mut self.stage {
+            SecondStage::Radix(tables) => tables,
+            SecondStage::Hashed => return Ok(()),
+        };
         hal.merge_pages(self.lpid, tables, page).map_err(AccessError::Hypervisor)?;
         self.pages.large -= u64::from(LARGE_OF_HUGE);
         self.pages.huge += 1;
@@ -252,8 +294,9 @@ impl<H: Memory + Platform> GuestMemory<H> {
         }
         let real = self.range.start.wrapping_add(guest.0);
         let page = Page { guest, real, bytes_log2 };
-        let SecondStage::Radix(tables) = &mut self.stage else {
-            return Err(AccessError::Hypervisor(HalError::MapConflict));
+        let tables = match &mut self.stage {
+            SecondStage::Radix(tables) => tables,
+            SecondStage::Hashed => return Err(AccessError::Hypervisor(HalError::MapConflict)),
         };
         hal.map_page(tables, page).map_err(AccessError::Hypervisor)?;
         self.mapped.insert(units);

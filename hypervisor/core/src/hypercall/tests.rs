@@ -6,6 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
+use arch::bundle::Translation;
 use arch::papr::status::{
     H_BUSY, H_CLOSED, H_FUNCTION, H_HARDWARE, H_P2, H_P3, H_P4, H_PARAMETER, H_RESOURCE, H_SUCCESS,
     H_UNSUPPORTED_FLAG_START,
@@ -292,7 +293,7 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
 #[test]
 fn with_a_hashed_page_table_there_is_no_process_table() {
     let mut setup = Setup::new();
-    setup.partition.memory = GuestMemory::hashed(&setup.hal, 1, MEMORY).unwrap();
+    setup.partition.memory = GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash).unwrap();
     let lpcr = setup.partition.lpcr;
     for flags in [0, process_table::REGISTER, process_table::DEREGISTER] {
         setup.expect(Hypercall::RegisterProcTbl, [flags, 0, 0, 0], H_SUCCESS);

@@ -103,9 +103,12 @@ const fn processor_features(translation: Translation) -> [u8; 2 + FEATURE_BYTES]
     features[2] = 0x80 | 0x40 | 0x10 | 0x02; // MMU, floating point, run latch, no-execute
     features[2 + 1] = 0x20; // cache-inhibited large pages
     features[2 + 5] = 0x80; // little-endian
-    if matches!(translation, Translation::Radix) {
-        let (byte, bits) = radix::FEATURE;
-        features[2 + byte] = bits;
+    match translation {
+        Translation::Radix => {
+            let (byte, bits) = radix::FEATURE;
+            features[2 + byte] = bits;
+        }
+        Translation::Hash => {}
     }
     features
 }
@@ -314,8 +317,9 @@ fn cpus(tree: &mut FlatTree, content: &Content<'_>) {
         for (name, value) in properties.iter().filter(|property| is_own(property.0)) {
             tree.add(name, value.as_slice());
         }
-        if content.translation == Translation::Hash {
-            hash::describe(tree, content.memory_bytes);
+        match content.translation {
+            Translation::Radix => {}
+            Translation::Hash => hash::describe(tree, content.memory_bytes),
         }
         tree.end();
     }

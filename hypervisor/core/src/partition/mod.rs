@@ -134,10 +134,7 @@ impl<H: Memory> Partition<H> {
         Ok(Self {
             name,
             lpid,
-            memory: match translation {
-                Translation::Radix => GuestMemory::new(hal, lpid, memory)?,
-                Translation::Hash => GuestMemory::hashed(hal, lpid, memory)?,
-            },
+            memory: GuestMemory::new(hal, lpid, memory, translation)?,
             lpcr: lpcr_at_start(translation),
             timebase_offset: 0,
             vcpus: Vec::new(),
@@ -165,10 +162,7 @@ impl<H: Memory> Partition<H> {
     /// How its addresses are translated.
     #[must_use]
     pub fn translation(&self) -> Translation {
-        match self.memory.hash_table() {
-            None => Translation::Radix,
-            Some(_) => Translation::Hash,
-        }
+        self.memory.kind().translation()
     }
 
     /// What all of its vCPUs have in common in the processor.

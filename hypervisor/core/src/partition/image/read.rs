@@ -260,8 +260,9 @@ pub fn load<H: Memory + Platform>(
     let line = root.property(UNFINISHED_LINE).ok_or(ImageError::Property(UNFINISHED_LINE))?;
     partition.unfinished_line = line.value().to_vec();
     fill(partition, hal, &list(&root, PIECES)?, image.memory)?;
-    if partition.translation() == Translation::Hash {
-        enter(partition, hal, &list(&root, ENTRIES)?)?;
+    match partition.translation() {
+        Translation::Radix => {}
+        Translation::Hash => enter(partition, hal, &list(&root, ENTRIES)?)?,
     }
     let vcpus = root.children().zip(ids);
     vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have)).collect()
@@ -352,7 +353,11 @@ fn vcpu<H: Memory + Platform>(
     if let Some(words) = if_there(node, SEGMENTS, list)? {
         let mut segments = Box::<Segments>::default();
         let place = segments.as_flattened_mut();
-        if partition.translation() != Translation::Hash || words.len() != place.len() {
+        let has_segments = match partition.translation() {
+            Translation::Radix => false,
+            Translation::Hash => true,
+        };
+        if !has_segments || words.len() != place.len() {
             return Err(ImageError::Property(SEGMENTS));
         }
         place.copy_from_slice(&words);

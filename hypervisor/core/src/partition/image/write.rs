@@ -13,7 +13,7 @@ use arch::vcpus::activity;
 
 use super::Suspension;
 use crate::boot::flat_tree::FlatTree;
-use crate::guest_memory::{AccessError, GuestMemory, SMALL_LOG2, pieces};
+use crate::guest_memory::{AccessError, GuestMemory, Kind, SMALL_LOG2, pieces};
 use crate::hal::{Maps, Memory, Platform, Window, Windows};
 use crate::life::activity::Activity;
 use crate::life::outcome::LoadError;
@@ -104,9 +104,12 @@ fn manifest<H: Memory>(
         let values = [table.base.0, u64::from(table.bytes_log2)];
         tree.add(PROCESS_TABLE, &words(&values)[..]);
     }
-    if let Some(table) = partition.memory.hash_table() {
-        let entries = table.written().flat_map(|(slot, [first, second])| [slot, first, second]);
-        tree.add(ENTRIES, &words(&entries.collect::<Vec<_>>())[..]);
+    match partition.memory.kind() {
+        Kind::Radix => {}
+        Kind::Hash(table) => {
+            let entries = table.written().flat_map(|(slot, [first, second])| [slot, first, second]);
+            tree.add(ENTRIES, &words(&entries.collect::<Vec<_>>())[..]);
+        }
     }
     tree.add(FACILITIES, &partition.on_demand);
     tree.add(RAN, &partition.ran_before.saturating_add(ran));

@@ -6,7 +6,9 @@ use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
 
 use crate::boot::bundle::{self, Bundle, BundleError, HEADER_BYTES, Segment};
-use crate::guest_memory::{AccessError, GuestMemory, HUGE_LOG2, LARGE_LOG2, SMALL_LOG2, pieces};
+use crate::guest_memory::{
+    AccessError, GuestMemory, HUGE_LOG2, Kind, LARGE_LOG2, SMALL_LOG2, pieces,
+};
 use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
 use crate::life::outcome::LoadError;
 use crate::life::progress::Progress;
@@ -61,12 +63,15 @@ pub fn find_memory(
     translation: Translation,
 ) -> Result<Range, LoadError> {
     let find = |log2| find_free(memory.iter().copied(), || taken.iter().copied(), bytes, log2);
-    let is_hashed = translation == Translation::Hash;
-    let alignments: &[u32] = match bytes {
-        _ if is_hashed && bytes >> hash::LARGEST_LOG2 != 0 => &[hash::LARGEST_LOG2],
+    let of_second_stage: &[u32] = match bytes {
         _ if bytes >> HUGE_LOG2 != 0 => &[HUGE_LOG2, LARGE_LOG2],
         _ if bytes >> LARGE_LOG2 != 0 => &[LARGE_LOG2],
         _ => &[SMALL_LOG2],
+    };
+    let alignments = match translation {
+        Translation::Radix => of_second_stage,
+        Translation::Hash if bytes >> hash::LARGEST_LOG2 != 0 => &[hash::LARGEST_LOG2],
+        Translation::Hash => of_second_stage,
     };
     alignments.iter().copied().find_map(find).ok_or(LoadError::NoMemory(bytes))
 }
@@ -95,11 +100,15 @@ pub fn load_piece<H: Memory + Platform>(
             Ok(Some(next.map_or(Progress::Emptied(0), Progress::Zeroed)))
         }
         Progress::Emptied(slot) => {
-            let Some(table) = memory.hash_table() else { return Ok(Some(Progress::START)) };
-            if let Some(next) = table.empty(slot, SLOTS_OF_PIECE) {
-                return Ok(Some(Progress::Emptied(next)));
+            match memory.kind() {
+                Kind::Radix => {}
+                Kind::Hash(table) => {
+                    if let Some(next) = table.empty(slot, SLOTS_OF_PIECE) {
+                        return Ok(Some(Progress::Emptied(next)));
+                    }
+                    hal.forget_hashed(partition.lpid);
+                }
             }
-            hal.forget_hashed(partition.lpid);
             Ok(Some(Progress::START))
         }
         Progress::Copied(index, done) => {
@@ -118,9 +127,13 @@ pub fn load_piece<H: Memory + Platform>(
             let piece = &rest[..rest.len().min(room(address) as usize)];
             let (is_last, bytes) = (piece.len() == rest.len(), piece.len() as u64);
             memory.write(hal, address, piece).map_err(LoadError::Copy)?;
-            let next = Progress::TreeCopied(done + bytes);
-            let needs_all = memory.hash_table().is_some().then_some(Progress::Given(0));
-            Ok(if is_last { needs_all } else { Some(next) })
+            if !is_last {
+                return Ok(Some(Progress::TreeCopied(done + bytes)));
+            }
+            match memory.kind() {
+                Kind::Radix => Ok(None),
+                Kind::Hash(_) => Ok(Some(Progress::Given(0))),
+            }
         }
         Progress::Saved { .. } => unreachable!("what is being suspended is not loaded"),
         Progress::Given(unit) => {
