@@ -2,9 +2,25 @@
 //!
 //! Source: `docs/facts/papr.md#numbers-and-status`; QEMU's `spapr.h` for the private range.
 
+/// What a hypercall concerns: the last column of the table of hypercalls. It says who answers the call, and whether the
+/// partition is locked meanwhile (`hypervisor/core/src/dispatch/private.rs`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Class {
+    /// Nobody but the vCPU that makes it.
+    Caller,
+    /// A device: one of the partition's, or the processor's random number generator.
+    Device,
+    /// External interrupts.
+    Interrupts,
+    /// The hashed page table, which not every partition has: all of the second list, and nothing else.
+    HashTable,
+    /// Anything else of the partition, which is locked, unless the arguments say that it need not be.
+    Partition,
+}
+
 macro_rules! hypercalls {
     (
-        $($(#[$doc:meta])* $name:ident = $number:literal $text:literal;)*;
+        $($(#[$doc:meta])* $name:ident = $number:literal $text:literal $class:ident;)*;
         $($(#[$hash_doc:meta])* $hash_name:ident = $hash_number:literal $hash_text:literal;)*
     ) => {
         /// A hypercall that the project knows by name. The hypervisor may still not offer it.
@@ -46,65 +62,72 @@ macro_rules! hypercalls {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)* $(Self::$hash_name => $hash_text),* }
             }
+
+            /// What it concerns. Inlined, as whoever asks: the handler of hypercalls makes one decision of all.
+            #[inline(always)]
+            #[must_use]
+            pub const fn class(self) -> Class {
+                match self { $(Self::$name => Class::$class,)* $(Self::$hash_name => Class::HashTable),* }
+            }
         }
     };
 }
 
 hypercalls! {
     /// `(window, address)` to the entry for that page of the window.
-    GetTce = 0x1C "H_GET_TCE";
+    GetTce = 0x1C "H_GET_TCE" Device;
     /// `(window, address, entry)`: what a device finds at that page of the window.
-    PutTce = 0x20 "H_PUT_TCE";
+    PutTce = 0x20 "H_PUT_TCE" Device;
     /// `(value)`: sets SPRG0.
-    SetSprg0 = 0x24 "H_SET_SPRG0";
+    SetSprg0 = 0x24 "H_SET_SPRG0" Caller;
     /// `(flags, destination, source)`: zero or copy a page.
-    PageInit = 0x2C "H_PAGE_INIT";
+    PageInit = 0x2C "H_PAGE_INIT" Partition;
     /// `(terminal)` to length, characters 0-7, characters 8-15.
-    GetTermChar = 0x54 "H_GET_TERM_CHAR";
+    GetTermChar = 0x54 "H_GET_TERM_CHAR" Partition;
     /// `(terminal, length, characters 0-7, characters 8-15)`, at most 16, packed big-endian.
-    PutTermChar = 0x58 "H_PUT_TERM_CHAR";
+    PutTermChar = 0x58 "H_PUT_TERM_CHAR" Partition;
     /// `(XIRR)`: end of interrupt; the priority in XIRR comes back.
-    Eoi = 0x64 "H_EOI";
+    Eoi = 0x64 "H_EOI" Interrupts;
     /// `(priority)`: current processor priority.
-    Cppr = 0x68 "H_CPPR";
+    Cppr = 0x68 "H_CPPR" Interrupts;
     /// `(server, priority)`: request an interrupt of a vCPU; 0xFF takes the request back.
-    Ipi = 0x6C "H_IPI";
+    Ipi = 0x6C "H_IPI" Interrupts;
     /// `(server)`: look without accepting.
-    Ipoll = 0x70 "H_IPOLL";
+    Ipoll = 0x70 "H_IPOLL" Interrupts;
     /// `()`: accept the pending interrupt.
-    Xirr = 0x74 "H_XIRR";
+    Xirr = 0x74 "H_XIRR" Interrupts;
     /// `(flags, vcpu, address)`: virtual processor area, trace log, SLB shadow.
-    RegisterVpa = 0xDC "H_REGISTER_VPA";
+    RegisterVpa = 0xDC "H_REGISTER_VPA" Partition;
     /// `()`: give the processor away until an interrupt.
-    Cede = 0xE0 "H_CEDE";
+    Cede = 0xE0 "H_CEDE" Partition;
     /// `(server or -1, dispatch count)`: give the processor to another vCPU.
-    Confer = 0xE4 "H_CONFER";
+    Confer = 0xE4 "H_CONFER" Partition;
     /// `(server)`: wake a ceded vCPU.
-    Prod = 0xE8 "H_PROD";
+    Prod = 0xE8 "H_PROD" Partition;
     /// `(unit, queue, bytes)`: the queue that the unit's partner answers into, by its address in the window.
-    RegCrq = 0xFC "H_REG_CRQ";
+    RegCrq = 0xFC "H_REG_CRQ" Device;
     /// `(unit)`: the unit's partner answers no more. H_BUSY while a message to it is under way.
-    FreeCrq = 0x100 "H_FREE_CRQ";
+    FreeCrq = 0x100 "H_FREE_CRQ" Device;
     /// `(unit, mode)`: 1 if the unit interrupts when its partner has answered, 0 if not.
-    VioSignal = 0x104 "H_VIO_SIGNAL";
+    VioSignal = 0x104 "H_VIO_SIGNAL" Device;
     /// `(unit, doubleword 0, doubleword 1)`: a message to the unit's partner.
-    SendCrq = 0x108 "H_SEND_CRQ";
+    SendCrq = 0x108 "H_SEND_CRQ" Device;
     /// `(window, address, entry, count)`: the same entry for so many pages of the window.
-    StuffTce = 0x138 "H_STUFF_TCE";
+    StuffTce = 0x138 "H_STUFF_TCE" Device;
     /// `(window, address, list, count)`: entries for so many pages, at most 512, from a page of memory.
-    PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT";
+    PutTceIndirect = 0x13C "H_PUT_TCE_INDIRECT" Device;
     /// `()` to what the processor can do about speculation, and what has to be done.
-    GetCpuCharacteristics = 0x1C8 "H_GET_CPU_CHARACTERISTICS";
+    GetCpuCharacteristics = 0x1C8 "H_GET_CPU_CHARACTERISTICS" Partition;
     /// `(unit)`: the unit's queue can be used again.
-    EnableCrq = 0x2B0 "H_ENABLE_CRQ";
+    EnableCrq = 0x2B0 "H_ENABLE_CRQ" Device;
     /// `()` to a random doubleword.
-    Random = 0x300 "H_RANDOM";
+    Random = 0x300 "H_RANDOM" Device;
     /// `(flags, resource, value 1, value 2)`: interrupt location, and endianness of interrupts.
-    SetMode = 0x31C "H_SET_MODE";
+    SetMode = 0x31C "H_SET_MODE" Partition;
     /// `(flags, base, page size, table size)`: the partition's process table.
-    RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL";
+    RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL" Partition;
     /// `(argument buffer)`: an RTAS call. Private to KVM and QEMU.
-    Rtas = 0xF000 "H_RTAS";
+    Rtas = 0xF000 "H_RTAS" Partition;
     ;
     /// `(flags, slot, address)`: takes an entry out of the hashed page table; to what it was.
     Remove = 0x04 "H_REMOVE";
@@ -124,29 +147,28 @@ hypercalls! {
 
 impl Hypercall {
     /// Whether a device answers it: one of the partition's, or the processor's random number generator.
+    #[inline(always)]
     #[must_use]
     pub const fn is_of_device(self) -> bool {
-        matches!(
-            self,
-            Self::GetTce
-                | Self::PutTce
-                | Self::StuffTce
-                | Self::PutTceIndirect
-                | Self::RegCrq
-                | Self::FreeCrq
-                | Self::VioSignal
-                | Self::SendCrq
-                | Self::EnableCrq
-                | Self::Random
-        )
+        matches!(self.class(), Class::Device)
     }
 
     /// Whether it is of external interrupts.
+    #[inline(always)]
     #[must_use]
     pub const fn is_of_interrupts(self) -> bool {
-        matches!(self, Self::Eoi | Self::Cppr | Self::Ipi | Self::Ipoll | Self::Xirr)
+        matches!(self.class(), Class::Interrupts)
     }
 }
+
+const _: () = {
+    let mut calls = Hypercall::ALL;
+    while let [call, others @ ..] = calls {
+        calls = others;
+        let is_of_any = Hypercall::of_any_partition(*call as u64).is_some();
+        assert!(is_of_any != matches!(call.class(), Class::HashTable), "it is in the other list");
+    }
+};
 
 /// Flags of the calls of the hashed page table, and the words of H_BULK_REMOVE
 /// (`docs/facts/papr.md#hashed-page-table`).

@@ -51,9 +51,10 @@ fn entries(list: &str, of: fn(&str) -> Option<[String; 2]>) -> Vec<(String, [Str
     entries
 }
 
-/// `Cede = 0xE0 "H_CEDE";`
+/// `Cede = 0xE0 "H_CEDE" Partition;`, where the class may be left out.
 fn call(line: &str) -> Option<[String; 2]> {
-    let (number, name) = line.split_once(" = ")?.1.strip_suffix("\";")?.split_once(" \"")?;
+    let (number, rest) = line.split_once(" = ")?.1.strip_suffix(';')?.split_once(" \"")?;
+    let (name, _) = rest.split_once('"')?;
     Some([name.to_owned(), number.to_owned()])
 }
 
@@ -67,7 +68,8 @@ fn constant(line: &str) -> Option<[String; 2]> {
 mod tests {
     use super::hypercalls;
 
-    const LIST: &str = "x\nhypercalls! {\n    /// `(flags,\n    /// page)`: zero.\n    PageInit = 0x2C \"H_PAGE_INIT\";\n}\n\
+    const LIST: &str = "x\nhypercalls! {\n    /// `(flags,\n    /// page)`: zero.\n\
+        \x20   PageInit = 0x2C \"H_PAGE_INIT\" Partition;\n    ;\n    /// Changes.\n    Enter = 0x08 \"H_ENTER\";\n}\n\
         \npub mod status {\n    /// Done.\n    pub const H_SUCCESS: i64 = 0;\n\n    /// The code's name.\n    fn x\n}\n\
         \npub mod rtas {\n    /// `power-off`: ends.\n    pub const POWER_OFF: u32 = 0x2000;\n\n    /// The properties.\n}\n";
 
@@ -75,7 +77,8 @@ mod tests {
     fn tables_are_made_of_the_list_and_the_text_stays() {
         let is = "a\n\n| number | call | b |\n|---|---|---|\n| 1 | OLD | c |\n\nd\n\n| token | e |\n|---|---|\n\nf\n\n\
             | value | name | means |\n|---|---|---|\n";
-        let joined = "a\n\n| number | call | b |\n|---|---|---|\n| 0x2C | H_PAGE_INIT | `(flags, page)`: zero. |\n\nd\n\n\
+        let joined = "a\n\n| number | call | b |\n|---|---|---|\n| 0x2C | H_PAGE_INIT | `(flags, page)`: zero. |\n\
+            | 0x08 | H_ENTER | Changes. |\n\nd\n\n\
             | token | e |\n|---|---|\n| 0x2000 | `power-off`: ends. |\n\nf\n\n\
             | value | name | means |\n|---|---|---|\n| 0 | H_SUCCESS | Done. |\n";
         assert_eq!(hypercalls(is, &[LIST.to_owned()]).unwrap(), joined);

@@ -1,9 +1,9 @@
 //! Hypercalls: from number and arguments to status and outputs.
 //!
 //! Source of the calls' meaning: `docs/facts/papr.md#hypercalls`. The hal answers H_FUNCTION to a number without a
-//! name, and every call with a name is here. Those of devices, of external interrupts and of a hashed page table come
-//! with the partition unlocked ([`of_device`], [`of_interrupts`], [`of_hash_table`]), all others with it locked
-//! ([`answer`]).
+//! name, and every call with a name is here. By their class ([`arch::papr::Class`]) those of devices, of external
+//! interrupts and of a hashed page table come with the partition unlocked ([`of_device`], [`of_interrupts`],
+//! [`of_hash_table`]), all others with it locked ([`answer`]).
 
 mod caller;
 mod crq;
