@@ -1,7 +1,6 @@
 //! A run of the hypervisor, from firmware's device tree to power-off.
 
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -16,8 +15,6 @@ use crate::boot::firmware::{Firmware, FirmwareError, HardwareThread};
 use crate::boot::mitigations::Mitigations;
 use crate::console::Console;
 use crate::devices::Devices;
-use crate::devices::adapter::Adapter;
-use crate::devices::disk::Disk;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
@@ -153,20 +150,9 @@ where
         if description.has_performance_monitor {
             partition.on_demand |= Facility::Pm.bit();
         }
-        if let Some(bytes) = description.dma_window {
-            let adapters = (0..description.adapters()).map(|number| {
-                let its = description.disks.iter().filter(|disk| disk.adapter == number);
-                let disks = its.enumerate().map(|(target, disk)| Disk {
-                    range: Range::new(file.start.0 + disk.file_offset, disk.bytes),
-                    is_writable: disk.is_writable,
-                    serial: u64::from(lpid) << 32 | (number as u64) << 16 | target as u64,
-                });
-                Adapter::new(number, disks.collect(), description.vcpus as usize)
-            });
-            let adapters: Vec<_> = adapters.collect();
-            adapters.iter().for_each(|adapter| partition.sources.add(adapter.source()));
-            let devices = Devices::new(adapters, u64::from(bytes), *memory_bytes);
-            partition.devices = Some(Arc::new(devices.map_err(|error| failed(&error))?));
+        let devices = Devices::described(description, file.start, lpid);
+        if let Some(devices) = devices.map_err(|error| failed(&error))? {
+            partition.set_devices(devices);
         }
         if !firmware.withholds_facilities() {
             partition.from_start = partition.on_demand;

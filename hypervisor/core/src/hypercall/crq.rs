@@ -8,27 +8,27 @@ use arch::papr::status::{H_BUSY, H_CLOSED, H_PARAMETER, H_RESOURCE, H_SUCCESS};
 use arch::vscsi::QUEUE_LOG2;
 
 use super::caller::Caller;
-use super::interrupts::{answer, present_adapter};
+use super::interrupts::{answer, present_device};
 use super::{Answer, Guest, refused, too_late};
-use crate::devices::Devices;
 use crate::devices::adapter::{Adapter, QueueError, Sent, Task};
 use crate::devices::dma::Dma;
 use crate::devices::tce::Window;
 use crate::devices::transfer::{Pending, Transfer};
+use crate::devices::{Device, Devices};
 use crate::guest_memory::AccessError;
 use crate::guest_memory::given::Given;
 use crate::guest_memory::unlocked::Unlocked;
 use crate::hal::Hal;
 use crate::life::outcome::Departure;
 
-/// Answers one of them, of the adapter with the unit address `unit`.
+/// Answers one of them, of this adapter, with the arguments behind its unit address.
 pub(super) fn call<H: Hal>(
     caller: &Caller<'_, H>,
     devices: &Devices,
+    adapter: &Adapter,
     call: Hypercall,
-    [unit, first, second]: [u64; 3],
+    [first, second]: [u64; 2],
 ) -> Answer {
-    let Some(adapter) = devices.adapter(unit) else { return Answer::Status(H_PARAMETER) };
     let window = devices.window_of(adapter);
     let status = match (call, first) {
         (Hypercall::RegCrq, address) => {
@@ -181,7 +181,7 @@ pub(crate) fn went_on<H: Hal>(
             if adapter.is_waited_for(&transfer) {
                 let window = devices.window_of(adapter);
                 locked_dma(guest, given, window, |dma| adapter.finish(dma, &mut transfer))?;
-                present_adapter(guest, adapter);
+                present_device(guest, Device::Adapter(adapter));
             } else {
                 adapter.end(guest.vcpu);
             }
@@ -205,7 +205,8 @@ fn locked_dma<H: Hal, R>(
 }
 
 /// Presents the adapter's interrupt, if it has one, and answers.
+#[inline]
 fn interrupted<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) -> Answer {
-    let is_in_need = present_adapter(guest, adapter);
+    let is_in_need = present_device(guest, Device::Adapter(adapter));
     answer(guest, is_in_need, Answer::Status(H_SUCCESS))
 }

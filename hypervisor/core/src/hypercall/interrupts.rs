@@ -8,7 +8,7 @@ use arch::papr::Hypercall;
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::{Answer, Caller};
-use crate::devices::adapter::Adapter;
+use crate::devices::Device;
 use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::{NONE, Presentation};
@@ -70,9 +70,9 @@ fn accept<H: Memory>(guest: &mut Guest<'_, H>) -> Answer {
     let (xirr, number) = own.accept_any();
     if let Some(source) = number.and_then(|number| sources.get_mut(number)) {
         source.accepted();
-        let mut adapters = devices.iter().flat_map(|devices| devices.adapters());
-        if let Some(adapter) = adapters.find(|adapter| number == Some(adapter.source())) {
-            adapter.accepted();
+        let mut all = devices.iter().flat_map(|devices| devices.all());
+        if let Some(device) = all.find(|device| number == Some(device.source())) {
+            device.accepted();
         }
         // Another device may have asked for the same vCPU.
         own.set_device(sources.request_for(guest.vcpu));
@@ -99,23 +99,23 @@ pub(super) fn present<H: Hal>(guest: &mut Guest<'_, H>) -> bool {
     if sources.is_empty() {
         return false;
     }
-    for adapter in devices.iter().flat_map(|devices| devices.adapters()) {
-        request(sources, adapter);
+    for device in devices.iter().flat_map(|devices| devices.all()) {
+        request(sources, device);
     }
     (0..guest.partition.vcpus.len())
         .fold(false, |is_in_need, index| is_in_need | present_to(guest, index))
 }
 
-/// Presents the interrupt of an adapter that has answered to the vCPU that it is for: whether that is in need of a
-/// processor. Who makes another adapter answer presents that one's.
-pub(super) fn present_adapter<H: Hal>(guest: &mut Guest<'_, H>, adapter: &Adapter) -> bool {
-    let server = request(&mut guest.partition.sources, adapter);
+/// Presents the interrupt of a device that has answered to the vCPU that it is for: whether that is in need of a
+/// processor. Who makes another device answer presents that one's.
+pub(super) fn present_device<H: Hal>(guest: &mut Guest<'_, H>, device: Device<'_>) -> bool {
+    let server = request(&mut guest.partition.sources, device);
     server.is_some_and(|server| present_to(guest, server))
 }
 
-/// Notes that an adapter wants to interrupt, if it does: which vCPU.
-fn request(sources: &mut Sources, adapter: &Adapter) -> Option<usize> {
-    let source = sources.get_mut(adapter.source()).filter(|_| adapter.is_requested())?;
+/// Notes that a device wants to interrupt, if it does: which vCPU.
+fn request(sources: &mut Sources, device: Device<'_>) -> Option<usize> {
+    let source = sources.get_mut(device.source()).filter(|_| device.is_requested())?;
     source.request();
     Some(source.server as usize)
 }

@@ -34,6 +34,7 @@ use arch::papr::Hypercall;
 use arch::papr::status::{H_FUNCTION, H_HARDWARE, H_PARAMETER, H_SUCCESS};
 
 use crate::boot::characteristics::Characteristics;
+use crate::devices::Device;
 use crate::guest_memory::AccessError;
 use crate::hal::{Hal, Memory, Threads};
 use crate::life::outcome::{Departure, Outcome, StopReason};
@@ -156,7 +157,12 @@ pub(crate) fn of_device<H: Hal>(
             Hypercall::GetTce | Hypercall::PutTce | Hypercall::StuffTce | Hypercall::PutTceIndirect,
             None,
         ) => Answer::Status(H_PARAMETER),
-        _ => crq::call(caller, devices, call, [a1, a2, a3]),
+        // These name a unit, and devices of another kind may share some with adapters, H_VIO_SIGNAL for one: the unit
+        // says who answers.
+        _ => match devices.unit(a1) {
+            Some(Device::Adapter(adapter)) => crq::call(caller, devices, adapter, call, [a2, a3]),
+            None => Answer::Status(H_PARAMETER),
+        },
     }
 }
 

@@ -4,15 +4,15 @@ use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
 use super::Answer;
 use crate::console::Console;
+use crate::devices::unit;
 use crate::hal::{Memory, Platform};
-use crate::partition::guest_tree::TERMINAL;
 use crate::partition::{Partition, Terminal};
 
 const CHARACTERS_MAX: usize = 16;
 
 /// Terminal 0 is the first one, which is the only one.
 fn is_ours(terminal: u64) -> bool {
-    terminal == 0 || terminal == u64::from(TERMINAL)
+    terminal == 0 || terminal == u64::from(unit::TERMINAL)
 }
 
 #[inline(never)]

@@ -1,7 +1,6 @@
 //! Hypercalls against the fake machine.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
 
@@ -26,9 +25,9 @@ use super::{
 use crate::boot::characteristics::Characteristics;
 use crate::calendar::DateTime;
 use crate::console::Console;
-use crate::devices::Devices;
-use crate::devices::adapter::{Adapter, SOURCE, UNIT};
+use crate::devices::adapter::Adapter;
 use crate::devices::disk::Disk;
+use crate::devices::{Devices, source, unit};
 use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
 use crate::hypercall::Guest;
@@ -733,7 +732,7 @@ fn entries_go_into_the_partitions_window_and_come_back() {
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0, 0x1003, 0], H_PARAMETER);
     setup.expect(Hypercall::GetTce, [tce::WINDOW, 0, 0, 0], H_PARAMETER);
     let devices = Devices::new(Vec::new(), 0x1_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(devices));
+    setup.partition.set_devices(devices);
     setup.expect(Hypercall::PutTce, [tce::WINDOW, 0xF000, 0x3000 | RIGHTS, 0], H_SUCCESS);
     let get =
         |setup: &mut Setup, address| setup.call(Hypercall::GetTce, [tce::WINDOW, address, 0, 0]);
@@ -766,7 +765,7 @@ fn a_list_of_entries_is_taken_whole_or_not_at_all() {
     const LIST: u64 = 0x7000;
     let mut setup = Setup::new();
     let devices = Devices::new(Vec::new(), 0x1_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(devices));
+    setup.partition.set_devices(devices);
     let write = |setup: &mut Setup, entries: &[u64]| {
         let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_be_bytes()).collect();
         setup.partition.memory.write(&setup.hal, GuestRealAddress(LIST), &bytes).unwrap();
@@ -825,26 +824,25 @@ fn with_adapter() -> Setup {
 fn with_adapters(adapters: usize) -> Setup {
     let mut setup = Setup::new();
     let all: Vec<_> = (0..adapters).map(|number| Adapter::new(number, vec![BEYOND], 3)).collect();
-    all.iter().for_each(|adapter| setup.partition.sources.add(adapter.source()));
-    let devices = Arc::new(Devices::new(all, 0x4_0000, MEMORY.bytes).unwrap());
-    setup.partition.devices = Some(devices.clone());
+    setup.partition.set_devices(Devices::new(all, 0x4_0000, MEMORY.bytes).unwrap());
+    let devices = setup.partition.devices.clone().unwrap();
     for number in 0..adapters as u64 {
         let window = devices.window(tce::WINDOW + number).unwrap();
         for (page, entry) in window.pages(0, 0x40).unwrap().iter().enumerate() {
             entry.set((page as u64 * 0x1000) | tce::READ | tce::WRITE);
         }
-        let queue = [u64::from(UNIT) + number, number * 0x1000, 0x1000, 0];
+        let queue = [u64::from(unit::ADAPTERS) + number, number * 0x1000, 0x1000, 0];
         setup.expect(Hypercall::RegCrq, queue, H_SUCCESS);
     }
     setup
 }
 
-const BEGIN: [u64; 4] = [UNIT as u64, 0xC001 << 48, 0, 0];
+const BEGIN: [u64; 4] = [unit::ADAPTERS as u64, 0xC001 << 48, 0, 0];
 
 #[test]
 fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
     let mut setup = with_adapter();
-    let unit = u64::from(UNIT);
+    let unit = u64::from(unit::ADAPTERS);
     setup.expect(Hypercall::RegCrq, [unit, 0, 0x1000, 0], H_RESOURCE);
     setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
     setup.expect(Hypercall::FreeCrq, [unit, 0, 0, 0], H_SUCCESS);
@@ -857,7 +855,7 @@ fn an_adapter_has_one_queue_at_a_time_and_one_unit() {
     }
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_SUCCESS);
     let devices = Devices::new(Vec::new(), 0x4_0000, MEMORY.bytes).unwrap();
-    setup.partition.devices = Some(Arc::new(devices));
+    setup.partition.set_devices(devices);
     setup.expect(Hypercall::EnableCrq, [unit, 0, 0, 0], H_PARAMETER);
 }
 
@@ -870,7 +868,7 @@ fn long_read(setup: &mut Setup, number: u64) -> [u64; 4] {
     unit[48..56].copy_from_slice(&0x2_0000u64.to_be_bytes());
     unit[60..64].copy_from_slice(&0x1_0000u32.to_be_bytes());
     setup.partition.memory.write(&setup.hal, GuestRealAddress(0x3000), &unit).unwrap();
-    [u64::from(UNIT) + number, 0x8001 << 48 | 64, 0x3000, 0]
+    [u64::from(unit::ADAPTERS) + number, 0x8001 << 48 | 64, 0x3000, 0]
 }
 
 /// The head of an adapter's first entry.
@@ -884,7 +882,7 @@ fn first_entry(setup: &mut Setup, number: u64) -> u64 {
 #[test]
 fn adapters_have_a_queue_and_a_window_each() {
     let mut setup = with_adapters(2);
-    let unit = u64::from(UNIT);
+    let unit = u64::from(unit::ADAPTERS);
     let [mut first, mut second] = [BEGIN; 2];
     (first[0], second[0]) = (unit, unit + 1);
     setup.expect(Hypercall::SendCrq, second, H_SUCCESS);
@@ -916,7 +914,7 @@ fn adapters_have_a_queue_and_a_window_each() {
 #[test]
 fn what_is_under_way_to_one_adapter_holds_up_no_other() {
     let mut setup = with_adapters(2);
-    let unit = u64::from(UNIT);
+    let unit = u64::from(unit::ADAPTERS);
     let message = long_read(&mut setup, 1);
     let departs = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
     assert_eq!(setup.call(Hypercall::SendCrq, message), departs);
@@ -954,13 +952,13 @@ fn what_is_under_way_to_one_adapter_holds_up_no_other() {
 #[test]
 fn adapters_interrupt_by_sources_of_their_own() {
     let mut setup = with_adapters(2);
-    let unit = u64::from(UNIT);
+    let unit = u64::from(unit::ADAPTERS);
     for vcpu in [0, 1] {
         setup.partition.vcpus[vcpu].presentation.set_cppr(0xFF);
     }
-    let beyond = rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 2, 0, 5]);
+    let beyond = rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS + 2, 0, 5]);
     assert_eq!(beyond, rtas::PARAMETER);
-    for (source, vcpu) in [(SOURCE, 1), (SOURCE + 1, 0)] {
+    for (source, vcpu) in [(source::ADAPTERS, 1), (source::ADAPTERS + 1, 0)] {
         let set = [rtas::SET_XIVE, 3, 1, source, vcpu, 5];
         assert_eq!(rtas_status(&mut setup, &set), rtas::SUCCESS);
     }
@@ -982,7 +980,7 @@ fn adapters_interrupt_by_sources_of_their_own() {
     let (Answer::Outputs(_, [xirr, ..]) | Answer::Departs(_, [xirr, ..], _)) = answer else {
         panic!("{answer:?}")
     };
-    assert_eq!(xirr, 0xFF00_0000 | (u64::from(SOURCE) + 1));
+    assert_eq!(xirr, 0xFF00_0000 | (u64::from(source::ADAPTERS) + 1));
     let devices = setup.partition.devices.clone().unwrap();
     let requested = [0, 1].map(|number: usize| devices.adapters()[number].is_requested());
     assert_eq!((requested, pending(&setup)), ([true, false], [false, true]));
@@ -1005,32 +1003,44 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
     setup.partition.vcpus[2].presentation.set_cppr(0xFF);
     let until = 1 << 40;
     setup.put_to_sleep(2, Sleep::Ceded { until });
-    setup.expect(Hypercall::VioSignal, [u64::from(UNIT), 1, 0, 0], H_SUCCESS);
+    setup.expect(Hypercall::VioSignal, [u64::from(unit::ADAPTERS), 1, 0, 0], H_SUCCESS);
     let is_asleep =
         |setup: &Setup| setup.partition.vcpus[2].activity() == Activity::Ceded { until };
     setup.expect(Hypercall::SendCrq, BEGIN, H_SUCCESS);
     assert!(is_asleep(&setup), "nobody has said whom it interrupts");
-    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE + 1, 2, 5]), rtas::PARAMETER);
-    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 3, 5]), rtas::PARAMETER);
-    assert_eq!(rtas_status(&mut setup, &[rtas::INT_OFF, 1, 1, SOURCE]), rtas::SUCCESS);
-    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 2, 5]), rtas::SUCCESS);
+    assert_eq!(
+        rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS + 1, 2, 5]),
+        rtas::PARAMETER
+    );
+    assert_eq!(
+        rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS, 3, 5]),
+        rtas::PARAMETER
+    );
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_OFF, 1, 1, source::ADAPTERS]), rtas::SUCCESS);
+    assert_eq!(
+        rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS, 2, 5]),
+        rtas::SUCCESS
+    );
     assert!(is_asleep(&setup), "it is off");
-    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, source::ADAPTERS]), rtas::SUCCESS);
     assert_eq!(setup.partition.vcpus[2].activity(), Activity::Ready);
     assert!(setup.partition.vcpus[2].presentation.is_pending());
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
     // It is moved to another one, which accepts it once.
     setup.partition.vcpus[0].presentation.set_cppr(0xFF);
-    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
+    assert_eq!(
+        rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS, 0, 5]),
+        rtas::SUCCESS
+    );
     assert!(!setup.partition.vcpus[2].presentation.is_pending());
     setup.is_mediated = true;
     let accepts = |setup: &mut Setup| match setup.call(Hypercall::Xirr, [0; 4]) {
         Answer::Outputs(H_SUCCESS, [xirr, ..]) | Answer::Departs(H_SUCCESS, [xirr, ..], _) => xirr,
         other => panic!("{other:?}"),
     };
-    assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(SOURCE));
+    assert_eq!(accepts(&mut setup), 0xFF00_0000 | u64::from(source::ADAPTERS));
     assert_eq!(accepts(&mut setup), 0x0500_0000, "accepted already");
-    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, SOURCE]), rtas::SUCCESS);
+    assert_eq!(rtas_status(&mut setup, &[rtas::INT_ON, 1, 1, source::ADAPTERS]), rtas::SUCCESS);
     assert!(!setup.partition.vcpus[0].presentation.is_pending());
     // The next answer interrupts again.
     let _ = setup.call(Hypercall::Eoi, [0xFF00_0000, 0, 0, 0]);
@@ -1041,13 +1051,16 @@ fn an_answer_interrupts_the_vcpu_that_rtas_names_and_wakes_it() {
 /// Two devices want one vCPU: it accepts the more favoured first, and the other when that one is over.
 #[test]
 fn a_second_source_waits_for_its_turn() {
-    const SECOND: u32 = SOURCE + 1;
+    const SECOND: u32 = source::ADAPTERS + 1;
     let mut setup = with_adapter();
     setup.partition.sources.add(SECOND);
     setup.partition.vcpus[0].presentation.set_cppr(0xFF);
-    assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SOURCE, 0, 5]), rtas::SUCCESS);
+    assert_eq!(
+        rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, source::ADAPTERS, 0, 5]),
+        rtas::SUCCESS
+    );
     assert_eq!(rtas_status(&mut setup, &[rtas::SET_XIVE, 3, 1, SECOND, 0, 3]), rtas::SUCCESS);
-    setup.expect(Hypercall::VioSignal, [u64::from(UNIT), 1, 0, 0], H_SUCCESS);
+    setup.expect(Hypercall::VioSignal, [u64::from(unit::ADAPTERS), 1, 0, 0], H_SUCCESS);
     setup.partition.sources.get_mut(SECOND).unwrap().request();
     setup.is_mediated = true;
     let _ = setup.call(Hypercall::SendCrq, BEGIN);
@@ -1061,7 +1074,7 @@ fn a_second_source_waits_for_its_turn() {
         setup.partition.vcpus[0].presentation.is_pending()
     };
     assert!(accepts(0xFF00_0000 | u64::from(SECOND)), "the adapter's waits");
-    assert!(!accepts(0xFF00_0000 | u64::from(SOURCE)));
+    assert!(!accepts(0xFF00_0000 | u64::from(source::ADAPTERS)));
 }
 
 #[test]
@@ -1077,14 +1090,14 @@ fn a_command_moves_its_first_piece_at_once_and_the_vcpu_leaves_for_the_others_if
         unit[48..56].copy_from_slice(&0x2_0000u64.to_be_bytes());
         unit[60..64].copy_from_slice(&(512 * u32::from(blocks)).to_be_bytes());
         setup.partition.memory.write(&setup.hal, GuestRealAddress(0x2000), &unit).unwrap();
-        let answer =
-            setup.call(Hypercall::SendCrq, [u64::from(UNIT), 0x8001 << 48 | 64, 0x2000, 0]);
+        let answer = setup
+            .call(Hypercall::SendCrq, [u64::from(unit::ADAPTERS), 0x8001 << 48 | 64, 0x2000, 0]);
         let departs = Answer::Departs(H_SUCCESS, [0; 3], Departure::Changed);
         assert_eq!(answer, if leaves { departs } else { Answer::Status(H_SUCCESS) });
         assert_eq!(setup.partition.vcpus[0].transfer.is_some(), leaves);
     }
     // While it is under way, there is no other queue.
-    let unit = u64::from(UNIT);
+    let unit = u64::from(unit::ADAPTERS);
     setup.expect(Hypercall::RegCrq, [unit, 0x1000, 0x1000, 0], H_RESOURCE);
     setup.expect(Hypercall::FreeCrq, [unit, 0, 0, 0], H_BUSY);
     setup.expect(Hypercall::RegCrq, [unit, 0x1000, 0x1000, 0], H_RESOURCE);
@@ -1106,7 +1119,7 @@ fn argument() -> impl Strategy<Value = u64> {
         any::<u64>(),
         (0u64..64).prop_map(|shift| 1 << shift),
         Just(tce::WINDOW),
-        Just(u64::from(UNIT)),
+        Just(u64::from(unit::ADAPTERS)),
         // The head of a message: that the other end is there, a unit of 64 bytes, a datagram.
         Just(0xC001 << 48),
         Just(0x8001 << 48 | 64),

@@ -17,12 +17,9 @@ use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
 use crate::boot::flat_tree::FlatTree;
-use crate::devices::adapter::{SOURCE, UNIT};
+use crate::devices::{source, unit};
 use crate::partition::features::GuestStop;
 use crate::partition::{hash, radix};
-
-/// The number and `reg` of the partition's terminal.
-pub const TERMINAL: u32 = 0x7100_0000;
 
 /// What the whole is: ours, and for programs that look for the name, a machine with PAPR's calls as QEMU's
 /// `pseries` is one.
@@ -246,7 +243,7 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     tree.begin("vty@71000000");
     tree.add("compatible", "hvterm1");
     tree.add("device_type", "serial");
-    tree.add("reg", &TERMINAL);
+    tree.add("reg", &unit::TERMINAL);
     tree.end();
     tree.end();
     (tree.finish(), entries)
@@ -254,7 +251,7 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
 
 /// The virtual SCSI adapter with this number.
 fn adapter(tree: &mut FlatTree, number: u32, window_bytes: u32) {
-    let unit = UNIT + number;
+    let unit = unit::ADAPTERS + number;
     tree.begin(&format!("v-scsi@{unit:x}"));
     tree.add("compatible", "IBM,v-scsi");
     tree.add("device_type", "vscsi");
@@ -262,7 +259,7 @@ fn adapter(tree: &mut FlatTree, number: u32, window_bytes: u32) {
     tree.add("ibm,#dma-size-cells", &2u32);
     tree.add("ibm,my-dma-window", &[tce::WINDOW as u32 + number, 0, 0, 0, window_bytes]);
     // An edge.
-    tree.add("interrupts", &[SOURCE + number, 0]);
+    tree.add("interrupts", &[source::ADAPTERS + number, 0]);
     tree.add("reg", &unit);
     tree.end();
 }

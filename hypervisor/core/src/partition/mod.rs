@@ -165,6 +165,12 @@ impl<H: Memory> Partition<H> {
         self.memory.kind().translation()
     }
 
+    /// It has these devices from now on, and their interrupt sources.
+    pub fn set_devices(&mut self, devices: Devices) {
+        self.sources = devices.sources();
+        self.devices = Some(Arc::new(devices));
+    }
+
     /// What all of its vCPUs have in common in the processor.
     #[must_use]
     pub const fn common(&self) -> Common {

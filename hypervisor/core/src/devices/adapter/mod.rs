@@ -12,6 +12,7 @@ use arch::vscsi::{ENTRY_BYTES, QUEUE_LOG2, UNIT_BYTES_MAX, datagram, entry, srp 
 
 use crate::devices::disk::{Disk, Effect, effect};
 use crate::devices::dma::Dma;
+use crate::devices::source;
 use crate::devices::srp::{
     self, Command, Completion, Descriptor, Tag, Unit, completed, doubleword, logged_in, tag,
     target, task_managed, word,
@@ -21,12 +22,6 @@ use crate::guest_memory::AccessError;
 use crate::hal::Windows;
 
 use line::{Line, Put};
-
-/// The unit address of the first adapter, as the partition's tree says. Those of the others follow it.
-pub const UNIT: u32 = 0x3000_0000;
-
-/// The number of its interrupt source, there too. Those of the others follow it.
-pub const SOURCE: u32 = 0x1000;
 
 /// An adapter. Several vCPUs send to it at a time, and need not have locked the partition.
 #[derive(Debug)]
@@ -128,7 +123,7 @@ impl Adapter {
     /// The number of its interrupt source.
     #[must_use]
     pub const fn source(&self) -> u32 {
-        SOURCE + self.number as u32
+        source::ADAPTERS + self.number as u32
     }
 
     /// Whether it wants to interrupt: there was an answer since its interrupt was [accepted](Self::accepted) last.
