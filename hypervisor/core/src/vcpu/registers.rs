@@ -309,3 +309,150 @@ impl Registers {
         self.xer = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::String;
+    use std::vec::Vec;
+
+    use arch::address::GuestRealAddress;
+    use arch::processor::Processor;
+    use arch::registers::hfscr::Facility;
+    use arch::registers::spr::{Access, SPRS, Spr};
+
+    use super::{Registers, SEGMENTS, VERSION};
+    use crate::each_demanded_register;
+    use crate::facilities::{Demanded, ON_DEMAND};
+
+    macro_rules! fields {
+        ($($(#[$doc:meta])* $field:ident: $read:ident $write:ident $lost:ident;)*) => {
+            /// The rows of the one table of registers that move.
+            const SUPERVISOR: &[&str] = &[$(stringify!($field)),*];
+        };
+    }
+    each_supervisor_register!(fields);
+
+    macro_rules! demanded_fields {
+        ($($(#[$about:meta])* $group:ident $place:ident $facility:ident {
+            $($(#[$doc:meta])* $field:ident: $register:ident;)*
+        })*) => {
+            /// Those of the other.
+            const DEMANDED: &[&str] = &[$($(stringify!($field)),*),*];
+        };
+    }
+    each_demanded_register!(demanded_fields);
+
+    fn field(spr: Spr) -> String {
+        spr.name().to_lowercase()
+    }
+
+    /// Why a register that a partition writes needs no row in either table, if it needs none.
+    fn reason(spr: Spr, processor: Processor) -> Option<&'static str> {
+        match (spr, processor) {
+            (Spr::Xer | Spr::Lr | Spr::Ctr | Spr::Cfar, _) => {
+                Some("a field of the record beside the tables, which exits and entries move")
+            }
+            (Spr::Dec, _) => Some("kept as the time at which it expires"),
+            (Spr::Tfhar | Spr::Tfiar | Spr::Texasr, _) => Some("HFSCR withholds transactions"),
+            (Spr::Trig1 | Spr::Trig2, _) => {
+                Some("to write it does something, and it keeps nothing")
+            }
+            // `docs/facts/special-registers.md#wort`.
+            (Spr::Wort, Processor::Power9) => Some("there is no register behind the number"),
+            _ => None,
+        }
+    }
+
+    /// Registers that a partition's kernel or its processes write by some number.
+    fn written(processor: Processor) -> Vec<Spr> {
+        let may = |access| matches!(access, Access::Problem | Access::Privileged);
+        let is_written = |spr: &Spr| {
+            let mut rows = SPRS.iter().filter(|row| row.presence.includes(processor));
+            rows.any(|row| row.spr == *spr && may(row.write))
+        };
+        Spr::ALL.iter().copied().filter(is_written).collect()
+    }
+
+    /// Those of them that are in no table with these rows, and for which there is no reason.
+    fn unmoved(processor: Processor, rows: &[&str]) -> Vec<Spr> {
+        let is_unmoved =
+            |spr: &Spr| !rows.contains(&field(*spr).as_str()) && reason(*spr, processor).is_none();
+        written(processor).into_iter().filter(is_unmoved).collect()
+    }
+
+    /// One that stayed in the processor would show another partition what this one wrote.
+    #[test]
+    fn every_register_that_a_partition_writes_moves_with_its_vcpu() {
+        let rows = [SUPERVISOR, DEMANDED].concat();
+        for processor in Processor::ALL {
+            let expected: &[Spr] = match processor {
+                Processor::Power9 => &[],
+                // Who makes the hypervisor run there has to move these.
+                Processor::Power8 => &[Spr::Wort, Spr::Mmcrs, Spr::Spmc1, Spr::Spmc2],
+            };
+            assert_eq!(unmoved(processor, &rows), expected, "{processor}");
+            assert!(expected.is_empty() || !processor.facts().support.hypervisor, "{processor}");
+        }
+        for left_out in ["sprg3", "tar", "mmcr0"] {
+            let others: Vec<_> = rows.iter().copied().filter(|row| *row != left_out).collect();
+            let missing = unmoved(Processor::Power9, &others);
+            assert!(matches!(missing[..], [spr] if field(spr) == left_out), "{missing:?}");
+        }
+    }
+
+    #[test]
+    fn a_register_without_a_row_has_a_reason_that_holds() {
+        let rows = [SUPERVISOR, DEMANDED].concat();
+        for row in &rows {
+            assert!(Spr::ALL.iter().any(|spr| field(*spr) == *row), "{row} is no register");
+        }
+        for processor in Processor::ALL {
+            let written = written(processor);
+            for &spr in Spr::ALL.iter().filter(|spr| reason(**spr, processor).is_some()) {
+                assert!(!rows.contains(&field(spr).as_str()), "{spr:?} has a row, too");
+                assert!(written.contains(&spr), "no partition writes {spr:?}");
+            }
+        }
+        let record = record();
+        for field in ["xer", "lr", "ctr", "cfar", "decrementer_expires"] {
+            assert!(record.contains(&(field, 1)), "{field}");
+        }
+        assert_eq!(ON_DEMAND & Facility::Tm.bit(), 0);
+    }
+
+    /// What is in the record of a vCPU, by name and number of doublewords.
+    fn record() -> Vec<(&'static str, usize)> {
+        let mut record = Vec::new();
+        let mut visit = |name: &'static str, values: &mut [u64]| record.push((name, values.len()));
+        Registers::started(GuestRealAddress(0), 0, 0).visit(&mut visit);
+        Demanded::default().visit(&mut visit);
+        record.push(("segments", 2 * SEGMENTS));
+        record
+    }
+
+    /// That as one number (FNV-1a).
+    fn digest(rows: &[(&str, usize)]) -> u64 {
+        let bytes = rows
+            .iter()
+            .flat_map(|(name, words)| name.bytes().chain([0]).chain((*words as u64).to_be_bytes()));
+        bytes.fold(0xCBF2_9CE4_8422_2325, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
+        })
+    }
+
+    /// An image has the rows of this version. If this fails, give [`VERSION`] the next number, and write that and the
+    /// new digest here: an image of the old rows has to be refused.
+    #[test]
+    fn the_version_changes_with_the_rows() {
+        let mut rows = record();
+        assert_eq!((VERSION, digest(&rows)), (3, 0x4F4A_6F1C_2164_29E9));
+        let whole = digest(&rows);
+        for row in 0..rows.len() {
+            let mut others = rows.clone();
+            others.remove(row);
+            assert_ne!(digest(&others), whole, "{row}");
+        }
+        rows[0].1 += 1;
+        assert_ne!(digest(&rows), whole);
+    }
+}
