@@ -135,7 +135,7 @@ impl Devices {
         Ok(Self { windows, adapters })
     }
 
-    /// Those of the partition that is described so, in a bundle that begins at `file`, if it has any.
+    /// Those of the partition with this LPID that is described so, in a bundle that begins at `file`, if it has any.
     ///
     /// # Errors
     /// [`NoMemory`].
