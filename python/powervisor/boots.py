@@ -34,7 +34,7 @@ class Boot:
 
     @property
     def partitions(self) -> pd.DataFrame:
-        """List what each partition did by its name: ``outcome``, and the hypervisor's counts, missing for one that is not over."""
+        """List what each partition did, by its name: its ``outcome``, and the hypervisor's counts if it is over."""
         lines = [
             {"name": partition["name"], "outcome": partition["outcome"], **partition["counts"]}
             for partition in self.contents["partitions"]

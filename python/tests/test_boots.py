@@ -1,6 +1,5 @@
-"""Boots, and whether the documentation names all that there is."""
+"""Boots, good and bad ones."""
 
-from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ PARTITION = """[[partition]]
 name = "first"
 payload = "hello"
 memory = "16 MiB"
+vcpus = 1
 """
 
 
@@ -20,10 +20,10 @@ def test_a_boot_has_its_console_and_counts(tmp_path: Path) -> None:
     file.write_text(PARTITION)
     boot = powervisor.boot(file)
     assert (boot.end, boot.error) == ("powered off", None)
-    assert "[first] " in boot.console or "hello" in boot.console
+    assert "hello" in boot.console
     first = boot.partitions.loc["first"]
     assert first["outcome"] == "powered off"
-    assert first["virtual_door_hypercall"] > 0
+    assert first["virtual_door_hypercall"] + first["real_door_hypercall"] > 0
     assert boot.ledger.empty
 
 
@@ -47,11 +47,10 @@ def test_a_boot_that_ends_badly_has_its_counts_and_the_reason(tmp_path: Path) ->
 
 
 def test_a_boot_that_does_not_begin_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PowerVisorError, match="none.toml"):
+    with pytest.raises(PowerVisorError, match=r"none\.toml"):
         powervisor.boot(tmp_path / "none.toml")
 
 
 def test_every_name_is_explained() -> None:
-    assert metadata("powervisor")["Name"] == "powervisor"
     undocumented = [name for name in powervisor.__all__ if not getattr(powervisor, name).__doc__]
     assert undocumented == []

@@ -1,4 +1,4 @@
-//! Which scheme translates an address: the radix trees, or the hashed page table. Only here is that asked.
+//! Which scheme translates an address: the radix trees, or the hashed page table.
 //!
 //! LPCR\[HR\] and LPCR\[UPRT\] say it once, in [`locate`]; from there on the [`Space`] does. Segment tables
 //! (HR=0 with UPRT=1) are not modelled: software that asks for them stops the machine.
