@@ -43,7 +43,11 @@ impl Findings {
         let mut is_explained = ours == theirs;
         for (index, known) in all().into_iter().enumerate().filter(|(_, k)| k.covers(case)) {
             let explains = match (known.difference, ours, theirs) {
-                (Difference::State(forget), Side::State(ours), Side::State(theirs)) => {
+                (
+                    Difference::State(forget) | Difference::StateOnSomeHosts(forget),
+                    Side::State(ours),
+                    Side::State(theirs),
+                ) => {
                     let (mut ours_left, mut theirs_left) = (ours.clone(), theirs.clone());
                     forget(case, &mut ours_left);
                     forget(case, &mut theirs_left);
@@ -115,5 +119,19 @@ mod tests {
         assert_eq!(report(enough - 1, 0, USUAL_CASES), [0, 1, 0]);
         assert_eq!(report(enough, 1, USUAL_CASES), [1, 0, 0]);
         assert_eq!(report(0, 0, USUAL_CASES), [0, 0, 0]);
+    }
+
+    #[test]
+    fn one_that_some_hosts_do_not_have_is_never_stale() {
+        let is_of_some = |difference| matches!(difference, Difference::StateOnSomeHosts(_));
+        let known = all();
+        let some: Vec<_> =
+            (0..).zip(&known).filter(|(_, known)| is_of_some(known.difference)).collect();
+        assert!(!some.is_empty());
+        for (entry, known) in some {
+            let mut findings = Findings::of(known.mnemonics[0]);
+            findings.known[entry] = (1_000_000, 0);
+            assert!(collect(vec![findings], USUAL_CASES).stale.is_empty());
+        }
     }
 }
