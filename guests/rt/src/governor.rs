@@ -7,8 +7,8 @@
 //! by chance, it loses a little more.
 //!
 //! After a sleep that something ended too early, it only polls the next time that the waits before look the same, then
-//! the next four times, then sixteen, up to [`PAUSE_MAX`]. So somebody who wakes the vCPU as soon as it sleeps costs six
-//! late wakings while it learns that, and less than two in a thousand waits from then on.
+//! the next four times, then sixteen, up to [`PAUSE_MAX`]. So somebody who wakes the vCPU as soon as it sleeps costs
+//! six late wakings while it learns that, and less than two in a thousand waits from then on.
 
 /// Waits before this one that it looks back at, each short or long.
 const HISTORY: u32 = 4;

@@ -81,8 +81,8 @@ const NO_REQUEST: u64 = 0xFF;
 /// The source of an interrupt between vCPUs, in what H_XIRR gives.
 const BETWEEN_VCPUS: u64 = 2;
 
-/// Looks before it makes a plan. Beside a busy sibling one takes some 150 ns, at very low priority. The clock, which takes
-/// longer to read, is left alone meanwhile.
+/// Looks before it makes a plan. Beside a busy sibling one takes some 150 ns, at very low priority. The clock, which
+/// takes longer to read, is left alone meanwhile.
 const PROMPT: u32 = 16;
 
 /// What one vCPU waits for. The others wake it by this.

@@ -73,8 +73,8 @@ impl Piece {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// By eight doublewords at a time, which `memcpy` of `compiler_builtins` does one by one. Not inlined, so that a ledger
-    /// tells what copies cost.
+    /// By eight doublewords at a time, which `memcpy` of `compiler_builtins` does one by one. Not inlined, so that a
+    /// ledger tells what copies cost.
     #[inline(never)]
     fn copy_from(self, offset: usize, from: Self, bytes: usize) {
         type Words = [u64; 8];
