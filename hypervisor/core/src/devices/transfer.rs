@@ -15,8 +15,6 @@ use crate::hal::{Maps, Window, Windows};
 const PIECE_BYTES: u64 = 0x4000;
 /// What a descriptor that is read counts of them: one of no bytes takes time too.
 const DESCRIPTOR_COST: u64 = 0x100;
-/// Bytes that are copied at a time: what a page of the window shows.
-const CHUNK_BYTES: u64 = 0x1000;
 
 /// What is on its way.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,7 +122,7 @@ impl Transfer {
                 }
                 continue;
             }
-            let bytes = self.left.min(self.current.bytes).min(budget).min(CHUNK_BYTES);
+            let bytes = self.left.min(self.current.bytes).min(budget);
             let bytes = bytes.min(Dma::<H>::room(self.current.address));
             let bytes = bytes.min((1 << SMALL_LOG2) - self.place.offset(SMALL_LOG2));
             let memory = dma.place(self.current.address, bytes, !self.writes)?;

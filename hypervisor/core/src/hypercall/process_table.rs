@@ -23,25 +23,16 @@ pub(super) fn register<H: Memory>(
     size: u64,
 ) -> i64 {
     match partition.translation() {
-        Translation::Radix => of_radix(partition, hal, flags, base, page_size, size),
+        Translation::Radix => {}
         // It has neither a process table nor segment tables, and does not issue `tlbie`.
-        Translation::Hash => match (flags, [base, page_size, size]) {
-            // Linux changes nothing, and says so.
-            (0 | REGISTER | DEREGISTER, [0, 0, 0]) => H_SUCCESS,
-            _ => H_PARAMETER,
-        },
+        Translation::Hash => {
+            return match (flags, [base, page_size, size]) {
+                // Linux changes nothing, and says so.
+                (0 | REGISTER | DEREGISTER, [0, 0, 0]) => H_SUCCESS,
+                _ => H_PARAMETER,
+            };
+        }
     }
-}
-
-/// The same, of a partition with radix translation.
-fn of_radix<H: Memory>(
-    partition: &mut Partition<H>,
-    hal: &H,
-    flags: u64,
-    base: u64,
-    page_size: u64,
-    size: u64,
-) -> i64 {
     let table = match flags & !GTSE {
         DEREGISTER => None,
         // Without RADIX it is a request for a hashed page table, which this partition does not have.

@@ -288,10 +288,16 @@ impl Adapter {
             let sense = Some(Sense::INVALID_FIELD);
             return Ok(Some(Completion { sense, ..Completion::NOTHING }));
         };
-        // Of one that moves nothing, all that the guest has described is left over.
-        let (out, described) = (command.data_out.bytes, command.data_in.bytes);
-        let writes = described == 0;
-        let nothing = Completion { writes, described: out.max(described), ..Completion::NOTHING };
+        // Of one that moves nothing, all that the guest has described is left over; of two directions one is told.
+        let described = command.data_in.bytes;
+        let nothing = match described {
+            0 => Completion {
+                writes: true,
+                described: command.data_out.bytes,
+                ..Completion::NOTHING
+            },
+            _ => Completion { writes: false, described, ..Completion::NOTHING },
+        };
         let target = target(command.lun);
         let disk = target.and_then(|target| self.disks.get(target));
         let effect = match effect(disk, &command.cdb) {

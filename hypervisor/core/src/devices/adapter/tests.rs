@@ -316,6 +316,10 @@ fn what_a_command_that_failed_did_not_move_is_left_over() {
     let data = descriptor(DATA, 512);
     let unit = command(1, &blocks(operation::WRITE_10, 0, 1), 0x10, [0; 2], &data);
     assert_eq!(setup.command(&unit), (0, Some(Sense::WRITE_PROTECTED), [0x08, 512, 0]));
+    // Of two directions the one from the disk is told, with what was described there.
+    let both = [descriptor(DATA, 1024), descriptor(DATA, 8)].concat();
+    let unit = command(0, &blocks(operation::READ_10, 511, 2), 0x11, [0; 2], &both);
+    assert_eq!(setup.command(&unit), (0, Some(Sense::OUT_OF_RANGE), [0x20, 0, 8]));
     // Nothing to move, and nothing described.
     let unit = command(0, &[operation::TEST_UNIT_READY], 0, [0; 2], &[]);
     assert_eq!(setup.command(&unit), (0, None, [0; 3]));
