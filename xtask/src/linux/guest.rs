@@ -64,9 +64,9 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
     for program in ["bin/busybox", "init"] {
         fs::set_permissions(content.join(program), Permissions::from_mode(0o755))?;
     }
-    for (label, bytes) in DISKS {
+    for ((label, bytes), left) in DISKS.into_iter().zip(&left) {
         let disk = folder.join(label);
-        for old in [&disk, &folder.join(format!("{label}-left"))] {
+        for old in [&disk, left] {
             if old.exists() {
                 fs::remove_file(old)?;
             }
