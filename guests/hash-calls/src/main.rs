@@ -88,7 +88,11 @@ mod payload {
             }
         };
         let calls = partition.number("calls", CALLS);
-        let is_scattered = partition.argument("order") == Some("scattered");
+        let is_scattered = match partition.argument("order") {
+            None => false,
+            Some("scattered") => true,
+            Some(other) => panic!("order={other}: only scattered is known"),
+        };
         assert!(
             !is_scattered || entries < 2 && WARM_UP + calls <= GROUPS,
             "order=scattered: not for call=bulk-remove, and for calls={} at most",

@@ -80,8 +80,6 @@ mod payload {
     /// When somebody was woken last, and how many samples there are.
     static SENT: AtomicU64 = AtomicU64::new(0);
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    /// The sum of all samples.
-    static SUM: AtomicU64 = AtomicU64::new(0);
     static SAMPLES: [AtomicU64; SAMPLES_MAX as usize] =
         [const { AtomicU64::new(0) }; SAMPLES_MAX as usize];
     /// Ticks for which the vCPU that has the samples has polled and slept, if it learns.
@@ -153,9 +151,7 @@ mod payload {
         }
         let count = COUNT.load(SeqCst).saturating_sub(warm_up());
         let spurious = SPURIOUS.load(SeqCst);
-        let sum = SUM.load(SeqCst);
         rt::println!("idle: {test}, {count} samples, {spurious} spurious interrupts");
-        rt::println!("idle: {sum} ticks in all samples");
         let [polled, slept] = SPENT.each_ref().map(|ticks| ticks.load(Relaxed));
         if polled + slept > 0 {
             rt::println!("idle: polled {polled} ticks, slept {slept}");
@@ -271,7 +267,6 @@ mod payload {
         let count = COUNT.load(SeqCst);
         if let Some(place) = count.checked_sub(warm_up()) {
             SAMPLES[(place % SAMPLES_MAX) as usize].store(ticks, SeqCst);
-            SUM.store(SUM.load(Relaxed) + ticks, Relaxed);
         }
         // Who wakes it waits for this.
         COUNT.store(count + 1, SeqCst);

@@ -51,11 +51,7 @@ impl State {
     #[inline(always)]
     pub fn wait(self, is_needed: impl Fn() -> bool) {
         match self {
-            Self::Snooze => {
-                allow_interrupts(true);
-                poll(is_needed);
-                allow_interrupts(false);
-            }
+            Self::Snooze => poll(is_needed),
             Self::Stop => {
                 while !is_needed() {
                     stop();
@@ -224,9 +220,7 @@ impl Adaptive {
     fn wait(&mut self, waiter: &Waiter) {
         // What ends at once needs no plan, and teaches nothing.
         let looks = Cell::new(PROMPT);
-        allow_interrupts(true);
         poll(|| waiter.is_needed() || looks.replace(looks.get() - 1) == 1);
-        allow_interrupts(false);
         if waiter.is_needed() {
             return;
         }
@@ -238,7 +232,7 @@ impl Adaptive {
         while !waiter.is_needed() {
             match plan.phase(now - begin) {
                 Phase::Poll(until) => {
-                    poll_until(waiter, begin.saturating_add(until));
+                    poll(|| waiter.is_needed() || timebase() - begin >= until);
                     end = End::Poll;
                     self.polled += timebase() - now;
                 }
@@ -280,23 +274,17 @@ impl Adaptive {
     }
 }
 
-/// Polls until something is needed or the time base is there, with interrupts allowed.
-#[inline(always)]
-fn poll_until(waiter: &Waiter, time: u64) {
-    allow_interrupts(true);
-    poll(|| waiter.is_needed() || timebase() >= time);
-    allow_interrupts(false);
-}
-
-/// Polls at low and very low priority.
+/// Polls at low and very low priority, with interrupts allowed.
 #[inline(always)]
 fn poll(is_needed: impl Fn() -> bool) {
+    allow_interrupts(true);
     while !is_needed() {
         // SAFETY: hints; no register changes.
         unsafe { asm!("or 1, 1, 1", "or 31, 31, 31", options(nomem, nostack)) };
     }
     // SAFETY: a hint, medium priority.
     unsafe { asm!("or 2, 2, 2", options(nomem, nostack)) };
+    allow_interrupts(false);
 }
 
 /// Lets the vCPU know its number, in SPRG3, which nothing else uses in a payload that waits so.
