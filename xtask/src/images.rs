@@ -5,6 +5,8 @@
 //! has the sources (`rustup component add rust-src`), else Debian's compiler and source package.
 
 use std::fs;
+use std::io;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -46,8 +48,19 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(workspace.images())?;
     for program in hypervisor.iter().chain(&guests).flat_map(|image| &image.programs) {
         let from = built.join(TARGET).join("release").join(program);
-        fs::copy(&from, workspace.images().join(program))
+        renew(&from, &workspace.images().join(program))
             .with_context(|| format!("copying {}", from.display()))?;
     }
     Ok(())
+}
+
+/// Copies a file where it is not there already: others may be reading it.
+fn renew(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = fs::read(from)?;
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    let half = to.with_extension("new");
+    fs::copy(from, &half)?;
+    fs::rename(half, to)
 }

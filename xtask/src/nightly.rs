@@ -1,11 +1,14 @@
 //! Everything that takes too long for each push, and a summary that can be pasted into a note.
 //!
-//! A step that fails does not keep the others from being tried. Ctrl-C ends it at any time: what a step keeps
-//! lies in the target folder, and nothing there needs to be whole. A QEMU that a test had started ends by itself, when
-//! its guest does.
+//! Two steps run at a time. One that fails does not keep the others from being tried. Ctrl-C ends them at any time: what
+//! a step keeps lies in the target folder, and nothing there needs to be whole. A QEMU that a test had started ends by
+//! itself, when its guest does.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -21,13 +24,18 @@ use crate::{claims, fuzz, linux, loom, mutants, sanitize, test, wheel};
 /// Involuntary switches between threads in loom's models.
 const SWITCHES: u32 = 3;
 
+/// Steps that run side by side, since each of them uses one processor for much of its time.
+const LANES: usize = 2;
+
 /// What a step is called on the command line and in the summary, and what it does.
 type Step = (&'static str, &'static str, fn(&Workspace) -> Result<Outcome>);
 
+/// The first one builds what all others use. Then the longest begins.
 const STEPS: [Step; 11] = [
     ("checks", "images and checks", |workspace| {
         images(workspace).and_then(|()| check(workspace)).map(|()| Outcome::Passed(String::new()))
     }),
+    ("linux", "Linux to a shell", linux::nightly),
     ("loom", "hand-overs, by loom", |workspace| {
         loom::loom(workspace, loom::Arguments { switches: SWITCHES })?;
         Ok(Outcome::Passed(format!("{SWITCHES} switches")))
@@ -38,9 +46,7 @@ const STEPS: [Step; 11] = [
         test::differential(workspace, &["--cases".to_owned(), cases.to_owned()])?;
         Ok(Outcome::Passed(format!("{cases} cases of each")))
     }),
-    ("figures", "figures", claims::check),
     ("wheel", "wheel", |workspace| wheel::test(workspace).map(|()| Outcome::Passed(String::new()))),
-    ("linux", "Linux to a shell", linux::nightly),
     ("sanitize", "AddressSanitizer", |workspace| sanitize::address(workspace).map(Outcome::Passed)),
     ("miri", "Miri", sanitize::miri),
     ("fuzz", "fuzzing", |workspace| {
@@ -49,6 +55,8 @@ const STEPS: [Step; 11] = [
     ("mutants", "mutants", |workspace| {
         mutants::mutants(workspace, mutants::Arguments::default()).map(Outcome::Passed)
     }),
+    // It measures KVM too, which the step before has made ready.
+    ("figures", "figures", claims::check),
 ];
 
 /// Which steps.
@@ -64,37 +72,67 @@ pub(crate) fn nightly(workspace: &Workspace, arguments: &Arguments) -> Result<()
     let is_named =
         |key: &str| arguments.steps.is_empty() || arguments.steps.iter().any(|step| step == key);
     let steps: Vec<Step> = STEPS.into_iter().filter(|(key, ..)| is_named(key)).collect();
-    let mut summary = vec![heading(workspace)];
-    let mut failed = 0;
-    for (index, (_, name, step)) in steps.iter().enumerate() {
-        println!("\nnightly: {} of {}: {name}", index + 1, steps.len());
-        let started = Instant::now();
-        let result = step(workspace);
-        let line = Line { name, took: started.elapsed(), result: &result };
-        println!("nightly: {line}");
-        summary.push(format!("  {line}"));
-        if let Err(error) = result {
-            eprintln!("nightly: {name}: {error:#}");
-            failed += 1;
-        }
+    let count = steps.len();
+    let heading = heading(workspace);
+    let mut waiting: VecDeque<_> = steps.into_iter().enumerate().collect();
+    let mut lines = Vec::new();
+    if waiting.front().is_some_and(|(_, (key, ..))| *key == STEPS[0].0) {
+        lines.extend(waiting.pop_front().map(|step| take(workspace, step, count)));
     }
-    println!("\n{}", summary.join("\n"));
+    let (waiting, lines) = (Mutex::new(waiting), Mutex::new(lines));
+    thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| {
+                let next = || locked(&waiting).pop_front();
+                while let Some(step) = next() {
+                    let line = take(workspace, step, count);
+                    locked(&lines).push(line);
+                }
+            });
+        }
+    });
+    let mut lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    lines.sort_by_key(|line| line.index);
+    println!("\n{heading}");
+    lines.iter().for_each(|line| println!("  {line}"));
+    let failed = lines.iter().filter(|line| line.result.is_err()).count();
     if failed > 0 {
-        bail!("{failed} of {} steps failed; each says above why", steps.len());
+        bail!("{failed} of {count} steps failed; each says above why");
     }
     Ok(())
 }
 
-/// A step in the summary.
-struct Line<'a> {
-    name: &'a str,
-    took: Duration,
-    result: &'a Result<Outcome>,
+/// Runs a step, one of so many: its line of the summary.
+fn take(workspace: &Workspace, (index, step): (usize, Step), count: usize) -> Line {
+    let (_, name, step) = step;
+    println!("\nnightly: {} of {count}: {name}", index + 1);
+    let started = Instant::now();
+    let result = step(workspace);
+    let line = Line { index, name, took: started.elapsed(), result };
+    println!("nightly: {line}");
+    if let Err(error) = &line.result {
+        eprintln!("nightly: {name}: {error:#}");
+    }
+    line
 }
 
-impl fmt::Display for Line<'_> {
+/// A step that panics takes the whole run with it.
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A step in the summary.
+struct Line {
+    /// Its number.
+    index: usize,
+    name: &'static str,
+    took: Duration,
+    result: Result<Outcome>,
+}
+
+impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (how, about) = match self.result {
+        let (how, about) = match &self.result {
             Ok(Outcome::Passed(figures)) => ("passed", figures.as_str()),
             Ok(Outcome::Skipped(why)) => ("skipped", why.as_str()),
             Err(_) => ("FAILED", ""),
@@ -128,8 +166,9 @@ mod tests {
 
     #[test]
     fn the_summary_says_how_each_step_ended() {
-        let line =
-            |result| Line { name: "x", took: Duration::from_secs(75), result: &result }.to_string();
+        let line = |result| {
+            Line { index: 0, name: "x", took: Duration::from_secs(75), result }.to_string()
+        };
         let passed = line(Ok(Outcome::Passed("7 cases".to_owned())));
         assert_eq!(passed, "x                          passed     1:15  7 cases");
         let failed = line(Err(anyhow::anyhow!("no")));

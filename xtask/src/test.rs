@@ -1,5 +1,6 @@
 //! Every test.
 
+use std::process::Command;
 use std::thread;
 
 use anyhow::Result;
@@ -27,11 +28,12 @@ const NIGHTLY_CORES: &str = "8";
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     images(workspace)?;
     check(workspace)?;
+    run(all_tests(workspace).arg("--no-run"))?;
     // Side by side, since each of them uses one processor for much of its time.
     thread::scope(|scope| {
         let beside = scope.spawn(|| {
-            loom(workspace, loom::Arguments::default())?;
-            linux::test(workspace)
+            linux::test(workspace)?;
+            loom(workspace, loom::Arguments::default())
         });
         let tested = tests(workspace, None);
         tested.and(beside.join().expect("no step panics"))
@@ -55,8 +57,7 @@ pub(crate) fn differential(workspace: &Workspace, arguments: &[String]) -> Resul
 }
 
 fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
-    let mut command = workspace.cargo(&["test", "--quiet", "--workspace"]);
-    command.env("POWERVISOR_IMAGES", workspace.images());
+    let mut command = all_tests(workspace);
     if let Some(cases) = cases {
         command.arg("--no-fail-fast");
         command.env("PROPTEST_CASES", cases);
@@ -67,4 +68,11 @@ fn tests(workspace: &Workspace, cases: Option<&str>) -> Result<()> {
         command.env("POWERVISOR_LONG", "1");
     }
     run(&mut command)
+}
+
+/// All of the workspace's tests.
+fn all_tests(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo(&["test", "--quiet", "--workspace"]);
+    command.env("POWERVISOR_IMAGES", workspace.images());
+    command
 }

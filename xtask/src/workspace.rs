@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// Where things are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     /// The folder with the workspace's Cargo.toml.
     pub(crate) root: PathBuf,
@@ -15,10 +15,12 @@ pub(crate) struct Workspace {
     pub(crate) target: PathBuf,
     /// The crates of the workspace.
     pub(crate) packages: Vec<Package>,
+    /// Which build of the powervisor command runs.
+    build: &'static str,
 }
 
 /// A crate of the workspace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// The crates of the workspace that it uses, for any purpose.
@@ -65,6 +67,7 @@ impl Workspace {
                 .collect::<Option<_>>()
                 .context("a package has no name")?,
             root,
+            build: "release",
         })
     }
 
@@ -80,14 +83,19 @@ impl Workspace {
         command
     }
 
+    /// The same, where the build of the powervisor command that tests use runs.
+    pub(crate) fn of_tests(&self) -> Self {
+        Self { build: "debug", ..self.clone() }
+    }
+
     /// Where the release build of the powervisor command lies.
     pub(crate) fn release(&self) -> PathBuf {
         self.target.join("release/powervisor")
     }
 
-    /// The release build of the powervisor command.
+    /// The powervisor command.
     pub(crate) fn powervisor(&self, arguments: &[&str]) -> Command {
-        self.command(&self.release(), arguments)
+        self.command(&self.target.join(self.build).join("powervisor"), arguments)
     }
 
     /// A build of the powervisor command, with our images.

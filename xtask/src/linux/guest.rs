@@ -40,7 +40,7 @@ poweroff -f
 /// its bytes.
 const DISKS: [(&str, &str); 2] = [("root", "16M"), ("more", "8M")];
 /// Lines of the file that the guest writes.
-const LINES: &str = "200000";
+const LINES: &str = "20000";
 
 /// Translations of guests, and how Linux calls each.
 const TRANSLATIONS: [(&str, &str); 2] = [("radix", "Radix"), ("hash", "Hash")];

@@ -205,9 +205,10 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
     Ok(())
 }
 
-/// A boot to the shell and power-off, bare and as a guest, as `make test` makes it; skipped where the packages cannot
-/// be reached.
+/// A boot to the shell and power-off, bare and as a guest, as `make test` makes it, of the command that the tests have
+/// built; skipped where the packages cannot be reached.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let workspace = &workspace.of_tests();
     let trial = Trial {
         topology: TOPOLOGIES[0],
         is_timed: false,
@@ -218,7 +219,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
         Ok(packages) => {
-            build(workspace)?;
             println!("Linux: {}", guest::boot(workspace, &packages, &GUEST_VCPUS[..1])?);
             let fetched = initramfs(workspace, packages)?;
             println!("Linux: {}", boot::boot(workspace, &fetched, &[trial])?);

@@ -1,7 +1,7 @@
 //! Tests of decimal floating point that need no other machine to compare with.
 //!
 //! The bit-for-bit comparison with QEMU is `tests/differential`; what enabled exceptions do to
-//! registers is in `simulator/tests/instructions`.
+//! registers is in `simulator/tests/simulator/instructions`.
 
 mod arithmetic;
 mod formats;

@@ -1,0 +1,348 @@
+//! Machines and experiments that come with the command: by name from any folder, shown, and with other values.
+//!
+//! Needs the images (`cargo xtask images`) and, for a payload in C, Debian's gcc-powerpc64le-linux-gnu.
+
+use std::process::{Command, Output};
+
+use crate::support::{Folder, errors, project};
+use serde_json::Value;
+
+fn run(folder: &Folder, arguments: &str) -> Output {
+    folder.command(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", errors(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[track_caller]
+fn assert_refused(folder: &Folder, arguments: &str, expected: &str) {
+    let output = run(folder, arguments);
+    assert_eq!(errors(&output), format!("powervisor: {expected}\n"));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The cycles of a report's variant.
+fn cycles(output: &Output, variant: &str) -> f64 {
+    let report: Value = serde_json::from_str(&printed(output)).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["variant"] == variant && row["metric"] == "cycles_per_hypercall")
+        .unwrap();
+    assert!(row["low"].is_null(), "--values-only has no ends");
+    row["value"].as_f64().unwrap()
+}
+
+#[test]
+fn an_experiment_runs_by_its_name_with_one_variant_and_a_value_of_ones_own() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only --format json";
+    let before = cycles(&run(&folder, line), "immediate-translated");
+    let set = format!("{line} --set interrupt_and_return=179");
+    let after = cycles(&run(&folder, &set), "immediate-translated");
+    // An interrupt and its return cost 209 in the description.
+    assert!((before - after - 30.0).abs() < 0.01, "{before} to {after}");
+    // The same machine in a file gives the same.
+    let shown = run(&folder, "show power9 --set interrupt_and_return=179");
+    folder.write("mine.toml", printed(&shown));
+    let of_file = run(&folder, &format!("{line} --machine mine.toml"));
+    assert_eq!(cycles(&of_file, "immediate-translated").to_bits(), after.to_bits());
+}
+
+#[test]
+fn a_loss_is_against_the_variant_that_a_variant_names() {
+    let folder = Folder::new();
+    let variant = |name: &str, map: &str, against: &str| {
+        format!(
+            "[[variant]]\nname = \"{name}\"\narguments = \"calls=20\"\npolicy = {{ map = \"{map}\" }}\n\
+             loss_against = \"{against}\"\nexpect = \"page-init: 20 calls, 1 vCPUs, answer H_SUCCESS\"\n"
+        )
+    };
+    // One before its baseline, and one behind it.
+    let variants = [
+        variant("before", "ours", "direct"),
+        variant("direct", "direct", "direct"),
+        variant("behind", "ours", "direct"),
+        variant("itself", "ours", "itself"),
+    ];
+    let text = "name = \"losses\"\nquestion = \"?\"\nmachine = \"power9\"\npayload = \"page-init\"\n\
+                memory = \"16 MiB\"\nregion = { name = \"calls\", number = 1 }\nper = \"hypercall\"\n";
+    folder.write("losses.toml", format!("{text}{}", variants.concat()));
+    let report = printed(&run(&folder, "run losses.toml --values-only --format json"));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let loss = |variant: &str| {
+        let is_meant = |row: &&Value| row["variant"] == variant && row["metric"] == "loss_percent";
+        rows.iter().find(is_meant).unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(loss("before") > 1.0 && loss("before") < 90.0, "{}", loss("before"));
+    assert!((loss("before") - loss("behind")).abs() < 1e-9);
+    assert_eq!([loss("direct"), loss("itself")], [0.0; 2]);
+}
+
+#[test]
+fn what_comes_with_the_command_is_shown() {
+    let folder = Folder::new();
+    let all = printed(&run(&folder, "show"));
+    assert!(all.contains("  power9\n") && all.contains("  null-hypercall\n"), "{all}");
+    let text = printed(&run(&folder, "show power9"));
+    assert_eq!(text, std::fs::read_to_string(project("machines/power9.toml")).unwrap());
+    let text = printed(&run(&folder, "show null-hypercall"));
+    let file = project("experiments/null-hypercall.toml");
+    assert_eq!(text, std::fs::read_to_string(file).unwrap());
+    let json: Value =
+        serde_json::from_str(&printed(&run(&folder, "show power9 --format json"))).unwrap();
+    let parameters = json["parameters"].as_array().unwrap();
+    let guesses = parameters.iter().filter(|parameter| parameter["confidence"] == "guess");
+    assert!(guesses.clone().count() > 30);
+    for guess in guesses {
+        let [low, value, high] = ["low", "value", "high"].map(|key| guess[key].as_f64().unwrap());
+        assert!(low <= value && value <= high, "{guess}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_the_nearest() {
+    let folder = Folder::new();
+    for (arguments, expected) in [
+        (
+            "run null-hypercal",
+            "null-hypercal: no file and no experiment is called so; did you mean `null-hypercall`? Experiments of your own \
+             are named by their path, ending in .toml",
+        ),
+        (
+            "run null-hypercall --variant full-trnslated",
+            "--variant: no variant is called `full-trnslated`; did you mean `full-translated`?",
+        ),
+        (
+            "run null-hypercall --set pipeline.scoreboard=0",
+            "--set: no value is called `pipeline.scoreboard`; did you mean `timing.special.scoreboard`?",
+        ),
+        (
+            "calibrate --set scoreboard=-1",
+            "--set: timing.special.scoreboard = -1 is out of range; it must be 0 at least",
+        ),
+        (
+            "show power9 --set scoreboard=few",
+            "invalid value 'scoreboard=few' for '--set <KEY=VALUE>': `few` is no number; write KEY=VALUE, such as scoreboard=0",
+        ),
+        ("show powr9", "powr9: no machine and no experiment is called so; did you mean `power9`?"),
+        (
+            "show null-hypercall --set scoreboard=0",
+            "--set: an experiment has no values to set; set them in its machine",
+        ),
+        (
+            "run",
+            "the following required arguments were not provided: <EXPERIMENT>; --help lists what there is",
+        ),
+        (
+            "run null-hypercall --fast",
+            "unexpected argument '--fast' found; to pass '--fast' as a value, use '-- --fast'",
+        ),
+        (
+            "new payload 3x",
+            "3x: cannot name an experiment; use up to 31 letters, digits and `,._+-`, beginning with a letter",
+        ),
+    ] {
+        assert_refused(&folder, arguments, expected);
+    }
+}
+
+#[test]
+fn a_file_of_the_other_kind_is_refused_with_the_command_that_takes_it() {
+    let folder = Folder::new();
+    let experiment = project("experiments/exit-ladder.toml");
+    let text = "an experiment, and no partition file; `powervisor run` takes it";
+    assert_refused(&folder, &format!("boot {experiment}"), &format!("{experiment}:1: {text}"));
+    let example = project("examples/hello.toml");
+    let text = "a partition file, and no experiment; `powervisor boot` takes it";
+    assert_refused(&folder, &format!("run {example}"), &format!("{example}:1: {text}"));
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_given_up_with_its_registers() {
+    let folder = Folder::new();
+    // The last one is before the machine has done what one slice has.
+    let all = [("--values-only", 1_000_000), ("--functional", 1_000_000), ("--values-only", 4)];
+    for (mode, limit) in all {
+        let line = format!("run null-hypercall --variant full-real --limit {limit} {mode}");
+        let output = run(&folder, &line);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains(&format!("not over after {limit} steps; --limit lets it run longer")),
+            "{errors}"
+        );
+        assert!(errors.contains("    r0  0x") && errors.contains(" LR 0x"), "{errors}");
+    }
+}
+
+#[test]
+fn a_new_experiment_and_a_new_payload_run_where_they_are() {
+    let folder = Folder::new();
+    printed(&run(&folder, "new experiment question"));
+    let mode =
+        std::fs::metadata(folder.path().join("question/question.toml")).unwrap().permissions();
+    std::fs::write(folder.path().join("any"), "").unwrap();
+    let of_any_file = std::fs::metadata(folder.path().join("any")).unwrap().permissions();
+    assert_eq!(mode, of_any_file);
+    let table = printed(&run(&folder, "run question/question.toml --values-only"));
+    assert!(table.starts_with("question: ") && table.contains("\nimmediate-real "), "{table}");
+    printed(&run(&folder, "new payload mine"));
+    let made = Command::new("make").arg("-C").arg(folder.path().join("mine")).output().unwrap();
+    assert!(made.status.success() && made.stderr.is_empty(), "{}", errors(&made));
+    let table = printed(&run(&folder, "run mine/mine.toml --values-only"));
+    assert!(table.contains("\nsprg0 "), "{table}");
+    assert_refused(&folder, "new payload mine", "mine: is there already; choose another name");
+    // The same program on QEMU says the same.
+    let both = printed(&run(&folder, "compare mine/mine.toml"));
+    assert!(both.contains("our machine and QEMU agree"), "{both}");
+}
+
+/// In a folder below somebody's own workspace, which it does not belong to, and without settings for the host.
+#[test]
+fn a_new_payload_in_rust_builds_and_runs_where_it_is() {
+    let folder = Folder::new();
+    folder.write("Cargo.toml", "[workspace]\n");
+    printed(&run(&folder, "new payload mine --language rust"));
+    let mut make = Command::new("make");
+    make.arg("-C").arg(folder.path().join("mine")).env("RUSTFLAGS", "--wrong");
+    let made = make.output().unwrap();
+    assert!(made.status.success() && made.stderr.is_empty(), "{}", errors(&made));
+    let table = printed(&run(&folder, "run mine/mine.toml --values-only"));
+    assert!(table.contains("\nsprg0 "), "{table}");
+    let both = printed(&run(&folder, "compare mine/mine.toml"));
+    assert!(both.contains("our machine and QEMU agree"), "{both}");
+    for name in ["a.b", "a+b", "a,b"] {
+        let refused =
+            "cannot name a Rust package; use letters, digits, `_` and `-`, beginning with a letter";
+        let new = format!("new payload {name} --language rust");
+        assert_refused(&folder, &new, &format!("{name}: {refused}"));
+    }
+    let refused = "--language: an experiment has none; leave it out, or write `new payload`";
+    assert_refused(&folder, "new experiment other --language rust", refused);
+}
+
+#[test]
+fn without_the_python_package_one_line_says_how_to_get_it() {
+    let folder = Folder::new();
+    for command in ["sweep", "report"] {
+        let output = folder.command(&format!("{command} x.toml")).env("PATH", "").output().unwrap();
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        let start = format!(
+            "powervisor: {command}: the Python package powervisor does this, and is not there; "
+        );
+        assert!(errors.starts_with(&start) && errors.contains("cargo xtask wheel"), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}
+
+/// Each of the values gives what a run with it alone gives, side by side, and JSON says which.
+#[test]
+fn several_values_run_side_by_side() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only";
+    let set = "--set interrupt_and_return=179,209 --set isync=50";
+    let json = run(&folder, &format!("{line} --format json {set}"));
+    let report: Value = serde_json::from_str(&printed(&json)).unwrap();
+    assert_eq!(report["variants"].as_object().unwrap().len(), 2);
+    for value in [179, 209] {
+        let name = format!("immediate-translated:interrupt_and_return={value}");
+        let alone =
+            format!("{line} --format json --set interrupt_and_return={value} --set isync=50");
+        let alone = cycles(&run(&folder, &alone), "immediate-translated");
+        assert_eq!(cycles(&json, &name).to_bits(), alone.to_bits());
+        let set = &report["variants"][&name]["set"];
+        assert_eq!(set.as_object().unwrap().len(), 1, "{set}");
+        assert_eq!(set["timing.special.interrupt_and_return"], f64::from(value));
+    }
+    assert_eq!(report["parameters"]["timing.special.isync"], 50.0);
+    let text = printed(&run(&folder, &format!("{line} {set}")));
+    let lines = text.lines().filter(|line| line.starts_with("immediate-translated:"));
+    assert_eq!(lines.count(), 2, "{text}");
+    folder.write("report.json", printed(&json));
+    let names =
+        [179, 209].map(|value| format!("immediate-translated:interrupt_and_return={value}"));
+    let difference = format!("diff report.json --by cause --variants {}", names.join(" "));
+    let difference = printed(&run(&folder, &difference));
+    assert!(difference.contains("        +30.00 "), "{difference}");
+}
+
+#[test]
+fn too_many_runs_and_what_does_not_go_with_several_values_are_refused() {
+    let folder = Folder::new();
+    assert_refused(
+        &folder,
+        "run null-hypercall --set interrupt_and_return=1,2,3,4,5 --set isync=1,2,3 --variant full-translated \
+         --variant full-real --variant immediate-real --variant immediate-translated --variant eager-translated",
+        "--set: 15 combinations of values of 5 variants are 75 runs, and 64 are the most; give fewer, choose with \
+         --variant, or use `powervisor sweep`",
+    );
+    assert_refused(
+        &folder,
+        "run map-single --set isync=1,2",
+        "--set: several values do not go with an experiment that compares its variants (`steps`, `loss_against`); give \
+         one value, or use `powervisor sweep`",
+    );
+    assert_refused(
+        &folder,
+        "show power9 --set isync=1,2",
+        "--set: `isync=1,2` has several values, which are for `run`; give one",
+    );
+}
+
+/// A value that the region had to pay nothing of is named, and one that it had is not.
+#[test]
+fn a_value_that_met_no_event_cannot_change_a_region() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant full-translated --values-only --format json";
+    let set = "--set tlbie_broadcast=0 --set quad=3 --set reservation=0";
+    let [before, after] = [line, &format!("{line} {set}")].map(|line| run(&folder, line));
+    folder.write("before.json", printed(&before));
+    folder.write("after.json", printed(&after));
+    let text = printed(&run(&folder, "diff before.json after.json --flamegraph difference.svg"));
+    let moot: Vec<&str> = text.lines().filter(|line| line.contains("events")).collect();
+    let expected = [
+        "timing.latency.quad is 12 before and 3 after; 0 events in the region: cannot change",
+        "timing.special.tlbie_broadcast is 450 before and 0 after; 0 events in the region: cannot change",
+    ];
+    assert_eq!(moot, expected);
+    let graph = std::fs::read_to_string(folder.path().join("difference.svg")).unwrap();
+    let [before, after] = [&before, &after].map(|output| cycles(output, "full-translated"));
+    assert!(before > after, "{before} {after}");
+    let title = format!(
+        "null-hypercall, full-translated to null-hypercall, full-translated: {before:.1} to {after:.1} cycles per hypercall"
+    );
+    assert!(graph.contains(&title), "{title}");
+    assert!(graph.contains("rgb(") && graph.contains("<title>flush.return"));
+}
+
+/// What is missed in a region is counted as the payload's size says: one more line of a walk is one more miss.
+#[test]
+fn misses_are_rows_and_what_explain_prints() {
+    let folder = Folder::new();
+    let line = "run null-hypercall --variant immediate-translated --values-only";
+    let rows = |set: &str| {
+        let output = run(&folder, &format!("{line} --format json{set}"));
+        let report: Value = serde_json::from_str(&printed(&output)).unwrap();
+        let rows = report["rows"].as_array().unwrap().clone();
+        move |metric: &str| {
+            let row = rows.iter().find(|row| row["metric"] == metric).unwrap();
+            row["value"].as_f64().unwrap()
+        }
+    };
+    let usual = rows("");
+    assert!(usual("l1_misses_per_hypercall") < 0.01, "everything is in the L1");
+    // Translations that do not stay: each call has to look for its pages again.
+    let small = rows(" --set ierat_entries=1 --set derat_entries=1");
+    assert!(small("erat_misses_per_hypercall") >= 1.0);
+    assert!(small("tlb_misses_per_hypercall") < 0.01, "the TLB has them");
+    let text = printed(&run(&folder, &format!("{line} --explain")));
+    let expected =
+        "misses per hypercall\n         0  L1\n         0  L2\n         0  L3\n         0  ERAT\n";
+    assert!(text.contains(expected), "{text}");
+}

@@ -1,0 +1,106 @@
+//! Forms of TLB and SLB instructions that a processor does not have: another generation's, and those with
+//! reserved bits. Source of the rules: Power ISA 2.07 and 3.0B Book III; `docs/facts/translation.md#invalidation`.
+
+use super::parts::{GUEST, HYPERVISOR, PROBLEM, Parts};
+use arch::instruction::{Mnemonic, Word, encode};
+use arch::interrupt::Vector;
+use arch::processor::Processor;
+use arch::registers::msr;
+use simulator::exec::{Flow, Mode, select};
+use simulator::state::thread::trap::{Cause, StopReason};
+
+fn execute(state: u64, processor: Processor, word: Word) -> Result<Flow, Cause> {
+    let mut parts = Parts::new(state);
+    let (handler, _) = select(word, processor, Mode::from_msr(state));
+    let outcome = handler(&mut parts.thread, &mut parts.shared, word);
+    outcome.map_err(|_| parts.thread.take_cause().expect("a trap has a cause"))
+}
+
+fn word(mnemonic: Mnemonic, operands: &[i64]) -> Word {
+    encode(mnemonic, operands, false, false).expect("an instruction")
+}
+
+fn invalid(name: &'static str) -> Result<Flow, Cause> {
+    Err(Cause::Stop(StopReason::InvalidForm(name)))
+}
+
+/// The vector of the interrupt that leaves `word` to the hypervisor.
+fn assistance(outcome: Result<Flow, Cause>, word: Word) -> bool {
+    let Err(Cause::Interrupt(interrupt)) = outcome else { return false };
+    interrupt.vector == Vector::HypervisorEmulationAssistance && interrupt.image == Some(word)
+}
+
+#[test]
+fn a_reserved_bit_is_refused_by_name() {
+    use Mnemonic::*;
+    let mnemonics = [
+        Tlbie, Tlbiel, Tlbsync, Slbie, Slbieg, Slbia, Slbiag, Slbmte, Slbmfee, Slbmfev, Slbfee,
+        Slbsync,
+    ];
+    for mnemonic in mnemonics {
+        let row = mnemonic.row();
+        let bits = (0..32).map(|bit| 1 << bit).filter(|bit| row.reserved & bit != 0);
+        for bit in bits {
+            let outcome = execute(HYPERVISOR, Processor::Power9, Word(row.value | bit));
+            assert_eq!(outcome, invalid(row.name), "{bit:#x}");
+        }
+    }
+    let group = word(Tlbie, &[5, 3, 3, 0, 1]);
+    assert_eq!(execute(HYPERVISOR, Processor::Power9, group), invalid("tlbie"));
+    for mnemonic in [Slbmfee, Slbmfev] {
+        let outcome = execute(HYPERVISOR, Processor::Power9, word(mnemonic, &[3, 4, 1]));
+        assert_eq!(outcome, invalid("slbmfee or slbmfev (L=1)"));
+    }
+}
+
+#[test]
+fn power8_refuses_what_isa_3_added_and_takes_the_forms_of_before() {
+    use Mnemonic::*;
+    let added: [(Mnemonic, &[i64], &'static str); 4] = [
+        (Tlbie, &[5, 3, 0, 1, 1], "tlbie"),
+        (Tlbiel, &[5, 3, 0, 0, 0], "tlbiel"),
+        (Slbmfee, &[3, 4, 1], "slbmfee"),
+        (Slbmfev, &[3, 4, 1], "slbmfev"),
+    ];
+    for (mnemonic, operands, name) in added {
+        let outcome = execute(HYPERVISOR, Processor::Power8, word(mnemonic, operands));
+        assert_eq!(outcome, invalid(name));
+    }
+    // `tlbie RB,RS` and `tlbiel RB` of ISA 2.07 are the forms for hashed translation of ISA 3.0.
+    for processor in [Processor::Power8, Processor::Power9] {
+        for old in [word(Tlbie, &[5, 3, 0, 0, 0]), word(Tlbiel, &[5, 0, 0, 0, 0])] {
+            assert_eq!(execute(HYPERVISOR, processor, old), Ok(Flow::Synchronize));
+        }
+    }
+}
+
+#[test]
+fn instructions_of_the_other_generation_are_left_to_the_hypervisor() {
+    use Mnemonic::*;
+    let powers =
+        [Doze, Nap, Sleep, Rvwinkle].map(|mnemonic| (word(mnemonic, &[]), Processor::Power9));
+    let segments = [word(Slbieg, &[3, 4]), word(Slbiag, &[3]), word(Slbsync, &[]), word(Stop, &[])]
+        .map(|word| (word, Processor::Power8));
+    for (word, processor) in powers.into_iter().chain(segments) {
+        for state in [HYPERVISOR, GUEST] {
+            assert!(assistance(execute(state, processor, word), word), "{word:?} on {processor}");
+        }
+    }
+}
+
+#[test]
+fn outside_of_hypervisor_state_no_form_stops_the_machine() {
+    let form = word(Mnemonic::Ldu, &[3, 8, 0]);
+    let contained = |state| {
+        let mut parts = Parts::new(state);
+        let (handler, _) = select(form, Processor::Power9, Mode::from_msr(state));
+        assert!(handler(&mut parts.thread, &mut parts.shared, form).is_err());
+        parts.thread.contain(form);
+        Err(parts.thread.take_cause().expect("a trap has a cause"))
+    };
+    // The last is problem state under a hypervisor that is an operating system too.
+    for state in [GUEST, PROBLEM, PROBLEM | msr::HV] {
+        assert!(assistance(contained(state), form), "{state:#x}");
+    }
+    assert_eq!(contained(HYPERVISOR), invalid("ldu"));
+}
