@@ -1,8 +1,8 @@
 //! Everything that takes too long for each push, and a summary that can be pasted into a note.
 //!
-//! Two steps run at a time. One that fails does not keep the others from being tried. Ctrl-C ends them at any time: what
-//! a step keeps lies in the target folder, and nothing there needs to be whole. A QEMU that a test had started ends by
-//! itself, when its guest does.
+//! Two steps run at a time. One that fails does not keep the others from being tried. Ctrl-C ends them at any time:
+//! what a step keeps lies in the target folder, and nothing there needs to be whole. A QEMU that a test had started
+//! ends by itself, when its guest does.
 
 use std::collections::VecDeque;
 use std::fmt;
