@@ -98,8 +98,17 @@ const APART: [(&str, &str); 6] = [
 ];
 
 /// Examples that run long. The nightly run has them wherever it has the others; `two_machines.rs` runs them each time,
-/// and `superpages.rs` their payloads.
-const LONG: [&str; 2] = ["examples/churn.toml", "examples/random-access.toml"];
+/// and `superpages.rs` and `disks.rs` their payloads.
+const LONG: [&str; 4] = [
+    "examples/churn.toml",
+    "examples/disk-adapters.toml",
+    "examples/disk.toml",
+    "examples/random-access.toml",
+];
+
+/// The experiment with hypercalls. Before each push the tests run every fifth of its variants.
+const HYPERCALLS: &str = "experiments/null-hypercall.toml";
+const HYPERCALLS_STEP: usize = 5;
 
 /// The project's files whose partitions all end well: every example but those of [`APART`], in alphabetical order,
 /// and the experiment with hypercalls.
@@ -118,21 +127,32 @@ pub fn all_files() -> Vec<String> {
         assert!(names.remove(name), "there is no example {name}");
     }
     let examples = names.into_iter().map(|name| format!("examples/{name}.toml"));
-    examples.chain(["experiments/null-hypercall.toml".to_owned()]).collect()
+    examples.chain([HYPERCALLS.to_owned()]).collect()
 }
 
 /// All systems that the tests run, without those that run [long](LONG) before each push.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
-    let has_long = number_from("POWERVISOR_LONG", 0) != 0;
-    let files = all_files().into_iter().filter(|file| has_long || !LONG.contains(&file.as_str()));
-    files.flat_map(|file| systems(&file)).collect()
+    let files = all_files().into_iter().filter(|file| has_long() || !LONG.contains(&file.as_str()));
+    files.flat_map(|file| usual_systems(&file)).collect()
 }
 
 /// All systems, the long ones too.
 #[must_use]
 pub fn every_system() -> Vec<(String, System)> {
-    all_files().iter().flat_map(|file| systems(file)).collect()
+    all_files().iter().flat_map(|file| usual_systems(file)).collect()
+}
+
+/// Whether this is the nightly run.
+fn has_long() -> bool {
+    number_from("POWERVISOR_LONG", 0) != 0
+}
+
+/// The systems that one of the project's files asks for, as many of them as the run has time for, with their names.
+#[must_use]
+pub fn usual_systems(file: &str) -> Vec<(String, System)> {
+    let step = if file == HYPERCALLS && !has_long() { HYPERCALLS_STEP } else { 1 };
+    systems(file).into_iter().step_by(step).collect()
 }
 
 /// Does that with each of these, as many at a time as the host has processors.

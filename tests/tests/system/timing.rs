@@ -10,7 +10,7 @@ use simulator::ledger::{Cause, Owner};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
 use simulator::{Machine, NoObserver, RegionCounts, RunState};
-use system_tests::{all_systems, on_each, systems};
+use system_tests::{all_systems, on_each, systems, usual_systems};
 
 const ALL: u64 = 1 << 30;
 
@@ -51,7 +51,7 @@ fn payloads_compute_the_same_with_time_and_every_cycle_is_charged() {
     for file in
         ["examples/hello.toml", "examples/memory-walk.toml", "experiments/null-hypercall.toml"]
     {
-        for (name, system) in systems(file) {
+        for (name, system) in usual_systems(file) {
             let mut functional = on_simulator::start(&system).unwrap();
             let mut timed = start(&system, Settings::default());
             let consoles = [finish(&mut functional, ALL), finish(&mut timed, 100_003)];
