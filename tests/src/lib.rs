@@ -133,7 +133,8 @@ pub fn all_files() -> Vec<String> {
 /// All systems that the tests run, without those that run [long](LONG) before each push.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
-    let files = all_files().into_iter().filter(|file| has_long() || !LONG.contains(&file.as_str()));
+    let files =
+        all_files().into_iter().filter(|file| is_nightly() || !LONG.contains(&file.as_str()));
     files.flat_map(|file| usual_systems(&file)).collect()
 }
 
@@ -144,14 +145,18 @@ pub fn every_system() -> Vec<(String, System)> {
 }
 
 /// Whether this is the nightly run.
-fn has_long() -> bool {
+///
+/// # Panics
+/// If the variable that says so holds no number.
+#[must_use]
+pub fn is_nightly() -> bool {
     number_from("POWERVISOR_LONG", 0) != 0
 }
 
 /// The systems that one of the project's files asks for, as many of them as the run has time for, with their names.
 #[must_use]
 pub fn usual_systems(file: &str) -> Vec<(String, System)> {
-    let step = if file == HYPERCALLS && !has_long() { HYPERCALLS_STEP } else { 1 };
+    let step = if file == HYPERCALLS && !is_nightly() { HYPERCALLS_STEP } else { 1 };
     systems(file).into_iter().step_by(step).collect()
 }
 

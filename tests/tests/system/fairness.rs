@@ -5,14 +5,15 @@
 use arch::papr::Hypercall;
 use system_tests::containment::MODES;
 use system_tests::fairness::{Contest, Measured, SLICE_US, run_until};
-use system_tests::record;
+use system_tests::{is_nightly, record};
 
 use lab::on_simulator;
 
-/// Each way to misbehave, and each hypercall without end.
+/// Each way to misbehave, and each hypercall without end; on several threads before each push every third of the calls.
 fn contests(topology: [u32; 3]) -> Vec<Contest> {
     let modes = MODES.iter().map(|(mode, _)| Contest::against(mode, topology));
-    let calls = 0..Hypercall::ALL.len();
+    let step = if topology == [1, 1, 1] || is_nightly() { 1 } else { 3 };
+    let calls = (0..Hypercall::ALL.len()).step_by(step);
     let calls = calls.map(|call| Contest::against(&format!("call call={call}"), topology));
     modes.chain(calls).collect()
 }
