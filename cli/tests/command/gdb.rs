@@ -87,7 +87,7 @@ fn a_person_stops_at_a_hypercall_looks_at_the_guest_and_goes_back_to_before_it()
 #[test]
 fn looking_changes_no_cycle() {
     let folder = Folder::new();
-    let arguments = format!("{} --timing --statistics", example("shared"));
+    let arguments = format!("{} --timing --statistics", example("smp"));
     let output = folder.command(&format!("boot {arguments}")).output().unwrap();
     let script = [
         "break *0x4c00",
