@@ -130,12 +130,17 @@ pub fn all_files() -> Vec<String> {
     examples.chain([HYPERCALLS.to_owned()]).collect()
 }
 
+/// All files, without those that run [long](LONG) before each push.
+#[must_use]
+pub fn usual_files() -> Vec<String> {
+    let is_usual = |file: &String| is_nightly() || !LONG.contains(&file.as_str());
+    all_files().into_iter().filter(is_usual).collect()
+}
+
 /// All systems that the tests run, without those that run [long](LONG) before each push.
 #[must_use]
 pub fn all_systems() -> Vec<(String, System)> {
-    let files =
-        all_files().into_iter().filter(|file| is_nightly() || !LONG.contains(&file.as_str()));
-    files.flat_map(|file| usual_systems(&file)).collect()
+    usual_files().iter().flat_map(|file| usual_systems(file)).collect()
 }
 
 /// All systems, the long ones too.
