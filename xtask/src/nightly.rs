@@ -55,7 +55,7 @@ const STEPS: [Step; 11] = [
     ("mutants", "mutants", |workspace| {
         mutants::mutants(workspace, mutants::Arguments::default()).map(Outcome::Passed)
     }),
-    // It measures KVM too, which the step before has made ready.
+    // They have KVM's too, whose images the step with Linux makes.
     ("figures", "figures", claims::check),
 ];
 

@@ -90,7 +90,7 @@ fn looking_changes_no_cycle() {
     let arguments = format!("{} --timing --statistics", example("smp"));
     let output = folder.command(&format!("boot {arguments}")).output().unwrap();
     let script = [
-        "break *0x4c00",
+        "break *0xc00",
         "continue",
         "continue",
         "stepi",
@@ -107,6 +107,7 @@ fn looking_changes_no_cycle() {
         "continue",
     ];
     let (shown, said, gdb) = debugged(&folder, &arguments, &script);
+    assert!(gdb.matches("Breakpoint 1, ").count() > 2, "{gdb}");
     assert_eq!(shown, String::from_utf8(output.stdout.clone()).unwrap());
     let plain = errors(&output);
     let cycles = |text: &str| {
