@@ -17,7 +17,7 @@ use lab::record::Record;
 use lab::system::System;
 use lab::user_file::Files;
 use lab::{on_simulator, workload};
-use simulator::{Observer, RunState};
+use simulator::{Machine, NoObserver, Observer, RunState};
 
 /// Every seed is as good as another; the tests that need two say so.
 pub const SEED: u64 = 1;
@@ -191,4 +191,26 @@ pub fn on_each<T: Send>(things: Vec<T>, does: impl Fn(T) + Sync) {
 pub fn run_watched<O: Observer>(system: &System, observer: &mut O) -> RunState {
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     machine.run(u64::MAX, observer)
+}
+
+/// More instructions than a run has that ends.
+pub const ALL: u64 = 1 << 30;
+
+/// Runs to the end in slices of about so many instructions, and returns the console.
+///
+/// # Panics
+/// If the run does not end within [`ALL`], or ends otherwise than by power-off.
+pub fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
+    let mut console = Vec::new();
+    loop {
+        assert!(machine.instructions() < ALL, "the run does not end");
+        let state = machine.run(slice, &mut NoObserver);
+        console.extend(machine.take_console_output());
+        match state {
+            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } => (),
+            RunState::PoweredOff => return console,
+            RunState::Rebooted => panic!("rebooted"),
+            RunState::Stopped(report) => panic!("{report}"),
+        }
+    }
 }

@@ -9,11 +9,7 @@ use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Folder, errors};
-
-fn example(name: &str) -> String {
-    format!("{}/../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"))
-}
+use crate::support::{Folder, errors, example};
 
 fn boot(folder: &Folder, arguments: &str) -> Output {
     folder.command(&format!("boot {arguments}")).stdin(Stdio::null()).output().unwrap()

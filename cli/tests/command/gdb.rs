@@ -4,11 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use crate::support::{Folder, elf, errors};
-
-fn example(name: &str) -> String {
-    format!("{}/../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"))
-}
+use crate::support::{Folder, elf, errors, example};
 
 /// What `boot` with these arguments and `--gdb` showed and said, and what gdb said to the script.
 fn debugged(folder: &Folder, arguments: &str, script: &[&str]) -> (String, String, String) {

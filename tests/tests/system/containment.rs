@@ -8,7 +8,7 @@ use lab::interruption::Interruption;
 use lab::on_qemu;
 use lab::system::System;
 use system_tests::containment::{self, MODES, harmless, misbehaving, on_threads, victims};
-use system_tests::{number_from, system_of};
+use system_tests::{is_nightly, number_from, system_of};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -70,8 +70,7 @@ fn nobody_harms_the_others_on_qemu() {
 fn nobody_harms_the_others_on_four_cores_of_qemu() {
     let is_one_of_few = |mode: &&(&str, _)| ["wild-store", "requests", "restart"].contains(&mode.0);
     let few: Vec<(&str, &str)> = MODES.iter().filter(is_one_of_few).copied().collect();
-    let is_nightly = number_from("POWERVISOR_CORES", 4) != 4;
-    check(if is_nightly { &MODES } else { &few }, [1, 4, 1], 500_000, on_qemu);
+    check(if is_nightly() { &MODES } else { &few }, [1, 4, 1], 500_000, on_qemu);
 }
 
 /// On our machine alone: QEMU's powernv counts by its own clock. `registers` checks its own counters with the rest.

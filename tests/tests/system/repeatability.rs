@@ -6,30 +6,11 @@ use std::path::Path;
 use lab::on_simulator;
 use lab::system::System;
 use powervisor::trace::Trace;
-use simulator::{Machine, NoObserver, Oracle, RegionCounts, RunState};
-use system_tests::{all_systems, is_nightly, on_each, systems};
-
-/// More instructions than any of these runs has; one that has more does not end.
-const ALL: u64 = 1 << 30;
+use simulator::{Machine, NoObserver, Oracle, RegionCounts};
+use system_tests::{ALL, all_systems, finish, is_nightly, on_each, systems};
 
 fn start(system: &System) -> Machine {
     on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"))
-}
-
-/// Runs to the end in slices of about so many instructions, and returns the console.
-fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
-    let mut console = Vec::new();
-    loop {
-        assert!(machine.instructions() < ALL, "the run does not end");
-        let state = machine.run(slice, &mut NoObserver);
-        console.extend(machine.take_console_output());
-        match state {
-            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } => (),
-            RunState::PoweredOff => return console,
-            RunState::Rebooted => panic!("rebooted"),
-            RunState::Stopped(report) => panic!("{report}"),
-        }
-    }
 }
 
 #[test]

@@ -9,31 +9,13 @@ use lab::system::System;
 use simulator::ledger::{Cause, Owner};
 use simulator::pipeline::Settings;
 use simulator::quantity::Bound;
-use simulator::{Machine, NoObserver, RegionCounts, RunState};
-use system_tests::{all_systems, on_each, systems, usual_systems};
-
-const ALL: u64 = 1 << 30;
+use simulator::{Machine, NoObserver, RegionCounts};
+use system_tests::{ALL, all_systems, finish, on_each, systems, usual_systems};
 
 fn start(system: &System, settings: Settings) -> Machine {
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     machine.start_timing(settings);
     machine
-}
-
-/// Runs to the end in slices of about so many instructions, and returns the console.
-fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
-    let mut console = Vec::new();
-    loop {
-        assert!(machine.instructions() < ALL, "the run does not end");
-        let state = machine.run(slice, &mut NoObserver);
-        console.extend(machine.take_console_output());
-        match state {
-            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } => (),
-            RunState::PoweredOff => return console,
-            RunState::Rebooted => panic!("rebooted"),
-            RunState::Stopped(report) => panic!("{report}"),
-        }
-    }
 }
 
 /// The console without the hypervisor's lines that tell times.

@@ -1,30 +1,23 @@
 //! Runs the real command, with files of the test's own.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    missing_docs,
-    reason = "each test program uses a part of this"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
 use tempfile::TempDir;
 
 /// A folder with a test's files, in which commands run.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
@@ -33,7 +26,7 @@ impl Folder {
 
     /// The command with these arguments, separated by blanks, in this folder. One that does not end is
     /// killed, which no test takes for an answer.
-    pub fn command(&self, arguments: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new("/usr/bin/timeout");
         command.args(["--signal=KILL", "120", env!("CARGO_BIN_EXE_powervisor")]);
         command.args(arguments.split(' ')).current_dir(self.path());
@@ -41,7 +34,7 @@ impl Folder {
     }
 
     /// The same, but the child is the command itself, for signals.
-    pub fn command_to_signal(&self, arguments: &str) -> Command {
+    pub(crate) fn command_to_signal(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_powervisor"));
         command.args(arguments.split(' ')).current_dir(self.path());
         command
@@ -49,23 +42,23 @@ impl Folder {
 }
 
 /// The path of a file of the project.
-pub fn project(file: &str) -> String {
+pub(crate) fn project(file: &str) -> String {
     format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Presses Ctrl-C.
-pub fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let status = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
     assert!(status.unwrap().success());
 }
 
 /// What the command wrote to standard error.
-pub fn errors(output: &Output) -> String {
+pub(crate) fn errors(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 /// A 32-byte program of an ELF64 file, little-endian, at each of the addresses; entered at the first.
-pub fn elf(addresses: &[u64]) -> Vec<u8> {
+pub(crate) fn elf(addresses: &[u64]) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x15\0\x01\0\0\0".to_vec();
     for value in [addresses[0], 64, 0] {
         file.extend(value.to_le_bytes());
@@ -88,10 +81,14 @@ pub fn elf(addresses: &[u64]) -> Vec<u8> {
 
 /// The experiment of null hypercalls with its first two variants, in a file of the folder: all of them take
 /// long on several threads.
-#[allow(dead_code, reason = "not every test file needs it")]
-pub fn short_experiment(folder: &Folder) -> String {
+pub(crate) fn short_experiment(folder: &Folder) -> String {
     let text = std::fs::read_to_string(project("experiments/null-hypercall.toml")).unwrap();
     let (first, _) = text.split_once("# H_SET_SPRG0").expect("the third variant has a comment");
     folder.write("null-hypercall.toml", first);
     folder.path().join("null-hypercall.toml").to_str().unwrap().to_owned()
+}
+
+/// An example of the project's.
+pub(crate) fn example(name: &str) -> String {
+    project(&format!("examples/{name}.toml"))
 }

@@ -1,7 +1,5 @@
 //! Small big-endian programs in place of a kernel.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
-
 use arch::instruction::{Mnemonic, Word, encode};
 use arch::opal::token;
 use simulator::{Boot, Description, Machine, NoObserver, RunState};
