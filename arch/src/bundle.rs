@@ -74,7 +74,7 @@ pub const SEGMENTS: &str = "powervisor,segments";
 /// Partition property: the payload's arguments.
 pub const BOOTARGS: &str = "bootargs";
 
-/// Partition property: the name of a [`Translation`]. May be left out.
+/// Partition property: the name of a [`Translation`]. May be left out, for the one that is usual with the processor.
 pub const TRANSLATION: &str = "powervisor,translation";
 /// Partition property: each vCPU's share of the processors, relative to others'. May be left out.
 pub const WEIGHT: &str = "powervisor,weight";

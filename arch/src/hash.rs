@@ -45,8 +45,18 @@ impl EntryForm {
 
     /// The segment size of an entry.
     #[must_use]
+    #[inline(always)]
     pub const fn segment_size_of(&self, entry: [u64; 2]) -> u64 {
         self.segment_size.get(entry[self.segment_size_in])
+    }
+
+    /// The entry with this segment size.
+    #[must_use]
+    #[inline(always)]
+    pub const fn with_segment_size(&self, mut entry: [u64; 2], segment_size: u64) -> [u64; 2] {
+        entry[self.segment_size_in] =
+            self.segment_size.set(entry[self.segment_size_in], segment_size);
+        entry
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Partition {
     /// Number of vCPUs.
     pub vcpus: u32,
     /// How its addresses are translated.
-    pub translation: Translation,
+    pub translation: Option<Translation>,
     /// Each vCPU's share of the processors, relative to others', if not the usual one.
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
@@ -224,8 +224,8 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
         node.add_property(property(VCPUS, partition.vcpus));
         node.add_property(property(ENTRY, partition.payload.entry));
         node.add_property(property(SEGMENTS, segments));
-        if partition.translation != Translation::default() {
-            node.add_property(property(TRANSLATION, partition.translation.name()));
+        if let Some(translation) = partition.translation {
+            node.add_property(property(TRANSLATION, translation.name()));
         }
         let monitor = partition.has_performance_monitor.then_some(1);
         for (name, value) in [
@@ -427,7 +427,7 @@ mod tests {
             arguments_place: format!("file:{name}"),
             memory_bytes: 64 << 20,
             vcpus: 1,
-            translation: if name == "second" { Translation::Hash } else { Translation::Radix },
+            translation: (name == "second").then_some(Translation::Hash),
             weight: Some(7),
             time_limit: None,
             has_performance_monitor: name == "second",

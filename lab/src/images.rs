@@ -14,8 +14,11 @@ use crate::user_file::is_same_file;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
-/// The hypervisor's file.
+/// The hypervisor's file for POWER9, by which the folder is known.
 pub const HYPERVISOR: &str = "hypervisor";
+/// The hypervisor's files, for each processor.
+const HYPERVISORS: [(Processor, &str); 2] =
+    [(Processor::Power8, "hypervisor-power8"), (Processor::Power9, HYPERVISOR)];
 /// The files with the micro-benchmarks of `guests/calibrate`, for each processor.
 const CALIBRATION: [(Processor, &str); 2] =
     [(Processor::Power8, "calibrate-power8"), (Processor::Power9, "calibrate")];
@@ -56,9 +59,15 @@ impl Images {
         &self.folder
     }
 
-    /// The hypervisor, a file that OPAL firmware starts.
-    pub fn hypervisor(&self) -> Result<Vec<u8>, Failure> {
-        self.read(HYPERVISOR)
+    /// The hypervisor for a processor, a file that OPAL firmware starts.
+    pub fn hypervisor(&self, processor: Processor) -> Result<Vec<u8>, Failure> {
+        self.read(of_processor(&HYPERVISORS, processor))
+    }
+
+    /// Where that is.
+    #[must_use]
+    pub fn hypervisor_path(&self, processor: Processor) -> PathBuf {
+        self.folder.join(of_processor(&HYPERVISORS, processor))
     }
 
     /// One of [`GUESTS`].
@@ -74,8 +83,7 @@ impl Images {
 
     /// The micro-benchmarks of a processor: the file's name, and what is in it.
     pub fn calibration(&self, processor: Processor) -> Result<(&'static str, Vec<u8>), Failure> {
-        let of = |(known, _): &&(Processor, &str)| *known == processor;
-        let (_, name) = CALIBRATION.iter().find(of).expect("each processor has some");
+        let name = of_processor(&CALIBRATION, processor);
         Ok((name, self.read(name)?))
     }
 
@@ -89,8 +97,8 @@ impl Images {
     /// Whether the file at `path` is one of the images, by whatever name.
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
-        let calibration = CALIBRATION.map(|(_, name)| name);
-        let names = GUESTS.iter().copied().chain([HYPERVISOR]).chain(calibration);
+        let names = CALIBRATION.into_iter().chain(HYPERVISORS).map(|(_, name)| name);
+        let names = GUESTS.iter().copied().chain(names);
         let mut names = names.chain(BARE);
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
@@ -104,6 +112,13 @@ impl Images {
             )
         })
     }
+}
+
+/// The file of a processor.
+fn of_processor(files: &[(Processor, &'static str)], processor: Processor) -> &'static str {
+    let of = |(known, _): &&(Processor, &str)| *known == processor;
+    let (_, name) = files.iter().find(of).expect("each processor has one");
+    name
 }
 
 /// Where the images are unless the user says otherwise, nearest first.

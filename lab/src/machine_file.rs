@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use arch::processor::Processor;
 use simulator::Description;
 use simulator::description::line_of_key;
 use simulator::state::memory::is_available;
@@ -93,26 +92,6 @@ impl MachineFile {
         let description = self.describe()?;
         let modelled = description.timing().map(|_| ());
         modelled.map_err(|error| Failure::input(&self.place, error))
-    }
-
-    /// Fails if the hypervisor does not run on the machine's processor.
-    pub fn require_hypervisor(&self) -> Result<(), Failure> {
-        self.describe()?;
-        self.lacks_hypervisor().map_or(Ok(()), |why| Err(Failure::input(&self.place, why)))
-    }
-
-    /// Why the hypervisor does not run on the machine's processor, if it does not. What is wrong with the description
-    /// itself, others say.
-    #[must_use]
-    pub fn lacks_hypervisor(&self) -> Option<String> {
-        let processor = Description::from_toml(&self.text).ok()?.processor();
-        let supported = Processor::ALL.into_iter().filter(|other| other.facts().support.hypervisor);
-        (!processor.facts().support.hypervisor).then(|| {
-            format!(
-                "the hypervisor runs on {}, and not on {processor} yet; an image of your own boots bare with --kernel",
-                supported.map(Processor::name).collect::<Vec<_>>().join(" and "),
-            )
-        })
     }
 
     /// The description in the user's own file.

@@ -323,7 +323,7 @@ fn machine(
     let Some(table) = table else { return Ok(MachineFile::default()) };
     let machine = table
         .description
-        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, true, files))?;
+        .map_or(Ok(MachineFile::default()), |name| read_machine(file, &name, files))?;
     let Some(memory) = table.memory else { return Ok(machine) };
     let place = file.complain(memory.span(), "machine memory").to_string();
     Ok(machine.with_memory(*memory.get_ref(), place))
@@ -336,25 +336,19 @@ pub fn is_experiment(file: &toml::Table) -> bool {
     !has("partition") && (has("question") || has("variant") || has("steps"))
 }
 
-/// The machine that a file of the user's names: one that comes with the command, or a path. If partitions run on it,
-/// the hypervisor has to.
+/// The machine that a file of the user's names: one that comes with the command, or a path.
 pub fn read_machine(
     file: &TomlFile,
     name: &Spanned<String>,
-    has_partitions: bool,
     files: &Files,
 ) -> Result<MachineFile, Failure> {
-    let machine = match MachineFile::built_in(name.get_ref()) {
+    Ok(match MachineFile::built_in(name.get_ref()) {
         Some(machine) => machine,
         None if name.get_ref().ends_with(".toml") => {
             MachineFile::read(&file.resolve(name.get_ref()), files)?
         }
         None => return Err(file.complain(name.span(), MachineFile::unknown(name.get_ref()))),
-    };
-    match machine.lacks_hypervisor().filter(|_| has_partitions) {
-        Some(why) => Err(file.complain(name.span(), why)),
-        None => Ok(machine),
-    }
+    })
 }
 
 fn read_partition(
@@ -407,9 +401,9 @@ fn read_partition(
 pub fn translation(
     file: &TomlFile,
     name: Option<&Spanned<String>>,
-) -> Result<Translation, Failure> {
-    let Some(name) = name else { return Ok(Translation::default()) };
-    Translation::from_name(name.get_ref()).ok_or_else(|| {
+) -> Result<Option<Translation>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    Translation::from_name(name.get_ref()).map(Some).ok_or_else(|| {
         let hint = suggest(name.get_ref(), Translation::ALL.map(Translation::name));
         let text = format!("no translation is called `{}`; {hint}", name.get_ref());
         file.complain(name.span(), text)

@@ -1,7 +1,9 @@
 //! A suspended partition: what its image tells to the host, and where that is in a machine that has written one. The
 //! format is in [`arch::image`]; the hypervisor writes it, and checks it again when it goes on with it.
 
-use arch::image::{COMPATIBLE, FILE_BYTES, MEMORY_BYTES, NAME, TRANSLATION};
+use arch::bundle::Translation;
+use arch::image::{COMPATIBLE, FILE_BYTES, MEMORY_BYTES, NAME, PROCESSOR, TRANSLATION};
+use arch::processor::Processor;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
 use simulator::Machine;
@@ -17,6 +19,8 @@ pub struct Suspended {
     pub name: String,
     memory_bytes: u64,
     translation: String,
+    /// What a partition file that says nothing gives it, on the machine that it was suspended on.
+    usual: Translation,
     vcpus: u32,
 }
 
@@ -37,17 +41,22 @@ impl Suspended {
         if expected != actual as u64 {
             return Err(format!("it should have {expected} bytes and has {actual}"));
         }
+        let processor = text(&root, PROCESSOR)?;
+        let processor = Processor::from_name(processor)
+            .ok_or_else(|| format!("there is no processor {processor}"))?;
         Ok(Self {
             name: text(&root, NAME)?.to_owned(),
             memory_bytes: number(&root, MEMORY_BYTES)?,
             translation: text(&root, TRANSLATION)?.to_owned(),
+            usual: processor.facts().usual_translation(),
             vcpus: root.children().count() as u32,
         })
     }
 
     /// Fails with what would be right unless `partition` can go on with the image.
     pub fn check_is(&self, partition: &Partition) -> Result<(), String> {
-        let here = (partition.memory_bytes, partition.vcpus, partition.translation.name());
+        let translation = partition.translation.unwrap_or(self.usual).name();
+        let here = (partition.memory_bytes, partition.vcpus, translation);
         if here == (self.memory_bytes, self.vcpus, self.translation.as_str()) {
             return Ok(());
         }

@@ -34,8 +34,7 @@ pub struct System {
 impl System {
     /// The hypervisor, from the usual place, with this bundle.
     pub fn with_bundle(bundle: Vec<u8>, machine: MachineFile, seed: u64) -> Result<Self, Failure> {
-        machine.require_hypervisor()?;
-        let kernel = Images::find()?.hypervisor()?;
+        let kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
         let name = HYPERVISOR.to_owned();
         Ok(Self {
             name,

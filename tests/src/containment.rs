@@ -2,6 +2,8 @@
 
 use arch::processor::Processor;
 use lab::comparison::Transcript;
+use lab::images::Images;
+use lab::machine_file::MachineFile;
 use lab::on_simulator;
 use lab::system::{Exit, System};
 use simulator::Oracle;
@@ -75,6 +77,19 @@ pub fn on_threads(mut system: System, topology: [u32; 3]) -> System {
     system
 }
 
+/// The same system on a POWER8, with the hypervisor for that.
+///
+/// # Panics
+/// If there are no images.
+#[must_use]
+pub fn on_power8(mut system: System) -> System {
+    system.machine =
+        MachineFile::built_in("power8").expect("a machine that comes with the command");
+    let kernel = Images::find().and_then(|images| images.hypervisor(Processor::Power8));
+    system.kernel = kernel.unwrap_or_else(|failure| panic!("{failure}"));
+    system
+}
+
 /// The lines of the partitions that do no harm.
 #[must_use]
 pub fn victims(transcript: &Transcript) -> Vec<String> {
@@ -91,7 +106,8 @@ pub fn victims(transcript: &Transcript) -> Vec<String> {
 /// If the system cannot be started.
 #[must_use]
 pub fn watched(system: &System) -> (Transcript, Vec<String>) {
-    let mut oracle = Oracle::new(Processor::Power9);
+    let description = system.machine.describe().unwrap_or_else(|failure| panic!("{failure}"));
+    let mut oracle = Oracle::new(description.processor());
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
     let mut console = Vec::new();
     let exit = on_simulator::run(&mut machine, &mut oracle, |machine| {
@@ -99,7 +115,7 @@ pub fn watched(system: &System) -> (Transcript, Vec<String>) {
         Ok(())
     });
     let exit = exit.unwrap_or_else(|failure| panic!("{failure}"));
-    let (_, _, threads) = system.machine.describe().expect("it was started").topology();
+    let (_, _, threads) = description.topology();
     (Transcript { console, exit }, findings(&oracle, threads))
 }
 

@@ -16,6 +16,8 @@ use crate::workspace::{Package, Workspace, run};
 
 const TARGET: &str = "powerpc64le-powervisor";
 const HYPERVISOR: &str = "hypervisor-image";
+/// The hypervisor's program for POWER8, and the feature that it needs.
+const POWER8: [&str; 2] = ["hypervisor-power8", "power8"];
 
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {
@@ -30,7 +32,9 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     // Apart, because cargo gives crates that are built together the features that any of them asks for, and
     // the payloads have no heap.
     let (hypervisor, guests): (Vec<_>, Vec<_>) = images.partition(|image| image.name == HYPERVISOR);
-    for packages in [&hypervisor, &guests] {
+    let [program, feature] = POWER8;
+    let of_power8 = ["--features", feature, "--bin", program];
+    for (packages, others) in [(&hypervisor, &[][..]), (&hypervisor, &of_power8), (&guests, &[])] {
         let mut command = toolchain.cargo();
         command
             .args(["build", "--quiet", "--release", "-Zbuild-std=core,alloc"])
@@ -41,6 +45,7 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
             .arg("--target-dir")
             .arg(&built)
             .args(packages.iter().flat_map(|package| ["--package", &package.name]))
+            .args(others)
             .current_dir(&workspace.root);
         run(&mut command).context("building the images")?;
     }

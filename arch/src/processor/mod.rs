@@ -8,6 +8,7 @@ mod power9;
 
 use core::fmt;
 
+use crate::bundle::Translation;
 use crate::hash::EntryForm;
 use crate::interrupt::Vector;
 use crate::registers::hfscr::Facility;
@@ -27,8 +28,6 @@ pub enum Processor {
 pub struct Facts {
     /// The name that machine descriptions and device trees use.
     pub name: &'static str,
-    /// What there is for it in this project.
-    pub support: Support,
     /// The first and the last upper halfword of the processor version register that name it.
     pub versions: [u32; 2],
     /// The registers that firmware hands to a payload, where they are not zero.
@@ -59,6 +58,8 @@ pub struct Facts {
     pub presents_by_registers: bool,
     /// Whom `msgsnd` can name.
     pub doorbell: DoorbellReach,
+    /// The threads of a core share what names the partition that runs and its table, so that they run one at a time.
+    pub shares_partition: bool,
     /// The first revision, by the low bits of the processor version register, that loses no wake-up of a
     /// guest's `stop`; `None` if guests cannot have the instruction.
     pub guest_stop_from: Option<u32>,
@@ -73,15 +74,6 @@ pub struct Facts {
     pub hashed_entry: EntryForm,
     /// Pages of radix trees, ascending; none where there is no radix translation.
     pub radix_pages: &'static [RadixPage],
-}
-
-/// What there is for a processor in this project; the machine executes the instructions of each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Support {
-    /// The machine has a model of its timing.
-    pub timing: bool,
-    /// The hypervisor runs on it.
-    pub hypervisor: bool,
 }
 
 /// What firmware hands to a payload, of the registers that differ.
@@ -163,6 +155,18 @@ impl Facts {
     #[must_use]
     pub const fn switches(&self, facility: Facility) -> bool {
         self.hfscr & facility.bit() != 0
+    }
+
+    /// Whether it has radix translation.
+    #[must_use]
+    pub const fn has_radix(&self) -> bool {
+        !self.radix_pages.is_empty()
+    }
+
+    /// How a partition is translated of which that is not said: by radix trees where there are any.
+    #[must_use]
+    pub const fn usual_translation(&self) -> Translation {
+        if self.has_radix() { Translation::Radix } else { Translation::Hash }
     }
 
     /// Whether a processor version register names this processor.

@@ -1,6 +1,6 @@
 //! POWER8, Power ISA 2.07.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, Support};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -9,7 +9,6 @@ use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
-    support: Support { timing: true, hypervisor: false },
     // `docs/facts/special-registers.md#processor-version`.
     versions: [0x4B, 0x4D],
     // `docs/facts/special-registers.md#values-at-power-on`.
@@ -49,6 +48,8 @@ pub(super) const FACTS: Facts = Facts {
     presents_by_registers: true,
     // `docs/facts/power8.md#doorbells`.
     doorbell: DoorbellReach::Core,
+    // `docs/facts/power8.md#table-of-a-partition`.
+    shares_partition: true,
     guest_stop_from: None,
     ordered_invalidations_from: &[],
     // `docs/facts/translation.md#slb`.

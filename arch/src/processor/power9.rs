@@ -1,6 +1,6 @@
 //! POWER9, Power ISA 3.0B.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, RadixPage, Support};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, RadixPage};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -9,7 +9,6 @@ use crate::registers::{lpcr, msr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER9",
-    support: Support { timing: true, hypervisor: true },
     versions: [0x4E, 0x4E],
     // DD2.3, the stepping without the errata of tlbie's store queue and of a guest's stop:
     // `docs/facts/special-registers.md#processor-version`; the others as in
@@ -47,6 +46,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/opal-and-powernv.md#interrupt-presentation`.
     presents_by_registers: false,
     doorbell: DoorbellReach::Machine,
+    shares_partition: false,
     // `docs/facts/idle.md#stop-in-a-guest`.
     guest_stop_from: Some(0x203),
     // Nimbus and Cumulus: `docs/facts/power9-translation.md#store-order`.

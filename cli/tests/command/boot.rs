@@ -9,6 +9,8 @@ use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use arch::processor::Processor;
+
 use crate::support::{Folder, errors, example};
 
 fn boot(folder: &Folder, arguments: &str) -> Output {
@@ -416,11 +418,14 @@ fn a_guest_that_asks_for_input_when_there_is_no_more_is_reported_once() {
 fn a_hypervisor_that_gives_up_is_no_good_end() {
     let folder = Folder::new();
     let images = lab::images::Images::find().unwrap();
-    let kernel = images.folder().join("hypervisor");
-    for (machine, expected) in [
-        ("power8", "panic: this hypervisor runs on POWER9 only; "),
-        ("power9", "error: firmware's device tree: it has no initrd with a bundle"),
+    let no_bundle = "error: firmware's device tree: it has no initrd with a bundle";
+    for (image, machine, expected) in [
+        (Processor::Power9, "power8", "panic: this hypervisor runs on POWER9 only; "),
+        (Processor::Power8, "power9", "panic: this hypervisor runs on POWER8 only; "),
+        (Processor::Power9, "power9", no_bundle),
+        (Processor::Power8, "power8", no_bundle),
     ] {
+        let kernel = images.hypervisor_path(image);
         let arguments = format!("boot --kernel {} --machine {machine}", kernel.display());
         let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", errors(&output));

@@ -11,13 +11,11 @@ mod payload {
 
     /// Ticks between two looks at the terminal, a tenth of a millisecond: it has no interrupt.
     const PATIENCE: u64 = 51_200;
-    /// So far that it does not expire during the run.
-    const NEVER: u64 = 1 << 50;
     /// What is kept of a line.
     const LINE_BYTES: usize = 200;
 
     fn expired(_: &mut rt::Frame) {
-        rt::set_decrementer(NEVER);
+        rt::set_decrementer(rt::NEVER);
     }
 
     /// What was typed, or waits for it.

@@ -24,8 +24,6 @@ mod payload {
     rt::main!(interrupt_exit);
 
     const EVENT: Region = Region::new(1).expect("a region number");
-    /// So far that it does not expire during the run.
-    const NEVER: u64 = 1 << 50;
     /// A decrementer that has expired.
     const NOW: u64 = u64::MAX;
     const PRIORITY: u64 = 4;
@@ -45,7 +43,7 @@ mod payload {
 
     fn expired(_: &mut rt::Frame) {
         end_in_handler();
-        rt::set_decrementer(NEVER);
+        rt::set_decrementer(rt::NEVER);
         TAKEN.fetch_add(1, SeqCst);
     }
 
@@ -127,7 +125,7 @@ mod payload {
     /// The second vCPU, for `doorbell`.
     fn sleep(_: u32) {
         rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
-        rt::set_decrementer(NEVER);
+        rt::set_decrementer(rt::NEVER);
         IS_READY.store(true, SeqCst);
         loop {
             rt::hypercall(Hypercall::Cede as u64, [0; 4]);

@@ -64,7 +64,7 @@ pub(crate) fn nap(_: rt::Partition) {
 /// Sleeps for a while, and then never gives the processor away.
 pub(crate) fn late_loop(_: rt::Partition) {
     const LATE_TICKS: u64 = 512_000;
-    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
     rt::set_decrementer(LATE_TICKS);
     call(Hypercall::Cede, [0; 4]);
     loop {
@@ -74,7 +74,7 @@ pub(crate) fn late_loop(_: rt::Partition) {
 
 /// Runs `work` on vCPUs 0 and 1, whose decrementers are switched off by their interrupt.
 fn both(work: fn(u32)) {
-    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
     assert_eq!(rt::start_vcpu(1, work), 0, "start-cpu");
     work(0);
 }
@@ -130,7 +130,7 @@ pub(crate) fn one_call(partition: rt::Partition) {
     let index = partition.number("call", 0usize);
     let which = *Hypercall::ALL.get(index).expect("call=N is the place of a hypercall");
     rt::println!("misbehave: {}", which.name());
-    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
     let free = partition.free_memory();
     disks::prepare(free.start);
     // The queue's first entry is the first that is used.

@@ -39,7 +39,7 @@ pub(crate) fn prod_all(partition: rt::Partition) {
 
 /// Runs `work` on all vCPUs, whose decrementers are switched off by their interrupt.
 fn all(partition: rt::Partition, work: fn(u32)) {
-    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
     VCPUS.store(partition.vcpus(), Ordering::Relaxed);
     for number in 1..partition.vcpus() {
         assert_eq!(rt::start_vcpu(number, work), 0, "start-cpu");

@@ -134,7 +134,7 @@ pub(crate) fn race(partition: rt::Partition) {
             TURNS.fetch_add(1, Relaxed);
         }
     }
-    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
     for vcpu in 1..partition.vcpus() {
         assert_eq!(rt::start_vcpu(vcpu, work), 0, "start-cpu");
     }

@@ -299,7 +299,7 @@ mod payload {
             rt::hypercall(Hypercall::Ipi as u64, [0, 0xFF, 0, 0]);
             rt::hypercall(Hypercall::Eoi as u64, [xirr, 0, 0, 0]);
         });
-        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
         let free = partition.free_memory();
         let mut numbers = Numbers::new(partition.number("seed", 2));
         let mut answered = 0;

@@ -72,7 +72,7 @@ mod payload {
 
     /// H_CEDE that returns soon, since a prod waits: by way of the dispatcher, and others.
     fn check_cede(before: &Values) -> bool {
-        rt::set_decrementer(1 << 50);
+        rt::set_decrementer(rt::NEVER);
         rt::hypercall(Hypercall::Prod as u64, [0; 4]);
         let wrong = check_call(before, Hypercall::Cede as u64, 0);
         rt::allow_interrupts(false);

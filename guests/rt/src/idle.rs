@@ -13,7 +13,7 @@ use arch::papr::Hypercall;
 use crate::governor::{End, Governor, Phase};
 use crate::hypercall::{hypercall, hypercall_outputs};
 use crate::interrupt::allow_interrupts;
-use crate::time::{set_decrementer, timebase};
+use crate::time::{NEVER, set_decrementer, timebase};
 
 /// The guest's number of PSSCR.
 const PSSCR: u16 = 823;
@@ -69,8 +69,6 @@ impl State {
     }
 }
 
-/// Ticks so far away that the decrementer does not expire.
-const NEVER: u64 = 1 << 50;
 /// The most favoured priority of an interrupt between vCPUs that is used here, and that of none.
 const PRIORITY: u64 = 4;
 const NO_REQUEST: u64 = 0xFF;

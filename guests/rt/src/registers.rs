@@ -34,16 +34,27 @@ pub struct Values {
 /// SO, OV, CA, OV32, CA32 and the string count.
 const XER: u64 = 0xE00C_007F;
 
+/// What the processor keeps of them: OV32 and CA32 came with ISA 3.0.
+fn kept_of_xer() -> u64 {
+    let kept;
+    // SAFETY: the compiler relies on no bit of it here.
+    unsafe {
+        asm!("mtxer {0}", "mfxer {0}", inout(reg) XER => kept, out("xer") _, options(nomem, nostack))
+    };
+    kept
+}
+
 impl Values {
     /// Random values, as far as each register keeps them.
     #[must_use]
     pub fn random(mut next: impl FnMut() -> u64) -> Self {
+        let xer = kept_of_xer();
         Self {
             gpr: core::array::from_fn(|_| next()),
             fpr: core::array::from_fn(|_| next()),
             cr: next() & 0xFFFF_FFFF,
             lr: next() & !3,
-            xer: next() & XER,
+            xer: next() & xer,
             ctr: next(),
             // The rounding mode: other bits would ask for exceptions or follow from each other.
             fpscr: next() & 3,
@@ -285,13 +296,20 @@ macro_rules! special {
             $get()
         }
 
-        /// What the special-purpose registers hold.
+        /// What the special-purpose registers hold; zero for one that the processor does not have.
         #[must_use]
         pub fn $get() -> [u64; $names.len()] {
             [$({
                 let value: u64;
-                // SAFETY: reads a register.
-                unsafe { asm!("mfspr {}, {}", out(reg) value, const $number, options(nomem, nostack)) };
+                // SAFETY: reads a register, or none: then the zero stays.
+                unsafe {
+                    asm!(
+                        "mfspr {}, {}",
+                        inout(reg) 0u64 => value,
+                        const $number,
+                        options(nomem, nostack)
+                    );
+                }
                 value
             }),*]
         }

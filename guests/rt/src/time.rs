@@ -11,6 +11,9 @@ pub fn timebase() -> u64 {
     ticks
 }
 
+/// So many ticks that the decrementer does not expire during a run: as far as one of 32 bits goes.
+pub const NEVER: u64 = i32::MAX as u64;
+
 /// Sets the decrementer: so many ticks from now it expires.
 pub fn set_decrementer(ticks: u64) {
     // SAFETY: an interrupt at most, which the payload has allowed.

@@ -1,4 +1,4 @@
-# vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value).
+# vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value), by instructions of ISA 2.07. VSR0 is lost.
 
     .text
 # VSR32-63 and both halves of each: as many values as halves, made of r3, with its upper bits, which may say whose they are.
@@ -14,7 +14,9 @@ rt_vectors_fill:
     next_value
     mr %r4, %r3
     next_value
-    mtvsrdd index, %r4, %r3
+    mtvsrd index, %r4
+    mtvsrd 0, %r3
+    xxpermdi index, index, 0, 0
     .set index, index + 1
     .endr
     blr
@@ -31,7 +33,8 @@ rt_vectors_changed:                     # to r3: bits that are not as they were 
     xor %r4, %r4, %r3
     or %r5, %r5, %r4
     next_value
-    mfvsrld %r4, index
+    xxpermdi 0, index, index, 2
+    mfvsrd %r4, 0
     xor %r4, %r4, %r3
     or %r5, %r5, %r4
     .set index, index + 1

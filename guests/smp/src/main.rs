@@ -57,8 +57,14 @@ mod payload {
         }
     }
 
+    /// A run on a busy host may take longer than a decrementer of 32 bits.
+    fn expired(_: &mut rt::Frame) {
+        rt::set_decrementer(rt::NEVER);
+    }
+
     /// The request stands until it is accepted: so often it interrupts, in a loop that makes no call.
     fn refuse() {
+        rt::on_interrupt(Vector::Decrementer, expired);
         rt::on_interrupt(Vector::External, refuses);
         rt::hypercall(Hypercall::Cppr as u64, [0xFF, 0, 0, 0]);
         send(0);

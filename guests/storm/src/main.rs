@@ -63,7 +63,7 @@ mod payload {
         FREE[1].store(free.end - free.start, SeqCst);
         // What it accepts here is taken back by who was interrupted.
         rt::on_interrupt(Vector::External, |_| _ = rt::hypercall(Hypercall::Xirr as u64, [0; 4]));
-        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(1 << 50));
+        rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
         rt::on_interrupt(Vector::Program, refused);
         rt::on_interrupt(Vector::SystemCall, |frame| detour::end(frame, MSR.load(SeqCst)));
         rt::on_interrupt(Vector::Trace, |_| ());

@@ -16,14 +16,12 @@ mod payload {
     const TIMES: u64 = 20;
     /// Ticks of the shortest time.
     const SHORTEST: u64 = 500;
-    /// So far that it does not expire during the run.
-    const NEVER: u64 = 1 << 50;
 
     static EXPIRED: AtomicU64 = AtomicU64::new(0);
 
     fn expired(_: &mut rt::Frame) {
         EXPIRED.fetch_add(1, Ordering::Relaxed);
-        rt::set_decrementer(NEVER);
+        rt::set_decrementer(rt::NEVER);
     }
 
     fn timer(_: rt::Partition) {

@@ -259,6 +259,8 @@ impl Windows for Fake {
 }
 
 impl Tables for Fake {
+    const PROCESSOR: arch::processor::Processor = arch::processor::Processor::Power9;
+
     type Tables = Vec<Page>;
 
     fn new_tables(&self, _: u32) -> Result<Vec<Page>, HalError> {
@@ -323,7 +325,7 @@ impl Threads for Fake {
         0
     }
 
-    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
+    fn fetch_thread(&self, _: u32, _: Option<RealAddress>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
     }
 

@@ -9,6 +9,7 @@
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::MapPolicy;
 use arch::hash::VirtualPage;
+use arch::processor::Processor;
 use arch::radix::TableLocation;
 
 use crate::boot::mitigations::Mitigations;
@@ -56,6 +57,8 @@ pub enum ThreadError {
     Refused(i64),
     /// It was started and did not arrive.
     Silent,
+    /// Neither a doorbell nor the interrupt controller reaches it once it runs.
+    Unreachable,
 }
 
 impl core::fmt::Display for ThreadError {
@@ -65,6 +68,9 @@ impl core::fmt::Display for ThreadError {
             Self::NoMemory => f.write_str("there is no memory for its stack"),
             Self::Refused(status) => write!(f, "firmware refuses with status {status}"),
             Self::Silent => f.write_str("it was started and did not arrive"),
+            Self::Unreachable => {
+                f.write_str("neither a doorbell nor the interrupt controller reaches it")
+            }
         }
     }
 }
@@ -160,6 +166,9 @@ pub trait Windows {
 
 /// Second stages, and what the processor remembers of them.
 pub trait Tables {
+    /// The processor that reads them.
+    const PROCESSOR: Processor;
+
     /// The second stage of one partition.
     type Tables: core::fmt::Debug;
 
@@ -224,12 +233,17 @@ pub trait Threads {
     /// Number of the hardware thread that the hypervisor was started on, as firmware knows it.
     fn boot_thread(&self) -> u32;
 
-    /// Fetches a hardware thread out of firmware. The boot thread has index 0 for [`Threads::ring`] and
-    /// [`Threads::run_on_threads`], the first that was fetched 1, and so on.
+    /// Fetches a hardware thread out of firmware, whose registers of the interrupt controller are at `presentation`,
+    /// if there are such. The boot thread has index 0 for [`Threads::ring`] and [`Threads::run_on_threads`], the
+    /// first that was fetched 1, and so on.
     ///
     /// # Errors
     /// Why it does not come.
-    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError>;
+    fn fetch_thread(
+        &self,
+        server: u32,
+        presentation: Option<RealAddress>,
+    ) -> Result<(), ThreadError>;
 
     /// Calls `work` on all hardware threads, with the thread's index, and returns when all are done.
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync));

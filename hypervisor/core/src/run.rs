@@ -6,7 +6,6 @@ use core::fmt;
 
 use arch::address::RealAddress;
 use arch::bundle::Translation;
-use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 
 use crate::boot::bundle::Description;
@@ -37,8 +36,8 @@ use crate::vcpu::Vcpu;
 pub struct Boot<'a> {
     /// Firmware's device tree.
     pub firmware: Firmware<'a>,
-    /// The processor.
-    pub processor: Processor,
+    /// How the hypervisor's own addresses are translated, if they are.
+    pub translation: &'static str,
     /// The processor version register.
     pub pvr: u32,
     /// The hypervisor's image and its heap.
@@ -51,8 +50,8 @@ where
     H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
     let console = Console::default();
-    let (version, processor) = (env!("CARGO_PKG_VERSION"), boot.processor);
-    console.line(&hal, format_args!("{version} on {processor}, {}", radix::NAME));
+    let (version, processor) = (env!("CARGO_PKG_VERSION"), H::PROCESSOR);
+    console.line(&hal, format_args!("{version} on {processor}, {}", boot.translation));
     match run_partitions(&hal, &console, boot) {
         Ok(()) => console.line(&hal, format_args!("all partitions have ended")),
         Err(error) => console.line(&hal, format_args!("error: {error}")),
@@ -79,7 +78,7 @@ fn run_partitions<H>(hal: &H, console: &Console, boot: Boot<'_>) -> Result<(), F
 where
     H: Enter + Windows<Pinned: Send> + Tables<Tables: Send> + Sync,
 {
-    let Boot { firmware, processor, pvr, own } = boot;
+    let Boot { firmware, pvr, own, .. } = boot;
     // The only line that differs between machines that agree otherwise.
     console.line(
         hal,
@@ -92,8 +91,8 @@ where
     );
     let node =
         firmware.processor().map_err(|error| Failure::new("firmware's device tree", error))?;
-    let processor_name = processor.name();
-    let processor = ProcessorNode::new(processor, &node);
+    let processor_name = H::PROCESSOR.name();
+    let processor = ProcessorNode::new(H::PROCESSOR, &node);
     let file = firmware.initrd().ok_or_else(|| {
         Failure::new("firmware's device tree", FirmwareError::Missing("initrd with a bundle"))
     })?;
@@ -115,7 +114,12 @@ where
     if let Some(ticks) = latest.and_then(|time| ahead(hal.timebase(), time)) {
         hal.advance_timebase(ticks);
     }
-    let threads = fetch_threads(hal, console, &firmware, bundle.has_one_partition_per_core);
+    let threads = fetch_threads(
+        hal,
+        console,
+        &firmware,
+        bundle.has_one_partition_per_core || H::PROCESSOR.facts().shares_partition,
+    );
     hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
@@ -128,10 +132,11 @@ where
     let mut partitions = Vec::new();
     for (lpid, (description, image)) in (1..).zip(bundle.partitions.iter().zip(&images)) {
         hal.mark(Work::Start);
-        let Description { name, memory_bytes, translation, .. } = description;
+        let Description { name, memory_bytes, .. } = description;
+        let translation = description.translation(H::PROCESSOR);
         let failed =
             |error: &dyn fmt::Display| Failure::new("partition", format_args!("{name}: {error}"));
-        let found = find_memory(&memory, &taken, *memory_bytes, *translation);
+        let found = find_memory(&memory, &taken, *memory_bytes, translation);
         let found = found.map_err(|error| failed(&error))?;
         // Neighbours become one, so that the search does not take longer for each partition.
         match taken.last_mut() {
@@ -139,12 +144,13 @@ where
             _ => taken.push(found),
         }
         match translation {
-            Translation::Radix => {}
+            Translation::Radix => radix::check(H::PROCESSOR).map_err(|error| failed(&error))?,
             Translation::Hash => {
-                hash::check(pvr, &threads, bundle.registers).map_err(|error| failed(&error))?;
+                let checked = hash::check(H::PROCESSOR, pvr, &threads, bundle.registers);
+                checked.map_err(|error| failed(&error))?;
             }
         }
-        let partition = Partition::translated(hal, name.clone(), lpid, found, *translation);
+        let partition = Partition::translated(hal, name.clone(), lpid, found, translation);
         let mut partition = partition.map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         if description.has_performance_monitor {
@@ -272,7 +278,7 @@ fn read_images<H: Windows>(
 }
 
 /// Fetches all hardware threads out of firmware: those that come, the boot thread first. If one partition at most
-/// may run on a core at a time, one thread of each core runs partitions, and the others stay in firmware.
+/// may or can run on a core at a time, one thread of each core runs partitions, and the others stay in firmware.
 fn fetch_threads<H: Threads + Platform>(
     hal: &H,
     console: &Console,
@@ -291,7 +297,7 @@ fn fetch_threads<H: Threads + Platform>(
         if has_one_partition_per_core && is_taken {
             continue;
         }
-        match hal.fetch_thread(thread.server) {
+        match hal.fetch_thread(thread.server, firmware.presentation(thread.server)) {
             Ok(()) => threads.push(thread),
             Err(error) => {
                 let server = thread.server;

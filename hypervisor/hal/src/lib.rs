@@ -1,16 +1,18 @@
 //! What the hypervisor does on a machine: the only unsafe code and the only assembly.
 //!
-//! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9. The portable half,
+//! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9, and with the feature `power8`
+//! for a bare POWER8. The portable half,
 //! [`radix`] (writing translation trees) and [`host_space::windows`] (what no window shows), is ordinary Rust
 //! over an abstract memory and is tested on the host. The other half exists only when built for the machine:
 //!
 //! | file | concern |
 //! |---|---|
-//! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory |
+//! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory; `real.rs` where relocation is off |
 //! | `host_state/` | the registers of the hypervisor's own, by processor; what each thread has for itself |
 //! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
 //! | `single.rs` | a static that one hardware thread at a time uses |
 //! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
+//! | `metal/power9.S`, `power8.S` | what the assembly does by the processor's own instructions, as macros |
 //! | `metal/vectors.S`, `exits.rs` | every interrupt, at both doors |
 //! | `metal/sites.S`, `guards.S`, `mitigations.rs` | what exits and entries do against speculation, where policy asks for it |
 //! | `metal/crash.S`, `panic.rs`, `debugger.rs` | when the hypervisor itself fails; what a debugger finds of vCPUs |

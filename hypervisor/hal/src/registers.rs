@@ -8,7 +8,8 @@ pub(crate) mod spr {
 
     macro_rules! numbers {
         ($($name:ident $register:ident)*) => {
-            $(pub(crate) const $name: u16 = {
+            $(#[allow(dead_code, reason = "each processor uses its own")]
+            pub(crate) const $name: u16 = {
                 let number = Spr::$register.number_to_read();
                 assert!(number == Spr::$register.number_to_write());
                 number
@@ -80,6 +81,10 @@ pub(crate) mod spr {
         PSSCR Psscr
         TRIG2 Trig2
         WORT Wort
+        MMCRS Mmcrs
+        SPMC1 Spmc1
+        SPMC2 Spmc2
+        SDR1 Sdr1
         PPR Ppr
     }
 
@@ -95,7 +100,7 @@ pub(crate) mod spr {
 /// Reads a register. Reading has no effect on memory.
 pub(crate) fn read<const NUMBER: u16>() -> u64 {
     let value;
-    // SAFETY: mfspr of a register that POWER9 has; it changes nothing.
+    // SAFETY: mfspr of a register that the processor has; it changes nothing.
     unsafe { asm!("mfspr {}, {}", out(reg) value, const NUMBER, options(nomem, nostack)) };
     value
 }

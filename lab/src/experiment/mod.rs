@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use arch::bundle::{Translation, VCPUS_MAX, WEIGHT_MAX};
+use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
 use arch::interrupt::Vector;
 use arch::marker::Region;
 use serde::Deserialize;
@@ -334,7 +334,7 @@ impl FirstPartition<'_> {
             name: name.to_owned(),
             memory_bytes: self.memory_bytes,
             vcpus: 1,
-            translation: Translation::Radix,
+            translation: None,
             weight: None,
             time_limit: None,
             has_performance_monitor: false,
@@ -484,7 +484,9 @@ impl Experiment {
     pub fn names(&self, variant: &Variant) -> Result<Names, Failure> {
         match &variant.work {
             Work::Partitions { partitions, .. } => Ok(Names {
-                host: Program::of_elf(&Images::find()?.hypervisor()?),
+                host: Program::of_elf(
+                    &Images::find()?.hypervisor(self.machine.describe()?.processor())?,
+                ),
                 is_bare: false,
                 // The hypervisor numbers partitions in the order of the bundle, from 1.
                 partitions: (1..)
@@ -614,11 +616,7 @@ impl Experiment {
                 return Err(file.complain(baseline.span(), text));
             }
         }
-        let machine = {
-            let has_partitions =
-                contents.variant.iter().any(|variant| variant.get_ref().kernel.is_none());
-            read_machine(file, &contents.machine, has_partitions, files)?
-        };
+        let machine = read_machine(file, &contents.machine, files)?;
         let machine = match contents.topology {
             None => machine,
             Some(topology) => {

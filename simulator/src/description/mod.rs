@@ -164,15 +164,9 @@ impl Description {
             }
             (None, true) => return Err(error("missing field `prefetch_engine`")),
         }
-        match (&self.file.timing, processor.facts().support.timing) {
-            (Some(timing), true) => timing.check(processor)?,
-            (None, false) => {}
-            (Some(_), false) => {
-                return Err(error(format!(
-                    "timing: {processor}'s timing is not modelled yet; leave out [timing]"
-                )));
-            }
-            (None, true) => return Err(error("missing field `timing`")),
+        match &self.file.timing {
+            Some(timing) => timing.check(processor)?,
+            None => return Err(error("missing field `timing`")),
         }
         let is_elsewhere = |region: &MemoryRegion| region.node >= topology.chips;
         if let Some(index) = memory.iter().position(is_elsewhere) {

@@ -58,12 +58,21 @@ pub(super) fn hypervisor_exception_at(thread: &Thread, shared: &Shared) -> Optio
     has_edge_ahead.then(|| negative_at(thread, shared, timebase, hdec))
 }
 
+/// When a decrementer of so many bits is 0 that is written with `value`. Software may have been shown a later time than
+/// the thread's own, and counts from that; but no value becomes negative by it.
+pub(crate) fn zero_at(thread: &Thread, shared: &Shared, value: u64, bits: u32) -> u64 {
+    let own = shared.own_timebase(thread);
+    let room = (1 << (bits - 1)) - 1 - sign_extend(value, bits);
+    let ahead = shared.timebase(thread).wrapping_sub(own).min(room as u64);
+    value.wrapping_add(own).wrapping_add(ahead)
+}
+
 /// Writes HDEC. A sign bit that becomes set brings an exception; nothing that is written ends one.
 pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
     let own = shared.own_timebase(thread);
     let was = hypervisor_decrementer(thread, shared, own);
     let was_there = thread.underflow.is_there(was);
-    thread.set_spr(Spr::Hdec, value.wrapping_add(shared.timebase(thread)));
+    thread.set_spr(Spr::Hdec, zero_at(thread, shared, value, large_bits(shared)));
     let is = hypervisor_decrementer(thread, shared, own);
     let is_over = is < 0 && was < 0;
     // It may count past its most negative value before anybody looks.

@@ -193,11 +193,14 @@ impl Oracle {
         self.judge_stop(thread);
         let lpid = thread.spr(Spr::Lpidr) as u32;
         let core = |spr| stored(thread, shared, spr);
+        // Of the two that name tables a processor has one.
+        let secrets = [thread.spr(Spr::Hsprg0), thread.spr(Spr::Lpcr)];
+        let secrets = secrets.into_iter().chain([Spr::Ptcr, Spr::Sdr1].map(core));
         let mut entry = Entry {
             values: self.read(thread, shared),
             is_visible: self.is_visible(thread),
             lpcr: thread.spr(Spr::Lpcr),
-            secrets: vec![thread.spr(Spr::Hsprg0), thread.spr(Spr::Lpcr), core(Spr::Ptcr)],
+            secrets: secrets.filter(|value| *value != 0).collect(),
         };
         let all = self.left.entry(lpid).or_default();
         let judged = all

@@ -117,7 +117,7 @@ impl Register {
                 if esid & segment::V == 0 { 0 } else { value }
             }
             Self::Reservation => thread.reservation.map_or(0, |held| held.granule as u64 + 1),
-            Self::Spr(Spr::Xer) => thread.xer,
+            Self::Spr(Spr::Xer) => thread.xer & shared.processor.facts().xer,
             Self::Spr(Spr::Lr) => thread.lr,
             Self::Spr(Spr::Ctr) => thread.ctr,
             Self::Spr(Spr::Psscr) => thread.spr(Spr::Psscr) & psscr::PRIVILEGED,

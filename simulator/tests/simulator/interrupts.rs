@@ -3,7 +3,9 @@
 use arch::interrupt::{AIL2_BASE, AIL3_BASE, SaveRestore, Vector};
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
-use simulator::interrupt::decrementers::{next_timer, set_hypervisor_decrementer};
+use simulator::interrupt::decrementers::{
+    hypervisor_decrementer, next_timer, set_hypervisor_decrementer,
+};
 use simulator::interrupt::{pending, take, take_pending, take_vectored_call};
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
@@ -185,6 +187,33 @@ fn the_hypervisors_decrementer_asks_once_for_each_time_its_sign_is_set() {
     }
     set_hypervisor_decrementer(&mut thread, &shared, u64::MAX - 5);
     assert!(!asks(&mut thread, &shared), "the sign bit was set already");
+}
+
+/// Another thread was shown a later time than this one's, which counts from that; a value near the sign bit does not
+/// become negative by it.
+#[test]
+fn no_largest_value_of_a_decrementer_is_negative() {
+    let power8 = include_str!("../../../machines/power8.toml");
+    let power9 = include_str!("../../../machines/power9.toml");
+    for (text, bits) in [(power8, 32), (power9, 56)] {
+        let machine = Machine::new(Description::from_toml(text).unwrap(), 1);
+        let (mut threads, mut shared) = machine.into_parts();
+        let thread = &mut threads[0];
+        thread.set_spr(Spr::Lpcr, lpcr::HDICE);
+        for spr in [Spr::Dec, Spr::Hdec] {
+            thread.set_spr(spr, 1 << 20);
+        }
+        thread.set_msr(GUEST);
+        (thread.run_start, thread.cia) = (0x1000, 0x1000 + 4 * 100_000);
+        shared.show_time(thread);
+        thread.cia = thread.run_start;
+        assert!(shared.timebase(thread) > shared.own_timebase(thread) + 1000);
+        set_hypervisor_decrementer(thread, &shared, (1 << (bits - 1)) - 1);
+        assert_eq!(pending(thread, &shared), None, "{bits} bits");
+        set_hypervisor_decrementer(thread, &shared, 1000);
+        let shown = hypervisor_decrementer(thread, &shared, shared.timebase(thread));
+        assert_eq!(shown, 1000, "{bits} bits");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod moves_can_fail;
 mod oracle;
 mod oracle_can_fail;
 mod partition_start;
+mod power8;
 mod repeatability;
 mod restarts;
 mod superpages;

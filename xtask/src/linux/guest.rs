@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::initramfs::Root;
 use super::packages::DISK_MODULES;
-use super::{Packages, boot};
+use super::{POWER8, POWER9, Packages, boot};
 use crate::workspace::{Workspace, output, run};
 
 /// Loads the disk's driver and file system, and goes on in that.
@@ -42,12 +42,34 @@ const DISKS: [(&str, &str); 2] = [("root", "16M"), ("more", "8M")];
 /// Lines of the file that the guest writes.
 const LINES: &str = "20000";
 
-/// Translations of guests, and how Linux calls each.
-const TRANSLATIONS: [(&str, &str); 2] = [("radix", "Radix"), ("hash", "Hash")];
+/// A kind of guest.
+pub(super) struct Kind {
+    /// The machine that it is on.
+    machine: &'static str,
+    /// How it is translated, and how Linux calls that.
+    translation: &'static str,
+    mmu: &'static str,
+    /// Where it has several vCPUs: four hardware threads that run them.
+    topology: &'static str,
+}
 
-/// Boots guests of so many vCPUs and each translation from a disk on our machine and on QEMU, lets each read a file of
+/// All kinds, those of POWER9 first.
+pub(super) const KINDS: [Kind; 3] = [
+    Kind { machine: POWER9, translation: "radix", mmu: "Radix", topology: "1x1x4" },
+    Kind { machine: POWER9, translation: "hash", mmu: "Hash", topology: "1x1x4" },
+    Kind { machine: POWER8, translation: "hash", mmu: "Hash", topology: "1x4x1" },
+];
+/// How many of them are of POWER9.
+pub(super) const OF_POWER9: usize = 2;
+
+/// Boots guests of so many vCPUs and of these kinds from a disk on our machine and on QEMU, lets each read a file of
 /// the host's and write one to each disk, and looks at the disks that it leaves. What that took.
-pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) -> Result<String> {
+pub(super) fn boot(
+    workspace: &Workspace,
+    packages: &Packages,
+    vcpus: &[u32],
+    kinds: &[Kind],
+) -> Result<String> {
     let folder = workspace.target.join("linux/guest");
     let content = folder.join("content");
     if content.exists() {
@@ -97,8 +119,8 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
 
     let expected = [sum_of(&shell)?, sum(&format!("seq {LINES} | sha256sum"))?];
     let mut took = Vec::new();
-    let kinds = vcpus.iter().flat_map(|vcpus| TRANSLATIONS.map(|kind| (*vcpus, kind)));
-    for (vcpus, (translation, mmu)) in kinds {
+    let kinds = vcpus.iter().flat_map(|vcpus| kinds.iter().map(move |kind| (*vcpus, kind)));
+    for (vcpus, Kind { machine: processor, translation, mmu, topology }) in kinds {
         for machine in ["qemu", "simulator"] {
             let file = folder.join("guest.toml");
             let image = &packages.image;
@@ -123,20 +145,23 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, vcpus: &[u32]) ->
             ];
             let mut command =
                 workspace.powervisor(&["boot", "--on", machine, "--console", "linux"]);
+            command.args(["--machine", processor]);
             if vcpus > 1 {
-                command.args(["--topology", "1x1x4"]);
+                command.args(["--topology", topology]);
             }
             command.arg(&file);
             let said = boot::converse(command, &commands)?;
             let [program, written] = &expected;
-            let expected = [program, written, written, &vcpus.to_string(), mmu];
+            let expected = [program, written, written, &vcpus.to_string(), &mmu.to_string()];
             ensure!(
                 said.answers.iter().eq(expected),
-                "the guest of {vcpus} vCPUs, {translation}, answers {:?} on {machine}, not {expected:?}",
+                "the guest of {vcpus} vCPUs, {translation}, {processor}, answers {:?} on {machine}, not {expected:?}",
                 said.answers
             );
             let seconds = said.took.as_secs_f64();
-            took.push(format!("vCPUs {vcpus}, {translation}, {machine} {seconds:.1} s"));
+            took.push(format!(
+                "vCPUs {vcpus}, {translation}, {processor}, {machine} {seconds:.1} s"
+            ));
             for left in &left {
                 run(tool("e2fsck").arg("-fn").arg(left))
                     .context("the disk that the guest leaves")?;

@@ -60,7 +60,9 @@ pub(super) fn debug(
     typed: Option<&Receiver<Vec<u8>>>,
     programs: Vec<(String, String, u64)>,
 ) -> Result<Parting, Failure> {
-    let image = surroundings.has_hypervisor.then(|| Images::find().and_then(|it| it.hypervisor()));
+    let processor = machine.state().description.processor();
+    let image = || Images::find().and_then(|images| images.hypervisor(processor));
+    let image = surroundings.has_hypervisor.then(image);
     let layout = image.and_then(Result::ok).and_then(|image| Layout::of_image(&image));
     let mut around = Around { surroundings, typed, programs, layout };
     gdb::serve(port, History::new(machine, log), is_little_endian, &mut around)

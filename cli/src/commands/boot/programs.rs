@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::images::{GUESTS, HYPERVISOR, Images};
+use arch::processor::Processor;
+use lab::images::{GUESTS, Images};
 use lab::ledger::names::{Names, Program};
 use lab::ledger::symbols;
 use lab::toml_file::{TomlFile, suggest};
@@ -20,6 +21,7 @@ use crate::signals::INTERRUPTION;
 pub(super) fn names(
     arguments: &BootArguments,
     surroundings: &Surroundings,
+    processor: Processor,
     kernel: Option<&[u8]>,
     files: &Files,
 ) -> Result<Names, Failure> {
@@ -29,10 +31,12 @@ pub(super) fn names(
         // Of a hypervisor that was saved the image is the one at hand; there may be none.
         None if is_bare => Program::default(),
         None => Images::find()
-            .and_then(|images| images.hypervisor())
+            .and_then(|images| images.hypervisor(processor))
             .map_or_else(|_| Program::default(), |image| Program::of_elf(&image)),
     };
-    let own = if asks_for_names(arguments) { self::files(arguments, !is_bare) } else { Vec::new() };
+    let hypervisor = (!is_bare).then_some(processor);
+    let own =
+        if asks_for_names(arguments) { self::files(arguments, hypervisor) } else { Vec::new() };
     let program = |name: &String| {
         // Of one that is not where it was linked the symbols are elsewhere too.
         let is_its = |(who, _, moved): &&(String, String, u64)| {
@@ -62,12 +66,15 @@ fn asks_for_names(arguments: &BootArguments) -> bool {
 }
 
 /// The files of the programs that a boot starts: whose each is, its path, and how far from where it is linked it lies.
-/// Those of a bundle, or of a saved machine, are not known.
-pub(super) fn files(arguments: &BootArguments, has_hypervisor: bool) -> Vec<(String, String, u64)> {
+/// `hypervisor` is the processor of one with a hypervisor. Those of a bundle, or of a saved machine, are not known.
+pub(super) fn files(
+    arguments: &BootArguments,
+    hypervisor: Option<Processor>,
+) -> Vec<(String, String, u64)> {
     let images = Images::find().ok();
     let mut files: Vec<(String, PathBuf)> = Vec::new();
-    if let Some(images) = images.as_ref().filter(|_| has_hypervisor) {
-        files.push(("hypervisor".to_owned(), images.folder().join(HYPERVISOR)));
+    if let Some((images, processor)) = images.as_ref().zip(hypervisor) {
+        files.push(("hypervisor".to_owned(), images.hypervisor_path(processor)));
     }
     let own = [("kernel", &arguments.kernel), ("partition payload", &arguments.payload)];
     let own = own.into_iter().filter_map(|(who, path)| Some((who.to_owned(), path.clone()?)));

@@ -165,7 +165,8 @@ impl Session {
                 and --callers";
             return Err(Failure::input("--callers", text));
         }
-        let names = programs::names(arguments, &surroundings, kernel, files)?;
+        let processor = machine.state().description.processor();
+        let names = programs::names(arguments, &surroundings, processor, kernel, files)?;
         let stop = |option, at: &Option<Until>| Stop::named(option, at.as_ref(), &names, &machine);
         let until = stop("--until", &arguments.until)?;
         let trace_from = stop("--trace-from", &arguments.trace_from)?;
@@ -223,7 +224,8 @@ impl Session {
                 None
             }
         };
-        let files = programs::files(arguments, surroundings.has_hypervisor);
+        let processor = machine.state().description.processor();
+        let files = programs::files(arguments, surroundings.has_hypervisor.then_some(processor));
         let is_little = *is_little_endian;
         let parting = debug(port, machine, surroundings, is_little, log.clone(), typed, files);
         if let Typist::Log(rest) = typist {

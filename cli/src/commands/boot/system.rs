@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use arch::bundle::Translation;
 use lab::bundle::{self, Partition, Sharing};
 use lab::machine_file::MachineFile;
 use lab::partition_file::{PartitionFile, no_partition};
@@ -177,7 +176,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         arguments_place: "--append".to_owned(),
         memory_bytes: memory.0,
         vcpus: 1,
-        translation: Translation::Radix,
+        translation: None,
         weight: None,
         time_limit: None,
         has_performance_monitor: false,

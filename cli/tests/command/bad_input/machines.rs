@@ -21,19 +21,10 @@ fn machine_descriptions() {
 fn what_power8_has_not() {
     let folder = folder();
     folder.write("good.experiment.toml", EXPERIMENT);
-    let hypervisor = "machines/power8.toml: the hypervisor runs on POWER9, and not on POWER8 yet; an image of your \
-                      own boots bare with --kernel";
-    for (arguments, expected) in [
-        ("boot good.toml --machine power8", hypervisor.to_owned()),
-        (
-            "boot --kernel p.elf --machine power7",
-            "--machine: no machine is called `power7`; did you mean `power9`? A description of your own is named by \
-             its path, ending in .toml"
-                .to_owned(),
-        ),
-    ] {
-        assert_refused(folder.command(arguments).env("POWERVISOR_IMAGES", "images"), &expected);
-    }
+    let expected = "--machine: no machine is called `power7`; did you mean `power9`? A description of your own is named by \
+                    its path, ending in .toml";
+    let arguments = "boot --kernel p.elf --machine power7";
+    assert_refused(folder.command(arguments).env("POWERVISOR_IMAGES", "images"), expected);
     let power8 = include_str!("../../../../machines/power8.toml");
     folder.write("m.toml", power8.replace("[timing.latency]", "slices = 4\n[timing.latency]"));
     let output = folder.command("boot --kernel p.elf --machine m.toml").output().unwrap();

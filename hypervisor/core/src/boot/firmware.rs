@@ -148,6 +148,23 @@ impl<'a> Firmware<'a> {
         })
     }
 
+    /// Where the registers lie by which the hardware thread `server` reaches the interrupt controller, if it does by
+    /// such. Source: `docs/facts/power8.md#interrupt-presentation`.
+    #[must_use]
+    pub fn presentation(&self, server: u32) -> Option<RealAddress> {
+        let is_presentation = |node: &FdtNode<'a>| {
+            let names = node.property("compatible");
+            let mut names = names.iter().flat_map(|names| names.value().split(|byte| *byte == 0));
+            names.any(|name| name == b"IBM,ppc-xicp")
+        };
+        self.tree.root().children().filter(is_presentation).find_map(|node| {
+            let range = bytes(&node, "ibm,interrupt-server-ranges")?.as_chunks().0;
+            let [first, count] = range.first_chunk()?.map(u32::from_be_bytes);
+            let place = server.checked_sub(first).filter(|place| *place < count)?;
+            ranges(&node).nth(place as usize).map(|registers| registers.start)
+        })
+    }
+
     /// The states of `stop` that firmware tells of; where its lists differ in length, those that all of them have.
     pub fn idle_states(&self) -> impl Iterator<Item = IdleState<'a>> + use<'a> {
         let node = self.tree.find_node("/ibm,opal/power-mgt");

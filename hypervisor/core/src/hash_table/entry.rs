@@ -16,9 +16,11 @@ const SMALL: PageSize = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
 pub(super) const GUESTS_OWN: u64 = 0x18;
 /// The segment size in a partition's first doubleword.
 const SEGMENT_SIZE: u64 = 0xC000_0000_0000_0000;
-/// All that a partition may write into its first doubleword, but for the two bits that are ignored.
-const GUESTS_FIRST: u64 =
-    SEGMENT_SIZE | EntryForm::V3.abbreviated | GUESTS_OWN | first::L | first::H | first::V;
+/// All that a partition may write into its first doubleword, but for the two bits that are ignored, where the
+/// processor has this form.
+const fn guests_first(form: EntryForm) -> u64 {
+    SEGMENT_SIZE | form.abbreviated | GUESTS_OWN | first::L | first::H | first::V
+}
 /// What is ignored there, and read as 0.
 const IGNORED_FIRST: u64 = 0x60;
 /// Bit 1 of a partition's second doubleword, which has no meaning.
@@ -57,17 +59,19 @@ fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
 }
 
 impl Checked {
-    /// What a partition wrote, if every bit of it is one that it may write, and the page is its own: `find` says where
-    /// so many bytes of its memory are, if all of them are.
+    /// What a partition wrote, in the processor's form, if every bit of it is one that it may write, and the page is
+    /// its own: `find` says where so many bytes of its memory are, if all of them are.
     #[must_use]
+    #[inline(always)]
     pub fn new(
+        form: EntryForm,
         first_doubleword: u64,
         second_doubleword: u64,
         find: impl Fn(GuestRealAddress, u64) -> Option<RealAddress>,
     ) -> Option<Self> {
         let written = first_doubleword & !IGNORED_FIRST;
         let is_normal_memory = second_doubleword & second::WIMG == second::M;
-        if written & !GUESTS_FIRST != 0
+        if written & !guests_first(form) != 0
             || written & first::V == 0
             || second_doubleword & RESERVED_SECOND != 0
             || !is_normal_memory
@@ -90,32 +94,34 @@ impl Checked {
         let below = (1 << size.actual_log2) - 1;
         let page = GuestRealAddress(second_doubleword & EntryForm::V2.address & !below);
         let real = find(page, 1 << size.actual_log2)?;
-        if !real.is_aligned(size.actual_log2) || real.0 & !EntryForm::V3.address != 0 {
+        if !real.is_aligned(size.actual_log2) || real.0 & !form.address != 0 {
             return None;
         }
         let code = second_doubleword & EntryForm::V2.address & below;
-        let second = EntryForm::V3
-            .segment_size
-            .set(second_doubleword & COMMON_SECOND | real.0 | code, segment_size);
-        Some(Self { first: written & !SEGMENT_SIZE, second, kept: second_doubleword })
+        let second = second_doubleword & COMMON_SECOND | real.0 | code;
+        let [first, second] =
+            form.with_segment_size([written & !SEGMENT_SIZE, second], segment_size);
+        Some(Self { first, second, kept: second_doubleword })
     }
 }
 
 /// The first doubleword of an entry as a partition reads it.
-pub(super) const fn as_written(first_doubleword: u64, second_doubleword: u64) -> u64 {
-    let segment_size = EntryForm::V3.segment_size.get(second_doubleword);
-    let rest = first_doubleword & GUESTS_FIRST & !SEGMENT_SIZE;
+#[inline(always)]
+pub(super) const fn as_written(form: EntryForm, entry: [u64; 2]) -> u64 {
+    let segment_size = form.segment_size_of(entry);
+    let rest = entry[0] & guests_first(form) & !SEGMENT_SIZE;
     EntryForm::V2.segment_size.set(rest, segment_size)
 }
 
 /// The page that the entry in `slot` translates.
-pub(super) fn page_of(entry: [u64; 2], slot: u64) -> VirtualPage {
+#[inline(always)]
+pub(super) fn page_of(form: EntryForm, entry: [u64; 2], slot: u64) -> VirtualPage {
     let [first_doubleword, second_doubleword] = entry;
     let size =
         size_of(first_doubleword, second_doubleword).expect("only checked entries are there");
-    let segment_size = EntryForm::V3.segment_size.get(second_doubleword);
+    let segment_size = form.segment_size_of(entry);
     let segment_log2 = if segment_size == 0 { 28 } else { 40 };
-    let high = (first_doubleword & EntryForm::V3.abbreviated) >> first::AVA_SHIFT;
+    let high = (first_doubleword & form.abbreviated) >> first::AVA_SHIFT;
     // The bits that an entry leaves out are in its group's number.
     let group = slot / GROUP_ENTRIES as u64;
     let hashed = if first_doubleword & first::H == 0 { group } else { !group };
@@ -128,7 +134,12 @@ pub(super) fn page_of(entry: [u64; 2], slot: u64) -> VirtualPage {
 
 /// The entry for the page of 4 KiB at `address` of the virtual real mode area, with all rights, R and C, and the hash
 /// under which it lies.
-pub(super) fn of_real_mode(address: GuestRealAddress, real: RealAddress) -> (Checked, u64) {
+#[inline(always)]
+pub(super) fn of_real_mode(
+    form: EntryForm,
+    address: GuestRealAddress,
+    real: RealAddress,
+) -> (Checked, u64) {
     const RIGHTS: u64 = second::R | second::C | second::M;
     const SEGMENT_LOG2: u32 = 40;
     let vsid = segment::LARGE_VSID.get(segment::VIRTUAL_REAL_MODE);
@@ -136,7 +147,7 @@ pub(super) fn of_real_mode(address: GuestRealAddress, real: RealAddress) -> (Che
     let low = first::AVA_OMITS_LOG2;
     let high = vsid << (SEGMENT_LOG2 - low) | address.0 >> low;
     let page = !((1 << SMALL.actual_log2) - 1);
-    let second = EntryForm::V3.segment_size.set(real.0 & page | RIGHTS, 1);
-    let first = high << first::AVA_SHIFT & EntryForm::V3.abbreviated | first::V;
+    let first = high << first::AVA_SHIFT & form.abbreviated | first::V;
+    let [first, second] = form.with_segment_size([first, real.0 & page | RIGHTS], 1);
     (Checked { first, second, kept: address.0 & page | RIGHTS }, hashed)
 }

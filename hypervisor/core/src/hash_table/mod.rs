@@ -44,6 +44,12 @@ pub const fn bytes_log2(memory_bytes: u64) -> u32 {
 /// log2 of the bytes of a page of the virtual real mode area.
 pub const REAL_MODE_LOG2: u32 = 12;
 
+/// Where the fields of an entry lie, for the processor of this hal.
+#[must_use]
+pub const fn form<H: Tables>() -> EntryForm {
+    const { H::PROCESSOR.facts().hashed_entry }
+}
+
 /// What a partition reads of an entry, in the form in which it writes one.
 pub type Written = [u64; 2];
 
@@ -66,8 +72,8 @@ impl Condition {
     }
 
     #[inline(always)]
-    fn holds(self, taken: &Taken<'_>) -> bool {
-        let [written, _] = taken.written();
+    fn holds<H: Tables>(self, taken: &Taken<'_>) -> bool {
+        let [written, _] = taken.written::<H>();
         self.address.is_none_or(|address| written & !0x7F == address)
             && self.none_of.is_none_or(|bits| written & bits == 0)
             && (!self.is_own || taken.first & OWN != 0)
@@ -170,14 +176,19 @@ impl HashTable {
 
     /// Locks the valid entry in a slot of the table, if `condition` holds for it. While somebody else has it, `wait` is
     /// called before each new attempt.
-    fn take(&self, slot: u64, condition: Condition, wait: impl FnMut()) -> Option<Taken<'_>> {
+    fn take<H: Tables>(
+        &self,
+        slot: u64,
+        condition: Condition,
+        wait: impl FnMut(),
+    ) -> Option<Taken<'_>> {
         let (entry, kept) = self.at(slot)?;
         if entry.first() & (first::V | LOCK) == 0 {
             return None;
         }
         let first = lock(entry, wait);
         let taken = Taken { slot, entry, kept, first };
-        if first & first::V != 0 && condition.holds(&taken) {
+        if first & first::V != 0 && condition.holds::<H>(&taken) {
             return Some(taken);
         }
         entry.give(first);
@@ -192,27 +203,28 @@ impl HashTable {
 
     /// What is in a slot of the table; zeros if nothing is.
     #[must_use]
-    pub fn read(&self, slot: u64) -> Written {
-        let Some(taken) = self.take(slot, Condition::default(), spin_loop) else { return [0; 2] };
-        let written = taken.written();
+    pub fn read<H: Tables>(&self, slot: u64) -> Written {
+        let taken = self.take::<H>(slot, Condition::default(), spin_loop);
+        let Some(taken) = taken else { return [0; 2] };
+        let written = taken.written::<H>();
         taken.entry.give(taken.first);
         written
     }
 
     /// The entries that the partition has made, each with its slot. No vCPU of the partition runs.
-    pub fn written(&self) -> impl Iterator<Item = (u64, Written)> {
+    pub fn written<H: Tables>(&self) -> impl Iterator<Item = (u64, Written)> {
         (0..self.slots()).filter_map(|slot| {
             let (entry, _) = self.at(slot)?;
             let is_its = entry.first() & (first::V | OWN) == first::V;
-            is_its.then(|| (slot, self.read(slot)))
+            is_its.then(|| (slot, self.read::<H>(slot)))
         })
     }
 
     /// Takes the entries in these slots out, each on its condition, and no translation by them is left: what each was,
     /// with its last R and C.
-    pub fn remove<const COUNT: usize>(
+    pub fn remove<H: Tables, const COUNT: usize>(
         &self,
-        hal: &impl Tables,
+        hal: &H,
         requests: [Option<(u64, Condition)>; COUNT],
     ) -> [Option<Written>; COUNT] {
         let mut taken = [const { None }; COUNT];
@@ -220,7 +232,7 @@ impl HashTable {
         for (index, request) in requests.into_iter().enumerate() {
             let Some((slot, condition)) = request else { continue };
             // Who waits for an entry has none: two that want each other's would wait for good.
-            let found = self.take(slot, condition, || {
+            let found = self.take::<H>(slot, condition, || {
                 self.free(hal, &mut taken, &mut removed);
                 spin_loop();
             });
@@ -234,29 +246,29 @@ impl HashTable {
     }
 
     /// Frees entries that are not valid any more, once no translation by them is left.
-    fn free<const COUNT: usize>(
+    fn free<H: Tables, const COUNT: usize>(
         &self,
-        hal: &impl Tables,
+        hal: &H,
         taken: &mut [Option<Taken<'_>>; COUNT],
         removed: &mut [Option<Written>; COUNT],
     ) {
-        let pages = taken.each_ref().map(|taken| taken.as_ref().map(Taken::page));
+        let pages = taken.each_ref().map(|taken| taken.as_ref().map(Taken::page::<H>));
         if pages.iter().all(Option::is_none) {
             return;
         }
         hal.forget_pages(self.lpid, &self.home, &pages);
         for (taken, removed) in taken.iter_mut().zip(removed) {
             let Some(taken) = taken.take() else { continue };
-            *removed = Some(taken.written());
+            *removed = Some(taken.written::<H>());
             taken.entry.give(0);
         }
     }
 
     /// Changes what the entry in a slot allows, on a condition, and no translation by the old one is left: whether it
     /// is there. `rights` are the flags of H_PROTECT.
-    pub fn protect(
+    pub fn protect<H: Tables>(
         &self,
-        hal: &impl Tables,
+        hal: &H,
         slot: u64,
         condition: Condition,
         rights: u64,
@@ -264,7 +276,7 @@ impl HashTable {
         const CHANGES: u64 = second::PP0 | second::KEY_HIGH.mask() | RIGHTS;
         const { assert!(second::KEY_LOW.mask() | second::N | second::PP.mask() == RIGHTS) };
         let bits = (rights & PP0) << 55 | (rights & KEY_HIGH) << 48 | rights & RIGHTS;
-        let taken = self.take(slot, condition, spin_loop)?;
+        let taken = self.take::<H>(slot, condition, spin_loop)?;
         let change = |word: u64| word & !CHANGES | bits;
         taken.kept.set(change(taken.kept.get()));
         self.rewrite(hal, &taken, change);
@@ -272,8 +284,8 @@ impl HashTable {
     }
 
     /// Clears R or C of the entry in a slot, and the next access sets it again: its second doubleword as it was.
-    pub fn clear(&self, hal: &impl Tables, slot: u64, mark: u64) -> Option<u64> {
-        let taken = self.take(slot, Condition::default(), spin_loop)?;
+    pub fn clear<H: Tables>(&self, hal: &H, slot: u64, mark: u64) -> Option<u64> {
+        let taken = self.take::<H>(slot, Condition::default(), spin_loop)?;
         let kept = taken.kept.get() & !MARKS;
         let before = self.rewrite(hal, &taken, |word| word & !mark);
         Some(kept | before & MARKS)
@@ -281,9 +293,9 @@ impl HashTable {
 
     /// Replaces the second doubleword while the entry is not valid and no translation by it is left, and gives the
     /// entry back: what it was.
-    fn rewrite(&self, hal: &impl Tables, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
+    fn rewrite<H: Tables>(&self, hal: &H, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
         taken.entry.give(LOCK);
-        hal.forget_pages(self.lpid, &self.home, &[Some(taken.page())]);
+        hal.forget_pages(self.lpid, &self.home, &[Some(taken.page::<H>())]);
         let before = taken.entry.second();
         taken.entry.set_second(change(before));
         taken.entry.give(taken.first);
@@ -295,13 +307,13 @@ impl HashTable {
     ///
     /// Where both groups are full, one of the hypervisor's own entries there makes room, and another page of them comes
     /// back when it is missed.
-    pub fn add_real_mode(
+    pub fn add_real_mode<H: Tables>(
         &self,
-        hal: &impl Tables,
+        hal: &H,
         address: GuestRealAddress,
         real: RealAddress,
     ) -> bool {
-        let (checked, hashed) = entry::of_real_mode(address, real);
+        let (checked, hashed) = entry::of_real_mode(form::<H>(), address, real);
         let groups = self.slots() / GROUP_ENTRIES as u64 - 1;
         let group = |hashed: u64| (hashed & groups) * GROUP_ENTRIES as u64;
         let places = [(group(hashed), 0), (group(!hashed), first::H)];
@@ -312,8 +324,8 @@ impl HashTable {
             let wanted = checked.first | h;
             slots(start).any(|slot| {
                 let entry = &self.entries[slot as usize];
-                entry.first() & !(OWN | LOCK | entry::GUESTS_OWN) == wanted
-                    && EntryForm::V3.segment_size.get(entry.second()) == 1
+                let first = entry.first() & !(OWN | LOCK | entry::GUESTS_OWN);
+                first == wanted && form::<H>().segment_size_of([first, entry.second()]) == 1
             })
         };
         if places.into_iter().any(is_there) {
@@ -360,13 +372,13 @@ impl HashTable {
 impl Taken<'_> {
     /// What the partition reads.
     #[inline(always)]
-    fn written(&self) -> Written {
+    fn written<H: Tables>(&self) -> Written {
         let now = self.entry.second();
-        [entry::as_written(self.first, now), self.kept.get() & !MARKS | now & MARKS]
+        [entry::as_written(form::<H>(), [self.first, now]), self.kept.get() & !MARKS | now & MARKS]
     }
 
-    fn page(&self) -> VirtualPage {
-        entry::page_of([self.first, self.entry.second()], self.slot)
+    fn page<H: Tables>(&self) -> VirtualPage {
+        entry::page_of(form::<H>(), [self.first, self.entry.second()], self.slot)
     }
 }
 

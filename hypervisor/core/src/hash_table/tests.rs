@@ -18,7 +18,7 @@ use arch::papr::status::{
 };
 use proptest::prelude::*;
 
-use super::entry::page_of;
+use super::entry::{as_written, of_real_mode, page_of};
 use super::{Checked, HashTable, OWN, bytes_log2};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
@@ -218,7 +218,7 @@ fn several_are_taken_out_at_once() {
     assert_eq!(status, H_PARAMETER);
     assert_eq!([0, 2].map(|index| RESULT.get(words[index])), [DONE, WRONG]);
     assert_eq!(words[4], rest[4]);
-    assert_ne!(machine.table.read(entries[2].0), [0; 2]);
+    assert_ne!(machine.table.read::<Fake>(entries[2].0), [0; 2]);
 }
 
 #[test]
@@ -292,7 +292,7 @@ proptest! {
                 Change::Enter { exact, slot, entry: [word, page] } => {
                     let flags = if exact { EXACT } else { 0 };
                     let places = if exact { slot..slot + 1 } else { slot / 8 * 8..slot / 8 * 8 + 8 };
-                    let is_whole = Checked::new(word, page, |address, bytes| machine.given.real(address, bytes)).is_some();
+                    let is_whole = Checked::new(EntryForm::V3, word, page, |address, bytes| machine.given.real(address, bytes)).is_some();
                     let free = places.into_iter().find(|place| !model.contains_key(place));
                     let (status, outputs) = machine.call(Hypercall::Enter, &[flags, slot, word, page]);
                     let expected = match (is_whole, free) {
@@ -315,7 +315,7 @@ proptest! {
                     let expected = model.get(&slot).filter(is_meant).copied();
                     let page = expected.map(|_| {
                         let entry = &machine.table.entries[slot as usize];
-                        page_of([entry.first(), entry.second()], slot)
+                        page_of(EntryForm::V3, [entry.first(), entry.second()], slot)
                     });
                     let (status, outputs) = machine.call(Hypercall::Remove, &[condition, slot, word]);
                     prop_assert_eq!(status, if expected.is_some() { H_SUCCESS } else { H_NOT_FOUND });
@@ -360,7 +360,7 @@ proptest! {
         }
         for slot in 0..machine.table.slots() {
             let expected = model.borrow().get(&slot).copied().unwrap_or_default();
-            prop_assert_eq!(machine.table.read(slot), expected);
+            prop_assert_eq!(machine.table.read::<Fake>(slot), expected);
             let second = machine.table.entries[slot as usize].second() & EntryForm::V3.address;
             let inside = expected == [0; 2] || (MEMORY.start.0..MEMORY.end()).contains(&second);
             prop_assert!(inside, "slot {} shows {:#x}", slot, second);
@@ -391,5 +391,42 @@ proptest! {
         let offset = offset & ((1 << log2) - 1) >> size.actual_log2 << size.actual_log2;
         let page = VirtualPage { address: vsid << log2 | offset, segment_size: u64::from(is_large_segment), size };
         prop_assert_eq!(machine.forgotten(), [page]);
+    }
+}
+
+/// What a partition writes it reads, and what is invalidated for it is the same page, whichever form its processor has.
+#[test]
+fn both_forms_of_an_entry_say_the_same() {
+    let given = Given::none_of(MEMORY);
+    let find = |address: GuestRealAddress, bytes| given.real(address, bytes);
+    for (log2, vsid) in [(28, 0x1234_5678), (40, 0x54_3210)] {
+        for size in [None].into_iter().chain(LARGE_PAGES[..5].iter().map(Some)) {
+            let (base, code) = size.map_or((12, 0), |size| (size.base_log2, size.code << 12));
+            let large = size.map_or(0, |_| first::L);
+            let slot = 8 * (hash(vsid, log2, base, 0x123 << 24) % 2048) + 3;
+            let high = (vsid << log2 | 0x123 << 24) >> first::AVA_OMITS_LOG2;
+            let word = high << first::AVA_SHIFT | large | first::V;
+            let word = EntryForm::V2.segment_size.set(word, u64::from(log2 == 40));
+            let page = 0x100_0000 | code | second::M | 2;
+            let [old, new] = [EntryForm::V2, EntryForm::V3].map(|form| {
+                let checked = Checked::new(form, word, page, find).expect("a page of its own");
+                let entry = [checked.first, checked.second];
+                assert_eq!(as_written(form, entry), word, "{size:?}");
+                assert_eq!(form.segment_size_of(entry), u64::from(log2 == 40), "{size:?}");
+                assert_eq!(entry[1] & form.address & !0xFF_FFFF, MEMORY.start.0 + 0x100_0000);
+                page_of(form, entry, slot)
+            });
+            assert_eq!(old, new, "{size:?}");
+        }
+    }
+    // ISA 2.07 has room for ten more bits of a segment's number.
+    let wide = 1 << 60 | first::V;
+    let is_taken = |form| Checked::new(form, wide, second::M, find).is_some();
+    assert_eq!([EntryForm::V2, EntryForm::V3].map(is_taken), [true, false]);
+    for form in [EntryForm::V2, EntryForm::V3] {
+        let real = RealAddress(MEMORY.start.0 + 0x5000);
+        let (checked, _) = of_real_mode(form, GuestRealAddress(0x5000), real);
+        let entry = [checked.first, checked.second];
+        assert_eq!((form.segment_size_of(entry), entry[1] & form.address), (1, real.0));
     }
 }

@@ -15,7 +15,7 @@ use arch::papr::status::{
 
 use crate::guest_memory::given::Given;
 use crate::hal::Tables;
-use crate::hash_table::{Checked, Condition, HashTable};
+use crate::hash_table::{Checked, Condition, HashTable, form};
 
 /// Arguments, and outputs, from r4 to r11.
 pub const WORDS: usize = 8;
@@ -27,10 +27,10 @@ const SEVERAL: u64 = 4;
 pub type HashAnswer = (i64, [u64; WORDS]);
 
 /// Answers a call of the hashed page table with the arguments r4 to r11.
-pub(crate) fn of_hash_table(
+pub(crate) fn of_hash_table<H: Tables>(
     table: &HashTable,
     given: &Given,
-    hal: &impl Tables,
+    hal: &H,
     call: Hypercall,
     arguments: [u64; WORDS],
 ) -> HashAnswer {
@@ -56,7 +56,7 @@ pub(crate) fn of_hash_table(
     match call {
         Hypercall::Enter => {
             let find = |address: GuestRealAddress, bytes| given.real(address, bytes);
-            let Some(checked) = Checked::new(third, fourth, find) else {
+            let Some(checked) = Checked::new(form::<H>(), third, fourth, find) else {
                 return status(H_PARAMETER);
             };
             let group = slot / GROUP_ENTRIES as u64 * GROUP_ENTRIES as u64;
@@ -74,11 +74,11 @@ pub(crate) fn of_hash_table(
             let mut words = [0; WORDS];
             let first = slot / SEVERAL * SEVERAL;
             for (pair, slot) in words.chunks_exact_mut(2).zip(first..) {
-                pair.copy_from_slice(&table.read(slot));
+                pair.copy_from_slice(&table.read::<H>(slot));
             }
             (H_SUCCESS, words)
         }
-        Hypercall::Read => outputs(table.read(slot)),
+        Hypercall::Read => outputs(table.read::<H>(slot)),
         Hypercall::Protect => {
             let done = table.protect(hal, slot, condition, flags);
             status(done.map_or(H_NOT_FOUND, |()| H_SUCCESS))
@@ -99,7 +99,7 @@ fn outputs<const COUNT: usize>(outputs: [u64; COUNT]) -> HashAnswer {
 }
 
 /// H_BULK_REMOVE: up to four requests, to the first that is wrong or the end of them.
-fn remove_several(table: &HashTable, hal: &impl Tables, mut words: [u64; WORDS]) -> HashAnswer {
+fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]) -> HashAnswer {
     let mut requests = [None; PAIRS];
     let mut result = H_SUCCESS;
     let mut wrong = None;

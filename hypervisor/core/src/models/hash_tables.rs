@@ -10,7 +10,7 @@ use loom::sync::atomic::{Ordering, fence};
 use loom::thread::spawn;
 
 use super::machine::{Machine, set_index};
-use crate::hash_table::{Checked, Condition, HashTable, Written};
+use crate::hash_table::{Checked, Condition, HashTable, Written, form};
 
 /// What both use, for as long as the model's run lasts.
 #[derive(Clone, Copy)]
@@ -27,7 +27,8 @@ fn words(number: u64) -> Written {
 fn entry(number: u64) -> Checked {
     let [first, second] = words(number);
     let find = |address: GuestRealAddress, _| Some(RealAddress(address.0));
-    Checked::new(first, second, find).expect("an entry that a partition may have")
+    Checked::new(form::<Machine>(), first, second, find)
+        .expect("an entry that a partition may have")
 }
 
 const ANY: Condition = Condition::new(None, None);
@@ -72,7 +73,7 @@ fn one_of_two_gets_a_slot() {
         |shared| shared.enter(0, 2),
         |shared, own, other| {
             assert!(own != other);
-            assert_eq!(shared.table.read(0), words(if own { 1 } else { 2 }));
+            assert_eq!(shared.table.read::<Machine>(0), words(if own { 1 } else { 2 }));
         },
     );
 }
@@ -87,7 +88,7 @@ fn what_is_read_is_an_entry_or_none() {
             assert!(shared.enter(0, 2));
             [0; 2]
         },
-        |shared| shared.table.read(0),
+        |shared| shared.table.read::<Machine>(0),
         |_, _, read| assert!([[0; 2], words(1), words(2)].contains(&read), "{read:x?}"),
     );
 }
@@ -105,7 +106,7 @@ fn each_entry_is_taken_out_once_and_nobody_waits_for_ever() {
             for (slot, number) in [(0, 1), (1, 2)] {
                 let found: Vec<_> = [own[slot], other[slot]].into_iter().flatten().collect();
                 assert_eq!(found, [words(number)]);
-                assert_eq!(shared.table.read(slot as u64), [0; 2]);
+                assert_eq!(shared.table.read::<Machine>(slot as u64), [0; 2]);
             }
         },
     );
@@ -147,7 +148,7 @@ fn rights_change_before_the_entry_goes_or_not_at_all() {
             let [first, second] = words(1);
             let rights = if protected.is_some() { READ_ONLY } else { 0 };
             assert_eq!(removed, Some([first, second | rights]));
-            assert_eq!(shared.table.read(0), [0; 2]);
+            assert_eq!(shared.table.read::<Machine>(0), [0; 2]);
         },
     );
 }

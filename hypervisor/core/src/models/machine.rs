@@ -143,6 +143,8 @@ impl Windows for Machine {
 }
 
 impl Tables for Machine {
+    const PROCESSOR: arch::processor::Processor = arch::processor::Processor::Power9;
+
     type Tables = Vec<Page>;
 
     fn new_tables(&self, lpid: u32) -> Result<Vec<Page>, HalError> {
@@ -196,7 +198,7 @@ impl Threads for Machine {
         0
     }
 
-    fn fetch_thread(&self, _: u32) -> Result<(), ThreadError> {
+    fn fetch_thread(&self, _: u32, _: Option<RealAddress>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
     }
 

@@ -142,6 +142,12 @@ pub struct ProcessorNode {
 }
 
 impl ProcessorNode {
+    /// The processor.
+    #[must_use]
+    pub const fn processor(&self) -> Processor {
+        self.processor
+    }
+
     /// Of `processor`, of which firmware has this node.
     #[must_use]
     pub fn new(processor: Processor, node: &FdtNode<'_>) -> Self {

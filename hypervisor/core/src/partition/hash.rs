@@ -11,13 +11,16 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::RegisterPolicy;
 use arch::hash::{LARGE_PAGES, base_code};
+use arch::processor::Processor;
+use arch::registers::lpcr;
 
 use crate::boot::firmware::HardwareThread;
 use crate::boot::flat_tree::FlatTree;
 use crate::hash_table;
 
-/// Its part of LPCR.
-pub(super) const LPCR: u64 = 0;
+/// Its part of LPCR. Processors with partition tables have no VPM0: there it is always on. LPCR\[VRMASD\] is 0, a base
+/// page of 4 KiB ([`hash_table::REAL_MODE_LOG2`]).
+pub(super) const LPCR: u64 = lpcr::VPM0;
 
 /// log2 of the largest page that it can have, where all of its memory is aligned to that.
 pub const LARGEST_LOG2: u32 = 24;
@@ -67,6 +70,7 @@ const MIXES_FROM: u32 = 0x202;
 /// # Errors
 /// [`HashError`].
 pub fn check(
+    processor: Processor,
     pvr: u32,
     threads: &[HardwareThread],
     registers: RegisterPolicy,
@@ -74,7 +78,8 @@ pub fn check(
     let shares = |(index, thread): (usize, &HardwareThread)| {
         threads[..index].iter().any(|other| other.core == thread.core)
     };
-    if pvr & REVISION < MIXES_FROM && threads.iter().enumerate().any(shares) {
+    let is_mixed = processor.facts().has_radix() && pvr & REVISION < MIXES_FROM;
+    if is_mixed && threads.iter().enumerate().any(shares) {
         return Err(HashError::Mixed(pvr));
     }
     match registers {

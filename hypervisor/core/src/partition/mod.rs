@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::Translation;
+use arch::processor::Processor;
 use arch::radix::TableLocation;
 use arch::registers::lpcr;
 
@@ -36,12 +37,13 @@ use crate::vcpu_id::VcpuId;
 /// depth. Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`.
 const LPCR_ALWAYS: u64 = lpcr::DPFD.set(0, 4) | lpcr::LD | lpcr::HEIC | lpcr::HVICE | lpcr::HDICE;
 
-/// LPCR of a partition that starts.
-const fn lpcr_at_start(translation: Translation) -> u64 {
-    match translation {
+/// LPCR of a partition that starts: what the processor has of it.
+const fn lpcr_at_start(processor: Processor, translation: Translation) -> u64 {
+    let lpcr = match translation {
         Translation::Radix => LPCR_ALWAYS | radix::LPCR | radix::LPCR_AT_START,
         Translation::Hash => LPCR_ALWAYS | hash::LPCR,
-    }
+    };
+    lpcr & processor.facts().lpcr
 }
 
 /// A partition.
@@ -135,7 +137,7 @@ impl<H: Memory> Partition<H> {
             name,
             lpid,
             memory: GuestMemory::new(hal, lpid, memory, translation)?,
-            lpcr: lpcr_at_start(translation),
+            lpcr: lpcr_at_start(H::PROCESSOR, translation),
             timebase_offset: 0,
             vcpus: Vec::new(),
             stale_cores: Vec::new(),
@@ -198,7 +200,7 @@ impl<H: Memory> Partition<H> {
 
     /// Forgets what the guest set, but for its memory and its clock: it starts anew. All of its vCPUs are stopped.
     pub fn reset(&mut self, hal: &H) {
-        self.lpcr = lpcr_at_start(self.translation());
+        self.lpcr = lpcr_at_start(H::PROCESSOR, self.translation());
         match self.translation() {
             Translation::Radix => {
                 self.process_table = None;
@@ -268,4 +270,42 @@ pub struct Statistics {
     pub restarts: u64,
     /// How often a vCPU's slice ended while it ran.
     pub preempted: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use arch::bundle::Translation;
+    use arch::processor::Processor;
+    use arch::registers::lpcr;
+
+    use super::{hash, lpcr_at_start, radix};
+    use crate::boot::firmware::HardwareThread;
+    use arch::bundle::RegisterPolicy;
+
+    /// What a processor has not cannot be set in it.
+    #[test]
+    fn a_partition_starts_with_what_its_processor_has_of_lpcr() {
+        let power8 = lpcr_at_start(Processor::Power8, Translation::Hash);
+        assert_eq!(power8, lpcr::VPM0 | lpcr::DPFD.set(0, 4) | lpcr::HDICE);
+        let power9 = lpcr_at_start(Processor::Power9, Translation::Hash);
+        assert_eq!(power9 & (lpcr::HR | lpcr::UPRT | lpcr::VPM0), 0);
+        assert_eq!(power9 & (lpcr::LD | lpcr::HVICE), lpcr::LD | lpcr::HVICE);
+    }
+
+    #[test]
+    fn a_processor_has_the_translations_that_it_has() {
+        assert_eq!(radix::check(Processor::Power9), Ok(()));
+        let refusal = radix::check(Processor::Power8).unwrap_err();
+        let expected = "POWER8 has no radix translation: give the partition translation = \"hash\"";
+        assert_eq!(std::format!("{refusal}"), expected);
+        // Two threads of a core: only POWER9 has parts that cannot translate in both ways.
+        let threads = [8, 9].map(|server| HardwareThread { server, core: 0 });
+        let check = |processor, pvr| hash::check(processor, pvr, &threads, RegisterPolicy::Owned);
+        assert_eq!(check(Processor::Power8, 0x004D_0200), Ok(()));
+        assert_eq!(check(Processor::Power9, 0x004E_1202), Ok(()));
+        assert!(check(Processor::Power9, 0x004E_1201).is_err());
+        let usual = |processor: Processor| processor.facts().usual_translation();
+        assert_eq!(usual(Processor::Power8), Translation::Hash);
+        assert_eq!(usual(Processor::Power9), Translation::Radix);
+    }
 }

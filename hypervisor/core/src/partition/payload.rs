@@ -39,7 +39,7 @@ impl Payload {
             window_bytes: description.dma_window,
             adapters: description.adapters(),
             guest_stop,
-            translation: description.translation,
+            translation: description.translation(processor.processor()),
             processor,
         };
         let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

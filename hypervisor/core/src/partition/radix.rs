@@ -2,11 +2,11 @@
 //!
 //! Source: `docs/facts/kvm-exit.md#lpcr-of-a-partition`, `docs/facts/papr.md#device-tree-of-a-partition`.
 
-use arch::address::GuestRealAddress;
-use arch::registers::lpcr;
+use core::fmt;
 
-/// How the hypervisor calls it.
-pub const NAME: &str = "radix translation";
+use arch::address::GuestRealAddress;
+use arch::processor::Processor;
+use arch::registers::lpcr;
 
 /// Its part of LPCR.
 pub(super) const LPCR: u64 = lpcr::UPRT | lpcr::HR;
@@ -22,6 +22,24 @@ pub(super) const FEATURE: (usize, u8) = (40, 0x80);
 
 /// The top four bits of an address are not part of it on the way through the second stage.
 const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+
+/// The processor has no radix translation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoRadix(Processor);
+
+impl fmt::Display for NoRadix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no radix translation: give the partition translation = \"hash\"", self.0)
+    }
+}
+
+/// Whether partitions may have radix translation.
+///
+/// # Errors
+/// [`NoRadix`].
+pub fn check(processor: Processor) -> Result<(), NoRadix> {
+    if processor.facts().has_radix() { Ok(()) } else { Err(NoRadix(processor)) }
+}
 
 /// What ASDR has of an access that the second stage did not translate: its guest real address, to 4 KiB.
 #[must_use]

@@ -8,8 +8,9 @@ use hypervisor_core::map_cache::domain::{Domain, OfVcpu, Pool, SLOTS_OF_VCPU};
 use hypervisor_core::map_cache::{FRAME_LOG2, Frame, MapError};
 use hypervisor_core::sync::Lock;
 
+use super::layout::DOMAINS_BASE;
 use super::map;
-use super::memory::{DOMAINS_BASE, HeapTables};
+use super::memory::HeapTables;
 use super::windows::{RIGHTS_DATA, leaf};
 use crate::host_state::per_cpu::THREADS_MAX;
 use crate::invalidation::invalidate_host_in_core;

@@ -9,15 +9,17 @@ use hypervisor_core::memory::Range;
 use hypervisor_core::sync::Lock;
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::memory::{
-    DEVICE_TREE_BASE, DIRECT_BASE, HeapTables, IMAGE_BASE, ImageTables, PINNED_BASE, address_of,
-    real_of,
-};
+use super::image_tables::ImageTables;
+use super::layout::{DEVICE_TREE_BASE, DIRECT_BASE, PINNED_BASE};
+use super::memory::{HeapTables, IMAGE_BASE, address_of, real_of};
 use super::windows::{RIGHTS_DATA, Reserved, leaf, pin};
 use crate::invalidation::{Scope, invalidate};
 use crate::radix::{LastTable, MapError, PAGE_1G, PAGE_2M, PAGE_4K, PAGE_64K, Tree};
 use crate::registers::ptesync;
 use crate::single::Single;
+
+/// How the hypervisor's own addresses are translated.
+pub(crate) const NAME: &str = "radix translation";
 
 const RIGHTS_TEXT: u64 = rights::PRIVILEGED | rights::READ | rights::EXECUTE;
 const RIGHTS_CONSTANT: u64 = rights::PRIVILEGED | rights::READ;
@@ -66,8 +68,8 @@ fn with_tree<T>(work: impl FnOnce(&mut Tree) -> T) -> T {
     work(TREE.lock().as_mut().expect("the tree was built at boot"))
 }
 
-/// Builds the hypervisor's tree over its image and announces it in the tables; answers PTCR.
-pub(crate) fn build() -> Result<u64, MapError> {
+/// Builds the hypervisor's tree over its image and announces it in the tables.
+pub(crate) fn build() -> Result<(), MapError> {
     let mut tree = Tree::new(&mut ImageTables)?;
     let mut address = (&raw const image_start) as u64 + (1 << PAGE_4K);
     let rodata = (&raw const image_rodata_start) as u64;
@@ -90,7 +92,7 @@ pub(crate) fn build() -> Result<u64, MapError> {
     // SAFETY: the tree maps the image where it runs, and stays: nothing takes tables out of it.
     unsafe { set_partition(0, PATE0_HR | tree.root_doubleword(), process.to_doubleword()) };
     *TREE.lock() = Some(tree);
-    Ok(ptcr())
+    Ok(())
 }
 
 /// Where the partition table is.

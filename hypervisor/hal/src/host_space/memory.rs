@@ -1,4 +1,4 @@
-//! The hypervisor's own memory: the tables in its image, and the heap behind the global allocator.
+//! The hypervisor's own memory: its image, and the heap behind the global allocator.
 //!
 //! Own memory has two places: the image at real address 0, and the heap, one piece of free real memory. In both, real
 //! address and offset from 0xC000_0000_0000_0000 are the same, so that their addresses hold with relocation off too.
@@ -14,26 +14,12 @@ use hypervisor_core::sync::{Lock, TableEntry};
 use linked_list_allocator::Heap;
 
 use crate::radix::{Slot, Table, TableMemory};
-use crate::single::Single;
 
 /// Quadrant 3: the hypervisor's addresses. The image begins here, and the heap is as far behind it as its real address
 /// says.
 pub(crate) const IMAGE_BASE: u64 = 0xC000_0000_0000_0000;
-/// Where all else is mapped: behind every real address of memory, in the space of 52 bits that a tree has.
-const OTHERS_BASE: u64 = IMAGE_BASE + (1 << OTHERS_LOG2);
-const OTHERS_LOG2: u32 = 51;
-/// Where firmware's device tree is mapped.
-pub(crate) const DEVICE_TREE_BASE: u64 = OTHERS_BASE + 0x2000_0000;
-/// Where all memory is mapped, if a policy says so.
-pub(crate) const DIRECT_BASE: u64 = OTHERS_BASE + 0x100_0000_0000;
-/// Quadrant 0, where the PID says whose it is: each hardware thread has 2 MiB for its windows from here on.
-pub(crate) const REGIONS_BASE: u64 = 0x2000_0000;
-/// Where a lazy policy has the windows of hardware threads, 2 MiB for each.
-pub(crate) const LAZY_BASE: u64 = OTHERS_BASE + 0x8000_0000;
-/// Where Xen's policy has the windows of partitions, 64 MiB for each.
-pub(crate) const DOMAINS_BASE: u64 = OTHERS_BASE + 0x200_0000_0000;
-/// Where windows that stay open are mapped: 64 KiB for each vCPU of the machine.
-pub(crate) const PINNED_BASE: u64 = OTHERS_BASE + 0x4000_0000;
+/// Memory ends before this, as a power of two: behind it other things may be mapped.
+pub(crate) const OTHERS_LOG2: u32 = 51;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
 pub(crate) const HEAP_BYTES: u64 = 0x400_0000;
 
@@ -84,20 +70,6 @@ pub(crate) fn address_of(real: RealAddress) -> u64 {
     IMAGE_BASE + real.0
 }
 
-/// Tables of the hypervisor's own tree, from a pool in the image: they exist before the heap does.
-pub(crate) struct ImageTables;
-
-const POOL_BYTES: usize = 0x2_0000;
-
-#[repr(C, align(0x10000))]
-struct Pool {
-    bytes: [u8; POOL_BYTES],
-}
-
-#[unsafe(link_section = ".bss.tables")]
-static POOL: Single<Pool> = Single::new(Pool { bytes: [0; POOL_BYTES] });
-static POOL_USED: Single<usize> = Single::new(0);
-
 /// Bytes of a cache block, what `dcbz` clears.
 pub(crate) const BLOCK: usize = 128;
 
@@ -134,42 +106,18 @@ pub(crate) fn hash_table(bytes_log2: u32) -> Option<(RealAddress, &'static [Tabl
     Some((real_of(table as u64), entries))
 }
 
-fn read_entry(slot: &Slot) -> u64 {
+/// What an entry of a table that this module's callers allocated holds.
+pub(super) fn read_entry(slot: &Slot) -> u64 {
     let entry = address_of(slot.address()) as *const u64;
     // SAFETY: only trees make slots, of tables that they own: aligned doublewords that this module allocated.
     u64::from_be(unsafe { ptr::read_volatile(entry) })
 }
 
-fn write_entry(slot: &Slot, value: u64) {
+/// Writes one.
+pub(super) fn write_entry(slot: &Slot, value: u64) {
     let entry = address_of(slot.address()) as *mut u64;
     // SAFETY: as for `read_entry`; the processor's table walk sees one whole store.
     unsafe { ptr::write_volatile(entry, value.to_be()) };
-}
-
-impl TableMemory for ImageTables {
-    fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
-        let bytes = 8usize << entries_log2;
-        // SAFETY: no other reference to the counter exists during this call: the boot thread makes the tree, and
-        // who changes it later holds its lock.
-        let used = unsafe { &mut *POOL_USED.get() };
-        let start = used.next_multiple_of(bytes);
-        let end = start.checked_add(bytes).filter(|end| *end <= POOL_BYTES)?;
-        *used = end;
-        let base = real_of(POOL.get() as u64 + start as u64);
-        // SAFETY: a piece of the pool, whose alignment is that of the largest table, and which nobody has had.
-        Some(unsafe { Table::new(base, entries_log2) })
-    }
-
-    /// The pool only grows: the hypervisor's own tree gives no table up.
-    fn release(&mut self, _: Table) {}
-
-    fn read(&self, slot: &Slot) -> u64 {
-        read_entry(slot)
-    }
-
-    fn write(&mut self, slot: &Slot, value: u64) {
-        write_entry(slot, value);
-    }
 }
 
 impl TableMemory for HeapTables {

@@ -23,7 +23,8 @@ use hypervisor_core::map_cache::{
 };
 use hypervisor_core::memory::Range;
 
-use super::memory::{DIRECT_BASE, HeapTables, LAZY_BASE, REGIONS_BASE};
+use super::layout::{DIRECT_BASE, LAZY_BASE, REGIONS_BASE};
+use super::memory::HeapTables;
 use super::windows::{RIGHTS_DATA, Reserved, frame_of, leaf};
 use super::{domain, map};
 use crate::host_state::per_cpu::{THREADS_MAX, per_cpu, per_cpu_of};

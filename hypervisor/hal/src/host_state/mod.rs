@@ -2,23 +2,49 @@
 //! what each thread has for itself.
 
 pub(crate) mod per_cpu;
+#[cfg(feature = "power8")]
+mod power8;
+#[cfg(not(feature = "power8"))]
 mod power9;
 
-pub(crate) use power9::{HOST_LPCR, check_version, set_up_thread, translation_on};
+#[cfg(feature = "power8")]
+use power8 as own;
+#[cfg(not(feature = "power8"))]
+use power9 as own;
+
+pub(crate) use own::{HOST_LPCR, begin, random, set_up_thread};
 
 use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::SprRow;
+use hypervisor_core::facilities;
+
+use crate::registers::spr;
 
 /// The processor that the hypervisor runs on.
-pub(crate) const PROCESSOR: Processor = Processor::Power9;
+pub(crate) const PROCESSOR: Processor =
+    if cfg!(feature = "power8") { Processor::Power8 } else { Processor::Power9 };
 
-/// Whether it has the special-purpose register of this number.
-pub(crate) const fn has(number: u16) -> bool {
-    SprRow::is_on(number, PROCESSOR)
+const _: () = {
+    let facts = PROCESSOR.facts();
+    assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
+    assert!(facilities::ON_DEMAND & !facts.hfscr == 0);
+};
+
+/// Stops on another processor.
+pub(crate) fn check_version(pvr: u32) {
+    assert!(
+        PROCESSOR.facts().is_version(pvr),
+        "this hypervisor runs on {PROCESSOR} only; the processor version register is {pvr:#010x}"
+    );
 }
 
-/// MSR of the hypervisor once translation is on. It has no floating point of its own: FP is on so that a vCPU's
+/// Whether it has the special-purpose register of this number, and something behind it.
+pub(crate) const fn has(number: u16) -> bool {
+    SprRow::is_on(number, PROCESSOR) && (number != spr::WORT || PROCESSOR.facts().has_wort)
+}
+
+/// MSR of the hypervisor once it runs as it will. It has no floating point of its own: FP is on so that a vCPU's
 /// can be moved without another write of MSR, where the hypervisor has written it anyway.
 pub(crate) const HOST_MSR: u64 =
-    msr::SF | msr::HV | msr::FP | msr::ME | msr::IR | msr::DR | msr::RI | msr::LE;
+    msr::SF | msr::HV | msr::FP | msr::ME | own::RELOCATION | msr::RI | msr::LE;

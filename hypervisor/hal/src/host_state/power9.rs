@@ -5,7 +5,7 @@ use core::arch::asm;
 use arch::registers::{lpcr, msr};
 use hypervisor_core::facilities;
 
-use super::{HOST_MSR, PROCESSOR};
+use super::HOST_MSR;
 use crate::registers::{isync, spr, write};
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
@@ -13,20 +13,11 @@ use crate::registers::{isync, spr, write};
 pub(crate) const HOST_LPCR: u64 =
     lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3) | lpcr::UPRT | lpcr::HR | lpcr::HEIC | lpcr::HVICE;
 
-const _: () = {
-    let facts = PROCESSOR.facts();
-    assert!(facts.support.hypervisor);
-    assert!(HOST_LPCR & !facts.lpcr == 0 && HOST_MSR & !facts.msr == 0);
-    assert!(facilities::ON_DEMAND & !facts.hfscr == 0);
-};
+/// Relocation is on: the hypervisor's addresses are translated by its radix tree.
+pub(super) const RELOCATION: u64 = msr::IR | msr::DR;
 
-/// Stops on another processor.
-pub(crate) fn check_version(pvr: u32) {
-    assert!(
-        PROCESSOR.facts().is_version(pvr),
-        "this hypervisor runs on POWER9 only; the processor version register is {pvr:#010x}"
-    );
-}
+/// Times that `darn` is asked before it is believed to have no number.
+const RANDOM_TRIES: u32 = 10;
 
 /// Sets the registers of this thread up that stay as they are.
 ///
@@ -49,9 +40,11 @@ pub(crate) unsafe fn set_up_thread(ptcr: u64) {
     isync();
 }
 
+/// Sets MSR of the hypervisor: translation is on.
+///
 /// # Safety
 /// Behind [`set_up_thread`].
-pub(crate) unsafe fn translation_on() {
+pub(crate) unsafe fn begin() {
     // SAFETY: SLB and ERAT hold nothing that is needed; then the same code goes on, translated.
     unsafe {
         asm!(
@@ -64,4 +57,14 @@ pub(crate) unsafe fn translation_on() {
         );
     }
     debug_assert!(HOST_MSR & msr::EE == 0);
+}
+
+/// A random number of the processor's own, if it has one now.
+pub(crate) fn random() -> Option<u64> {
+    (0..RANDOM_TRIES).find_map(|_| {
+        let number: u64;
+        // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
+        unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
+        (number != u64::MAX).then_some(number)
+    })
 }

@@ -1,4 +1,4 @@
-//! From `boot.S` to the image's main: translation on, a heap, the device tree.
+//! From `boot.S` to the image's main: the hypervisor's translation, a heap, the device tree.
 
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
@@ -8,14 +8,14 @@ use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
-use super::{Boot, opal, threads};
+use super::{Boot, caller, opal, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{HEAP_BYTES, start_heap};
 use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
-use crate::host_state::{check_version, set_up_thread, translation_on};
+use crate::host_state::{begin, check_version, set_up_thread};
 use crate::invalidation::{Scope, invalidate, set_overtakes_stores};
 use crate::radix::PAGE_2M;
 use crate::registers::{read, spr};
@@ -31,14 +31,18 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     let pvr = read::<{ spr::PVR }>() as u32;
     check_version(pvr);
     set_overtakes_stores(PROCESSOR.facts().overtakes_stores(pvr));
-    let answer = opal::reinit_cpus(reinit::HILE_LITTLE | reinit::MMU_RADIX);
-    assert!(answer == status::SUCCESS, "OPAL_REINIT_CPUS refused little-endian radix: {answer}");
-    let ptcr = map::build().expect("the pool has room for the image's tables");
+    let translation = if PROCESSOR.facts().has_radix() { reinit::MMU_RADIX } else { 0 };
+    let answer = opal::reinit_cpus(reinit::HILE_LITTLE | translation);
+    assert!(
+        answer == status::SUCCESS,
+        "OPAL_REINIT_CPUS refused little-endian interrupts, or radix: {answer}"
+    );
+    map::build().expect("the pool has room for the image's tables");
     // SAFETY: the tables are complete; the image is mapped where it runs.
     unsafe {
-        set_up_thread(ptcr);
+        set_up_thread(map::ptcr());
         invalidate(Scope::All);
-        translation_on();
+        begin();
     }
 
     // From here on the device tree is mapped, for good.
@@ -50,6 +54,8 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     };
     check_opal(&firmware);
     threads::set_idle(firmware.idle_psscr());
+    caller::set_presentation(0, firmware.presentation(threads::boot_thread()));
+    caller::allow(0);
     let image = map::image();
     let heap =
         find_free(firmware.memory(), || firmware.reserved().chain([image]), HEAP_BYTES, PAGE_2M)
@@ -60,7 +66,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     MapRegion::populate(0).expect("the heap has room for the tables of a thread");
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
     let reserved = Reserved::new([image, heap, tree]);
-    let boot = Boot { firmware, processor: PROCESSOR, pvr, own: [image, heap] };
+    let boot = Boot { firmware, translation: map::NAME, pvr, own: [image, heap] };
     hal_hypervisor_main(Machine::new(reserved), boot)
 }
 

@@ -14,6 +14,7 @@ use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::partition::{hash, radix};
 
 use super::machine::Machine;
+use super::threads;
 use crate::host_state::per_cpu::per_cpu;
 use crate::registers::{read, spr, write};
 
@@ -261,7 +262,7 @@ fn cause(
             let facility = Facility::from_cause(cause);
             Exit::FacilityUnavailable { interrupted: interrupted(), facility }
         }
-        other => Exit::Other(other),
+        other => Exit::Other(threads::meaning(other)),
     }
 }
 

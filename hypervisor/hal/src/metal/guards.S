@@ -23,7 +23,7 @@
 
 .macro guard_stores
     site {NO_STORE_BARRIER}, .Lbarrier\@
-    .long {STORE_BARRIER}
+    store_barrier
 .Lbarrier\@:
 .endm
 

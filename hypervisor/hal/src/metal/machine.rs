@@ -8,6 +8,7 @@ use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
 use arch::hash::{self, VirtualPage};
 use arch::marker::{Mark, Region};
+use arch::processor::Processor;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
@@ -30,8 +31,9 @@ use crate::host_space::map;
 use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
-use crate::host_state::PROCESSOR;
+use crate::host_state::HOST_MSR;
 use crate::host_state::per_cpu::{Doors, own_index, per_cpu};
+use crate::host_state::{PROCESSOR, random};
 use crate::invalidation::{self, Scope, invalidate};
 use crate::radix::{TableMemory, Tree};
 use crate::registers::{ptesync, read, spr, write};
@@ -41,7 +43,7 @@ unsafe extern "C" {
     fn hal_enter_hash_guest(registers: *mut Registers);
 }
 
-/// The bare POWER9. There is one value of it, made at boot: who holds it may use the machine.
+/// The bare machine. There is one value of it, made at boot: who holds it may use the machine.
 #[derive(Debug)]
 pub struct Machine(Reserved);
 
@@ -60,9 +62,6 @@ impl Machine {
 /// A partition's second stage.
 #[derive(Debug)]
 pub struct SecondStage(Tree);
-
-/// Times that `darn` is asked before it is believed to have no number.
-const RANDOM_TRIES: u32 = 10;
 
 impl Windows for Machine {
     type Maps<'a> = Maps<'a>;
@@ -94,10 +93,12 @@ impl Windows for Machine {
 }
 
 impl Tables for Machine {
+    const PROCESSOR: Processor = PROCESSOR;
+
     type Tables = SecondStage;
 
     fn new_tables(&self, lpid: u32) -> Result<SecondStage, HalError> {
-        if lpid == 0 || lpid >= map::lpids() {
+        if lpid == 0 || lpid >= map::lpids() || !PROCESSOR.facts().has_radix() {
             return Err(HalError::OutOfTables);
         }
         region::add_partition()?;
@@ -184,8 +185,12 @@ impl Threads for Machine {
         threads::boot_thread()
     }
 
-    fn fetch_thread(&self, server: u32) -> Result<(), ThreadError> {
-        threads::fetch(server)
+    fn fetch_thread(
+        &self,
+        server: u32,
+        presentation: Option<RealAddress>,
+    ) -> Result<(), ThreadError> {
+        threads::fetch(server, presentation)
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
@@ -227,12 +232,7 @@ impl Platform for Machine {
     }
 
     fn random(&self) -> Option<u64> {
-        (0..RANDOM_TRIES).find_map(|_| {
-            let number: u64;
-            // SAFETY: `darn` with L=1, a conditioned number; all ones say that there is none.
-            unsafe { asm!("darn {}, 1", out(reg) number, options(nomem, nostack)) };
-            (number != u64::MAX).then_some(number)
-        })
+        random()
     }
 
     fn date_time(&self) -> Option<DateTime> {
@@ -363,8 +363,12 @@ unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u
     }
 }
 
-/// Whether LPIDR names the partition whose call is answered: it does with relocation off alone (`hash.S`).
+/// Whether LPIDR names the partition whose call is answered: where the hypervisor is translated, it does with
+/// relocation off alone (`hash.S`).
 fn is_in_partition() -> bool {
+    if HOST_MSR & msr::DR == 0 {
+        return read::<{ spr::LPIDR }>() != 0;
+    }
     let value: u64;
     // SAFETY: reads the register.
     unsafe { asm!("mfmsr {}", out(reg) value, options(nomem, nostack)) };

@@ -4,6 +4,7 @@
 //! share is behind locks; what only one of them uses at a time is a `Single`.
 
 mod boot;
+mod caller;
 mod debugger;
 mod eager;
 mod exits;
@@ -42,6 +43,18 @@ pub type Boot = hypervisor_core::run::Boot<'static>;
 #[unsafe(export_name = "hal_vcpus")]
 #[used]
 static VCPUS: debugger::Vcpus = debugger::TABLE;
+
+// The macros of the others' that are the processor's.
+#[cfg(feature = "power8")]
+core::arch::global_asm!(
+    include_str!("power8.S"),
+    SPECULATION_BARRIER = const Word::SPECULATION_BARRIER.0,
+);
+#[cfg(not(feature = "power8"))]
+core::arch::global_asm!(
+    include_str!("power9.S"),
+    STORE_BARRIER = const Word::STORE_BARRIER.0,
+);
 
 core::arch::global_asm!(
     include_str!("boot.S"),
@@ -118,7 +131,6 @@ core::arch::global_asm!(
     CFAR = const spr::CFAR,
     RECORD_CFAR = const offset_of!(Registers, cfar),
     H_PRIVILEGE = const H_PRIVILEGE,
-    STORE_BARRIER = const Word::STORE_BARRIER.0,
     TARGET_FLUSH = const Word::TARGET_FLUSH.0,
     TRIG2 = const spr::TRIG2,
     AT_EXIT = const Condition::AtExit as u64,

@@ -139,11 +139,26 @@ fn change_segments(from: &Registers, lpcr: u64) {
     segments::write(from.segments.as_deref().unwrap_or(&none), lpcr);
 }
 
+/// Whether the decrementer of a partition has 32 bits, and is read without its sign.
+const IS_SHORT: bool = PROCESSOR.facts().decrementer_bits == 32;
+
+/// The ticks that the decrementer has left, as it is read.
+const fn signed(left: u64) -> u64 {
+    if IS_SHORT { left as i32 as u64 } else { left }
+}
+
+/// The ticks that are left, as the decrementer can have them.
+fn fitting(left: u64) -> u64 {
+    const SHORT: [i64; 2] = [i32::MIN as i64, i32::MAX as i64];
+    let [least, most] = SHORT;
+    if IS_SHORT { (left as i64).clamp(least, most) as u64 } else { left }
+}
+
 /// When the decrementer expires, in a time base that is so much later than the machine's; and that one's time.
 fn read_decrementer(timebase_offset: u64) -> (u64, u64) {
     // In this order, so that what passes between the two is the guest's loss, and its decrementer never goes up.
     let now = read::<{ spr::TB }>();
-    let left = read::<{ spr::DEC }>();
+    let left = signed(read::<{ spr::DEC }>());
     (left.wrapping_add(now).wrapping_add(timebase_offset), now)
 }
 
@@ -193,7 +208,10 @@ pub(super) unsafe fn set_control(lpcr: u64) {
 #[inline(always)]
 pub(super) unsafe fn set_guest_control(lpcr: u64, lpid: u32) -> bool {
     // SAFETY: the caller's promise; `per_cpu` is this thread's.
-    unsafe { (*per_cpu()).lpcr != lpcr && set_other_control(lpcr, lpid) }
+    unsafe {
+        (!PROCESSOR.facts().has_radix() || (*per_cpu()).lpcr != lpcr)
+            && set_other_control(lpcr, lpid)
+    }
 }
 
 /// # Safety
@@ -208,7 +226,7 @@ unsafe fn set_other_control(lpcr: u64, lpid: u32) -> bool {
             set_control(lpcr);
             return false;
         }
-        let own = lpcr | lpcr::HR | lpcr::UPRT;
+        let own = lpcr | (lpcr::HR | lpcr::UPRT) & const { PROCESSOR.facts().lpcr };
         set_control(own);
         (*cpu).own_lpcr = own;
         (*cpu).guest_lpcr = lpcr;
@@ -229,7 +247,7 @@ pub(super) unsafe fn enter(timebase_offset: u64, until: u64, now: u64) {
     unsafe {
         let saved = saved();
         if let Decrementer::Loaded { expires, virtual_time } = saved.decrementer {
-            write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(timebase_offset)));
+            write::<{ spr::DEC }>(fitting(expires.wrapping_sub(now.wrapping_add(timebase_offset))));
             // It is `now` no more, so VTB is never ahead of what is computed from the time base later.
             write::<{ spr::VTB }>(virtual_time);
             saved.behind = now.wrapping_sub(virtual_time);

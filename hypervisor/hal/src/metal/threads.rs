@@ -8,18 +8,20 @@ use alloc::alloc::{Layout, alloc};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use arch::address::RealAddress;
+use arch::interrupt::Vector;
 use arch::opal::status;
 use arch::registers::lpcr;
 use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
 
-use super::{opal, residents};
+use super::{caller, opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
 use crate::host_space::region::{self, MapRegion};
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu, per_cpu_of};
-use crate::host_state::{HOST_LPCR, set_up_thread, translation_on};
+use crate::host_state::{HOST_LPCR, begin, set_up_thread};
 use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
@@ -28,8 +30,6 @@ const STACK_BYTES: usize = 0x1_0000;
 const ARRIVAL_TICKS: u64 = 512_000_000;
 /// The largest positive value of a decrementer of 32 bits: LPCR\[LD\] is 0 in [`HOST_LPCR`].
 const DECREMENTER_MAX: u64 = 0x7FFF_FFFF;
-/// `msgsnd` and `msgclr` to hypervisor state, RB field 32:36.
-const HYPERVISOR_DOORBELL: u64 = 5 << 27;
 
 struct Thread {
     server: AtomicU32,
@@ -70,11 +70,14 @@ pub(super) fn boot_thread() -> u32 {
     server
 }
 
-/// Fetches a thread out of firmware.
-pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
+/// Fetches a thread out of firmware; `presentation` says where it reaches the interrupt controller.
+pub(super) fn fetch(server: u32, presentation: Option<RealAddress>) -> Result<(), ThreadError> {
     let index = SECONDARIES.expected().ok_or(ThreadError::Silent)?;
     if index == THREADS_MAX {
         return Err(ThreadError::TooMany);
+    }
+    if !caller::set_presentation(index, presentation) {
+        return Err(ThreadError::Unreachable);
     }
     let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;
     // SAFETY: the layout is not empty.
@@ -113,10 +116,10 @@ pub(super) fn fetch(server: u32) -> Result<(), ThreadError> {
 /// Called by `boot.S` in real mode at 0xC000..., on the stack that arriving threads share.
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_start() -> ! {
-    // SAFETY: the boot thread's PTCR; its tables map the image and the heap.
+    // SAFETY: the boot thread's tables map the image and the heap.
     unsafe {
         set_up_thread(map::ptcr());
-        translation_on();
+        begin();
         hal_on_stack((*per_cpu()).stack)
     }
 }
@@ -152,6 +155,7 @@ fn move_on(ticks: u64) {
 extern "C" fn hal_thread_main() -> ! {
     let index = own_index();
     catch_up();
+    caller::allow(index);
     if !SECONDARIES.come(index) {
         sleep();
     }
@@ -191,13 +195,10 @@ pub(super) fn run(work: &(dyn Fn(usize) + Sync)) {
 
 /// Rings the doorbells of a thread, after all that was stored before.
 pub(super) fn ring(index: usize) {
-    const MSGSND: u32 = 31 << 26 | 4 << 11 | 206 << 1; // msgsnd r4
     let thread = &THREADS[index];
     thread.doorbell.ring();
-    let message = HYPERVISOR_DOORBELL | u64::from(thread.server.load(Ordering::Relaxed));
-    // SAFETY: a message to a thread that the hypervisor runs on. The fence of the other doorbell is a `sync`, so
-    // what was stored before is there for whoever gets the message.
-    unsafe { asm!(".long {}", const MSGSND, in("r4") message, options(nostack)) };
+    // The fence of the other doorbell is a `sync`, so what was stored before is there for whoever is called.
+    caller::call(index, thread.server.load(Ordering::Relaxed));
 }
 
 /// Whether this thread's doorbell was rung, as far as that is seen.
@@ -205,20 +206,19 @@ pub(super) fn is_rung() -> bool {
     THREADS[own_index()].doorbell.is_rung()
 }
 
+/// What an interrupt means that made a guest leave.
+#[inline(always)]
+pub(super) fn meaning(vector: Vector) -> Vector {
+    caller::meaning(vector, own_index(), is_rung)
+}
+
 /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
 pub(super) fn clear_doorbell() {
-    const MSGCLR: u32 = 31 << 26 | 4 << 11 | 238 << 1; // msgclr r4
-    const MSGSYNC: u32 = 31 << 26 | 886 << 1;
-    // SAFETY: a message that nobody else gets, and a barrier.
-    unsafe {
-        asm!(
-            ".long {clear}", ".long {synchronize}",
-            clear = const MSGCLR, synchronize = const MSGSYNC,
-            in("r4") HYPERVISOR_DOORBELL, options(nostack)
-        );
-    }
-    // Its fence, a `sync`, comes behind both.
-    THREADS[own_index()].doorbell.clear();
+    let index = own_index();
+    let doorbell = &THREADS[index].doorbell;
+    caller::forget(index, doorbell.is_rung());
+    // Its fence, a `sync`, comes behind.
+    doorbell.clear();
 }
 
 /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.

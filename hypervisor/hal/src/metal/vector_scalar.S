@@ -3,7 +3,7 @@
 #
 # The hypervisor has no vectors: MSR[FP], MSR[VEC] and MSR[VSX] are set here and in floating.S alone, and stay until the next guest
 # is entered. VSR0-31 are saved whole, doubleword 0 of which is a floating-point register: who has vectors does not need floating.S, which
-# would lose doubleword 1.
+# would lose doubleword 1. The moves are the processor's: power9.S, power8.S.
 
     .set MSR_VEC_VSX, 0x0280            # in the high half of a word
     .set MSR_FP, 0x2000
@@ -20,21 +20,21 @@
 .endm
 
 .macro save_all
-    each_vector stxv
+    each_vector store_vector
     mfvscr 0
-    stxv 32, {VSCR}(%r3)
+    store_vector 32, {VSCR}
 .endm
 
 .macro load_all
-    lxv 32, {VSCR}(%r3)
+    load_vector 32, {VSCR}
     mtvscr 0
-    each_vector lxv
+    each_vector load_vector
 .endm
 
-.macro each_vector instruction
+.macro each_vector move
     .set index, 0
     .rept 64
-    \instruction index, {VSR} + 16*index(%r3)
+    \move index, {VSR} + 16*index
     .set index, index + 1
     .endr
 .endm
@@ -46,8 +46,8 @@ hal_save_vectors:                       # the vCPU may go on here: nothing is lo
     save_all
     mffs %f0
     stfd %f0, {FPSCR}(%r3)
-    lxv 0, {VSR}(%r3)
-    lxv 32, {VSR} + 16*32(%r3)
+    load_vector 0, {VSR}
+    load_vector 32, {VSR} + 16*32
     blr
     .size hal_save_vectors, . - hal_save_vectors
 

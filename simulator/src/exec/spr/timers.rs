@@ -6,7 +6,7 @@ use arch::registers::spr::{Spr, SprRow};
 use super::family::Family;
 use super::kept::{counted, store};
 use crate::interrupt::decrementers::{
-    dec_bits, decrementer, hypervisor_decrementer, set_hypervisor_decrementer,
+    dec_bits, decrementer, hypervisor_decrementer, set_hypervisor_decrementer, zero_at,
 };
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
@@ -64,7 +64,10 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
             shared.call_attention();
         }
         Spr::Hdec => set_hypervisor_decrementer(thread, shared, value),
-        Spr::Dec => thread.set_spr(Spr::Dec, value.wrapping_add(timebase)),
+        Spr::Dec => {
+            let bits = dec_bits(thread, shared);
+            thread.set_spr(Spr::Dec, zero_at(thread, shared, value, bits));
+        }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         spr => {
             store(thread, shared, spr, value.wrapping_sub(timebase));

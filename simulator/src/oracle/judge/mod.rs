@@ -162,8 +162,10 @@ impl Judge {
             }
             Rule::Time => apart as i64 >= -(SKEW_TICKS as i64),
             Rule::Expires => {
+                // It may have counted past its most negative value meanwhile.
                 let is_large = entry.lpcr & lpcr::LD != 0;
-                let apart = if is_large { apart as i64 } else { i64::from(apart as i32) };
+                let bits = if is_large { self.processor.facts().decrementer_bits } else { 32 };
+                let apart = (apart << (64 - bits)) as i64 >> (64 - bits);
                 apart.unsigned_abs() <= SKEW_TICKS
             }
             Rule::Machine | Rule::Undefined => true,

@@ -18,6 +18,7 @@ use arch::bundle::{
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
+use arch::processor::Processor;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
@@ -53,8 +54,8 @@ pub struct Description {
     pub memory_bytes: u64,
     /// Number of vCPUs.
     pub vcpus: u32,
-    /// How its addresses are translated.
-    pub translation: Translation,
+    /// How its addresses are translated, if that is said.
+    pub translation: Option<Translation>,
     /// Each vCPU's share of the processors, relative to others'.
     pub weight: Option<u32>,
     /// Microseconds that it may run in all.
@@ -82,6 +83,12 @@ pub struct Description {
 }
 
 impl Description {
+    /// How its addresses are translated on this processor.
+    #[must_use]
+    pub fn translation(&self, processor: Processor) -> Translation {
+        self.translation.unwrap_or(processor.facts().usual_translation())
+    }
+
     /// Its virtual SCSI adapters: up to the last one that has a disk.
     #[must_use]
     pub fn adapters(&self) -> usize {
@@ -423,10 +430,11 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         }
     };
     let translation = match node.property(TRANSLATION) {
-        None => Translation::default(),
+        None => None,
         Some(property) => {
             let named = property.value_as::<&str>().ok();
-            named.and_then(Translation::from_name).ok_or(PartitionError::Property(TRANSLATION))?
+            let named = named.and_then(Translation::from_name);
+            Some(named.ok_or(PartitionError::Property(TRANSLATION))?)
         }
     };
     let weight = optional(WEIGHT)?;

@@ -181,9 +181,9 @@ fn one_partition_has_a_core_if_the_bundle_says_one() {
 fn a_partition_is_translated_in_a_way_that_there_is() {
     let with = |name: &str| parse(&manifest(|node| add(node, TRANSLATION, name)), FILE);
     let translation = |bundle: Bundle| bundle.partitions[0].translation;
-    assert_eq!(parse(&manifest(|_| {}), FILE).map(translation), Ok(Translation::Radix));
+    assert_eq!(parse(&manifest(|_| {}), FILE).map(translation), Ok(None));
     for kind in Translation::ALL {
-        assert_eq!(with(kind.name()).map(translation), Ok(kind));
+        assert_eq!(with(kind.name()).map(translation), Ok(Some(kind)));
     }
     let wrong = PartitionError::Property(TRANSLATION);
     assert_eq!(refused(|node| add(node, TRANSLATION, "hashed")), wrong);

@@ -27,7 +27,7 @@ use crate::boot::bundle::{HEADER_BYTES, manifest_bytes};
 use crate::facilities::{self, Demanded};
 use crate::guest_memory::AccessError;
 use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
-use crate::hash_table::Checked;
+use crate::hash_table::{Checked, form};
 use crate::life::activity::{Next, Sleep};
 use crate::memory::Range;
 use crate::partition::Partition;
@@ -311,7 +311,8 @@ fn enter<H: Memory + Platform>(
         return Err(ImageError::Property(ENTRIES));
     };
     for &[slot, first, second] in entries {
-        let checked = Checked::new(first, second, |address, bytes| memory.real(address, bytes));
+        let checked =
+            Checked::new(form::<H>(), first, second, |address, bytes| memory.real(address, bytes));
         let slots = (slot < table.slots()).then(|| slot..slot + 1);
         let entered = checked.zip(slots).and_then(|(entry, slots)| table.enter(hal, slots, &entry));
         entered.ok_or(ImageError::Property(ENTRIES))?;

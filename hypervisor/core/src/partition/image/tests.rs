@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
+use arch::hash::EntryForm;
 use arch::image::{ENTRIES, LPCR, PROCESS_TABLE};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -179,11 +180,13 @@ fn a_hashed_page_table_goes_on_with_what_its_partition_wrote() {
     let hal = Fake::new(0x40_0000);
     let mut before = hashed(&hal);
     let table = before.memory.hash_table().unwrap();
-    let entry = Checked::new(ENTRY[0], ENTRY[1], |address, _| before.memory.real(address, 1));
+    let entry = Checked::new(EntryForm::V3, ENTRY[0], ENTRY[1], |address, _| {
+        before.memory.real(address, 1)
+    });
     assert_eq!(table.enter(&hal, SLOT..SLOT + 1, &entry.unwrap()), Some(SLOT));
     let real = before.memory.real(GuestRealAddress(0x7000), 1).unwrap();
     assert!(table.add_real_mode(&hal, GuestRealAddress(0x7000), real));
-    let written: Vec<_> = table.written().collect();
+    let written: Vec<_> = table.written::<Fake>().collect();
     assert_eq!(written, [(SLOT, ENTRY)], "the hypervisor's own comes back when it is missed");
     begin(&mut before, &hal, NOW, 0).unwrap();
     let bytes = before.suspension.unwrap().bytes as usize;
@@ -192,7 +195,7 @@ fn a_hashed_page_table_goes_on_with_what_its_partition_wrote() {
     after.vcpus.clear();
     let image = Image::read(&hal, place).unwrap();
     load(&mut after, &hal, &image, &[VcpuId(0)], "POWER9", MHZ).unwrap();
-    assert_eq!(after.memory.hash_table().unwrap().written().collect::<Vec<_>>(), written);
+    assert_eq!(after.memory.hash_table().unwrap().written::<Fake>().collect::<Vec<_>>(), written);
     let [before, after] = [before, after].map(|mut it| it.vcpus.remove(0).registers.unwrap());
     assert_eq!(before, after);
     // An entry for what is not the partition's memory.

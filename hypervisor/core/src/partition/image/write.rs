@@ -107,7 +107,8 @@ fn manifest<H: Memory>(
     match partition.memory.kind() {
         Kind::Radix => {}
         Kind::Hash(table) => {
-            let entries = table.written().flat_map(|(slot, [first, second])| [slot, first, second]);
+            let entries =
+                table.written::<H>().flat_map(|(slot, [first, second])| [slot, first, second]);
             tree.add(ENTRIES, &words(&entries.collect::<Vec<_>>())[..]);
         }
     }

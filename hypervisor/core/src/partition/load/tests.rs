@@ -88,7 +88,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         time_limit: None,
         has_performance_monitor: false,
         guest_stop: None,
-        translation: Translation::Radix,
+        translation: None,
         dma_window: None,
         suspend_at: None,
         image: None,

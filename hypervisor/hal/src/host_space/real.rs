@@ -1,0 +1,183 @@
+//! The hypervisor's own memory where it runs with relocation off: every real address is within its reach.
+//!
+//! It has the names of `map` and `region`, and does what is left of them: a window is the memory itself. Nothing is
+//! mapped, so nothing is kept out of the hypervisor's reach either.
+
+use core::ptr;
+
+use arch::address::RealAddress;
+use arch::bundle::MapPolicy;
+use hypervisor_core::hal::HalError;
+use hypervisor_core::memory::Range;
+use hypervisor_core::vcpu_id::VcpuId;
+
+use super::memory::address_of;
+use super::windows::{Reserved, frame_of};
+use crate::host_state::per_cpu::{THREADS_MAX, own_index};
+use crate::invalidation::{self, LPIDS};
+use crate::radix::{MapError, PAGE_2M};
+use crate::registers::{isync, spr, write};
+use crate::single::Single;
+
+/// How the hypervisor's own addresses are translated.
+pub(crate) const NAME: &str = "relocation off";
+
+/// SDR1 of each partition.
+static TABLES: Single<[u64; LPIDS]> = Single::new([0; LPIDS]);
+
+unsafe extern "C" {
+    static image_start: u8;
+    static image_end: u8;
+}
+
+/// The image in real memory.
+pub(crate) fn image() -> Range {
+    let bytes = (&raw const image_end) as u64 - (&raw const image_start) as u64;
+    Range { start: RealAddress(0), bytes }
+}
+
+/// There is nothing to build.
+pub(crate) const fn build() -> Result<(), MapError> {
+    Ok(())
+}
+
+/// There is no partition table.
+pub(crate) const fn ptcr() -> u64 {
+    0
+}
+
+/// The heap is where its real address says.
+pub(crate) const fn map_heap(_: Range) -> Result<(), MapError> {
+    Ok(())
+}
+
+/// All memory is within reach.
+pub(crate) fn map_all(_: &mut dyn Iterator<Item = Range>) -> Result<(), HalError> {
+    Ok(())
+}
+
+/// Number of partitions that there is room for.
+pub(crate) const fn lpids() -> u32 {
+    LPIDS as u32
+}
+
+/// Says where a partition's hashed page table lies: its SDR1.
+///
+/// # Safety
+/// The table outlives the partition, which finds nothing in it that is not its own.
+pub(crate) unsafe fn set_partition(lpid: u32, sdr1: u64, _: u64) {
+    // SAFETY: the boot thread makes partitions before any runs.
+    unsafe { (*TABLES.get())[lpid as usize] = sdr1 };
+}
+
+/// Process tables came with radix translation, which no partition has.
+pub(crate) fn set_process_table(_: u32, _: u64) {}
+
+/// This thread runs another partition, or the same again. LPIDR is 0.
+pub(crate) fn change_partition(lpid: u32) {
+    // SAFETY: nobody writes it any more. With relocation off the hypervisor has no use for SDR1.
+    unsafe { write::<{ spr::SDR1 }>((*TABLES.get())[lpid as usize]) };
+    isync();
+    const { assert!(THREADS_MAX <= u64::BITS as usize) };
+    invalidation::catch_up(lpid, own_index());
+}
+
+/// A partition is made.
+pub(crate) const fn add_partition() -> Result<(), HalError> {
+    Ok(())
+}
+
+/// This thread waits.
+pub(crate) const fn flush() {}
+
+/// Where a range is, all in one frame.
+fn find(reserved: &Reserved, range: Range) -> Result<*mut u8, HalError> {
+    reserved.refuse(range)?;
+    frame_of(range)?;
+    Ok(ptr::with_exposed_provenance_mut(address_of(range.start) as usize))
+}
+
+/// Firmware's device tree.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    start: RealAddress,
+}
+
+/// Bytes that there is room for.
+pub(crate) const KEPT_BYTES_MAX: u64 = 1 << PAGE_2M;
+
+impl Kept {
+    /// What lies there.
+    pub(crate) const fn at(start: RealAddress) -> Self {
+        Self { start }
+    }
+
+    /// So many bytes of it.
+    pub(crate) fn bytes(&mut self, reserved: &Reserved, bytes: u64) -> Result<*mut u8, HalError> {
+        reserved.refuse(Range { start: self.start, bytes })?;
+        if bytes > KEPT_BYTES_MAX {
+            return Err(HalError::BadRange);
+        }
+        Ok(ptr::with_exposed_provenance_mut(address_of(self.start) as usize))
+    }
+}
+
+/// A window that stays open.
+#[derive(Debug)]
+pub(crate) struct Pin {
+    /// The first byte asked for.
+    pub(crate) pointer: *mut u8,
+    /// How many bytes were asked for.
+    pub(crate) bytes: usize,
+}
+
+// SAFETY: the memory is there for all threads alike.
+unsafe impl Send for Pin {}
+
+/// Such a window, all in one frame.
+pub(crate) fn pin_window(
+    reserved: &Reserved,
+    _: VcpuId,
+    address: RealAddress,
+    bytes: u64,
+) -> Result<Pin, HalError> {
+    let pointer = find(reserved, Range { start: address, bytes })?;
+    Ok(Pin { pointer, bytes: bytes as usize })
+}
+
+/// What a hardware thread opens windows with: nothing.
+#[derive(Debug)]
+pub(crate) struct MapRegion;
+
+impl MapRegion {
+    /// There is nothing to make.
+    pub(crate) const fn populate(_: usize) -> Result<(), HalError> {
+        Ok(())
+    }
+
+    /// All policies come to the same.
+    pub(crate) const fn map_as(_: MapPolicy) -> Result<(), HalError> {
+        Ok(())
+    }
+}
+
+/// A piece of work that opens windows.
+#[derive(Debug)]
+pub struct Maps<'a> {
+    reserved: &'a Reserved,
+}
+
+impl<'a> Maps<'a> {
+    /// Begins one.
+    pub(crate) const fn begin(reserved: &'a Reserved) -> Self {
+        Self { reserved }
+    }
+
+    /// Where a range is.
+    pub(crate) fn open(&self, range: Range) -> Result<*mut u8, HalError> {
+        find(self.reserved, range)
+    }
+
+    /// Ends what [`Maps::open`] has begun.
+    pub(crate) const fn close(&self, _: *mut u8) {}
+}

@@ -1,0 +1,48 @@
+//! On POWER9 by `msgsnd`, which reaches all threads.
+
+use core::arch::asm;
+
+use arch::address::RealAddress;
+use arch::interrupt::Vector;
+
+/// `msgsnd` and `msgclr` to hypervisor state, RB field 32:36.
+const HYPERVISOR_DOORBELL: u64 = 5 << 27;
+
+/// Says where the thread with this index reaches the interrupt controller, which has no part in this. Whether it can be
+/// called.
+pub(crate) const fn set_presentation(_: usize, _: Option<RealAddress>) -> bool {
+    true
+}
+
+/// Lets this thread be called: it can be.
+pub(crate) const fn allow(_: usize) {}
+
+/// Calls the thread with this index and PIR, behind a `sync`.
+#[inline(always)]
+pub(crate) fn call(_: usize, server: u32) {
+    const MSGSND: u32 = 31 << 26 | 4 << 11 | 206 << 1; // msgsnd r4
+    let message = HYPERVISOR_DOORBELL | u64::from(server);
+    // SAFETY: a message to a thread that the hypervisor runs on.
+    unsafe { asm!(".long {}", const MSGSND, in("r4") message, options(nostack)) };
+}
+
+/// Forgets that this thread was called, before a `sync`. It may not have been.
+#[inline(always)]
+pub(crate) fn forget(_: usize, _: bool) {
+    const MSGCLR: u32 = 31 << 26 | 4 << 11 | 238 << 1; // msgclr r4
+    const MSGSYNC: u32 = 31 << 26 | 886 << 1;
+    // SAFETY: a message that nobody else gets, and a barrier.
+    unsafe {
+        asm!(
+            ".long {clear}", ".long {synchronize}",
+            clear = const MSGCLR, synchronize = const MSGSYNC,
+            in("r4") HYPERVISOR_DOORBELL, options(nostack)
+        );
+    }
+}
+
+/// What an interrupt of this thread means, if it was called or not: it says that itself.
+#[inline(always)]
+pub(crate) fn meaning(vector: Vector, _: usize, _: impl FnOnce() -> bool) -> Vector {
+    vector
+}

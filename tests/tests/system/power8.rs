@@ -1,0 +1,224 @@
+//! The hypervisor on POWER8: the same partitions, all of which have hashed page tables there. QEMU's `powernv8` is the
+//! judge, and our oracle watches.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use lab::comparison::{Transcript, difference};
+use lab::interruption::Interruption;
+use lab::system::{Exit, System};
+use lab::{on_qemu, on_simulator};
+use system_tests::containment::{
+    self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
+};
+use system_tests::{changed_system, is_nightly, number_from, systems, usual_files};
+
+/// Generous: a run takes about two seconds.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+fn on_qemu(name: &str, system: &System) -> Transcript {
+    on_qemu::transcript(system, TIMEOUT, Interruption::NEVER)
+        .unwrap_or_else(|failure| panic!("{name}: {failure}"))
+}
+
+/// One core, and several of which one thread each runs partitions.
+const TOPOLOGIES: [[u32; 3]; 2] = [[1, 1, 1], [1, 4, 2]];
+
+/// Examples that ask for what POWER8 has not, apart from those that no test runs with the others.
+const OF_POWER9: [&str; 1] = ["examples/hash.toml"];
+
+/// The examples, each with its name.
+fn examples() -> Vec<(String, System)> {
+    let files = usual_files().into_iter().filter(|file| file.starts_with("examples/"));
+    let files: Vec<_> = files.filter(|file| !OF_POWER9.contains(&file.as_str())).collect();
+    let systems = files.iter().flat_map(|file| systems(file));
+    systems.map(|(name, system)| (name, on_power8(system))).collect()
+}
+
+/// Runs the system on both machines and returns what ours showed.
+#[track_caller]
+fn assert_agreement(name: &str, system: &System) -> Transcript {
+    let ours = on_simulator::transcript(system, TIMEOUT, Interruption::NEVER)
+        .unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    let qemu = on_qemu(name, system);
+    if let Some(difference) = difference(&ours, &qemu) {
+        panic!(
+            "{name}: {difference}\n--- ours\n{}\n--- QEMU\n{}",
+            String::from_utf8_lossy(&ours.console),
+            String::from_utf8_lossy(&qemu.console)
+        );
+    }
+    assert_eq!(ours.exit, Exit::PoweredOff, "{name}");
+    assert_eq!(ours.said().check_partitions(), Ok(()), "{name}");
+    ours
+}
+
+#[test]
+fn every_example_does_the_same_on_both_machines() {
+    for (name, system) in examples() {
+        let ours = assert_agreement(&name, &system);
+        let first = "powervisor: 0.1.0 on POWER8, relocation off";
+        assert!(ours.lines().iter().any(|line| line == first), "{name}: {:?}", ours.lines());
+    }
+}
+
+/// Each core runs a partition, and calls others through the interrupt controller. What these print does not depend on
+/// who runs when.
+#[test]
+fn several_cores_do_the_same_on_both_machines() {
+    for file in ["examples/registers.toml", "examples/smp.toml", "examples/timer.toml"] {
+        let (_, system) = systems(file).remove(0);
+        let system = on_threads(on_power8(system), [1, 4, 1]);
+        assert_agreement(&format!("{file} on four cores"), &system);
+    }
+}
+
+/// What a partition prints depends on no processor.
+#[test]
+fn every_example_says_the_same_as_on_power9() {
+    for file in ["examples/registers.toml", "examples/smp.toml", "examples/timer.toml"] {
+        let (_, system) = systems(file).remove(0);
+        let said = [on_power8(system.clone()), system].map(|system| {
+            let (transcript, findings) = containment::watched(&system);
+            assert_eq!(findings, [""; 0], "{file}: {:?}", transcript.lines());
+            let lines = transcript.lines().into_iter();
+            lines.filter(|line| !line.starts_with("powervisor:")).collect::<BTreeSet<_>>()
+        });
+        let [power8, power9] = said;
+        assert_eq!(power8, power9, "{file}");
+    }
+}
+
+/// Translated kernels that take every interrupt, with what firmware asks for against speculation and without it.
+#[test]
+fn a_storm_of_exits_changes_nothing() {
+    let kinds = TOPOLOGIES.iter().flat_map(|cores| ["firmware", "off"].map(|kind| (*cores, kind)));
+    for (topology, mitigations) in kinds {
+        let policy = format!("slice_us = 20\npolicy = {{ mitigations = \"{mitigations}\" }}");
+        let changes = [("rounds=300", "rounds=100"), ("slice_us = 20", &*policy)];
+        let system = on_power8(changed_system("examples/storm.toml", &changes));
+        let system = on_threads(system, topology);
+        let (transcript, findings) = containment::watched(&system);
+        let console = transcript.lines().join("\n");
+        assert_eq!(findings, [""; 0], "{topology:?} {mitigations}: {console}");
+        for (name, vcpus) in [("first", 3), ("second", 2), ("third", 1)] {
+            let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
+            assert!(console.contains(&line), "{topology:?} {mitigations}: {console}");
+        }
+    }
+}
+
+/// Vectors move by other instructions than on POWER9. QEMU withholds no facility: there they move from the start.
+#[test]
+fn vectors_stay_with_the_vcpu_that_uses_them() {
+    let changes = [("seed=1", "seed=1 vectors=1"), ("seed=2", "seed=2 vectors=1")];
+    let system = on_power8(changed_system("examples/registers.toml", &changes));
+    let (ours, findings) = containment::watched(&system);
+    assert_eq!(findings, [""; 0], "{:?}", ours.lines());
+    for transcript in [ours, on_qemu("vectors", &system)] {
+        let lines = transcript.lines();
+        for name in ["first", "second", "third"] {
+            let expected = format!("[{name}] registers: 200 rounds, 0 wrong");
+            assert!(lines.contains(&expected), "{lines:?}");
+        }
+    }
+}
+
+/// Modes whose end is another one here, or that are about what the processor has not.
+const OTHER_ENDS: [(&str, Option<&str>); 3] = [
+    // Two of the instructions name a register that ISA 2.07 has not, which privileged software may do.
+    ("instructions", Some("[misbehave] misbehave: 19 of 21 instructions refused, MSR kept: true")),
+    // A decrementer of 32 bits wakes a vCPU in time.
+    ("sleep", None),
+    // It registers a table of radix trees.
+    ("tables", None),
+];
+
+/// What a partition with a hashed page table can do beside that, and how it ends.
+const OF_TABLES: [(&str, &str); 4] = [
+    // An entry has more bits of a virtual segment's number than on POWER9.
+    ("hash-enter", "[misbehave] misbehave: 1 of 1032 wrong entries taken"),
+    ("hash-two-sizes", "stopped: unhandled Machine Check interrupt (0x200)"),
+    ("hash-full", "stopped: its hashed page table is full where a page belongs"),
+    ("hash-race", "stopped: it used up its time limit"),
+];
+
+fn modes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let end = |(mode, end): (&'static str, &'static str)| {
+        let other = OTHER_ENDS.iter().find(|(other, _)| *other == mode);
+        other.map_or(Some(end), |(_, end)| *end).map(|end| (mode, end))
+    };
+    MODES.into_iter().chain(OF_TABLES).filter_map(end)
+}
+
+fn check(
+    modes: impl Iterator<Item = (&'static str, &'static str)>,
+    topology: [u32; 3],
+    time_limit_us: u64,
+    run: impl Fn(&System) -> Transcript,
+) {
+    let alone = victims(&run(&on_threads(on_power8(harmless()), topology)));
+    assert_eq!(alone.len(), 2, "{topology:?} without it: {alone:?}");
+    let calls = number_from("POWERVISOR_RANDOM_CALLS", 1500);
+    for (mode, end) in modes {
+        let system = on_power8(misbehaving(mode, calls, time_limit_us));
+        let transcript = run(&on_threads(system, topology));
+        let wrong = containment::check(&transcript, &alone);
+        wrong.unwrap_or_else(|wrong| panic!("{mode} {topology:?}: {wrong}"));
+        let lines = transcript.lines();
+        let ends_so = lines.iter().any(|line| line.contains(end));
+        assert!(ends_so, "{mode} {topology:?}: not \"{end}\"\n{lines:?}");
+    }
+}
+
+/// The nightly run has all modes on several cores, too.
+#[test]
+fn nobody_harms_the_others_on_our_machine() {
+    let few = ["wild-store", "requests", "restart", "hash-full", "hash-race"];
+    for topology in TOPOLOGIES {
+        let is_meant =
+            |(mode, _): &(&str, &str)| topology == [1, 1, 1] || is_nightly() || few.contains(mode);
+        check(modes().filter(is_meant), topology, 4_000, |system| {
+            let (transcript, findings) = containment::watched(system);
+            assert_eq!(findings, [""; 0], "{topology:?}: {:?}", transcript.lines());
+            transcript
+        });
+    }
+}
+
+/// The nightly run has all modes. QEMU knows no machine check for two sizes.
+#[test]
+fn nobody_harms_the_others_on_qemu() {
+    let few = ["wild-store", "requests", "restart", "hash-enter", "hash-full"];
+    let is_meant = |(mode, _): &(&str, &str)| {
+        *mode != "hash-two-sizes" && (is_nightly() || few.contains(mode))
+    };
+    // QEMU runs fewer instructions in the same time.
+    for topology in [[1, 1, 1], [1, 4, 1]] {
+        let run = |system: &System| on_qemu("a partition that misbehaves", system);
+        check(modes().filter(is_meant), topology, 500_000, run);
+    }
+}
+
+/// A core's threads share what names a partition and its table: one of them runs partitions, and the others stay with
+/// firmware.
+#[test]
+fn one_thread_of_each_core_runs_partitions() {
+    let (_, system) = systems("examples/smp.toml").remove(0);
+    let (transcript, findings) = containment::watched(&on_threads(on_power8(system), [1, 2, 4]));
+    let lines = transcript.lines();
+    assert_eq!(findings, [""; 0], "{lines:?}");
+    assert!(lines.iter().any(|line| line == "powervisor: hardware threads: 2"), "{lines:?}");
+    assert_eq!(transcript.said().check_partitions(), Ok(()), "{lines:?}");
+}
+
+/// A partition that asks for radix translation gets a clear refusal.
+#[test]
+fn radix_translation_is_refused_by_name() {
+    let changes = [("[[partition]]", "[[partition]]\ntranslation = \"radix\"")];
+    let system = on_power8(changed_system("examples/hello.toml", &changes));
+    let (transcript, _) = containment::watched(&system);
+    let refusal = "powervisor: error: partition: hello: POWER8 has no radix translation: give the partition \
+                   translation = \"hash\"";
+    assert!(transcript.lines().iter().any(|line| line == refusal), "{:?}", transcript.lines());
+}
