@@ -12,7 +12,7 @@ use crate::{changed_system, system_of};
 
 /// What the misbehaving partition does, and how it must end: with a word of the hypervisor's line about
 /// it, or well.
-pub const MODES: [(&str, &str); 32] = [
+pub const MODES: [(&str, &str); 33] = [
     ("wild-load", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("wild-store", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
     ("wild-fetch", "[misbehave] unexpected interrupt: Machine Check (0x200)"),
@@ -37,6 +37,7 @@ pub const MODES: [(&str, &str); 32] = [
     ("set-mode", "stopped: it used up its time limit"),
     ("outlive", "powervisor: summary: partition misbehave: powered off"),
     ("outlive-restart", "stopped: it used up its time limit"),
+    ("doorbells", "stopped: it used up its time limit"),
     ("confer", "stopped: it used up its time limit"),
     ("confer-any", "stopped: it used up its time limit"),
     ("prod", "stopped: it used up its time limit"),

@@ -44,7 +44,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 39] = [
+    const MODES: [(&str, fn(rt::Partition)); 40] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -71,6 +71,7 @@ mod payload {
         ("outlive", life::outlive),
         ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.
+        ("doorbells", doorbells),
         ("confer", calls::confer),
         ("confer-any", calls::confer_any),
         ("prod", calls::prod),
@@ -113,6 +114,16 @@ mod payload {
     fn refused(frame: &mut rt::Frame) {
         REFUSED.fetch_add(1, Relaxed);
         skip(frame);
+    }
+
+    /// Rings doorbells between a core's threads, its own and others', and takes none: they wait for whoever runs next.
+    fn doorbells(_: rt::Partition) {
+        const MSGSNDP: u32 = 31 << 26 | 3 << 11 | 142 << 1;
+        const DOORBELL: u64 = 5 << 27;
+        rt::on_interrupt(Vector::Program, refused);
+        for thread in (0..8).cycle() {
+            execute::<MSGSNDP>(DOORBELL | thread);
+        }
     }
 
     const fn mtspr(number: u32) -> u32 {

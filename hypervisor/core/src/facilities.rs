@@ -7,7 +7,7 @@
 //! | event-based branches | from its first use on | move from then on |
 //! | performance monitor | from its first use on, if the partition was given it | move from then on |
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
-//! | branch history, transactions, privileged doorbells | never | |
+//! | branch history, transactions, privileged doorbells | never, where HFSCR withholds them | |
 //!
 //! A vCPU that has used a facility is asked again: at every [`LOADS`]th time that its registers are loaded into a
 //! processor, HFSCR withholds what it has, and its registers stay in the record until it uses it once more. So a

@@ -30,7 +30,7 @@ pub fn require(thread: &mut Thread, facility: Facility) -> Result<(), Trap> {
 /// # Errors
 /// [`Trap`] with the hypervisor facility unavailable interrupt.
 pub fn require_of_hypervisor(thread: &mut Thread, facility: Facility) -> Result<(), Trap> {
-    if thread.msr() & msr::HV == 0 && thread.spr(Spr::Hfscr) & facility.bit() == 0 {
+    if thread.msr() & msr::HV == 0 && !thread.grants(facility) {
         return Err(unavailable_to_hypervisor(thread, facility));
     }
     Ok(())

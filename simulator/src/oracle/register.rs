@@ -93,7 +93,7 @@ impl Register {
     /// Whether the partition on `thread` can see it: HFSCR.
     #[must_use]
     pub fn is_visible(self, thread: &Thread) -> bool {
-        self.facility().is_none_or(|facility| thread.spr(Spr::Hfscr) & facility.bit() != 0)
+        self.facility().is_none_or(|facility| thread.grants(facility))
     }
 
     /// What it holds for a partition.

@@ -274,13 +274,12 @@ pub struct Statistics {
 
 #[cfg(test)]
 mod tests {
-    use arch::bundle::Translation;
+    use arch::bundle::{RegisterPolicy, Translation};
     use arch::processor::Processor;
     use arch::registers::lpcr;
 
     use super::{hash, lpcr_at_start, radix};
     use crate::boot::firmware::HardwareThread;
-    use arch::bundle::RegisterPolicy;
 
     /// What a processor has not cannot be set in it.
     #[test]

@@ -15,6 +15,7 @@ use power9 as own;
 pub(crate) use own::{HOST_LPCR, begin, random, set_up_thread};
 
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::SprRow;
 use hypervisor_core::facilities;
@@ -39,9 +40,16 @@ pub(crate) fn check_version(pvr: u32) {
     );
 }
 
-/// Whether it has the special-purpose register of this number, and something behind it.
+/// Whether it has the special-purpose register of this number, and a vCPU can have something in it: not WORT where
+/// nothing is behind the number, nor DPDES where HFSCR withholds doorbells.
 pub(crate) const fn has(number: u16) -> bool {
-    SprRow::is_on(number, PROCESSOR) && (number != spr::WORT || PROCESSOR.facts().has_wort)
+    let facts = PROCESSOR.facts();
+    SprRow::is_on(number, PROCESSOR)
+        && match number {
+            spr::WORT => facts.has_wort,
+            spr::DPDES => !facts.switches(Facility::Msgp),
+            _ => true,
+        }
 }
 
 /// MSR of the hypervisor once it runs as it will. It has no floating point of its own: FP is on so that a vCPU's

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use arch::address::EffectiveAddress;
 use arch::processor::Processor;
+use arch::registers::hfscr::Facility;
 use arch::registers::spr::{Scope, Spr};
 use arch::registers::{cr, lpcr, msr, xer};
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,8 @@ pub struct Thread {
     msr: u64,
     /// The bits of it that the processor keeps.
     msr_kept: u64,
+    /// HFSCR bits that are no switch on the processor.
+    never_withheld: u64,
     /// Thread-scope special-purpose registers that have no field of their own, by [`Spr`].
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
@@ -169,6 +172,7 @@ impl Thread {
             vscr: 0,
             msr: 0,
             msr_kept: processor.facts().msr,
+            never_withheld: !processor.facts().hfscr,
             spr: [0; Spr::COUNT],
             cia: 0,
             nia: 0,
@@ -261,6 +265,13 @@ impl Thread {
 
     fn in_run(&self) -> u64 {
         self.cia.wrapping_sub(self.run_start) / 4
+    }
+
+    /// Whether HFSCR lets a partition use the facility, or cannot withhold it.
+    #[inline(always)]
+    #[must_use]
+    pub fn grants(&self, facility: Facility) -> bool {
+        (self.spr(Spr::Hfscr) | self.never_withheld) & facility.bit() != 0
     }
 
     /// Whether the thread is in hypervisor state.
