@@ -328,6 +328,10 @@ pub struct CompareArguments {
     /// Give up on a machine that does not end within this many seconds.
     #[arg(long, default_value_t = 60)]
     pub timeout: u64,
+    /// Compare on the machine of this name (power9, power8) or description instead of the files' own. QEMU has
+    /// powernv9 and powernv8.
+    #[arg(long, value_name = "MACHINE")]
+    pub machine: Option<PathBuf>,
     /// Give both machines this many chips, cores per chip and threads per core; QEMU gets a core for each
     /// thread, at most 8.
     #[arg(long, value_name = "CHIPSxCORESxTHREADS")]

@@ -60,6 +60,14 @@ impl System {
         Ok(system)
     }
 
+    /// The same on another machine: if it is the hypervisor, with the image for that machine's processor.
+    pub fn on_machine(mut self, machine: MachineFile) -> Result<Self, Failure> {
+        if self.name == HYPERVISOR {
+            self.kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
+        }
+        Ok(Self { machine, ..self })
+    }
+
     /// Fails if the machine has too little memory for the partitions of the bundle, of which `place` says where each
     /// was given its memory.
     pub fn check_room(&self, place: impl Fn(usize) -> String) -> Result<(), Failure> {

@@ -102,6 +102,7 @@ registers! {
     Sier Mmcr2 Mmcra Pmc1 Pmc2 Pmc3 Pmc4 Pmc5 Pmc6 Mmcr0 Siar Sdar Mmcr1
     Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig1 Trig2 Ppr Wort Hid0 Pir
     Mmcrh Mmcrs Spmc1 Spmc2
+    Acop Tacr Tcscr Csigr
     Ldbar Tscr Ttr Sprc Sprd Tfmr Imc Pmsr Pmcr Rwmr L2qosr
 }
 
@@ -121,6 +122,7 @@ sprs! {
       27 SRR1    Srr1   Privileged Privileged Thread 64 Both;
       28 CFAR    Cfar   Privileged Privileged Thread 64 Both;
       29 AMR     Amr    Privileged Privileged Thread 64 Both;
+      31 ACOP    Acop   Privileged Privileged Thread 64 Power8;
       48 PIDR    Pidr   Privileged Privileged Thread 32 Both;
       61 IAMR    Iamr   Privileged Privileged Thread 64 Both;
      128 TFHAR   Tfhar  Problem    Problem    Thread 64 Both;
@@ -224,6 +226,9 @@ sprs! {
      882 TRIG2   Trig2  Privileged Privileged Thread 64 Both;
      884 PMCR    Pmcr   Hypervisor Hypervisor Core   64 Power9;
      885 RWMR    Rwmr   Hypervisor Hypervisor Core   64 Both;
+     888 TACR    Tacr   Privileged Privileged Thread 64 Power8;
+     889 TCSCR   Tcscr  Privileged Privileged Thread 64 Power8;
+     890 CSIGR   Csigr  Privileged Privileged Thread 64 Power8;
      892 SPMC1   Spmc1  Privileged Privileged Thread 32 Power8;
      893 SPMC2   Spmc2  Privileged Privileged Thread 32 Power8;
      894 MMCRS   Mmcrs  Privileged Privileged Thread 64 Power8;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use lab::comparison::{Transcript, difference};
+use lab::machine_file::MachineFile;
 use lab::user_file::Files;
 use lab::workload::systems;
 use lab::{on_qemu, on_simulator};
@@ -19,12 +20,17 @@ const SEED: u64 = 1;
 pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let timeout = Duration::from_secs(arguments.timeout);
     let files = Files::new(INTERRUPTION);
+    let machine = arguments.machine.as_deref();
+    let machine = machine.map(|name| MachineFile::named(name, &files)).transpose()?;
     let mut disagreements = Vec::new();
     let mut compared = 0;
     for file in &arguments.files {
         let all = systems(file, SEED, &files);
         for (name, mut system) in not_interrupted(all, file.display(), compared, &disagreements)? {
             let name = one_line(&name);
+            if let Some(machine) = &machine {
+                system = system.on_machine(machine.clone())?;
+            }
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");
             }

@@ -433,3 +433,25 @@ fn a_hypervisor_that_gives_up_is_no_good_end() {
         assert!(errors(&output).contains(&expected), "{}", errors(&output));
     }
 }
+
+/// A file that names no machine, on the other processor: on both machines the same, and a partition that was suspended
+/// there goes on there.
+#[test]
+fn a_partition_runs_on_the_other_processor() {
+    let folder = Folder::new();
+    let smp = example("smp");
+    let mut compare = folder.command(&format!("compare {smp} --machine power8 --topology 1x2x1"));
+    let (said, _) = well(compare.output().unwrap());
+    assert!(said.contains("our machine and QEMU agree"), "{said}");
+    let suspend = format!("{smp} --machine power8 --suspend smp --at 300us --to smp.partition");
+    well(boot(&folder, &suspend));
+    let (said, _) = well(boot(&folder, &format!("{smp} --machine power8 --from smp.partition")));
+    assert!(said.contains("smp: 4 vCPUs, sum 4000, 40 interrupts passed, 0 spurious"), "{said}");
+    let refused = boot(&folder, &format!("{smp} --from smp.partition"));
+    let said = errors(&refused);
+    assert!(!refused.status.success(), "{said}");
+    assert!(
+        said.contains("its processor is POWER8, and that of the partition here POWER9"),
+        "{said}"
+    );
+}

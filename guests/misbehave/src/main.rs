@@ -117,12 +117,18 @@ mod payload {
     }
 
     /// Rings doorbells between a core's threads, its own and others', and takes none: they wait for whoever runs next.
+    /// It leaves something in the registers of coprocessors, too, where there are any.
     fn doorbells(_: rt::Partition) {
         const MSGSNDP: u32 = 31 << 26 | 3 << 11 | 142 << 1;
         const DOORBELL: u64 = 5 << 27;
         rt::on_interrupt(Vector::Program, refused);
         for thread in (0..8).cycle() {
             execute::<MSGSNDP>(DOORBELL | thread);
+            // ACOP, TACR, TCSCR, CSIGR.
+            execute::<{ mtspr(31) }>(!thread);
+            execute::<{ mtspr(888) }>(!thread);
+            execute::<{ mtspr(889) }>(!thread);
+            execute::<{ mtspr(890) }>(!thread);
         }
     }
 

@@ -1,4 +1,7 @@
-# vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value), by instructions of ISA 2.07. VSR0 is lost.
+# vectors.S: rt_vectors_fill(value) and rt_vectors_changed(value), by instructions of ISA 2.07 that need MSR[VEC] alone. The
+# halves go through the 16 bytes below the stack: in little-endian the first of them is at the higher address.
+
+    .set BELOW, -32
 
     .text
 # VSR32-63 and both halves of each: as many values as halves, made of r3, with its upper bits, which may say whose they are.
@@ -9,14 +12,14 @@
     .globl rt_vectors_fill
     .type rt_vectors_fill, @function
 rt_vectors_fill:
-    .set index, 32
+    li %r5, BELOW
+    .set index, 0
     .rept 32
     next_value
-    mr %r4, %r3
+    std %r3, BELOW + 8(%r1)
     next_value
-    mtvsrd index, %r4
-    mtvsrd 0, %r3
-    xxpermdi index, index, 0, 0
+    std %r3, BELOW(%r1)
+    lvx index, %r1, %r5
     .set index, index + 1
     .endr
     blr
@@ -26,15 +29,16 @@ rt_vectors_fill:
     .type rt_vectors_changed, @function
 rt_vectors_changed:                     # to r3: bits that are not as they were filled, in any half
     li %r5, 0
-    .set index, 32
+    li %r6, BELOW
+    .set index, 0
     .rept 32
+    stvx index, %r1, %r6
     next_value
-    mfvsrd %r4, index
+    ld %r4, BELOW + 8(%r1)
     xor %r4, %r4, %r3
     or %r5, %r5, %r4
     next_value
-    xxpermdi 0, index, index, 2
-    mfvsrd %r4, 0
+    ld %r4, BELOW(%r1)
     xor %r4, %r4, %r3
     or %r5, %r5, %r4
     .set index, index + 1

@@ -85,6 +85,10 @@ pub(crate) mod spr {
         SPMC1 Spmc1
         SPMC2 Spmc2
         SDR1 Sdr1
+        ACOP Acop
+        TACR Tacr
+        TCSCR Tcscr
+        CSIGR Csigr
         PPR Ppr
     }
 

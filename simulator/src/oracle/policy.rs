@@ -111,6 +111,8 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Pmc1, Spr::Pmc2, Spr::Pmc3]), Rule::Monitors, Rule::Monitors),
     (Set::Sprs(&[Spr::Pmc4, Spr::Pmc5, Spr::Pmc6]), Rule::Monitors, Rule::Monitors),
     (Set::Sprs(&[Spr::Mmcrs, Spr::Spmc1, Spr::Spmc2]), Rule::Kept, Rule::Kept),
+    // Another vCPU that enters takes them away.
+    (Set::Sprs(&[Spr::Acop, Spr::Tacr, Spr::Tcscr, Spr::Csigr]), Rule::Spent, Rule::Spent),
     // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),
     // They are written alone, and keep nothing.

@@ -363,6 +363,9 @@ mod tests {
                 Some("a field of the record beside the tables, which exits and entries move")
             }
             Spr::Dec => Some("kept as the time at which it expires"),
+            Spr::Acop | Spr::Tacr | Spr::Tcscr | Spr::Csigr => {
+                Some("cleared as another vCPU enters: no partition has coprocessors")
+            }
             Spr::Tfhar | Spr::Tfiar | Spr::Texasr => Some("HFSCR withholds transactions"),
             Spr::Trig1 | Spr::Trig2 => Some("to write it does something, and it keeps nothing"),
             _ => None,

@@ -77,9 +77,22 @@ pub(crate) fn set_process_table(_: u32, _: u64) {}
 pub(crate) fn change_partition(lpid: u32) {
     // SAFETY: nobody writes it any more. With relocation off the hypervisor has no use for SDR1.
     unsafe { write::<{ spr::SDR1 }>((*TABLES.get())[lpid as usize]) };
+    clear_coprocessors();
     isync();
     const { assert!(THREADS_MAX <= u64::BITS as usize) };
     invalidation::catch_up(lpid, own_index());
+}
+
+/// ACOP, TACR, TCSCR and CSIGR, by which a kernel would reach coprocessors: a partition has none, and what it writes
+/// there is nobody else's to read (`docs/facts/power8.md#coprocessors`).
+fn clear_coprocessors() {
+    macro_rules! clear {
+        ($($name:ident)*) => {
+            // SAFETY: the hypervisor has no coprocessors either.
+            unsafe { $(write::<{ spr::$name }>(0);)* }
+        };
+    }
+    clear!(ACOP TACR TCSCR CSIGR);
 }
 
 /// A partition is made.

@@ -116,6 +116,7 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Tfhar | Spr::Tfiar | Spr::Ebbhr | Spr::Ebbrr => &kept::FAMILY,
         Spr::Sier | Spr::Siar | Spr::Sdar => &kept::FAMILY,
         Spr::Pvr | Spr::Pir | Spr::Hid0 => &kept::FAMILY,
+        Spr::Acop | Spr::Tacr | Spr::Tcscr | Spr::Csigr => &kept::FAMILY,
         Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
     }
 }

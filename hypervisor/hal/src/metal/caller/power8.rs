@@ -60,10 +60,17 @@ pub(crate) fn forget(index: usize, may_be: bool) {
     let xirr: u32;
     // SAFETY: as in `write_byte`; the controller is big-endian.
     unsafe { asm!("lwzcix {}, 0, {}", out(reg) xirr, in(reg) place + XIRR, options(nostack)) };
-    if xirr.swap_bytes() & NUMBER == BETWEEN_THREADS {
-        write_byte(place + MFRR, NONE);
-        // SAFETY: as above; CPPR is what it was.
-        unsafe { asm!("stwcix {}, 0, {}", in(reg) xirr, in(reg) place + XIRR, options(nostack)) };
+    match xirr.swap_bytes() & NUMBER {
+        0 => {}
+        BETWEEN_THREADS => {
+            write_byte(place + MFRR, NONE);
+            // SAFETY: as above; CPPR is what it was.
+            unsafe {
+                asm!("stwcix {}, 0, {}", in(reg) xirr, in(reg) place + XIRR, options(nostack))
+            };
+        }
+        // A source that nobody here has asked for: it is in service for good, so that it does not come again.
+        _ => write_byte(place + XIRR, NONE),
     }
 }
 
