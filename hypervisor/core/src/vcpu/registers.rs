@@ -409,12 +409,11 @@ mod tests {
         for row in &rows {
             assert!(Spr::ALL.iter().any(|spr| field(*spr) == *row), "{row} is no register");
         }
-        for processor in Processor::ALL {
-            let written = written(processor);
-            for &spr in Spr::ALL.iter().filter(|spr| reason(**spr).is_some()) {
-                assert!(!rows.contains(&field(spr).as_str()), "{spr:?} has a row, too");
-                assert!(written.contains(&spr), "no partition writes {spr:?}");
-            }
+        let written = Processor::ALL.map(written);
+        for &spr in Spr::ALL.iter().filter(|spr| reason(**spr).is_some()) {
+            assert!(!rows.contains(&field(spr).as_str()), "{spr:?} has a row, too");
+            let is_written = written.iter().any(|written| written.contains(&spr));
+            assert!(is_written, "no partition writes {spr:?}");
         }
         let record = record();
         for field in ["xer", "lr", "ctr", "cfar", "decrementer_expires"] {
