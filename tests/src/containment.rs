@@ -46,6 +46,12 @@ pub const MODES: [(&str, &str); 33] = [
     ("prod-all", "stopped: it used up its time limit"),
 ];
 
+/// Whether QEMU can run a mode: it ends where a doorbell that waits would be taken ("SDOOR exception not implemented").
+#[must_use]
+pub fn runs_on_qemu(mode: &str) -> bool {
+    mode != "doorbells"
+}
+
 /// The example with another mode, this many random hypercalls where that makes any, and time that suits the
 /// machine. Modes that end otherwise have a hundred times that: on QEMU time is the host's, which others use
 /// too.

@@ -212,7 +212,9 @@ fn nobody_harms_the_others_on_qemu() {
         [([1, 1, 1], &["wild-store", "restart", "hash-full"][..]), ([1, 4, 1], &["requests"])]
     {
         let is_meant = |(mode, _): &(&str, &str)| {
-            *mode != "hash-two-sizes" && (is_nightly() || few.contains(mode))
+            *mode != "hash-two-sizes"
+                && containment::runs_on_qemu(mode)
+                && (is_nightly() || few.contains(mode))
         };
         let run = |system: &System| on_qemu("a partition that misbehaves", system);
         check(modes().filter(is_meant), topology, 500_000, run);
