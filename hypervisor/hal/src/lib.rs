@@ -7,7 +7,7 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `host_space/map.rs`, `region.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory; `real.rs` where relocation is off |
+//! | `host_space/map.rs`, `region.rs`, `layout.rs`, `image_tables.rs`, `memory.rs` | the hypervisor's own translation, each thread's windows, its memory; `real.rs` where relocation is off |
 //! | `host_state/` | the registers of the hypervisor's own, by processor; what each thread has for itself |
 //! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
 //! | `single.rs` | a static that one hardware thread at a time uses |
@@ -21,7 +21,7 @@
 //! | `metal/facilities.rs`, `floating.S`, `vector_scalar.S` | facilities that vCPUs get on demand, and their registers |
 //! | `metal/window.rs` | real memory through a window |
 //! | `metal/opal.S`, `opal.rs` | calling firmware |
-//! | `metal/threads.rs` | the other hardware threads, doorbells, waiting |
+//! | `metal/threads.rs`, `caller/` | the other hardware threads, waiting; how one calls another, by processor |
 
 #![cfg_attr(target_os = "none", no_std)]
 

@@ -57,12 +57,6 @@ unsafe extern "C" {
     static image_end: u8;
 }
 
-/// The image in real memory.
-pub(crate) fn image() -> Range {
-    let bytes = (&raw const image_end) as u64 - (&raw const image_start) as u64;
-    Range { start: RealAddress(0), bytes }
-}
-
 /// Does something with the hypervisor's tree, which nobody else does meanwhile.
 fn with_tree<T>(work: impl FnOnce(&mut Tree) -> T) -> T {
     work(TREE.lock().as_mut().expect("the tree was built at boot"))

@@ -23,6 +23,17 @@ pub(crate) const OTHERS_LOG2: u32 = 51;
 /// Length of the heap. A partition of a few GiB takes about 80 KiB of it for its second stage.
 pub(crate) const HEAP_BYTES: u64 = 0x400_0000;
 
+unsafe extern "C" {
+    static image_start: u8;
+    static image_end: u8;
+}
+
+/// The image in real memory.
+pub(crate) fn image() -> Range {
+    let bytes = (&raw const image_end) as u64 - (&raw const image_start) as u64;
+    Range { start: RealAddress(0), bytes }
+}
+
 struct Allocator(Lock<Heap>);
 
 #[global_allocator]

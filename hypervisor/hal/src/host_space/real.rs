@@ -25,17 +25,6 @@ pub(crate) const NAME: &str = "relocation off";
 /// SDR1 of each partition.
 static TABLES: Single<[u64; LPIDS]> = Single::new([0; LPIDS]);
 
-unsafe extern "C" {
-    static image_start: u8;
-    static image_end: u8;
-}
-
-/// The image in real memory.
-pub(crate) fn image() -> Range {
-    let bytes = (&raw const image_end) as u64 - (&raw const image_start) as u64;
-    Range { start: RealAddress(0), bytes }
-}
-
 /// There is nothing to build.
 pub(crate) const fn build() -> Result<(), MapError> {
     Ok(())

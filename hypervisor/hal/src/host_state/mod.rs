@@ -12,7 +12,7 @@ use power8 as own;
 #[cfg(not(feature = "power8"))]
 use power9 as own;
 
-pub(crate) use own::{HOST_LPCR, begin, random, set_up_thread};
+pub(crate) use own::{HOST_LPCR, begin, random};
 
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
@@ -20,7 +20,7 @@ use arch::registers::msr;
 use arch::registers::spr::SprRow;
 use hypervisor_core::facilities;
 
-use crate::registers::spr;
+use crate::registers::{isync, spr, write};
 
 /// The processor that the hypervisor runs on.
 pub(crate) const PROCESSOR: Processor =
@@ -56,3 +56,26 @@ pub(crate) const fn has(number: u16) -> bool {
 /// can be moved without another write of MSR, where the hypervisor has written it anyway.
 pub(crate) const HOST_MSR: u64 =
     msr::SF | msr::HV | msr::FP | msr::ME | own::RELOCATION | msr::RI | msr::LE;
+
+/// Sets the registers of this thread up that stay as they are.
+///
+/// # Safety
+/// `tables` is what [`crate::host_space`] says of the tables that map the running image, if there are any; relocation
+/// is off.
+pub(crate) unsafe fn set_up_thread(tables: u64) {
+    // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image; where relocation
+    // stays off, none of these has an effect on the hypervisor.
+    unsafe {
+        own::announce(tables);
+        write::<{ spr::LPIDR }>(0);
+        write::<{ spr::PIDR }>(0);
+        write::<{ spr::LPCR }>(HOST_LPCR);
+        write::<{ spr::HFSCR }>(facilities::NOTHING);
+        // It prefetches for vCPUs that do not have it too.
+        write::<{ spr::DSCR }>(0);
+        write::<{ spr::AMOR }>(u64::MAX);
+        write::<{ spr::AMR }>(0);
+        write::<{ spr::IAMR }>(0);
+    }
+    isync();
+}

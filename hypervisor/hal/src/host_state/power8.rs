@@ -3,10 +3,8 @@
 use core::arch::asm;
 
 use arch::registers::{lpcr, msr};
-use hypervisor_core::facilities;
 
 use super::HOST_MSR;
-use crate::registers::{isync, spr, write};
 
 /// Relocation is off: the hypervisor's addresses are real ones, whose top bits do not count.
 pub(super) const RELOCATION: u64 = 0;
@@ -14,25 +12,11 @@ pub(super) const RELOCATION: u64 = 0;
 /// LPCR before the first partition: no hypervisor decrementer, and external interrupts are the hypervisor's.
 pub(crate) const HOST_LPCR: u64 = lpcr::DPFD.set(0, 4);
 
-/// Sets the registers of this thread up that stay as they are.
+/// There are no tables.
 ///
 /// # Safety
-/// Relocation is off.
-pub(crate) unsafe fn set_up_thread(_: u64) {
-    // SAFETY: with relocation off none of them has an effect on the hypervisor.
-    unsafe {
-        write::<{ spr::LPIDR }>(0);
-        write::<{ spr::PIDR }>(0);
-        write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(facilities::NOTHING);
-        // It prefetches for vCPUs that do not have it too.
-        write::<{ spr::DSCR }>(0);
-        write::<{ spr::AMOR }>(u64::MAX);
-        write::<{ spr::AMR }>(0);
-        write::<{ spr::IAMR }>(0);
-    }
-    isync();
-}
+/// None is needed: it does nothing.
+pub(super) const unsafe fn announce(_: u64) {}
 
 /// Sets MSR of the hypervisor.
 ///

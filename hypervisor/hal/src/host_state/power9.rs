@@ -3,10 +3,9 @@
 use core::arch::asm;
 
 use arch::registers::{lpcr, msr};
-use hypervisor_core::facilities;
 
 use super::HOST_MSR;
-use crate::registers::{isync, spr, write};
+use crate::registers::{spr, write};
 
 /// LPCR before the first partition: radix, interrupts of the hypervisor at the virtual door, none
 /// from the interrupt controller, and no hypervisor decrementer.
@@ -19,25 +18,13 @@ pub(super) const RELOCATION: u64 = msr::IR | msr::DR;
 /// Times that `darn` is asked before it is believed to have no number.
 const RANDOM_TRIES: u32 = 10;
 
-/// Sets the registers of this thread up that stay as they are.
+/// Says where the tables are.
 ///
 /// # Safety
 /// `ptcr` names tables that map the running image at its address; translation is off.
-pub(crate) unsafe fn set_up_thread(ptcr: u64) {
-    // SAFETY: the caller's promise. LPIDR and PIDR zero and the tables make quadrant 3 the image.
-    unsafe {
-        write::<{ spr::PTCR }>(ptcr);
-        write::<{ spr::LPIDR }>(0);
-        write::<{ spr::PIDR }>(0);
-        write::<{ spr::LPCR }>(HOST_LPCR);
-        write::<{ spr::HFSCR }>(facilities::NOTHING);
-        // It prefetches for vCPUs that do not have it too.
-        write::<{ spr::DSCR }>(0);
-        write::<{ spr::AMOR }>(u64::MAX);
-        write::<{ spr::AMR }>(0);
-        write::<{ spr::IAMR }>(0);
-    }
-    isync();
+pub(super) unsafe fn announce(ptcr: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { write::<{ spr::PTCR }>(ptcr) };
 }
 
 /// Sets MSR of the hypervisor: translation is on.

@@ -10,7 +10,7 @@ use hypervisor_core::memory::{Range, find_free};
 use super::machine::Machine;
 use super::{Boot, caller, opal, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
-use crate::host_space::memory::{HEAP_BYTES, start_heap};
+use crate::host_space::memory::{self, HEAP_BYTES, start_heap};
 use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
@@ -55,8 +55,8 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     check_opal(&firmware);
     threads::set_idle(firmware.idle_psscr());
     caller::set_presentation(0, firmware.presentation(threads::boot_thread()));
-    caller::allow(0);
-    let image = map::image();
+    caller::allow();
+    let image = memory::image();
     let heap =
         find_free(firmware.memory(), || firmware.reserved().chain([image]), HEAP_BYTES, PAGE_2M)
             .expect("firmware's device tree has free memory for the heap");
@@ -74,7 +74,7 @@ const EMPTY: Range = Range::new(0, 0);
 
 /// The whole tree.
 fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
-    let reserved = Reserved::new([map::image(), EMPTY, EMPTY]);
+    let reserved = Reserved::new([memory::image(), EMPTY, EMPTY]);
     let mut kept = Kept::at(address);
     let mut map = |bytes| kept.bytes(&reserved, bytes).expect("the device tree fits its place");
     // The header of a bundle's manifest and that of this tree are the same.

@@ -10,6 +10,9 @@
 # docs/decisions/0013-hash-calls-in-the-partitions-context.md says why.
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.
+#
+# On POWER8 the hypervisor's MSR has relocation off, and what is set for its own translation changes nothing:
+# docs/decisions/0014-the-hypervisor-on-power8.md.
 
     .section .guards, "ax"
 

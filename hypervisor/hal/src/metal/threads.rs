@@ -155,7 +155,7 @@ fn move_on(ticks: u64) {
 extern "C" fn hal_thread_main() -> ! {
     let index = own_index();
     catch_up();
-    caller::allow(index);
+    caller::allow();
     if !SECONDARIES.come(index) {
         sleep();
     }
@@ -209,16 +209,14 @@ pub(super) fn is_rung() -> bool {
 /// What an interrupt means that made a guest leave.
 #[inline(always)]
 pub(super) fn meaning(vector: Vector) -> Vector {
-    caller::meaning(vector, own_index(), is_rung)
+    caller::meaning(vector, is_rung)
 }
 
 /// Forgets that this thread's doorbell was rung. What was stored before it was rung is seen after this.
 pub(super) fn clear_doorbell() {
-    let index = own_index();
-    let doorbell = &THREADS[index].doorbell;
-    caller::forget(index, doorbell.is_rung());
+    caller::forget(is_rung);
     // Its fence, a `sync`, comes behind.
-    doorbell.clear();
+    THREADS[own_index()].doorbell.clear();
 }
 
 /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.

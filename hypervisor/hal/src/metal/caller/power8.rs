@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use arch::address::RealAddress;
 use arch::interrupt::Vector;
 
-use crate::host_state::per_cpu::THREADS_MAX;
+use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 
 /// XIRR, accepted by a read and ended by a write; its first byte is CPPR.
 const XIRR: u64 = 4;
@@ -39,9 +39,9 @@ fn write_byte(place: u64, value: u8) {
     unsafe { asm!("stbcix {}, 0, {}", in(reg) value, in(reg) place, options(nostack)) };
 }
 
-/// Lets this thread, which has this index, be called.
-pub(crate) fn allow(index: usize) {
-    if let Some(place) = registers(index) {
+/// Lets this thread be called.
+pub(crate) fn allow() {
+    if let Some(place) = registers(own_index()) {
         write_byte(place + MFRR, NONE);
         write_byte(place + XIRR, NONE);
     }
@@ -54,9 +54,9 @@ pub(crate) fn call(index: usize, _: u32) {
     }
 }
 
-/// Forgets that this thread, which has this index, was called, before a `sync`; `may_be` says whether it may have been.
-pub(crate) fn forget(index: usize, may_be: bool) {
-    let Some(place) = registers(index).filter(|_| may_be) else { return };
+/// Forgets that this thread was called, before a `sync`, if `may_be` says that it may have been.
+pub(crate) fn forget(may_be: impl FnOnce() -> bool) {
+    let Some(place) = registers(own_index()).filter(|_| may_be()) else { return };
     let xirr: u32;
     // SAFETY: as in `write_byte`; the controller is big-endian.
     unsafe { asm!("lwzcix {}, 0, {}", out(reg) xirr, in(reg) place + XIRR, options(nostack)) };
@@ -74,11 +74,11 @@ pub(crate) fn forget(index: usize, may_be: bool) {
     }
 }
 
-/// What an interrupt of this thread, which has this index, means: an external one is a call if it was called.
-pub(crate) fn meaning(vector: Vector, index: usize, is_called: impl FnOnce() -> bool) -> Vector {
+/// What an interrupt of this thread means: an external one is a call if it was called.
+pub(crate) fn meaning(vector: Vector, is_called: impl FnOnce() -> bool) -> Vector {
     if vector != Vector::External {
         return vector;
     }
-    forget(index, true);
+    forget(|| true);
     if is_called() { Vector::DirectedHypervisorDoorbell } else { vector }
 }

@@ -15,7 +15,7 @@ pub(crate) const fn set_presentation(_: usize, _: Option<RealAddress>) -> bool {
 }
 
 /// Lets this thread be called: it can be.
-pub(crate) const fn allow(_: usize) {}
+pub(crate) const fn allow() {}
 
 /// Calls the thread with this index and PIR, behind a `sync`.
 #[inline(always)]
@@ -28,7 +28,7 @@ pub(crate) fn call(_: usize, server: u32) {
 
 /// Forgets that this thread was called, before a `sync`. It may not have been.
 #[inline(always)]
-pub(crate) fn forget(_: usize, _: bool) {
+pub(crate) fn forget(_: impl FnOnce() -> bool) {
     const MSGCLR: u32 = 31 << 26 | 4 << 11 | 238 << 1; // msgclr r4
     const MSGSYNC: u32 = 31 << 26 | 886 << 1;
     // SAFETY: a message that nobody else gets, and a barrier.
@@ -41,8 +41,8 @@ pub(crate) fn forget(_: usize, _: bool) {
     }
 }
 
-/// What an interrupt of this thread means, if it was called or not: it says that itself.
+/// What an interrupt of this thread means: it says itself whether that is a call.
 #[inline(always)]
-pub(crate) fn meaning(vector: Vector, _: usize, _: impl FnOnce() -> bool) -> Vector {
+pub(crate) fn meaning(vector: Vector, _: impl FnOnce() -> bool) -> Vector {
     vector
 }
