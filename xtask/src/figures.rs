@@ -157,14 +157,15 @@ impl Place {
 }
 
 /// Runs the experiments that `texts` ask for, and keeps the figures that they ask for. If `only` names experiments, the
-/// figures of all others are those of `before`.
+/// figures of all others are those of `before`, and so is the day, since not all are younger. The same holds for those of
+/// an experiment that fails; the second answer says how each failed.
 pub(crate) fn measure(
     workspace: &Workspace,
     texts: &[String],
     measured: &str,
     before: &Figures,
     only: &[String],
-) -> Result<Figures> {
+) -> Result<(Figures, Vec<String>)> {
     let mut keys = Vec::new();
     for text in texts {
         let asked = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
@@ -182,7 +183,7 @@ pub(crate) fn measure(
         bail!("no claim has a figure of the experiment `{name}`");
     }
     let mut reports: BTreeMap<String, Value> = BTreeMap::new();
-    let mut figures = BTreeMap::new();
+    let (mut figures, mut failed) = (BTreeMap::new(), BTreeMap::new());
     for key in keys {
         let mut words = key.split(' ');
         let (experiment, metric, variant) = (
@@ -190,17 +191,20 @@ pub(crate) fn measure(
             words.next().unwrap_or_default(),
             words.next().unwrap_or_default(),
         );
-        if !only.is_empty() && !only.iter().any(|name| name == experiment) {
+        let is_wanted = only.is_empty() || only.iter().any(|name| name == experiment);
+        if is_wanted && !reports.contains_key(experiment) && !failed.contains_key(experiment) {
+            println!("claims: {experiment}");
+            let file = format!("experiments/{experiment}.toml");
+            match output(&mut workspace.powervisor(&["run", &file, "--format", "json"])) {
+                Ok(text) => _ = reports.insert(experiment.to_owned(), serde_json::from_str(&text)?),
+                Err(error) => _ = failed.insert(experiment.to_owned(), format!("{error:#}")),
+            }
+        }
+        if !reports.contains_key(experiment) {
             let figure = before.figures.get(&key);
             let figure = *figure.with_context(|| format!("`{key}` was never measured"))?;
             figures.insert(key, figure);
             continue;
-        }
-        if !reports.contains_key(experiment) {
-            println!("claims: {experiment}");
-            let file = format!("experiments/{experiment}.toml");
-            let text = output(&mut workspace.powervisor(&["run", &file, "--format", "json"]))?;
-            reports.insert(experiment.to_owned(), serde_json::from_str(&text)?);
         }
         let rows = reports[experiment]["rows"].as_array().context("a report without rows")?;
         let per = format!("{metric}_per_");
@@ -216,7 +220,9 @@ pub(crate) fn measure(
             .with_context(|| format!("{experiment} has no `{metric}` of `{variant}`"))?;
         figures.insert(key, Figure::of(row));
     }
-    Ok(Figures { measured: measured.to_owned(), figures })
+    let is_whole = only.is_empty() && failed.is_empty();
+    let measured = if is_whole { measured } else { &before.measured };
+    Ok((Figures { measured: measured.to_owned(), figures }, failed.into_values().collect()))
 }
 
 /// A whole number, with a comma between thousands from 10,000 on.

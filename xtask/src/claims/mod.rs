@@ -47,11 +47,12 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
         texts.push(fs::read_to_string(entry?.path())?);
     }
     let before = Figures::read(&workspace.root)?;
-    let measured = figures::measure(workspace, &texts, &since()?, &before, &arguments.only)?;
+    let (measured, failed) =
+        figures::measure(workspace, &texts, &since()?, &before, &arguments.only)?;
     let mut changed = before.differences(&measured);
     let path = workspace.root.join(README);
     let readme = fs::read_to_string(&path).context(README)?;
-    let quoted = if arguments.only.is_empty() {
+    let quoted = if arguments.only.is_empty() && failed.is_empty() {
         quotes::refresh(workspace, &readme)?
     } else {
         readme.clone()
@@ -62,6 +63,7 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
         println!("{line}");
     }
     if arguments.check {
+        ensure!(failed.is_empty(), "{}", failed.join("\n"));
         ensure!(
             changed.is_empty(),
             "{} figures changed; `cargo xtask claims` writes them",
@@ -69,13 +71,15 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
         );
         return Ok(());
     }
-    if changed.is_empty() {
+    if changed.is_empty() && measured.measured() == before.measured() {
         println!("claims: no figure changed");
-        return Ok(());
+    } else {
+        measured.write(&workspace.root)?;
+        fs::write(&path, quoted).context(README)?;
+        join::join(workspace)?;
     }
-    measured.write(&workspace.root)?;
-    fs::write(&path, quoted).context(README)?;
-    join::join(workspace)
+    ensure!(failed.is_empty(), "what could not be measured is as it was: {}", failed.join("\n"));
+    Ok(())
 }
 
 /// The same as a step of the nightly run. Instructions are those of one compiler.
