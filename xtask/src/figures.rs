@@ -157,8 +157,8 @@ impl Place {
 }
 
 /// Runs the experiments that `texts` ask for, and keeps the figures that they ask for. If `only` names experiments, the
-/// figures of all others are those of `before`, and so is the day, since not all are younger. The same holds for those of
-/// an experiment that fails; the second answer says how each failed.
+/// figures of all others are those of `before`, and so is the day, since not all are younger. The same holds for those
+/// of an experiment that fails; the second answer says how each failed.
 pub(crate) fn measure(
     workspace: &Workspace,
     texts: &[String],

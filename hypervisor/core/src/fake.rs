@@ -17,6 +17,7 @@ use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::lpcr;
 
+use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
@@ -325,7 +326,7 @@ impl Threads for Fake {
         0
     }
 
-    fn fetch_thread(&self, _: u32, _: Option<RealAddress>) -> Result<(), ThreadError> {
+    fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
     }
 

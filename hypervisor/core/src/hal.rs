@@ -12,6 +12,7 @@ use arch::hash::VirtualPage;
 use arch::processor::Processor;
 use arch::radix::TableLocation;
 
+use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::facilities::Facilities;
@@ -233,17 +234,12 @@ pub trait Threads {
     /// Number of the hardware thread that the hypervisor was started on, as firmware knows it.
     fn boot_thread(&self) -> u32;
 
-    /// Fetches a hardware thread out of firmware, whose registers of the interrupt controller are at `presentation`,
-    /// if there are such. The boot thread has index 0 for [`Threads::ring`] and [`Threads::run_on_threads`], the
-    /// first that was fetched 1, and so on.
+    /// Fetches a hardware thread out of firmware, which says how it is reached. The boot thread has index 0 for
+    /// [`Threads::ring`] and [`Threads::run_on_threads`], the first that was fetched 1, and so on.
     ///
     /// # Errors
     /// Why it does not come.
-    fn fetch_thread(
-        &self,
-        server: u32,
-        presentation: Option<RealAddress>,
-    ) -> Result<(), ThreadError>;
+    fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError>;
 
     /// Calls `work` on all hardware threads, with the thread's index, and returns when all are done.
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync));

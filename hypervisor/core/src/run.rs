@@ -297,7 +297,7 @@ fn fetch_threads<H: Threads + Platform>(
         if has_one_partition_per_core && is_taken {
             continue;
         }
-        match hal.fetch_thread(thread.server, firmware.presentation(thread.server)) {
+        match hal.fetch_thread(thread.server, firmware) {
             Ok(()) => threads.push(thread),
             Err(error) => {
                 let server = thread.server;

@@ -15,6 +15,7 @@ use arch::registers::hfscr::Facility;
 use loom::sync::atomic::fence;
 use loom::sync::{Condvar, Mutex};
 
+use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
 use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
@@ -198,7 +199,7 @@ impl Threads for Machine {
         0
     }
 
-    fn fetch_thread(&self, _: u32, _: Option<RealAddress>) -> Result<(), ThreadError> {
+    fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
     }
 

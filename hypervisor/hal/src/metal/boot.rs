@@ -54,7 +54,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     };
     check_opal(&firmware);
     threads::set_idle(firmware.idle_psscr());
-    caller::set_presentation(0, firmware.presentation(threads::boot_thread()));
+    caller::find(0, threads::boot_thread(), &firmware);
     caller::allow();
     let image = memory::image();
     let heap =

@@ -12,6 +12,7 @@ use arch::processor::Processor;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
+use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::boot::mitigations::Mitigations;
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
@@ -184,12 +185,8 @@ impl Threads for Machine {
         threads::boot_thread()
     }
 
-    fn fetch_thread(
-        &self,
-        server: u32,
-        presentation: Option<RealAddress>,
-    ) -> Result<(), ThreadError> {
-        threads::fetch(server, presentation)
+    fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError> {
+        threads::fetch(server, firmware)
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {

@@ -8,10 +8,10 @@ use alloc::alloc::{Layout, alloc};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use arch::address::RealAddress;
 use arch::interrupt::Vector;
 use arch::opal::status;
 use arch::registers::lpcr;
+use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
@@ -70,13 +70,13 @@ pub(super) fn boot_thread() -> u32 {
     server
 }
 
-/// Fetches a thread out of firmware; `presentation` says where it reaches the interrupt controller.
-pub(super) fn fetch(server: u32, presentation: Option<RealAddress>) -> Result<(), ThreadError> {
+/// Fetches a thread out of firmware.
+pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError> {
     let index = SECONDARIES.expected().ok_or(ThreadError::Silent)?;
     if index == THREADS_MAX {
         return Err(ThreadError::TooMany);
     }
-    if !caller::set_presentation(index, presentation) {
+    if !caller::find(index, server, firmware) {
         return Err(ThreadError::Unreachable);
     }
     let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;

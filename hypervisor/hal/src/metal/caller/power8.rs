@@ -4,8 +4,8 @@
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use arch::address::RealAddress;
 use arch::interrupt::Vector;
+use hypervisor_core::boot::firmware::Firmware;
 
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 
@@ -23,9 +23,9 @@ const BETWEEN_THREADS: u32 = 2;
 /// By index of the thread, where its registers are; 0 for one that has none.
 static REGISTERS: [AtomicU64; THREADS_MAX] = [const { AtomicU64::new(0) }; THREADS_MAX];
 
-/// Says where the thread with this index reaches the interrupt controller. Whether it can be called.
-pub(crate) fn set_presentation(index: usize, registers: Option<RealAddress>) -> bool {
-    let place = registers.map_or(0, |registers| registers.0);
+/// Finds how to call the thread with this index and PIR; whether it can be called.
+pub(crate) fn find(index: usize, server: u32, firmware: &Firmware<'_>) -> bool {
+    let place = firmware.presentation(server).map_or(0, |registers| registers.0);
     REGISTERS[index].store(place, Ordering::Relaxed);
     place != 0
 }

@@ -2,15 +2,14 @@
 
 use core::arch::asm;
 
-use arch::address::RealAddress;
 use arch::interrupt::Vector;
+use hypervisor_core::boot::firmware::Firmware;
 
 /// `msgsnd` and `msgclr` to hypervisor state, RB field 32:36.
 const HYPERVISOR_DOORBELL: u64 = 5 << 27;
 
-/// Says where the thread with this index reaches the interrupt controller, which has no part in this. Whether it can be
-/// called.
-pub(crate) const fn set_presentation(_: usize, _: Option<RealAddress>) -> bool {
+/// Finds how to call the thread with this index and PIR; whether it can be called, as all can.
+pub(crate) const fn find(_: usize, _: u32, _: &Firmware<'_>) -> bool {
     true
 }
 
