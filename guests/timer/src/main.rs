@@ -1,5 +1,5 @@
 //! timer: sets its decrementer to ever other times, sleeps in H_CEDE or waits for it in a loop, and says
-//! whether it ever expired early or not at all.
+//! whether it ever expired early or not at all, or interrupted with time left.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -18,10 +18,16 @@ mod payload {
     const SHORTEST: u64 = 500;
 
     static EXPIRED: AtomicU64 = AtomicU64::new(0);
+    /// Interrupts of a decrementer that had time left.
+    static SPURIOUS: AtomicU64 = AtomicU64::new(0);
 
     fn expired(_: &mut rt::Frame) {
-        EXPIRED.fetch_add(1, Ordering::Relaxed);
-        rt::set_decrementer(rt::NEVER);
+        if rt::decrementer() < 0 {
+            EXPIRED.fetch_add(1, Ordering::Relaxed);
+            rt::set_decrementer(rt::NEVER);
+        } else {
+            SPURIOUS.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn timer(_: rt::Partition) {
@@ -50,6 +56,10 @@ mod payload {
             early[0],
             early[1]
         );
+        let spurious = SPURIOUS.load(Ordering::Relaxed);
+        if spurious > 0 {
+            rt::println!("timer: spurious interrupts: {spurious}");
+        }
     }
 }
 
