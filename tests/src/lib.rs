@@ -143,6 +143,14 @@ pub fn all_systems() -> Vec<(String, System)> {
     usual_files().iter().flat_map(|file| usual_systems(file)).collect()
 }
 
+/// Half of [all systems](all_systems) before each push, and all of them in the nightly run: every other one from the
+/// first or the second on. Tests that run each system several times share them out so.
+#[must_use]
+pub fn every_other_system(first: usize) -> Vec<(String, System)> {
+    let (first, step) = if is_nightly() { (0, 1) } else { (first, 2) };
+    all_systems().into_iter().skip(first).step_by(step).collect()
+}
+
 /// All systems, the long ones too.
 #[must_use]
 pub fn every_system() -> Vec<(String, System)> {

@@ -26,10 +26,12 @@ const NIGHTLY_RANDOM_CALLS: &str = "170000";
 const NIGHTLY_CORES: &str = "8";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    images(workspace)?;
-    check(workspace)?;
-    run(all_tests(workspace).arg("--no-run"))?;
     // Side by side, since each of them uses one processor for much of its time.
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| images(workspace));
+        let built = check(workspace).and_then(|()| run(all_tests(workspace).arg("--no-run")));
+        built.and(beside.join().expect("no step panics"))
+    })?;
     thread::scope(|scope| {
         let beside = scope.spawn(|| {
             linux::test(workspace)?;

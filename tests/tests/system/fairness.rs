@@ -9,10 +9,10 @@ use system_tests::{is_nightly, record};
 
 use lab::on_simulator;
 
-/// Each way to misbehave, and each hypercall without end; on several threads before each push every third of the calls.
+/// Each way to misbehave, and each hypercall without end; on several threads before each push every sixth of the calls.
 fn contests(topology: [u32; 3]) -> Vec<Contest> {
     let modes = MODES.iter().map(|(mode, _)| Contest::against(mode, topology));
-    let step = if topology == [1, 1, 1] || is_nightly() { 1 } else { 3 };
+    let step = if topology == [1, 1, 1] || is_nightly() { 1 } else { 6 };
     let calls = (0..Hypercall::ALL.len()).step_by(step);
     let calls = calls.map(|call| Contest::against(&format!("call call={call}"), topology));
     modes.chain(calls).collect()
