@@ -15,6 +15,7 @@
 //!     powervisor,mitigations = "firmware";      may be left out: the name of a [`MitigationPolicy`]
 //!     powervisor,one-per-core = <1>;  may be left out
 //!     powervisor,map = "ours";                may be left out: the name of a [`MapPolicy`]
+//!     powervisor,prefetch = "off";            may be left out: the name of a [`PrefetchPolicy`]
 //!     powervisor,eager-without = <u32>;         with "eager", may be left out: bits of [`Excesses`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
@@ -60,6 +61,8 @@ pub const MITIGATIONS: &str = "powervisor,mitigations";
 pub const ONE_PARTITION_PER_CORE: &str = "powervisor,one-per-core";
 /// Root property: the name of a [`MapPolicy`]. May be left out.
 pub const MAP: &str = "powervisor,map";
+/// Root property: the name of a [`PrefetchPolicy`]. May be left out, and read only where there is an engine.
+pub const PREFETCH: &str = "powervisor,prefetch";
 /// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to
 /// with another policy.
 pub const EAGER_WITHOUT: &str = "powervisor,eager-without";
@@ -227,6 +230,19 @@ impl MapPolicy {
     #[must_use]
     pub const fn is_for_experiments(self) -> bool {
         matches!(self, Self::Domain | Self::XenV2 | Self::Direct)
+    }
+}
+
+named! {
+    /// What the prefetch engine of a core logs when another vCPU comes to it, and fetches when the vCPU comes back.
+    PrefetchPolicy {
+        /// Nothing.
+        #[default]
+        Off = "off";
+        /// What is in the core's L2.
+        AlwaysL2 = "always-l2";
+        /// What is in its L2, and in the way of its L3 that was used last.
+        AlwaysL2AndL3 = "always-l2-l3";
     }
 }
 

@@ -7,9 +7,9 @@ pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
-    MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy,
-    SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS,
-    WEIGHT,
+    MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, PREFETCH, PrefetchPolicy,
+    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT,
+    TRANSLATION, Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -120,6 +120,8 @@ pub struct Sharing {
     pub has_one_partition_per_core: bool,
     /// How the hypervisor reaches the memory of partitions.
     pub map: MapPolicy,
+    /// What prefetch engines log and fetch.
+    pub prefetch: PrefetchPolicy,
 }
 
 /// The bundle of these partitions.
@@ -287,6 +289,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     if sharing.map != MapPolicy::default() {
         tree.root.add_property(property(MAP, sharing.map.name()));
     }
+    if sharing.prefetch != PrefetchPolicy::default() {
+        tree.root.add_property(property(PREFETCH, sharing.prefetch.name()));
+    }
     for node in nodes {
         tree.root.add_child(node);
     }
@@ -403,6 +408,15 @@ pub fn consoles(file: &[u8]) -> Consoles {
     }
 }
 
+/// What a bundle asks of prefetch engines; nothing is what any other file asks, or one that asks for what there is not.
+#[must_use]
+pub fn prefetch(file: &[u8]) -> PrefetchPolicy {
+    let Some(Ok(tree)) = manifest_of(file).map(Fdt::new) else { return PrefetchPolicy::Off };
+    let asked = tree.root().property(PREFETCH);
+    let named = asked.and_then(|property| property.value_as::<&str>().ok());
+    named.and_then(PrefetchPolicy::from_name).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use dtoolkit::fdt::Fdt;
@@ -413,7 +427,7 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
-    use arch::bundle::{MapPolicy, MitigationPolicy, RegisterPolicy, Translation};
+    use arch::bundle::{MapPolicy, MitigationPolicy, PrefetchPolicy, RegisterPolicy, Translation};
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -455,6 +469,7 @@ mod tests {
             mitigations: MitigationPolicy::Off,
             has_one_partition_per_core: true,
             map: MapPolicy::OursLazy,
+            prefetch: PrefetchPolicy::AlwaysL2,
         };
         let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use arch::bundle::{
-    ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, RegisterPolicy,
-    Translation, VCPUS_MAX, WEIGHT_MAX,
+    ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, PrefetchPolicy,
+    RegisterPolicy, Translation, VCPUS_MAX, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
@@ -58,6 +58,7 @@ pub struct PolicyTable {
     mitigations: Option<Spanned<String>>,
     one_partition_per_core: Option<bool>,
     map: Option<Spanned<String>>,
+    prefetch: Option<Spanned<String>>,
 }
 
 impl PolicyTable {
@@ -125,7 +126,7 @@ impl PolicyTable {
         })
     }
 
-    /// The same, of a system that is no experiment: it refuses what gives the secrets of partitions away.
+    /// [`Self::map`] of a system that is no experiment: it refuses what gives the secrets of partitions away.
     fn map_without_experiments(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
         let policy = self.map(file)?;
         match &self.map {
@@ -140,6 +141,16 @@ impl PolicyTable {
         }
     }
 
+    /// What prefetch engines log and fetch.
+    pub fn prefetch(&self, file: &TomlFile) -> Result<PrefetchPolicy, Failure> {
+        let Some(name) = &self.prefetch else { return Ok(PrefetchPolicy::default()) };
+        PrefetchPolicy::from_name(name.get_ref()).ok_or_else(|| {
+            let hint = suggest(name.get_ref(), PrefetchPolicy::ALL.map(PrefetchPolicy::name));
+            let text = format!("no policy for prefetching is called `{}`; {hint}", name.get_ref());
+            file.complain(name.span(), text)
+        })
+    }
+
     /// What this says, and `others` where it says nothing.
     pub fn or(&self, others: &Self) -> Self {
         let (of_registers, of_mitigations) = (
@@ -147,12 +158,14 @@ impl PolicyTable {
             if self.mitigations.is_some() { self } else { others },
         );
         let of_map = if self.map.is_some() { self } else { others };
+        let of_prefetch = if self.prefetch.is_some() { self } else { others };
         Self {
             registers: of_registers.registers.clone(),
             without: of_registers.without.clone(),
             mitigations: of_mitigations.mitigations.clone(),
             one_partition_per_core: self.one_partition_per_core.or(others.one_partition_per_core),
             map: of_map.map.clone(),
+            prefetch: of_prefetch.prefetch.clone(),
         }
     }
 }
@@ -273,8 +286,16 @@ impl PartitionFile {
         let mitigations = contents.policy.mitigations(file)?;
         let map = contents.policy.map_without_experiments(file)?;
         let has_one_partition_per_core = contents.policy.has_one_partition_per_core();
-        let sharing =
-            Sharing { slice, console, registers, mitigations, has_one_partition_per_core, map };
+        let prefetch = contents.policy.prefetch(file)?;
+        let sharing = Sharing {
+            slice,
+            console,
+            registers,
+            mitigations,
+            has_one_partition_per_core,
+            map,
+            prefetch,
+        };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }
 }

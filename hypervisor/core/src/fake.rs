@@ -15,7 +15,7 @@ use arch::excess::Excesses;
 use arch::hash::VirtualPage;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::lpcr;
+use arch::registers::{lpcr, mppr};
 
 use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
@@ -30,6 +30,7 @@ use crate::life::outcome::Departure;
 use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::{Common, Partition};
+use crate::prefetch::{Levels, PrefetchEngine};
 use crate::sync::{Home, TableEntry};
 use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu_id::VcpuId;
@@ -73,6 +74,12 @@ pub struct Fake {
     pub forgotten: RefCell<Vec<(u32, bool)>>,
     /// Pages of hashed page tables that were forgotten, with the LPID.
     pub forgotten_pages: RefCell<Vec<(u32, VirtualPage)>>,
+    /// What the prefetch engine was told, in that order.
+    pub engine: RefCell<Vec<Command>>,
+    /// It has not done what it was told last.
+    pub is_engine_at_work: Cell<bool>,
+    /// Tables that can still be made for it.
+    pub logs_left: Cell<u64>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
 }
@@ -84,6 +91,19 @@ pub struct Processor {
     pub lpid: u32,
     /// Special-purpose registers.
     pub supervisor: Supervisor,
+}
+
+/// What a prefetch engine is told: with which table, and for which partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// To log.
+    Log(RealAddress, Levels),
+    /// To fetch.
+    Fetch(RealAddress, u32),
+    /// To log no more.
+    EndLog,
+    /// To fetch no more.
+    EndFetch,
 }
 
 /// What a guest does until it leaves, with this LPCR and until this time.
@@ -121,6 +141,9 @@ impl Fake {
             rung: RefCell::default(),
             forgotten: RefCell::default(),
             forgotten_pages: RefCell::default(),
+            engine: RefCell::default(),
+            is_engine_at_work: Cell::default(),
+            logs_left: Cell::new(u64::MAX),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
             }))),
@@ -430,6 +453,43 @@ impl Facilities for Fake {
 
     fn set_control(&self, lpcr: u64, _: u32) {
         self.control.set(lpcr);
+    }
+}
+
+/// It refuses what no source defines: a log or a fetch beside a log, and a log beside a fetch.
+impl PrefetchEngine for Fake {
+    fn new_log(&self, levels: Levels) -> Option<RealAddress> {
+        let left = self.logs_left.get().checked_sub(1)?;
+        self.logs_left.set(left);
+        let bytes = match levels {
+            Levels::L2 => mppr::L2_TABLE_BYTES,
+            Levels::L2AndL3 => mppr::L2_AND_L3_TABLE_BYTES,
+        };
+        Some(RealAddress(left.wrapping_mul(bytes) & mppr::TABLE))
+    }
+
+    fn begin_log(&self, table: RealAddress, levels: Levels) {
+        assert!(!self.is_engine_at_work.replace(true), "it logs or fetches");
+        self.engine.borrow_mut().push(Command::Log(table, levels));
+    }
+
+    fn end_log(&self) {
+        self.is_engine_at_work.set(false);
+        self.engine.borrow_mut().push(Command::EndLog);
+    }
+
+    fn begin_fetch(&self, table: RealAddress, lpid: u32) {
+        assert!(!self.is_engine_at_work.replace(true), "it logs or fetches");
+        self.engine.borrow_mut().push(Command::Fetch(table, lpid));
+    }
+
+    fn end_fetch(&self) {
+        self.is_engine_at_work.set(false);
+        self.engine.borrow_mut().push(Command::EndFetch);
+    }
+
+    fn is_at_work(&self) -> bool {
+        self.is_engine_at_work.get()
     }
 }
 

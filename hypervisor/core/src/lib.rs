@@ -30,6 +30,7 @@ pub mod life;
 pub mod map_cache;
 pub mod memory;
 pub mod partition;
+pub mod prefetch;
 pub mod report;
 pub mod run;
 pub mod scheduling;

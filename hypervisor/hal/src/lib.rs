@@ -19,6 +19,7 @@
 //! | `metal/enter.S`, `machine.rs` | entering a guest; the implementation of `Hal` |
 //! | `metal/residents.rs`, `eager.rs` | registers that stay in the processor until another vCPU enters; all that KVM moved at each exit |
 //! | `metal/facilities.rs`, `floating.S`, `vector_scalar.S` | facilities that vCPUs get on demand, and their registers |
+//! | `metal/prefetch.rs` | POWER8's prefetch engine, and the vCPUs that enter beside it |
 //! | `metal/window.rs` | real memory through a window |
 //! | `metal/opal.S`, `opal.rs` | calling firmware |
 //! | `metal/threads.rs`, `caller/` | the other hardware threads, waiting; how one calls another, by processor |

@@ -85,6 +85,7 @@ pub(crate) mod spr {
         SPMC1 Spmc1
         SPMC2 Spmc2
         SDR1 Sdr1
+        MPPR Mppr
         ACOP Acop
         TACR Tacr
         TCSCR Tcscr

@@ -571,6 +571,7 @@ impl Experiment {
                         mitigations: policy.mitigations(file)?,
                         has_one_partition_per_core: policy.has_one_partition_per_core(),
                         map: policy.map(file)?,
+                        prefetch: policy.prefetch(file)?,
                         ..Sharing::default()
                     };
                     (Work::Partitions { partitions, sharing }, expect)

@@ -12,8 +12,10 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use arch::bundle::PrefetchPolicy;
 use arch::processor::Processor;
 
+use crate::bundle;
 use crate::comparison::Transcript;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
@@ -50,6 +52,12 @@ pub fn run<E: From<Failure>>(
     options: &Options<'_>,
     mut console: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<Exit, E> {
+    let asked = bundle::prefetch(system.initrd.as_deref().unwrap_or_default());
+    if asked != PrefetchPolicy::Off {
+        let text =
+            format!("it has no prefetch engine; leave `prefetch = \"{}\"` out there", asked.name());
+        return Err(Failure::input("QEMU", text).into());
+    }
     let files = tempfile::tempdir().map_err(host_failure)?;
     let mut process = Process::start(
         command(system, files.path(), options.memory)?,

@@ -143,6 +143,12 @@ impl Description {
         self.file.power_saving.rules()
     }
 
+    /// Whether cores have a prefetch engine.
+    #[must_use]
+    pub const fn has_prefetch_engine(&self) -> bool {
+        self.file.prefetch_engine.is_some()
+    }
+
     /// How the prefetch engine is told what to do, of a processor that has one.
     #[must_use]
     pub fn prefetch_engine(&self) -> Rules {

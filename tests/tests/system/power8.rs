@@ -2,16 +2,22 @@
 //! judge, and our oracle watches.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Duration;
 
+use arch::processor::Processor;
 use lab::comparison::{Transcript, difference};
 use lab::interruption::Interruption;
 use lab::system::{Exit, System};
 use lab::{on_qemu, on_simulator};
+use simulator::oracle::engine::Tables;
+use simulator::pipeline::Settings;
+use simulator::state::prefetch_engine::Work;
+use simulator::{Oracle, RunState};
 use system_tests::containment::{
     self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
 };
-use system_tests::{changed_system, is_nightly, number_from, systems, usual_files};
+use system_tests::{ALL, changed_system, is_nightly, number_from, system_of, systems, usual_files};
 
 /// Generous: a run takes about two seconds.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -242,4 +248,77 @@ fn radix_translation_is_refused_by_name() {
     let refusal = "powervisor: error: partition: hello: POWER8 has no radix translation: give the partition \
                    translation = \"hash\"";
     assert!(transcript.lines().iter().any(|line| line == refusal), "{:?}", transcript.lines());
+}
+
+/// A partition that checks its registers, and two whose memory the L2 has no room for, on so many cores, whose prefetch
+/// engines do this.
+fn with_prefetch(policy: &str, cores: u32) -> System {
+    let partition = |name: &str, payload: &str, arguments: &str| {
+        format!(
+            "[[partition]]\nname = \"{name}\"\npayload = \"{payload}\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+             arguments = \"{arguments}\"\n"
+        )
+    };
+    let system = system_of(&format!(
+        "slice_us = 100\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
+        partition("registers", "registers", "rounds=100"),
+        partition("chain", "working-set", "set=64 for_us=1000"),
+        partition("order", "working-set", "way=order set=1024 for_us=1000"),
+    ));
+    on_threads(system, [1, cores, 1])
+}
+
+/// The hypervisor's heap on this machine, as its line says that names the machine.
+const HEAP: Range<u64> = 0x20_0000..0x420_0000;
+
+/// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, on one
+/// core and while vCPUs move between cores.
+#[test]
+fn the_prefetch_engine_changes_nothing_but_time() {
+    for (policy, cores) in [("always-l2", 2), ("always-l2-l3", 1)] {
+        let system = with_prefetch(policy, cores);
+        let mut machine = on_simulator::start(&system).unwrap();
+        machine.start_timing(Settings::default());
+        let (mut oracle, mut tables) = (Oracle::new(Processor::Power8), Tables::default());
+        tables.allow(HEAP);
+        let end = machine.run(ALL, &mut (&mut oracle, &mut tables));
+        let console = String::from_utf8(machine.take_console_output()).unwrap();
+        let context = format!("{policy}, {cores} cores: {console}");
+        assert!(matches!(end, RunState::PoweredOff), "{end:?}; {context}");
+        assert!(console.contains("heap 64 MiB at 0x0000000000200000"), "{context}");
+        for line in [
+            "[registers] registers: 100 rounds, 0 wrong",
+            "[chain] working-set: chain of 64 KiB, done",
+            "[order] working-set: order of 1024 KiB, done",
+        ] {
+            assert!(console.contains(line), "{context}");
+        }
+        let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
+        assert_eq!(findings, [""; 0], "{context}");
+        assert_eq!(tables.findings(), [], "{context}");
+        let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
+        let work = works.fold(Work::default(), Work::plus);
+        let lines = work.fetched + work.found;
+        assert!(work.logs > 2 && work.fetches > 2 && lines > 1000, "{work:?}; {context}");
+    }
+}
+
+/// So many tables do not fit into the hypervisor's heap.
+#[test]
+fn tables_without_room_are_refused() {
+    let partition = |number| {
+        format!(
+            "[[partition]]\nname = \"p{number}\"\npayload = \"hello\"\nmemory = \"8 MiB\"\nvcpus = 64\n"
+        )
+    };
+    let partitions: String = (0..8).map(partition).collect();
+    let text = format!(
+        "policy = {{ prefetch = \"always-l2-l3\" }}\n{partitions}[machine]\ndescription = \"power8\"\n"
+    );
+    let (transcript, _) = containment::watched(&system_of(&text));
+    let line = transcript.lines().into_iter().find(|line| line.contains("prefetch engine"));
+    let expected = "powervisor: error: prefetch engine: the heap has no memory for a table of each vCPU; \
+                    use fewer vCPUs, or always-l2";
+    assert_eq!(line.as_deref(), Some(expected));
+    assert_eq!(transcript.exit, Exit::PoweredOff);
 }

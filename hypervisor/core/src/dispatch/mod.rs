@@ -246,6 +246,12 @@ impl<H: Hal> Running<'_, H> {
         self.common.lpid
     }
 
+    /// The vCPU's number in the machine.
+    #[must_use]
+    pub const fn vcpu(&self) -> VcpuId {
+        self.id
+    }
+
     /// What is added to the machine's time base for the partition's own.
     #[must_use]
     pub const fn timebase_offset(&self) -> u64 {

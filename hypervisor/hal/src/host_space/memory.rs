@@ -117,6 +117,20 @@ pub(crate) fn hash_table(bytes_log2: u32) -> Option<(RealAddress, &'static [Tabl
     Some((real_of(table as u64), entries))
 }
 
+/// So many bytes, a power of two, zero and for good, from the heap, aligned to their number: where they are.
+#[cfg(feature = "power8")]
+pub(crate) fn zeroed(bytes: u64) -> Option<RealAddress> {
+    let layout = Layout::from_size_align(bytes as usize, bytes as usize).ok()?;
+    // SAFETY: the layout is not empty.
+    let start = unsafe { alloc(layout) };
+    if start.is_null() {
+        return None;
+    }
+    // SAFETY: it has many blocks, and is aligned to its size.
+    unsafe { zero_blocks(start, bytes as usize) };
+    Some(real_of(start as u64))
+}
+
 /// What an entry of a table that this module's callers allocated holds.
 pub(super) fn read_entry(slot: &Slot) -> u64 {
     let entry = address_of(slot.address()) as *const u64;

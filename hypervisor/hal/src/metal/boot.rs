@@ -66,6 +66,11 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     MapRegion::populate(0).expect("the heap has room for the tables of a thread");
     let tree = Range { start: device_tree, bytes: data.len() as u64 };
     let reserved = Reserved::new([image, heap, tree]);
+    #[cfg(feature = "power8")]
+    // SAFETY: this is the boot thread, and no other was fetched.
+    unsafe {
+        super::prefetch::set_up(&firmware, &reserved);
+    }
     let boot = Boot { firmware, translation: map::NAME, pvr, own: [image, heap] };
     hal_hypervisor_main(Machine::new(reserved), boot)
 }

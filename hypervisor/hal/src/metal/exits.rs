@@ -271,6 +271,10 @@ fn cause(
 extern "C" fn hal_hash_exit(code: u64) {
     let offset = code & !(REAL_DOOR | HSRR);
     let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
+    #[cfg(feature = "power8")]
+    if vector == Vector::HypervisorDecrementer && super::prefetch::is_a_look() {
+        return;
+    }
     let exit = cause(
         vector,
         || hash::guest_real(read::<{ spr::HDAR }>()),

@@ -26,6 +26,8 @@ use hypervisor_core::sync::{Home, TableEntry};
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
+#[cfg(feature = "power8")]
+use super::prefetch;
 use super::window::Pinned;
 use super::{eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
@@ -190,6 +192,11 @@ impl Threads for Machine {
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
+        #[cfg(feature = "power8")]
+        let work = &|thread| {
+            work(thread);
+            prefetch::ends();
+        };
         threads::run(work);
     }
 
@@ -295,7 +302,10 @@ impl Enter for Machine {
             (*cpu).system = ptr::from_ref(running.system).cast();
             (*cpu).guest = ptr::from_mut(running).cast();
             if residents::set_guest_control(lpcr, running.lpid()) {
+                #[cfg(not(feature = "power8"))]
                 enter_hashed(registers, running.timebase_offset(), until, now);
+                #[cfg(feature = "power8")]
+                enter_between_looks(registers, running, until, now);
             } else {
                 residents::enter(running.timebase_offset(), until, now);
                 hal_enter_guest(registers);
@@ -356,6 +366,31 @@ unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u
         Doors::HASH.set();
         hal_enter_hash_guest(registers);
         Doors::RADIX.set();
+    }
+}
+
+/// The same, as often as the guest leaves only so that it is seen whether the prefetch engine is free.
+///
+/// # Safety
+/// As [`enter_hashed`]; exits find `running`.
+#[cfg(feature = "power8")]
+unsafe fn enter_between_looks(
+    registers: *mut Registers,
+    running: *mut Running<'_, Machine>,
+    until: u64,
+    mut now: u64,
+) {
+    // SAFETY: the caller's promise; no handler has `running` between two entries.
+    unsafe {
+        loop {
+            let look = prefetch::enters(((*running).vcpu(), (*running).lpid()), until);
+            enter_hashed(registers, (*running).timebase_offset(), look, now);
+            if (*running).departure.is_some() {
+                return;
+            }
+            now = read::<{ spr::TB }>();
+            (*registers).msr &= !msr::HV;
+        }
     }
 }
 

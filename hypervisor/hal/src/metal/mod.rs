@@ -13,6 +13,8 @@ mod machine;
 mod mitigations;
 mod opal;
 mod panic;
+#[cfg(feature = "power8")]
+mod prefetch;
 mod residents;
 mod segments;
 mod threads;

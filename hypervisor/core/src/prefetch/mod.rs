@@ -1,0 +1,252 @@
+//! What the prefetch engine of a core does as vCPUs take turns there: it logs which lines the caches have of one when
+//! another one comes, and fetches them when the first is back.
+//!
+//! An engine does one thing at a time, and nobody waits for it:
+//!
+//! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
+//!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
+//! - Who comes has its lines fetched as soon as the engine is free, at an entry: it leaves once in a while to see that
+//!   ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended. What it had not fetched is in
+//!   the table alone, so that this is not logged anew.
+//! - Where vCPUs take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a short
+//!   stay, and a fetch behind a short absence, take more time than they save.
+//! - A table is used by one engine at a time, also when its vCPU has moved to another core meanwhile.
+//!
+//! One hardware thread of a core runs partitions where there is an engine, so that the engine is that thread's.
+
+use alloc::vec::Vec;
+
+use arch::address::RealAddress;
+use arch::bundle::{PREFETCH, PrefetchPolicy};
+use dtoolkit::fdt::Fdt;
+use dtoolkit::{Node, Property};
+
+use crate::sync::Lock;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::vcpu_id::VcpuId;
+
+/// The prefetch engine of the core that the hardware thread belongs to (`docs/facts/power8.md#prefetch-engine`).
+pub trait PrefetchEngine {
+    /// A table that has room for a log of these caches, zero and for good.
+    fn new_log(&self, levels: Levels) -> Option<RealAddress>;
+
+    /// Begins to log what the caches have. The engine is at nothing else.
+    fn begin_log(&self, table: RealAddress, levels: Levels);
+
+    /// Ends a log, which leaves a table of no use.
+    fn end_log(&self);
+
+    /// Begins to fetch what a table names, for the partition `lpid`. The engine is at nothing else.
+    fn begin_fetch(&self, table: RealAddress, lpid: u32);
+
+    /// Ends a fetch.
+    fn end_fetch(&self);
+
+    /// Whether the engine logs or fetches.
+    fn is_at_work(&self) -> bool;
+}
+
+/// Which caches a log is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Levels {
+    /// The core's L2.
+    L2,
+    /// That, and the way of its L3 that was used last.
+    L2AndL3,
+}
+
+/// There is no memory for a table of each vCPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoMemory;
+
+/// How long a vCPU runs whose lines are to be fetched before it is seen whether the engine is free: 5 us of a 512 MHz
+/// time base. Nobody has published how long a log takes.
+const LOOK_TICKS: u64 = 2560;
+
+/// What is too short for a log or a fetch: 50 us of a 512 MHz time base, about what it takes to bring a whole L2 from
+/// memory. The lines that another vCPU can push out meanwhile are fewer, and come when they are needed.
+const SHORT_TICKS: u64 = 25_600;
+
+/// The table of a vCPU.
+#[derive(Debug)]
+struct Table {
+    address: RealAddress,
+    state: AtomicUsize,
+    /// When another vCPU came in its place.
+    left: AtomicU64,
+}
+
+/// Nothing was logged into it.
+const EMPTY: usize = 0;
+/// It names the lines that its vCPU had.
+const WHOLE: usize = 1;
+/// An engine writes or reads it.
+const BUSY: usize = 2;
+
+impl Table {
+    /// Takes it for an engine, if it is in a state that `is_fit`.
+    fn take(&self, is_fit: impl Fn(usize) -> bool) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        is_fit(state)
+            && self
+                .state
+                .compare_exchange(state, BUSY, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// The engine has done with it.
+    fn give_back(&self) {
+        self.state.store(WHOLE, Ordering::Release);
+    }
+}
+
+/// What an engine is at, with the table of this vCPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Work {
+    Log(VcpuId),
+    Fetch(VcpuId),
+}
+
+/// What a core's engine was told.
+#[derive(Debug, Default)]
+struct Engine {
+    /// Which vCPU was the last to enter the core.
+    last: Option<VcpuId>,
+    /// When it came.
+    came: u64,
+    work: Option<Work>,
+    /// That one's lines are to be fetched once the engine is free.
+    is_wanted: bool,
+}
+
+/// The tables of all vCPUs, and what the engines of all cores do with them.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// What is logged; nothing if none is.
+    levels: Option<Levels>,
+    /// By number of the vCPU.
+    tables: Vec<Table>,
+    /// By hardware thread. No other one takes the lock.
+    engines: Vec<Lock<Engine>>,
+}
+
+impl Tables {
+    fn of(&self, vcpu: VcpuId) -> &Table {
+        &self.tables[vcpu.0 as usize]
+    }
+
+    /// Tables for so many vCPUs, which enter so many hardware threads.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn new(
+        hal: &impl PrefetchEngine,
+        policy: PrefetchPolicy,
+        vcpus: usize,
+        threads: usize,
+    ) -> Result<Self, NoMemory> {
+        let levels = match policy {
+            PrefetchPolicy::Off => return Ok(Self::default()),
+            PrefetchPolicy::AlwaysL2 => Levels::L2,
+            PrefetchPolicy::AlwaysL2AndL3 => Levels::L2AndL3,
+        };
+        let table = |_| {
+            let address = hal.new_log(levels)?;
+            Some(Table { address, state: AtomicUsize::new(EMPTY), left: AtomicU64::new(0) })
+        };
+        let tables = (0..vcpus).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
+        let engines = (0..threads).map(|_| Lock::new(Engine::default())).collect();
+        Ok(Self { levels: Some(levels), tables, engines })
+    }
+
+    /// Notes that the engine has done what it was told, if it has.
+    fn look(&self, hal: &impl PrefetchEngine, engine: &mut Engine) {
+        if let Some(Work::Log(vcpu) | Work::Fetch(vcpu)) = engine.work
+            && !hal.is_at_work()
+        {
+            self.of(vcpu).give_back();
+            engine.work = None;
+        }
+    }
+
+    /// This vCPU, of the partition `lpid`, enters the hardware thread `now`: after how many ticks it should leave, if
+    /// it should.
+    pub fn enters(
+        &self,
+        hal: &impl PrefetchEngine,
+        thread: usize,
+        (vcpu, lpid): (VcpuId, u32),
+        now: u64,
+    ) -> Option<u64> {
+        let levels = self.levels?;
+        let engine = &mut *self.engines[thread].lock();
+        let table = self.of(vcpu);
+        if engine.last != Some(vcpu) {
+            self.look(hal, engine);
+            self.leaves(hal, engine, levels, now);
+            let away = now.saturating_sub(table.left.load(Ordering::Relaxed));
+            engine.is_wanted = away >= SHORT_TICKS && table.state.load(Ordering::Relaxed) != EMPTY;
+            (engine.last, engine.came) = (Some(vcpu), now);
+        } else if engine.is_wanted {
+            self.look(hal, engine);
+        }
+        if !engine.is_wanted {
+            return None;
+        }
+        if engine.work.is_some() {
+            return Some(LOOK_TICKS);
+        }
+        engine.is_wanted = false;
+        if table.take(|state| state == WHOLE) {
+            hal.begin_fetch(table.address, lpid);
+            engine.work = Some(Work::Fetch(vcpu));
+        }
+        None
+    }
+
+    /// Another vCPU comes `now` behind the last one.
+    fn leaves(&self, hal: &impl PrefetchEngine, engine: &mut Engine, levels: Levels, now: u64) {
+        let Some(last) = engine.last else { return };
+        let table = self.of(last);
+        table.left.store(now, Ordering::Relaxed);
+        match engine.work {
+            Some(Work::Fetch(of)) => {
+                hal.end_fetch();
+                self.of(of).give_back();
+                engine.work = None;
+            }
+            None if now.saturating_sub(engine.came) >= SHORT_TICKS
+                && table.take(|state| state != BUSY) =>
+            {
+                hal.begin_log(table.address, levels);
+                engine.work = Some(Work::Log(last));
+            }
+            _ => {}
+        }
+    }
+
+    /// Nothing enters the hardware thread any more.
+    pub fn ends(&self, hal: &impl PrefetchEngine, thread: usize) {
+        let Some(engine) = self.engines.get(thread) else { return };
+        let engine = &mut *engine.lock();
+        self.look(hal, engine);
+        match engine.work.take() {
+            Some(Work::Log(_)) => hal.end_log(),
+            Some(Work::Fetch(_)) => hal.end_fetch(),
+            None => {}
+        }
+    }
+}
+
+/// What the bundle with this manifest asks for, if there is such a policy.
+#[must_use]
+pub fn policy(manifest: &[u8]) -> Option<PrefetchPolicy> {
+    let tree = Fdt::new(manifest).ok()?;
+    match tree.root().property(PREFETCH) {
+        None => Some(PrefetchPolicy::default()),
+        Some(property) => property.value_as::<&str>().ok().and_then(PrefetchPolicy::from_name),
+    }
+}
+
+#[cfg(test)]
+mod tests;

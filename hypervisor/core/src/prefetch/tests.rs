@@ -1,0 +1,206 @@
+//! The engine's commands as vCPUs take turns, on the fake machine, whose engine refuses what no source defines.
+
+use std::vec::Vec;
+
+use arch::address::RealAddress;
+use arch::bundle::{PREFETCH, PrefetchPolicy};
+use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
+
+use super::{LOOK_TICKS, Levels, NoMemory, SHORT_TICKS, Tables, policy};
+use crate::fake::{Command, Fake};
+use crate::vcpu_id::VcpuId;
+
+const A: VcpuId = VcpuId(0);
+const B: VcpuId = VcpuId(1);
+const C: VcpuId = VcpuId(2);
+const LPID: u32 = 7;
+
+/// Tables of three vCPUs on two hardware threads.
+fn tables(hal: &Fake) -> Tables {
+    Tables::new(hal, PrefetchPolicy::AlwaysL2, 3, 2).unwrap()
+}
+
+fn of(tables: &Tables, vcpu: VcpuId) -> RealAddress {
+    tables.of(vcpu).address
+}
+
+/// A vCPU enters a while later: after how many ticks it should leave.
+fn turn(tables: &Tables, hal: &Fake, thread: usize, vcpu: VcpuId) -> Option<u64> {
+    hal.timebase.set(hal.timebase.get() + SHORT_TICKS);
+    tables.enters(hal, thread, (vcpu, LPID), hal.timebase.get())
+}
+
+/// What the engine was told since this was asked.
+fn told(hal: &Fake) -> Vec<Command> {
+    hal.engine.take()
+}
+
+fn log(tables: &Tables, vcpu: VcpuId) -> Command {
+    Command::Log(of(tables, vcpu), Levels::L2)
+}
+
+fn fetch(tables: &Tables, vcpu: VcpuId) -> Command {
+    Command::Fetch(of(tables, vcpu), LPID)
+}
+
+#[test]
+fn who_comes_straight_back_is_neither_logged_nor_fetched() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    for _ in 0..3 {
+        assert_eq!(turn(&tables, &hal, 0, A), None);
+    }
+    assert_eq!(told(&hal), []);
+}
+
+#[test]
+fn who_was_logged_is_fetched_once_the_log_of_the_one_before_is_whole() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    turn(&tables, &hal, 0, A);
+    // Nothing was logged of B, so that it need not look whether the engine is free.
+    assert_eq!(turn(&tables, &hal, 0, B), None);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    assert_eq!(turn(&tables, &hal, 0, A), Some(LOOK_TICKS));
+    assert_eq!(turn(&tables, &hal, 0, A), Some(LOOK_TICKS));
+    assert_eq!(told(&hal), [log(&tables, B)]);
+    hal.is_engine_at_work.set(false);
+    assert_eq!(turn(&tables, &hal, 0, A), None);
+    assert_eq!(told(&hal), [fetch(&tables, A)]);
+    assert_eq!(turn(&tables, &hal, 0, A), None);
+    assert_eq!(told(&hal), []);
+}
+
+#[test]
+fn a_fetch_under_way_is_ended_and_its_table_stays_as_it_was() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    for vcpu in [A, B, A] {
+        turn(&tables, &hal, 0, vcpu);
+        hal.is_engine_at_work.set(false);
+    }
+    turn(&tables, &hal, 0, A);
+    assert_eq!(told(&hal).last(), Some(&fetch(&tables, A)));
+    turn(&tables, &hal, 0, B);
+    // The engine is free at once.
+    assert_eq!(told(&hal), [Command::EndFetch, fetch(&tables, B)]);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 0, A);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 0, A);
+    assert_eq!(told(&hal), [log(&tables, B), fetch(&tables, A)]);
+}
+
+#[test]
+fn short_turns_leave_the_engine_alone() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    for vcpu in [A, B, A] {
+        turn(&tables, &hal, 0, vcpu);
+        hal.is_engine_at_work.set(false);
+    }
+    turn(&tables, &hal, 0, A);
+    assert_eq!(told(&hal), [log(&tables, A), log(&tables, B), fetch(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    let quick = |vcpu| tables.enters(&hal, 0, (vcpu, LPID), hal.timebase.get() + 100);
+    // A leaves after long, B comes back after long and stays for a moment, so that A's lines are still there.
+    quick(B);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    quick(B);
+    assert_eq!(told(&hal), [fetch(&tables, B)]);
+    hal.is_engine_at_work.set(false);
+    quick(A);
+    quick(B);
+    assert_eq!(told(&hal), []);
+}
+
+#[test]
+fn a_log_under_way_keeps_the_engine() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    for vcpu in [A, B, C] {
+        turn(&tables, &hal, 0, vcpu);
+    }
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 0, B);
+    // Nothing was logged of B, which left while the engine was at work.
+    hal.is_engine_at_work.set(false);
+    assert_eq!(turn(&tables, &hal, 0, B), None);
+    assert_eq!(told(&hal), [log(&tables, C)]);
+}
+
+#[test]
+fn a_table_is_one_engines_at_a_time() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    turn(&tables, &hal, 0, A);
+    turn(&tables, &hal, 0, B);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    // The other core's engine is free, but the first one's log of A may not be whole.
+    hal.is_engine_at_work.set(false);
+    assert_eq!(turn(&tables, &hal, 1, A), None);
+    turn(&tables, &hal, 1, C);
+    assert_eq!(told(&hal), []);
+    // The first one has seen that it is.
+    turn(&tables, &hal, 0, C);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 1, A);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 1, A);
+    assert_eq!(told(&hal), [log(&tables, B), log(&tables, C), fetch(&tables, A)]);
+}
+
+#[test]
+fn nothing_is_under_way_when_all_is_over() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    for vcpu in [A, B] {
+        turn(&tables, &hal, 0, vcpu);
+    }
+    tables.ends(&hal, 0);
+    tables.ends(&hal, 1);
+    assert_eq!(told(&hal), [log(&tables, A), Command::EndLog]);
+    let tables = self::tables(&hal);
+    for vcpu in [A, B, A] {
+        turn(&tables, &hal, 0, vcpu);
+        hal.is_engine_at_work.set(false);
+    }
+    turn(&tables, &hal, 0, A);
+    tables.ends(&hal, 0);
+    assert_eq!(told(&hal).last(), Some(&Command::EndFetch));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let hal = Fake::new(0);
+    hal.logs_left.set(2);
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2AndL3, 3, 1);
+    assert_eq!(tables.err(), Some(NoMemory));
+    // Off needs none, and does nothing.
+    let off = Tables::new(&hal, PrefetchPolicy::Off, 3, 1).unwrap();
+    for vcpu in [A, B, A] {
+        assert_eq!(turn(&off, &hal, 0, vcpu), None);
+    }
+    off.ends(&hal, 0);
+    assert_eq!(told(&hal), []);
+}
+
+#[test]
+fn a_bundle_says_what_is_logged() {
+    let manifest = |policy: Option<&str>| {
+        let mut tree = DeviceTree::new();
+        if let Some(policy) = policy {
+            tree.root.add_property(DeviceTreeProperty::new_unchecked(PREFETCH, policy));
+        }
+        tree.to_dtb()
+    };
+    assert_eq!(policy(&manifest(None)), Some(PrefetchPolicy::Off));
+    for named in PrefetchPolicy::ALL {
+        assert_eq!(policy(&manifest(Some(named.name()))), Some(named));
+    }
+    assert_eq!(policy(&manifest(Some("sometimes"))), None);
+    assert_eq!(policy(b"no tree"), None);
+}

@@ -1,0 +1,167 @@
+//! POWER8's prefetch engine: `logmpp` and MPPR (`docs/facts/power8.md#operands-of-the-prefetch-engine`).
+//!
+//! How software learns that the engine has done what it was told is not published. This reads MPPR, as our machine
+//! shows it; where it shows nothing, the engine seems free at once.
+
+use core::arch::asm;
+
+use alloc::format;
+
+use arch::address::RealAddress;
+use arch::bundle::PrefetchPolicy;
+use arch::registers::mppr;
+use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
+use hypervisor_core::boot::firmware::Firmware;
+use hypervisor_core::memory::Range;
+use hypervisor_core::prefetch::{self, Levels, NoMemory, PrefetchEngine, Tables};
+use hypervisor_core::vcpu_id::VcpuId;
+
+use super::opal;
+use crate::host_space::map::Kept;
+use crate::host_space::memory;
+use crate::host_space::windows::Reserved;
+use crate::host_state::per_cpu::{THREADS_MAX, own_index};
+use crate::registers::{isync, read, spr, write};
+use crate::single::Single;
+
+/// What the engines of all cores do.
+static TABLES: Single<Option<Tables>> = Single::new(None);
+
+/// The engine of this thread's core.
+struct OwnEngine;
+
+impl PrefetchEngine for OwnEngine {
+    fn new_log(&self, levels: Levels) -> Option<RealAddress> {
+        memory::zeroed(table_bytes(levels))
+    }
+
+    fn begin_log(&self, table: RealAddress, levels: Levels) {
+        let control = match levels {
+            Levels::L2 => mppr::log::L2,
+            Levels::L2AndL3 => mppr::log::L2_AND_L3,
+        };
+        // SAFETY: core names tables of `new_log` alone, with their levels, and each to one engine at a time.
+        unsafe { log(table, control) };
+    }
+
+    fn end_log(&self) {
+        // SAFETY: nothing is written any more.
+        unsafe { log(RealAddress(0), mppr::log::ABORT) };
+    }
+
+    fn begin_fetch(&self, table: RealAddress, lpid: u32) {
+        let all = mppr::FETCH.set(table.0 & mppr::TABLE, mppr::fetch::TO_THE_END);
+        // SAFETY: with relocation off the hypervisor has no use for LPIDR, which is 0; the engine reads memory and
+        // changes none.
+        unsafe {
+            write::<{ spr::LPIDR }>(u64::from(lpid));
+            isync();
+            write::<{ spr::MPPR }>(all);
+            write::<{ spr::LPIDR }>(0);
+        }
+        isync();
+    }
+
+    fn end_fetch(&self) {
+        // SAFETY: the engine stops.
+        unsafe { write::<{ spr::MPPR }>(mppr::FETCH.set(0, mppr::fetch::NOTHING)) };
+    }
+
+    fn is_at_work(&self) -> bool {
+        read::<{ spr::MPPR }>() & (mppr::LOGS | mppr::FETCHES) != 0
+    }
+}
+
+/// Makes room for what the bundle asks for. One that is damaged is core's to report.
+///
+/// # Safety
+/// The boot thread, before it fetches others.
+pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
+    let Some((policy, vcpus)) = firmware.initrd().and_then(|file| asked_for(reserved, file)) else {
+        return;
+    };
+    let Some(policy) = policy else {
+        stop("the bundle's policy for it is none of off, always-l2 and always-l2-l3");
+    };
+    match Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX) {
+        // SAFETY: the caller's promise.
+        Ok(tables) => unsafe { *TABLES.get() = Some(tables) },
+        Err(NoMemory) => {
+            stop("the heap has no memory for a table of each vCPU; use fewer vCPUs, or always-l2")
+        }
+    }
+}
+
+/// What the bundle asks for, if there is such a policy, and how many vCPUs it has.
+fn asked_for(reserved: &Reserved, file: Range) -> Option<(Option<PrefetchPolicy>, usize)> {
+    let mut kept = Kept::at(file.start);
+    let header = kept.bytes(reserved, HEADER_BYTES).ok()?;
+    // SAFETY: relocation is off, so that memory is there; nobody writes it, and it is not the hypervisor's own.
+    let header = unsafe { header.cast::<[u8; HEADER_BYTES as usize]>().read() };
+    let bytes = manifest_bytes(header, file.bytes).ok()?;
+    let start = kept.bytes(reserved, bytes).ok()?;
+    // SAFETY: as above.
+    let manifest = unsafe { core::slice::from_raw_parts(start, bytes as usize) };
+    let bundle = bundle::parse(manifest, file.bytes).ok()?;
+    let vcpus = bundle.partitions.iter().map(|partition| partition.vcpus as usize).sum();
+    Some((prefetch::policy(manifest), vcpus))
+}
+
+fn stop(why: &str) -> ! {
+    opal::console_write(format!("powervisor: error: prefetch engine: {why}\n").as_bytes());
+    opal::power_off()
+}
+
+/// The tables, once they are made.
+fn tables() -> Option<&'static Tables> {
+    // SAFETY: nobody writes it once there are other threads.
+    unsafe { (*TABLES.get()).as_ref() }
+}
+
+/// By hardware thread, when the vCPU that runs has to leave.
+static UNTIL: Single<[u64; THREADS_MAX]> = Single::new([0; THREADS_MAX]);
+
+/// The vCPU with this number, of this partition, enters, to leave at the time `until`: when it comes out, then or
+/// before that for a look.
+pub(super) fn enters(vcpu: (VcpuId, u32), until: u64) -> u64 {
+    // SAFETY: each thread has its own.
+    unsafe { (*UNTIL.get())[own_index()] = until };
+    let Some(tables) = tables() else { return until };
+    let now = read::<{ spr::TB }>();
+    let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
+    look.map_or(until, |ticks| until.min(now.saturating_add(ticks)))
+}
+
+/// Whether a vCPU that the hypervisor decrementer interrupted need not leave yet.
+pub(super) fn is_a_look() -> bool {
+    // SAFETY: each thread has its own.
+    read::<{ spr::TB }>() < unsafe { (*UNTIL.get())[own_index()] }
+}
+
+/// No vCPU enters this thread any more.
+pub(super) fn ends() {
+    if let Some(tables) = tables() {
+        tables.ends(&OwnEngine, own_index());
+    }
+}
+
+/// `logmpp` with its operand in r3.
+const LOGMPP: u32 = 31 << 26 | 3 << 21 | 1010 << 1;
+
+/// Bytes of a table for a log of these caches, and its alignment.
+const fn table_bytes(levels: Levels) -> u64 {
+    match levels {
+        Levels::L2 => mppr::L2_TABLE_BYTES,
+        Levels::L2AndL3 => mppr::L2_AND_L3_TABLE_BYTES,
+    }
+}
+
+/// Tells the engine what to log, and where.
+///
+/// # Safety
+/// The table is as long as `control` says, and nobody else's.
+unsafe fn log(table: RealAddress, control: u64) {
+    let operand = mppr::LOG.set(table.0 & mppr::TABLE, control);
+    // SAFETY: the caller's promise; it changes no register.
+    unsafe { asm!(".long {}", const LOGMPP, in("r3") operand, options(nostack)) };
+}
