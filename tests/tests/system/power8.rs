@@ -64,7 +64,8 @@ fn assert_agreement(name: &str, system: &System) -> Transcript {
 fn every_example_does_the_same_on_both_machines() {
     for (name, system) in examples() {
         let ours = assert_agreement(&name, &system);
-        let first = "powervisor: 0.1.0 on POWER8, relocation off";
+        let first =
+            concat!("powervisor: ", env!("CARGO_PKG_VERSION"), " on POWER8, relocation off");
         assert!(ours.lines().iter().any(|line| line == first), "{name}: {:?}", ours.lines());
     }
 }
@@ -210,7 +211,11 @@ fn nobody_harms_the_others_on_our_machine() {
     }
 }
 
-/// The nightly run has all modes. QEMU knows no machine check for two sizes.
+/// How QEMU ends otherwise: it knows no machine check for two sizes, and storage keys count there with relocation off, so
+/// that a kernel that writes anything to AMR is stopped (`docs/caveats/qemu.md`).
+const NOT_ON_QEMU: [&str; 2] = ["hash-two-sizes", "registers"];
+
+/// The nightly run has all modes but [some](NOT_ON_QEMU).
 #[test]
 fn nobody_harms_the_others_on_qemu() {
     // QEMU runs fewer instructions in the same time.
@@ -218,7 +223,7 @@ fn nobody_harms_the_others_on_qemu() {
         [([1, 1, 1], &["wild-store", "restart", "hash-full"][..]), ([1, 4, 1], &["requests"])]
     {
         let is_meant = |(mode, _): &(&str, &str)| {
-            *mode != "hash-two-sizes"
+            !NOT_ON_QEMU.contains(mode)
                 && containment::runs_on_qemu(mode)
                 && (is_nightly() || few.contains(mode))
         };
@@ -260,10 +265,10 @@ fn with_prefetch(policy: &str, cores: u32) -> System {
         )
     };
     let system = system_of(&format!(
-        "slice_us = 100\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
+        "slice_us = 200\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
         partition("registers", "registers", "rounds=100"),
-        partition("chain", "working-set", "set=64 for_us=1000"),
-        partition("order", "working-set", "way=order set=1024 for_us=1000"),
+        partition("chain", "working-set", "set=64 for_us=1500"),
+        partition("order", "working-set", "way=order set=1024 for_us=1500"),
     ));
     on_threads(system, [1, cores, 1])
 }
@@ -299,7 +304,7 @@ fn the_prefetch_engine_changes_nothing_but_time() {
         let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
         let work = works.fold(Work::default(), Work::plus);
         let lines = work.fetched + work.found;
-        assert!(work.logs > 2 && work.fetches > 2 && lines > 1000, "{work:?}; {context}");
+        assert!(work.logs > 2 && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
     }
 }
 

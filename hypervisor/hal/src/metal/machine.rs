@@ -383,7 +383,9 @@ unsafe fn enter_between_looks(
     // SAFETY: the caller's promise; no handler has `running` between two entries.
     unsafe {
         loop {
-            let look = prefetch::enters(((*running).vcpu(), (*running).lpid()), until);
+            let vcpu = ((*running).vcpu(), (*running).lpid());
+            let look;
+            (look, now) = prefetch::enters(vcpu, until, now);
             enter_hashed(registers, (*running).timebase_offset(), look, now);
             if (*running).departure.is_some() {
                 return;

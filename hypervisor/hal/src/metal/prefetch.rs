@@ -121,15 +121,15 @@ fn tables() -> Option<&'static Tables> {
 /// By hardware thread, when the vCPU that runs has to leave.
 static UNTIL: Single<[u64; THREADS_MAX]> = Single::new([0; THREADS_MAX]);
 
-/// The vCPU with this number, of this partition, enters, to leave at the time `until`: when it comes out, then or
-/// before that for a look.
-pub(super) fn enters(vcpu: (VcpuId, u32), until: u64) -> u64 {
+/// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
+/// before that for a look; and the time now, since an engine that is told something takes a while.
+pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
     // SAFETY: each thread has its own.
     unsafe { (*UNTIL.get())[own_index()] = until };
-    let Some(tables) = tables() else { return until };
-    let now = read::<{ spr::TB }>();
+    let Some(tables) = tables() else { return (until, now) };
     let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
-    look.map_or(until, |ticks| until.min(now.saturating_add(ticks)))
+    let now = read::<{ spr::TB }>();
+    (look.map_or(until, |ticks| until.min(now.saturating_add(ticks))), now)
 }
 
 /// Whether a vCPU that the hypervisor decrementer interrupted need not leave yet.
