@@ -211,8 +211,8 @@ fn nobody_harms_the_others_on_our_machine() {
     }
 }
 
-/// How QEMU ends otherwise: it knows no machine check for two sizes, and storage keys count there with relocation off, so
-/// that a kernel that writes anything to AMR is stopped (`docs/caveats/qemu.md`).
+/// How QEMU ends otherwise: it knows no machine check for two sizes, and storage keys count there with relocation off,
+/// so that a kernel that writes anything to AMR is stopped (`docs/caveats/qemu.md`).
 const NOT_ON_QEMU: [&str; 2] = ["hash-two-sizes", "registers"];
 
 /// The nightly run has all modes but [some](NOT_ON_QEMU).
