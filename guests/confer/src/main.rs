@@ -16,7 +16,6 @@ mod payload {
 
     rt::main!(confer);
 
-    const TICKS_PER_MICROSECOND: u64 = 512;
     /// Waits for a slice without one dispatch before it takes it that there are none. One with a dispatch does not
     /// count: a host that has much else to do hides the gap.
     const UNDISPATCHED_MAX: u32 = 8;
@@ -54,7 +53,7 @@ mod payload {
         }
         rt::println!("confer: {vcpus} areas, logs and shadows");
         assert_eq!(call(vcpus, 0), status::H_PARAMETER);
-        let slice = partition.number("slice", 1000) * TICKS_PER_MICROSECOND;
+        let slice = partition.number("slice", 1000) * rt::TICKS_PER_MICROSECOND;
         // Each of the others has had its own twice by then.
         let patience = slice * u64::from(2 * vcpus + 2);
         let seen = |times| if times > 0 { "seen" } else { "not seen" };

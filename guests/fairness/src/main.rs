@@ -9,9 +9,10 @@
 
 #[cfg(target_os = "none")]
 mod payload {
+    use rt::TICKS_PER_MICROSECOND;
+
     rt::main!(fairness);
 
-    const TICKS_PER_MICROSECOND: u64 = 512;
     /// The whole, of which `share` is a part.
     const WHOLE: i64 = 10_000;
     /// Ticks that a round of the loop cannot take by itself. In functional mode hardware threads take turns of 1000

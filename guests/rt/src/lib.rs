@@ -51,7 +51,7 @@ pub use self::{
     partition::{Partition, ScsiAdapter, StopState},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
-    time::{NEVER, decrementer, set_decrementer, timebase},
+    time::{NEVER, TICKS_PER_MICROSECOND, decrementer, set_decrementer, timebase},
     translation::{enable_translation, join_translation, share_with_users},
 };
 

@@ -11,6 +11,9 @@ pub fn timebase() -> u64 {
     ticks
 }
 
+/// Ticks of the time base in a microsecond, on every machine that there is a description of.
+pub const TICKS_PER_MICROSECOND: u64 = 512;
+
 /// So many ticks that the decrementer does not expire during a run: as far as one of 32 bits goes.
 pub const NEVER: u64 = i32::MAX as u64;
 

@@ -19,16 +19,13 @@ mod payload {
     const LOADS: Region = Region::new(1).expect("a region number");
     /// Doublewords of a line of the caches.
     const LINE: usize = 16;
-    /// Ticks of the time base in a microsecond.
-    const TICKS: u64 = 512;
     /// Loads between two looks at the time.
     const STRETCH: u64 = 1000;
 
     /// Makes each line name the one behind it: a round through all of them, in no order or in theirs.
     fn link(words: &mut [u64], is_chain: bool) {
         let lines = words.len() / LINE;
-        // Odd, and no multiple of it plus one is seen as a stride by anybody: i -> 5i + 1 goes through all of a power
-        // of two.
+        // 5i + 1 goes through all lines of a power of two, and no two steps one behind the other are equally long.
         for line in 0..lines {
             let next = if is_chain { 5 * line + 1 } else { line + 1 };
             words[line * LINE] = (next % lines * LINE) as u64;
@@ -79,7 +76,7 @@ mod payload {
             at = go(at, loads);
             rt::mark!(Mark::End(LOADS));
         }
-        while rt::timebase() - start < limit * TICKS {
+        while rt::timebase() - start < limit * rt::TICKS_PER_MICROSECOND {
             at = go(at, STRETCH);
             loads += STRETCH;
         }
