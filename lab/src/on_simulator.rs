@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use arch::bundle::PrefetchPolicy;
 use simulator::{Boot, Machine, NoObserver, Observer, RunState};
 
+use crate::bundle;
 use crate::comparison::Transcript;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
@@ -19,7 +21,17 @@ pub fn start(system: &System) -> Result<Machine, Failure> {
         initrd: system.initrd.clone(),
         arguments: system.arguments.clone(),
     };
-    let mut machine = Machine::new(system.machine.describe()?, system.seed);
+    let description = system.machine.describe()?;
+    let asked = bundle::prefetch(system.initrd.as_deref().unwrap_or_default());
+    if asked != PrefetchPolicy::Off && !description.has_prefetch_engine() {
+        let processor = description.processor();
+        let text = format!(
+            "{processor} has no prefetch engine; leave `prefetch = \"{}\"` out, or take the machine power8",
+            asked.name()
+        );
+        return Err(Failure::input(&system.name, text));
+    }
+    let mut machine = Machine::new(description, system.seed);
     machine.boot(&boot).map_err(|error| Failure::input(&system.name, error))?;
     Ok(machine)
 }

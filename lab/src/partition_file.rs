@@ -76,16 +76,9 @@ impl PolicyTable {
 
     /// Where the registers of a vCPU go that gives up the processor.
     pub fn registers(&self, file: &TomlFile) -> Result<RegisterPolicy, Failure> {
-        let policy = match &self.registers {
-            None => RegisterPolicy::default(),
-            Some(name) => RegisterPolicy::from_name(name.get_ref()).ok_or_else(|| {
-                let known = RegisterPolicy::ALL.map(RegisterPolicy::name);
-                let hint = suggest(name.get_ref(), known);
-                let text =
-                    format!("no policy for registers is called `{}`; {hint}", name.get_ref());
-                file.complain(name.span(), text)
-            })?,
-        };
+        let (from_name, known) =
+            (RegisterPolicy::from_name, RegisterPolicy::ALL.map(RegisterPolicy::name));
+        let policy = named(file, self.registers.as_ref(), "registers", from_name, known)?;
         self.without.iter().try_fold(policy, |policy, name| {
             let RegisterPolicy::Eager { without } = policy else {
                 let text = "only `registers = \"eager\"` leaves something out; remove `without`";
@@ -102,13 +95,8 @@ impl PolicyTable {
 
     /// What is done against speculation.
     pub fn mitigations(&self, file: &TomlFile) -> Result<MitigationPolicy, Failure> {
-        let Some(name) = &self.mitigations else { return Ok(MitigationPolicy::default()) };
-        MitigationPolicy::from_name(name.get_ref()).ok_or_else(|| {
-            let known = MitigationPolicy::ALL.map(MitigationPolicy::name);
-            let hint = suggest(name.get_ref(), known);
-            let text = format!("no policy for mitigations is called `{}`; {hint}", name.get_ref());
-            file.complain(name.span(), text)
-        })
+        let known = MitigationPolicy::ALL.map(MitigationPolicy::name);
+        named(file, self.mitigations.as_ref(), "mitigations", MitigationPolicy::from_name, known)
     }
 
     /// Whether one partition at most runs on a core at a time.
@@ -118,12 +106,8 @@ impl PolicyTable {
 
     /// How the hypervisor reaches the memory of partitions.
     pub fn map(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
-        let Some(name) = &self.map else { return Ok(MapPolicy::default()) };
-        MapPolicy::from_name(name.get_ref()).ok_or_else(|| {
-            let hint = suggest(name.get_ref(), MapPolicy::ALL.map(MapPolicy::name));
-            let text = format!("no policy for maps is called `{}`; {hint}", name.get_ref());
-            file.complain(name.span(), text)
-        })
+        let known = MapPolicy::ALL.map(MapPolicy::name);
+        named(file, self.map.as_ref(), "maps", MapPolicy::from_name, known)
     }
 
     /// [`Self::map`] of a system that is no experiment: it refuses what gives the secrets of partitions away.
@@ -143,31 +127,40 @@ impl PolicyTable {
 
     /// What prefetch engines log and fetch.
     pub fn prefetch(&self, file: &TomlFile) -> Result<PrefetchPolicy, Failure> {
-        let Some(name) = &self.prefetch else { return Ok(PrefetchPolicy::default()) };
-        PrefetchPolicy::from_name(name.get_ref()).ok_or_else(|| {
-            let hint = suggest(name.get_ref(), PrefetchPolicy::ALL.map(PrefetchPolicy::name));
-            let text = format!("no policy for prefetching is called `{}`; {hint}", name.get_ref());
-            file.complain(name.span(), text)
-        })
+        let known = PrefetchPolicy::ALL.map(PrefetchPolicy::name);
+        named(file, self.prefetch.as_ref(), "prefetching", PrefetchPolicy::from_name, known)
     }
 
     /// What this says, and `others` where it says nothing.
     pub fn or(&self, others: &Self) -> Self {
-        let (of_registers, of_mitigations) = (
-            if self.registers.is_some() { self } else { others },
-            if self.mitigations.is_some() { self } else { others },
-        );
-        let of_map = if self.map.is_some() { self } else { others };
-        let of_prefetch = if self.prefetch.is_some() { self } else { others };
+        let of_registers = if self.registers.is_some() { self } else { others };
+        let either =
+            |ours: &Option<_>, theirs: &Option<_>| ours.as_ref().or(theirs.as_ref()).cloned();
         Self {
             registers: of_registers.registers.clone(),
             without: of_registers.without.clone(),
-            mitigations: of_mitigations.mitigations.clone(),
+            mitigations: either(&self.mitigations, &others.mitigations),
             one_partition_per_core: self.one_partition_per_core.or(others.one_partition_per_core),
-            map: of_map.map.clone(),
-            prefetch: of_prefetch.prefetch.clone(),
+            map: either(&self.map, &others.map),
+            prefetch: either(&self.prefetch, &others.prefetch),
         }
     }
+}
+
+/// The policy with this name, or the usual one; what it is for, and which there are.
+fn named<T: Default>(
+    file: &TomlFile,
+    name: Option<&Spanned<String>>,
+    what: &str,
+    from_name: impl FnOnce(&str) -> Option<T>,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Result<T, Failure> {
+    let Some(name) = name else { return Ok(T::default()) };
+    from_name(name.get_ref()).ok_or_else(|| {
+        let hint = suggest(name.get_ref(), known);
+        let text = format!("no policy for {what} is called `{}`; {hint}", name.get_ref());
+        file.complain(name.span(), text)
+    })
 }
 
 #[derive(Deserialize, Debug)]

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use arch::bundle::ALIGNMENT;
-use arch::bundle::PrefetchPolicy;
 use simulator::platform::layout;
 
 use crate::bundle::{self, KeptDisk, Partition, Sharing};
@@ -35,7 +34,7 @@ pub struct System {
 impl System {
     /// The hypervisor, from the usual place, with this bundle.
     pub fn with_bundle(bundle: Vec<u8>, machine: MachineFile, seed: u64) -> Result<Self, Failure> {
-        let kernel = hypervisor(&machine, &bundle)?;
+        let kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
         let name = HYPERVISOR.to_owned();
         Ok(Self {
             name,
@@ -64,7 +63,7 @@ impl System {
     /// The same on another machine: if it is the hypervisor, with the image for that machine's processor.
     pub fn on_machine(mut self, machine: MachineFile) -> Result<Self, Failure> {
         if self.name == HYPERVISOR {
-            self.kernel = hypervisor(&machine, self.initrd.as_deref().unwrap_or_default())?;
+            self.kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
         }
         Ok(Self { machine, ..self })
     }
@@ -87,20 +86,6 @@ impl System {
         memory_plan::check(&machine, &self.kernel, bundle_bytes, &memories)
             .map_err(|NoRoom { index, text }| Failure::input(place(index), text))
     }
-}
-
-/// The hypervisor's image for a machine that can do what the bundle asks for.
-fn hypervisor(machine: &MachineFile, bundle: &[u8]) -> Result<Vec<u8>, Failure> {
-    let machine = machine.describe()?;
-    let (asked, processor) = (bundle::prefetch(bundle), machine.processor());
-    if asked != PrefetchPolicy::Off && !machine.has_prefetch_engine() {
-        let text = format!(
-            "{processor} has no prefetch engine; leave `prefetch = \"{}\"` out, or take the machine power8",
-            asked.name()
-        );
-        return Err(Failure::input("policy", text));
-    }
-    Images::find()?.hypervisor(processor)
 }
 
 /// Checks the size of a partition's memory; the message says what would be right.
