@@ -25,11 +25,13 @@ use crate::workspace::{Workspace, output};
 const CLAIMS: &str = "docs/claims";
 /// What quotes outputs, from the root.
 const README: &str = "README.md";
+/// What its outputs are called among experiments.
+const README_ALONE: &str = "README";
 
 /// What to do with what was measured.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arguments {
-    /// Measure the figures of these experiments alone, and leave all others and the README as they are.
+    /// Measure the figures of these experiments alone, and leave all others as they are; `README` is what it quotes.
     #[arg(value_name = "EXPERIMENT")]
     only: Vec<String>,
     /// Write nothing; fail if a figure is not what the project says.
@@ -47,12 +49,17 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
         texts.push(fs::read_to_string(entry?.path())?);
     }
     let before = Figures::read(&workspace.root)?;
-    let (measured, failed) =
-        figures::measure(workspace, &texts, &since()?, &before, &arguments.only)?;
+    let (quoting, only): (Vec<_>, Vec<_>) =
+        arguments.only.iter().cloned().partition(|name| name == README_ALONE);
+    let is_all = arguments.only.is_empty();
+    let (measured, failed) = match is_all || !only.is_empty() {
+        true => figures::measure(workspace, &texts, &since()?, &before, &only)?,
+        false => (before.clone(), Vec::new()),
+    };
     let mut changed = before.differences(&measured);
     let path = workspace.root.join(README);
     let readme = fs::read_to_string(&path).context(README)?;
-    let quoted = if arguments.only.is_empty() && failed.is_empty() {
+    let quoted = if failed.is_empty() && (is_all || !quoting.is_empty()) {
         quotes::refresh(workspace, &readme)?
     } else {
         readme.clone()
