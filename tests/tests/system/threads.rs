@@ -53,7 +53,7 @@ fn several_threads_do_the_work_of_several_vcpus() {
     }
 }
 
-/// As many partitions as the hypervisor can have.
+/// Many more partitions than threads.
 const PARTITIONS: usize = 512;
 
 /// Runs so many partitions on 32 threads until all have switched themselves off; each prints a line with `expected`.
