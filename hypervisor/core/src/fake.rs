@@ -461,11 +461,7 @@ impl PrefetchEngine for Fake {
     fn new_log(&self, levels: Levels) -> Option<RealAddress> {
         let left = self.logs_left.get().checked_sub(1)?;
         self.logs_left.set(left);
-        let bytes = match levels {
-            Levels::L2 => mppr::L2_TABLE_BYTES,
-            Levels::L2AndL3 => mppr::L2_AND_L3_TABLE_BYTES,
-        };
-        Some(RealAddress(left.wrapping_mul(bytes) & mppr::TABLE))
+        Some(RealAddress(left.wrapping_mul(levels.table_bytes()) & mppr::TABLE))
     }
 
     fn begin_log(&self, table: RealAddress, levels: Levels) {

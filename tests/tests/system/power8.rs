@@ -255,8 +255,8 @@ fn radix_translation_is_refused_by_name() {
     assert!(transcript.lines().iter().any(|line| line == refusal), "{:?}", transcript.lines());
 }
 
-/// A partition that checks its registers, and two whose memory the L2 has no room for, on so many cores, whose prefetch
-/// engines do this.
+/// A partition that checks its registers, and two that together use more memory than the L2 has room for, on so many
+/// cores, whose prefetch engines do this.
 fn with_prefetch(policy: &str, cores: u32) -> System {
     let partition = |name: &str, payload: &str, arguments: &str| {
         format!(
@@ -322,8 +322,8 @@ fn tables_without_room_are_refused() {
     );
     let (transcript, _) = containment::watched(&system_of(&text));
     let line = transcript.lines().into_iter().find(|line| line.contains("prefetch engine"));
-    let expected = "powervisor: error: prefetch engine: the heap has no memory for a table of each vCPU; \
-                    use fewer vCPUs, or always-l2";
+    let expected = "powervisor: error: prefetch engine: the heap has no room for tables of 512 vCPUs; \
+                    use fewer of them, or always-l2, whose tables are smaller";
     assert_eq!(line.as_deref(), Some(expected));
     assert_eq!(transcript.exit, Exit::PoweredOff);
 }

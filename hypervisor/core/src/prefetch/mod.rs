@@ -6,8 +6,8 @@
 //! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
 //!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
 //! - Who comes has its lines fetched as soon as the engine is free, at an entry: it leaves once in a while to see that
-//!   ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended. What it had not fetched is in
-//!   the table alone, so that this is not logged anew.
+//!   ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended, and its table is of no use any
+//!   more: else a vCPU whose stays are short would have its first lines fetched over and over.
 //! - Where vCPUs take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a short
 //!   stay, and a fetch behind a short absence, take more time than they save.
 //! - A table is used by one engine at a time, also when its vCPU has moved to another core meanwhile.
@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 
 use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
+use arch::registers::mppr;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 
@@ -55,6 +56,17 @@ pub enum Levels {
     L2AndL3,
 }
 
+impl Levels {
+    /// Bytes of a table for a log, and its alignment.
+    #[must_use]
+    pub const fn table_bytes(self) -> u64 {
+        match self {
+            Self::L2 => mppr::L2_TABLE_BYTES,
+            Self::L2AndL3 => mppr::L2_AND_L3_TABLE_BYTES,
+        }
+    }
+}
+
 /// There is no memory for a table of each vCPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMemory;
@@ -63,8 +75,8 @@ pub struct NoMemory;
 /// time base. Nobody has published how long a log takes.
 const LOOK_TICKS: u64 = 2560;
 
-/// What is too short for a log or a fetch: 50 us of a 512 MHz time base, about what it takes to bring a whole L2 from
-/// memory. The lines that another vCPU can push out meanwhile are fewer, and come when they are needed.
+/// What is too short for a log or a fetch: 50 us of a 512 MHz time base. It is a guess: on our machine a fetch of a
+/// whole L2 takes more than half of that, and nobody has published how long it takes.
 const SHORT_TICKS: u64 = 25_600;
 
 /// The table of a vCPU.
@@ -76,7 +88,7 @@ struct Table {
     left: AtomicU64,
 }
 
-/// Nothing was logged into it.
+/// It names nothing of use.
 const EMPTY: usize = 0;
 /// It names the lines that its vCPU had.
 const WHOLE: usize = 1;
@@ -94,9 +106,9 @@ impl Table {
                 .is_ok()
     }
 
-    /// The engine has done with it.
-    fn give_back(&self) {
-        self.state.store(WHOLE, Ordering::Release);
+    /// The engine has done with it, and leaves it so.
+    fn give_back(&self, state: usize) {
+        self.state.store(state, Ordering::Release);
     }
 }
 
@@ -164,7 +176,7 @@ impl Tables {
         if let Some(Work::Log(vcpu) | Work::Fetch(vcpu)) = engine.work
             && !hal.is_at_work()
         {
-            self.of(vcpu).give_back();
+            self.of(vcpu).give_back(WHOLE);
             engine.work = None;
         }
     }
@@ -209,19 +221,15 @@ impl Tables {
         let Some(last) = engine.last else { return };
         let table = self.of(last);
         table.left.store(now, Ordering::Relaxed);
-        match engine.work {
-            Some(Work::Fetch(of)) => {
-                hal.end_fetch();
-                self.of(of).give_back();
-                engine.work = None;
-            }
-            None if now.saturating_sub(engine.came) >= SHORT_TICKS
-                && table.take(|state| state != BUSY) =>
-            {
-                hal.begin_log(table.address, levels);
-                engine.work = Some(Work::Log(last));
-            }
-            _ => {}
+        if let Some(Work::Fetch(of)) = engine.work {
+            hal.end_fetch();
+            self.of(of).give_back(EMPTY);
+            engine.work = None;
+        }
+        let is_long = now.saturating_sub(engine.came) >= SHORT_TICKS;
+        if is_long && engine.work.is_none() && table.take(|state| state != BUSY) {
+            hal.begin_log(table.address, levels);
+            engine.work = Some(Work::Log(last));
         }
     }
 

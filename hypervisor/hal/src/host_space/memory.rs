@@ -103,32 +103,31 @@ pub(crate) struct HeapTables;
 pub(crate) fn hash_table(bytes_log2: u32) -> Option<(RealAddress, &'static [TableEntry])> {
     let bytes = 1usize.checked_shl(bytes_log2)?;
     // Aligned as every processor asks.
-    let layout = Layout::from_size_align(bytes, bytes).ok()?;
-    // SAFETY: the layout is not empty.
-    let table = unsafe { alloc(layout) };
-    if table.is_null() {
-        return None;
-    }
-    // SAFETY: it has many blocks, and is aligned to its size.
-    unsafe { zero_blocks(table, bytes) };
+    let table = zeroed(bytes)?;
     // SAFETY: zeros are entries, aligned, for as long as the hypervisor runs, and reached as atomics alone; the
     // processor sets single bytes of them.
     let entries = unsafe { slice::from_raw_parts(table.cast(), bytes / size_of::<TableEntry>()) };
     Some((real_of(table as u64), entries))
 }
 
-/// So many bytes, a power of two, zero and for good, from the heap, aligned to their number: where they are.
-#[cfg(feature = "power8")]
-pub(crate) fn zeroed(bytes: u64) -> Option<RealAddress> {
-    let layout = Layout::from_size_align(bytes as usize, bytes as usize).ok()?;
+/// So many bytes, a power of two and at least a block's, zero and for good, from the heap, aligned to their number.
+#[inline(always)]
+fn zeroed(bytes: usize) -> Option<*mut u8> {
+    let layout = Layout::from_size_align(bytes, bytes).ok()?;
     // SAFETY: the layout is not empty.
     let start = unsafe { alloc(layout) };
     if start.is_null() {
         return None;
     }
-    // SAFETY: it has many blocks, and is aligned to its size.
-    unsafe { zero_blocks(start, bytes as usize) };
-    Some(real_of(start as u64))
+    // SAFETY: it has whole blocks, and is aligned to its size.
+    unsafe { zero_blocks(start, bytes) };
+    Some(start)
+}
+
+/// Memory for a log of a prefetch engine, zero and for good, from the heap, aligned to its size: where it is.
+#[cfg(feature = "power8")]
+pub(crate) fn log_table(bytes: u64) -> Option<RealAddress> {
+    zeroed(bytes as usize).map(|start| real_of(start as u64))
 }
 
 /// What an entry of a table that this module's callers allocated holds.

@@ -32,7 +32,7 @@ struct OwnEngine;
 
 impl PrefetchEngine for OwnEngine {
     fn new_log(&self, levels: Levels) -> Option<RealAddress> {
-        memory::zeroed(table_bytes(levels))
+        memory::log_table(levels.table_bytes())
     }
 
     fn begin_log(&self, table: RealAddress, levels: Levels) {
@@ -87,7 +87,13 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
         // SAFETY: the caller's promise.
         Ok(tables) => unsafe { *TABLES.get() = Some(tables) },
         Err(NoMemory) => {
-            stop("the heap has no memory for a table of each vCPU; use fewer vCPUs, or always-l2")
+            let advice = match policy {
+                PrefetchPolicy::AlwaysL2AndL3 => ", or always-l2, whose tables are smaller",
+                _ => "",
+            };
+            stop(&format!(
+                "the heap has no room for tables of {vcpus} vCPUs; use fewer of them{advice}"
+            ));
         }
     }
 }
@@ -118,15 +124,15 @@ fn tables() -> Option<&'static Tables> {
     unsafe { (*TABLES.get()).as_ref() }
 }
 
-/// By hardware thread, when the vCPU that runs has to leave.
+/// By hardware thread, when the vCPU that runs has to leave; 0 where nothing is logged.
 static UNTIL: Single<[u64; THREADS_MAX]> = Single::new([0; THREADS_MAX]);
 
 /// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
 /// before that for a look; and the time now, since an engine that is told something takes a while.
 pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
+    let Some(tables) = tables() else { return (until, now) };
     // SAFETY: each thread has its own.
     unsafe { (*UNTIL.get())[own_index()] = until };
-    let Some(tables) = tables() else { return (until, now) };
     let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
     let now = read::<{ spr::TB }>();
     (look.map_or(until, |ticks| until.min(now.saturating_add(ticks))), now)
@@ -147,14 +153,6 @@ pub(super) fn ends() {
 
 /// `logmpp` with its operand in r3.
 const LOGMPP: u32 = 31 << 26 | 3 << 21 | 1010 << 1;
-
-/// Bytes of a table for a log of these caches, and its alignment.
-const fn table_bytes(levels: Levels) -> u64 {
-    match levels {
-        Levels::L2 => mppr::L2_TABLE_BYTES,
-        Levels::L2AndL3 => mppr::L2_AND_L3_TABLE_BYTES,
-    }
-}
 
 /// Tells the engine what to log, and where.
 ///
