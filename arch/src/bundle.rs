@@ -243,6 +243,8 @@ named! {
         AlwaysL2 = "always-l2";
         /// What is in its L2, and in the way of its L3 that was used last.
         AlwaysL2AndL3 = "always-l2-l3";
+        /// For each vCPU what it gets more done with: that, the L2 alone, or nothing.
+        Adaptive = "adaptive";
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Per {
     Event,
     /// By how often the region began: it is a partition's time slice, with the switch before it.
     Slice,
+    /// By how often the region began: the payload serves a request in it.
+    Request,
     /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
     Sample,
     /// By a number that the experiment gives, of what it calls so.
@@ -32,13 +34,13 @@ pub enum Per {
 
 impl Per {
     /// Every word that needs no number.
-    pub const KNOWN: [&str; 7] =
-        ["hypercall", "instruction", "partition", "switch", "event", "slice", "sample"];
+    pub const KNOWN: [&str; 8] =
+        ["hypercall", "instruction", "partition", "switch", "event", "slice", "request", "sample"];
 
     /// Whether a region belongs to all partitions together: one may begin it, and another end it.
     #[must_use]
     pub const fn is_of_all_partitions(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event | Self::Slice)
+        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Request)
     }
 }
 
@@ -241,6 +243,26 @@ const REPEATED: [Metric; 15] = [
     TLB_MISSES,
 ];
 
+const LOGGED: Metric = count("engine_lines_logged", "logged", "lines", |measured| {
+    exact(measured.met.as_ref()?.engine.logged)
+});
+const FETCHED: Metric = count("engine_lines_fetched", "fetched", "lines", |measured| {
+    exact(measured.met.as_ref()?.engine.fetched)
+});
+const FOUND: Metric = count("engine_lines_found", "found", "lines", |measured| {
+    exact(measured.met.as_ref()?.engine.found)
+});
+const MOVED: Metric = count("engine_bytes", "bytes moved", "bytes", |measured| {
+    exact(measured.met.as_ref()?.engine.bytes())
+});
+const SAVES_AT_MOST: Metric = Metric {
+    better: "higher",
+    ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
+        let met = measured.met.as_ref()?;
+        exact(met.engine.fetched * met.cycles_of_a_line)
+    })
+};
+
 /// Of a partition's time slice: the work is what its instructions do.
 const PER_SLICE: [Metric; 12] = [
     Metric { better: "higher", ..OF_GUEST },
@@ -250,25 +272,26 @@ const PER_SLICE: [Metric; 12] = [
     L1_MISSES,
     Metric { column: "L2 misses", ..L2_MISSES },
     Metric { column: "L3 misses", ..L3_MISSES },
-    count("engine_lines_logged", "logged", "lines", |measured| {
-        exact(measured.met.as_ref()?.engine.logged)
-    }),
-    count("engine_lines_fetched", "fetched", "lines", |measured| {
-        exact(measured.met.as_ref()?.engine.fetched)
-    }),
-    count("engine_lines_found", "found", "lines", |measured| {
-        exact(measured.met.as_ref()?.engine.found)
-    }),
-    count("engine_bytes", "bytes moved", "bytes", |measured| {
-        exact(measured.met.as_ref()?.engine.bytes())
-    }),
-    Metric {
-        better: "higher",
-        ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
-            let met = measured.met.as_ref()?;
-            exact(met.engine.fetched * met.cycles_of_a_line)
-        })
-    },
+    LOGGED,
+    FETCHED,
+    FOUND,
+    MOVED,
+    SAVES_AT_MOST,
+];
+
+/// Of a request, with what others do in the time.
+const PER_REQUEST: [Metric; 11] = [
+    CYCLES,
+    EXITS,
+    CACHE_CYCLES,
+    L1_MISSES,
+    Metric { column: "L2 misses", ..L2_MISSES },
+    Metric { column: "L3 misses", ..L3_MISSES },
+    LOGGED,
+    FETCHED,
+    FOUND,
+    MOVED,
+    SAVES_AT_MOST,
 ];
 
 /// A figure of the samples, in nanoseconds.
@@ -310,6 +333,7 @@ pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
         Per::Partition => &PER_PARTITION,
         Per::Switch | Per::Event => &REPEATED,
         Per::Slice => &PER_SLICE,
+        Per::Request => &PER_REQUEST,
         Per::Sample => &[],
     };
     counted.iter().chain(&PER_SAMPLE)
@@ -319,7 +343,7 @@ impl Per {
     /// Whether the region begins and ends many times, and only what lies between counts.
     #[must_use]
     pub const fn is_repeated(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event | Self::Slice)
+        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Request)
     }
 
     /// What to divide by, where that was counted; 1 for a word of the experiment's own, which gives its number.
@@ -329,7 +353,7 @@ impl Per {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
             Self::Partition | Self::Sample | Self::Own(_) => 1,
-            Self::Switch | Self::Event | Self::Slice => counts.begun,
+            Self::Switch | Self::Event | Self::Slice | Self::Request => counts.begun,
         }
     }
 
@@ -343,6 +367,7 @@ impl Per {
             Self::Switch => "switch",
             Self::Event => "event",
             Self::Slice => "slice",
+            Self::Request => "request",
             Self::Sample => "run",
             Self::Own(word) => word,
         }

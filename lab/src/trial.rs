@@ -163,7 +163,12 @@ impl<'a> Trial<'a> {
             let mut summaries = Vec::from_iter(samples);
             for end in ends {
                 let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let Timed { cycles, samples, .. } = joined?;
+                let Timed { cycles, samples, counts: units, .. } = joined?;
+                // A payload that goes on for some time does more of it, or less: of as much.
+                let divisor =
+                    |counts| u128::from(self.variant.divisor_of(&self.experiment.per, counts));
+                let of_as_much = u128::from(cycles) * divisor(&counts) / divisor(&units).max(1);
+                let cycles = u64::try_from(of_as_much).unwrap_or(u64::MAX);
                 (low, high) = (low.min(cycles), high.max(cycles));
                 summaries.extend(samples);
             }

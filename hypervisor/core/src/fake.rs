@@ -78,6 +78,8 @@ pub struct Fake {
     pub engine: RefCell<Vec<Command>>,
     /// It has not done what it was told last.
     pub is_engine_at_work: Cell<bool>,
+    /// Instructions that were completed.
+    pub completed: Cell<u64>,
     /// Tables that can still be made for it.
     pub logs_left: Cell<u64>,
     /// What guests do when they are entered, with which LPCR and until when.
@@ -143,6 +145,7 @@ impl Fake {
             forgotten_pages: RefCell::default(),
             engine: RefCell::default(),
             is_engine_at_work: Cell::default(),
+            completed: Cell::default(),
             logs_left: Cell::new(u64::MAX),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
@@ -486,6 +489,10 @@ impl PrefetchEngine for Fake {
 
     fn is_at_work(&self) -> bool {
         self.is_engine_at_work.get()
+    }
+
+    fn completed(&self) -> u64 {
+        self.completed.get()
     }
 }
 

@@ -558,7 +558,7 @@ impl Experiment {
                 && !contents.per.get_ref().is_of_all_partitions()
             {
                 let text = "a partner would begin the region too; give it to an experiment with \
-                            `per = \"switch\"`, `per = \"event\"` or `per = \"slice\"`";
+                            `per = \"switch\"`, `per = \"event\"`, `per = \"slice\"` or `per = \"request\"`";
                 return Err(file.complain(partner.name.span(), text));
             }
             let policy = variant.policy.or(&contents.policy);

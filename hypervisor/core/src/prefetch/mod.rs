@@ -11,6 +11,8 @@
 //! - Where vCPUs take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a short
 //!   stay, and a fetch behind a short absence, take more time than they save.
 //! - A table is used by one engine at a time, also when its vCPU has moved to another core meanwhile.
+//! - With `adaptive` each vCPU has what it gets more done with ([`learning`]): by instructions completed in the time
+//!   that it was there, of stays that were neither short nor behind a short absence.
 //!
 //! One hardware thread of a core runs partitions where there is an engine, so that the engine is that thread's.
 
@@ -25,6 +27,10 @@ use dtoolkit::{Node, Property};
 use crate::sync::Lock;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::vcpu_id::VcpuId;
+
+use learning::{Learning, Way};
+
+mod learning;
 
 /// The prefetch engine of the core that the hardware thread belongs to (`docs/facts/power8.md#prefetch-engine`).
 pub trait PrefetchEngine {
@@ -45,6 +51,9 @@ pub trait PrefetchEngine {
 
     /// Whether the engine logs or fetches.
     fn is_at_work(&self) -> bool;
+
+    /// Instructions that the hardware thread has completed, from where it does not matter.
+    fn completed(&self) -> u64;
 }
 
 /// Which caches a log is of.
@@ -84,9 +93,13 @@ const SHORT_TICKS: u64 = 25_600;
 struct Table {
     address: RealAddress,
     state: AtomicUsize,
-    /// When another vCPU came in its place.
+    /// When it left a core in which another vCPU came in its place.
     left: AtomicU64,
+    learning: Lock<Learning>,
 }
+
+/// Of a vCPU that was never there.
+const NEVER: u64 = u64::MAX;
 
 /// It names nothing of use.
 const EMPTY: usize = 0;
@@ -124,18 +137,47 @@ enum Work {
 struct Engine {
     /// Which vCPU was the last to enter the core.
     last: Option<VcpuId>,
-    /// When it came.
-    came: u64,
+    stay: Stay,
     work: Option<Work>,
     /// That one's lines are to be fetched once the engine is free.
     is_wanted: bool,
 }
 
+/// What a vCPU has done since it came to a core.
+#[derive(Debug, Default)]
+struct Stay {
+    /// It had been away long enough for a fetch.
+    was_away: bool,
+    /// When it entered last, and what the thread had completed then.
+    entered: (u64, u64),
+    /// When it left last.
+    left: u64,
+    /// Ticks that it was there, with exits from which it came back at once.
+    ticks: u64,
+    /// Instructions that it completed.
+    done: u64,
+}
+
+impl Stay {
+    const fn is_long(&self) -> bool {
+        self.ticks >= SHORT_TICKS
+    }
+}
+
+/// Of which caches vCPUs have logs.
+#[derive(Clone, Copy, Debug, Default)]
+enum Use {
+    #[default]
+    Nothing,
+    Always(Levels),
+    /// As each has learned.
+    Adaptive,
+}
+
 /// The tables of all vCPUs, and what the engines of all cores do with them.
 #[derive(Debug, Default)]
 pub struct Tables {
-    /// What is logged; nothing if none is.
-    levels: Option<Levels>,
+    what: Use,
     /// By number of the vCPU.
     tables: Vec<Table>,
     /// By hardware thread. No other one takes the lock.
@@ -157,18 +199,32 @@ impl Tables {
         vcpus: usize,
         threads: usize,
     ) -> Result<Self, NoMemory> {
-        let levels = match policy {
+        let (what, levels) = match policy {
             PrefetchPolicy::Off => return Ok(Self::default()),
-            PrefetchPolicy::AlwaysL2 => Levels::L2,
-            PrefetchPolicy::AlwaysL2AndL3 => Levels::L2AndL3,
+            PrefetchPolicy::AlwaysL2 => (Use::Always(Levels::L2), Levels::L2),
+            PrefetchPolicy::AlwaysL2AndL3 => (Use::Always(Levels::L2AndL3), Levels::L2AndL3),
+            PrefetchPolicy::Adaptive => (Use::Adaptive, Levels::L2AndL3),
         };
-        let table = |_| {
-            let address = hal.new_log(levels)?;
-            Some(Table { address, state: AtomicUsize::new(EMPTY), left: AtomicU64::new(0) })
+        let table = |number| {
+            Some(Table {
+                address: hal.new_log(levels)?,
+                state: AtomicUsize::new(EMPTY),
+                left: AtomicU64::new(NEVER),
+                learning: Lock::new(Learning::new(number as u64)),
+            })
         };
         let tables = (0..vcpus).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
         let engines = (0..threads).map(|_| Lock::new(Engine::default())).collect();
-        Ok(Self { levels: Some(levels), tables, engines })
+        Ok(Self { what, tables, engines })
+    }
+
+    /// What the next stay of a vCPU has.
+    fn way(&self, table: &Table) -> Way {
+        match self.what {
+            Use::Nothing => None,
+            Use::Always(levels) => Some(levels),
+            Use::Adaptive => table.learning.lock().way(),
+        }
     }
 
     /// Notes that the engine has done what it was told, if it has.
@@ -190,18 +246,30 @@ impl Tables {
         (vcpu, lpid): (VcpuId, u32),
         now: u64,
     ) -> Option<u64> {
-        let levels = self.levels?;
+        if matches!(self.what, Use::Nothing) {
+            return None;
+        }
         let engine = &mut *self.engines[thread].lock();
         let table = self.of(vcpu);
         if engine.last != Some(vcpu) {
             self.look(hal, engine);
-            self.leaves(hal, engine, levels, now);
+            self.leaves(hal, engine);
             let away = now.saturating_sub(table.left.load(Ordering::Relaxed));
-            engine.is_wanted = away >= SHORT_TICKS && table.state.load(Ordering::Relaxed) != EMPTY;
-            (engine.last, engine.came) = (Some(vcpu), now);
-        } else if engine.is_wanted {
-            self.look(hal, engine);
+            let was_away = away >= SHORT_TICKS;
+            engine.is_wanted = was_away
+                && table.state.load(Ordering::Relaxed) != EMPTY
+                && self.way(table).is_some();
+            engine.last = Some(vcpu);
+            engine.stay = Stay { was_away, ..Stay::default() };
+        } else {
+            let out = now.saturating_sub(engine.stay.left);
+            // Whoever waits for something does no work meanwhile.
+            engine.stay.ticks += if out <= LOOK_TICKS { out } else { 0 };
+            if engine.is_wanted {
+                self.look(hal, engine);
+            }
         }
+        engine.stay.entered = (now, hal.completed());
         if !engine.is_wanted {
             return None;
         }
@@ -216,18 +284,36 @@ impl Tables {
         None
     }
 
-    /// Another vCPU comes `now` behind the last one.
-    fn leaves(&self, hal: &impl PrefetchEngine, engine: &mut Engine, levels: Levels, now: u64) {
+    /// The vCPU that entered the hardware thread leaves it `now`, before anything else is done.
+    pub fn exits(&self, hal: &impl PrefetchEngine, thread: usize, now: u64) {
+        let Some(engine) = self.engines.get(thread) else { return };
+        let stay = &mut engine.lock().stay;
+        let (time, completed) = stay.entered;
+        stay.ticks += now.saturating_sub(time);
+        stay.done += hal.completed().wrapping_sub(completed);
+        stay.left = now;
+    }
+
+    /// Another vCPU comes in place of the last one.
+    fn leaves(&self, hal: &impl PrefetchEngine, engine: &mut Engine) {
         let Some(last) = engine.last else { return };
-        let table = self.of(last);
-        table.left.store(now, Ordering::Relaxed);
+        let (table, stay) = (self.of(last), &engine.stay);
+        table.left.store(stay.left, Ordering::Relaxed);
         if let Some(Work::Fetch(of)) = engine.work {
             hal.end_fetch();
             self.of(of).give_back(EMPTY);
             engine.work = None;
         }
-        let is_long = now.saturating_sub(engine.came) >= SHORT_TICKS;
-        if is_long && engine.work.is_none() && table.take(|state| state != BUSY) {
+        if !stay.is_long() {
+            return;
+        }
+        if matches!(self.what, Use::Adaptive) && stay.was_away {
+            table.learning.lock().note(stay.done, stay.ticks);
+        }
+        if let Some(levels) = self.way(table)
+            && engine.work.is_none()
+            && table.take(|state| state != BUSY)
+        {
             hal.begin_log(table.address, levels);
             engine.work = Some(Work::Log(last));
         }

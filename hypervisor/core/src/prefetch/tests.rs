@@ -24,10 +24,16 @@ fn of(tables: &Tables, vcpu: VcpuId) -> RealAddress {
     tables.of(vcpu).address
 }
 
-/// A vCPU enters a while later: after how many ticks it should leave.
-fn turn(tables: &Tables, hal: &Fake, thread: usize, vcpu: VcpuId) -> Option<u64> {
-    hal.timebase.set(hal.timebase.get() + SHORT_TICKS);
+/// Whoever is in leaves so many ticks later, and a vCPU enters at once: after how many ticks it should leave.
+fn after(tables: &Tables, hal: &Fake, ticks: u64, thread: usize, vcpu: VcpuId) -> Option<u64> {
+    hal.timebase.set(hal.timebase.get() + ticks);
+    tables.exits(hal, thread, hal.timebase.get());
     tables.enters(hal, thread, (vcpu, LPID), hal.timebase.get())
+}
+
+/// A vCPU enters a while later.
+fn turn(tables: &Tables, hal: &Fake, thread: usize, vcpu: VcpuId) -> Option<u64> {
+    after(tables, hal, SHORT_TICKS, thread, vcpu)
 }
 
 /// These vCPUs enter in turn, and the engine does each time what it was told.
@@ -85,7 +91,7 @@ fn a_fetch_under_way_is_ended_and_nothing_of_its_table_is_fetched_again() {
     let hal = Fake::new(0);
     let tables = tables(&hal);
     turns(&tables, &hal, &[A, B, A]);
-    let soon = |vcpu| tables.enters(&hal, 0, (vcpu, LPID), hal.timebase.get() + 1);
+    let soon = |vcpu| after(&tables, &hal, 1, 0, vcpu);
     assert_eq!(soon(A), None);
     assert_eq!(told(&hal).last(), Some(&fetch(&tables, A)));
     // A leaves at once, so that what the caches have of it is not logged.
@@ -107,7 +113,7 @@ fn short_turns_leave_the_engine_alone() {
     turn(&tables, &hal, 0, A);
     assert_eq!(told(&hal), [log(&tables, A), log(&tables, B), fetch(&tables, A)]);
     hal.is_engine_at_work.set(false);
-    let quick = |vcpu| tables.enters(&hal, 0, (vcpu, LPID), hal.timebase.get() + 100);
+    let quick = |vcpu| after(&tables, &hal, 100, 0, vcpu);
     // A leaves after long, B comes back after long and stays for a moment, so that A's lines are still there.
     quick(B);
     assert_eq!(told(&hal), [log(&tables, A)]);
@@ -155,6 +161,57 @@ fn a_table_is_one_engines_at_a_time() {
     hal.is_engine_at_work.set(false);
     turn(&tables, &hal, 1, A);
     assert_eq!(told(&hal), [log(&tables, B), log(&tables, C), fetch(&tables, A)]);
+}
+
+/// Turns of 1 ms of vCPUs that get 1,000,000 instructions done, and more or fewer where they are fetched: what the
+/// engine was told in so many rounds.
+fn rounds(tables: &Tables, hal: &Fake, vcpus: &[(VcpuId, i64)], rounds: usize) -> Vec<Command> {
+    let mut all = Vec::new();
+    for _ in 0..rounds {
+        for &(vcpu, gain) in vcpus {
+            hal.is_engine_at_work.set(false);
+            after(tables, hal, 0, 0, vcpu);
+            hal.is_engine_at_work.set(false);
+            after(tables, hal, 0, 0, vcpu);
+            let told = told(hal);
+            let is_fetched = told.iter().any(|one| matches!(one, Command::Fetch(..)));
+            let done = 1_000_000 + if is_fetched { gain } else { 0 };
+            hal.completed.set(hal.completed.get() + done as u64);
+            hal.timebase.set(hal.timebase.get() + 20 * SHORT_TICKS);
+            tables.exits(hal, 0, hal.timebase.get());
+            all.extend(told);
+        }
+    }
+    all
+}
+
+#[test]
+fn with_adaptive_each_vcpu_has_what_it_gets_more_done_with() {
+    let hal = Fake::new(0);
+    let tables = Tables::new(&hal, PrefetchPolicy::Adaptive, 3, 2).unwrap();
+    let vcpus = [(A, 30_000), (B, -10_000), (C, 0)];
+    let tried = rounds(&tables, &hal, &vcpus, 66);
+    for vcpu in [A, B, C] {
+        let is_tried = |levels| tried.contains(&Command::Log(of(&tables, vcpu), levels));
+        assert!(is_tried(Levels::L2) && is_tried(Levels::L2AndL3), "{vcpu:?}: {tried:?}");
+    }
+    let held = rounds(&tables, &hal, &vcpus, 12);
+    let expected = [Command::Log(of(&tables, A), Levels::L2), fetch(&tables, A)];
+    assert_eq!(held.len(), 24, "{held:?}");
+    assert!(held.iter().all(|one| expected.contains(one)), "{held:?}");
+}
+
+#[test]
+fn who_waits_for_something_is_not_judged_by_the_time() {
+    let hal = Fake::new(0);
+    let tables = Tables::new(&hal, PrefetchPolicy::Adaptive, 3, 2).unwrap();
+    turn(&tables, &hal, 0, A);
+    turn(&tables, &hal, 0, A);
+    // It leaves, and comes back a while later, to leave at once.
+    hal.timebase.set(hal.timebase.get() + 100 * SHORT_TICKS);
+    tables.enters(&hal, 0, (A, LPID), hal.timebase.get());
+    tables.exits(&hal, 0, hal.timebase.get());
+    assert_eq!(tables.engines[0].lock().stay.ticks, SHORT_TICKS);
 }
 
 #[test]

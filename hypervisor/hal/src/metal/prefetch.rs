@@ -70,6 +70,10 @@ impl PrefetchEngine for OwnEngine {
     fn is_at_work(&self) -> bool {
         read::<{ spr::MPPR }>() & (mppr::LOGS | mppr::FETCHES) != 0
     }
+
+    fn completed(&self) -> u64 {
+        read::<{ spr::IC }>()
+    }
 }
 
 /// Makes room for what the bundle asks for. One that is damaged is core's to report.
@@ -81,14 +85,16 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
         return;
     };
     let Some(policy) = policy else {
-        stop("the bundle's policy for it is none of off, always-l2 and always-l2-l3");
+        stop("the bundle's policy for it is none of off, always-l2, always-l2-l3 and adaptive");
     };
     match Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX) {
         // SAFETY: the caller's promise.
         Ok(tables) => unsafe { *TABLES.get() = Some(tables) },
         Err(NoMemory) => {
             let advice = match policy {
-                PrefetchPolicy::AlwaysL2AndL3 => ", or always-l2, whose tables are smaller",
+                PrefetchPolicy::AlwaysL2AndL3 | PrefetchPolicy::Adaptive => {
+                    ", or always-l2, whose tables are smaller"
+                }
                 _ => "",
             };
             stop(&format!(
@@ -142,6 +148,13 @@ pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
 pub(super) fn is_a_look() -> bool {
     // SAFETY: each thread has its own.
     read::<{ spr::TB }>() < unsafe { (*UNTIL.get())[own_index()] }
+}
+
+/// The vCPU that entered has left.
+pub(super) fn exits() {
+    if let Some(tables) = tables() {
+        tables.exits(&OwnEngine, own_index(), read::<{ spr::TB }>());
+    }
 }
 
 /// No vCPU enters this thread any more.

@@ -1,0 +1,326 @@
+//! What is known of one vCPU: whether it gets more done where its lines are fetched, and of which caches.
+//!
+//! Two ways are compared, over pairs of stays, of which one has the one way and the other the other, in an order by
+//! chance: else two vCPUs that take turns would try in step, and each would see what the other one's log costs. A trial
+//! ends when the difference is far beyond what its scatter explains, or after [`PAIRS_MAX`] pairs; what is not proved
+//! then stays off. What was found out holds for a while, twice as long each time that the next trials find the same,
+//! and ends before that when what the vCPU gets done is no more like it was.
+
+use super::Levels;
+
+/// What is fetched at the beginning of a stay, and so logged at the end of the one before; nothing where it is off.
+pub(super) type Way = Option<Levels>;
+
+/// Pairs of stays before a trial can end: fewer tell nothing of how far they scatter.
+const PAIRS_MIN: i64 = 4;
+/// Pairs after which it ends.
+const PAIRS_MAX: i64 = 16;
+/// By how many standard errors a difference is not by chance. A trial is looked at after each of its pairs, and few
+/// pairs scatter more than they show: two would be too few.
+const ERRORS: i64 = 4;
+/// Parts of a whole, in which differences are.
+const WHOLE: i64 = 1 << 16;
+/// The least gain that counts, in parts of [`WHOLE`]: 1/512, below which nobody can tell what a log costs others.
+const GAIN_MIN: i64 = WHOLE >> 9;
+/// Stays for which what was found out holds at first, and at most.
+const HOLDS: u32 = 64;
+const HOLDS_MAX: u32 = 1024;
+/// So many stays behind each other that are unlike the others show that the work has changed.
+const UNLIKE: u32 = 4;
+
+/// What is known of a vCPU.
+#[derive(Debug)]
+pub(super) struct Learning {
+    /// What its trials have left, or the first of two ways that are compared.
+    best: Way,
+    /// What held before the trials that are under way.
+    before: Way,
+    /// For how many stays it held, or will.
+    holds: u32,
+    state: State,
+    /// Where chance comes from.
+    chance: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Trial(Trial),
+    /// What is best holds for so many stays more.
+    Held {
+        left: u32,
+        rate: Option<u64>,
+        unlike: u32,
+    },
+}
+
+/// `best` and this are compared.
+#[derive(Debug)]
+struct Trial {
+    with: Levels,
+    /// Whether the pair's first stay is one with it.
+    is_first: bool,
+    /// What was done for each tick of the pair's first stay, when it is over.
+    first: Option<u64>,
+    pairs: i64,
+    /// Sums of what was won, in parts of [`WHOLE`], and of the squares.
+    sum: i64,
+    squares: i64,
+}
+
+/// What the pairs of a trial show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Open,
+    Better,
+    NotBetter,
+}
+
+impl Learning {
+    /// Of a vCPU of which nothing is known; no two of them have the same number.
+    pub(super) fn new(number: u64) -> Self {
+        let trial = Trial::new(Levels::L2, false);
+        let chance = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (best, before) = (None, None);
+        Self { best, before, holds: HOLDS, state: State::Trial(trial), chance }
+    }
+
+    /// What the next stay has.
+    pub(super) fn way(&self) -> Way {
+        match &self.state {
+            State::Held { .. } => self.best,
+            State::Trial(trial) if trial.first.is_none() == trial.is_first => Some(trial.with),
+            State::Trial(_) => self.best,
+        }
+    }
+
+    /// A stay is over that had [`Self::way`]: so much was done in so many ticks.
+    pub(super) fn note(&mut self, done: u64, ticks: u64) {
+        let rate = (u128::from(done) << 16) / u128::from(ticks.max(1));
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        match &mut self.state {
+            State::Held { left, rate: usual, unlike } => {
+                let mean = *usual.get_or_insert(rate);
+                if mean.abs_diff(rate) > mean / 4 {
+                    *unlike += 1;
+                } else {
+                    *unlike = 0;
+                    *usual = Some(mean - mean / 8 + rate / 8);
+                }
+                *left -= 1;
+                let has_held = *left <= self.holds - self.holds / 4;
+                if *left == 0 || *unlike >= UNLIKE && has_held {
+                    self.before = self.best;
+                    self.best = None;
+                    self.compare(Levels::L2);
+                }
+            }
+            State::Trial(trial) => {
+                let Some(first) = trial.first.take() else {
+                    trial.first = Some(rate);
+                    return;
+                };
+                let (with, without) = if trial.is_first { (first, rate) } else { (rate, first) };
+                trial.note(with, without);
+                match (trial.verdict(), trial.with) {
+                    (Verdict::Open, _) => trial.is_first = coin(&mut self.chance),
+                    (Verdict::Better, with) => {
+                        self.best = Some(with);
+                        self.go_on_behind(with);
+                    }
+                    (Verdict::NotBetter, with) => self.go_on_behind(with),
+                }
+            }
+        }
+    }
+
+    /// The trial of these caches is over.
+    fn go_on_behind(&mut self, tried: Levels) {
+        match tried {
+            Levels::L2 => self.compare(Levels::L2AndL3),
+            Levels::L2AndL3 => {
+                let is_same = self.best == self.before;
+                self.holds = if is_same { HOLDS_MAX.min(2 * self.holds) } else { HOLDS };
+                self.state = State::Held { left: self.holds, rate: None, unlike: 0 };
+            }
+        }
+    }
+
+    fn compare(&mut self, with: Levels) {
+        self.state = State::Trial(Trial::new(with, coin(&mut self.chance)));
+    }
+}
+
+impl Trial {
+    const fn new(with: Levels, is_first: bool) -> Self {
+        Self { with, is_first, first: None, pairs: 0, sum: 0, squares: 0 }
+    }
+
+    /// A pair is over.
+    fn note(&mut self, with: u64, without: u64) {
+        let won = (i128::from(with) - i128::from(without)) * i128::from(WHOLE)
+            / i128::from(without.max(1));
+        // More than all of it is something else.
+        let won = won.clamp(i128::from(-WHOLE), i128::from(WHOLE)) as i64;
+        self.pairs += 1;
+        self.sum += won;
+        self.squares += won * won;
+    }
+
+    /// What all pairs show, by the mean of what was won and its standard error.
+    fn verdict(&self) -> Verdict {
+        let Self { pairs, sum, squares, .. } = *self;
+        if pairs < PAIRS_MIN {
+            return Verdict::Open;
+        }
+        // The mean by its standard error, squared, is sum² (n - 1) / (n squares - sum²).
+        let scatter = pairs * squares - sum * sum;
+        let is_proved = sum * sum * (pairs - 1) > ERRORS * ERRORS * scatter;
+        match is_proved {
+            true if sum >= GAIN_MIN * pairs => Verdict::Better,
+            true => Verdict::NotBetter,
+            false if pairs == PAIRS_MAX => Verdict::NotBetter,
+            false => Verdict::Open,
+        }
+    }
+}
+
+/// One of two, by chance (Marsaglia's xorshift).
+fn coin(chance: &mut u64) -> bool {
+    *chance ^= *chance << 13;
+    *chance ^= *chance >> 7;
+    *chance ^= *chance << 17;
+    *chance >> 63 != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOLDS, HOLDS_MAX, Learning, Levels, PAIRS_MAX, UNLIKE, Way, coin};
+
+    const TICKS: u64 = 512_000;
+
+    /// A vCPU that gets so much done in a stay: with nothing fetched, the L2, and both; all scatter by a part of
+    /// 10,000.
+    struct Work {
+        done: [u64; 3],
+        scatter: u64,
+        chance: u64,
+    }
+
+    impl Work {
+        fn new(done: [u64; 3], scatter: u64) -> Self {
+            Self { done, scatter, chance: 99 }
+        }
+
+        /// So many stays: how many of them had each way.
+        fn goes_on(&mut self, learning: &mut Learning, stays: u32) -> [u32; 3] {
+            let mut had = [0; 3];
+            for _ in 0..stays {
+                let way = index(learning.way());
+                had[way] += 1;
+                // Twelve of a number between 0 and 1 have a variance of 1.
+                let mut noise =
+                    || (0..16).fold(0, |sum, _| 2 * sum + u64::from(coin(&mut self.chance)));
+                let sum: u64 = (0..12).map(|_| noise()).sum();
+                let done = self.done[way];
+                let spread = done * self.scatter / 10_000;
+                learning.note(done + spread * sum / 65_536 - 6 * spread, TICKS);
+            }
+            had
+        }
+    }
+
+    fn index(way: Way) -> usize {
+        match way {
+            None => 0,
+            Some(Levels::L2) => 1,
+            Some(Levels::L2AndL3) => 2,
+        }
+    }
+
+    /// Parts of 10,000 that were lost against the best way.
+    fn lost(work: &Work, had: [u32; 3]) -> u64 {
+        let best = work.done.into_iter().max().unwrap();
+        let stays: u32 = had.iter().sum();
+        let done: u64 =
+            had.iter().zip(work.done).map(|(stays, done)| u64::from(*stays) * done).sum();
+        10_000 - 10_000 * done / (u64::from(stays) * best)
+    }
+
+    #[test]
+    fn what_pays_is_found_in_few_stays() {
+        for (done, best) in [
+            ([1_000_000, 1_030_000, 990_000], 1),
+            ([1_000_000, 980_000, 1_020_000], 2),
+            ([1_000_000, 1_030_000, 1_050_000], 2),
+            ([1_000_000, 990_000, 960_000], 0),
+        ] {
+            let mut learning = Learning::new(1);
+            let mut work = Work::new(done, 10);
+            // Two trials of four pairs.
+            let tried = work.goes_on(&mut learning, 16);
+            assert_eq!(index(learning.way()), best, "{done:?}");
+            assert!(tried.iter().sum::<u32>() == 16 && tried[best] >= 4, "{tried:?}");
+            let had = work.goes_on(&mut learning, HOLDS);
+            assert_eq!(had[best], HOLDS);
+        }
+    }
+
+    #[test]
+    fn what_never_pays_costs_next_to_nothing_in_the_long_run() {
+        for scatter in [0, 10, 100, 500] {
+            let mut learning = Learning::new(7);
+            let mut work = Work::new([1_000_000, 980_000, 960_000], scatter);
+            let had = work.goes_on(&mut learning, 20_000);
+            assert!(lost(&work, had) <= 10, "scatter {scatter}: {had:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_difference_stays_off() {
+        for number in 0..20 {
+            let mut learning = Learning::new(number);
+            let mut work = Work::new([1_000_000; 3], 100);
+            let had = work.goes_on(&mut learning, 10_000);
+            assert!(had[1] + had[2] <= 1_500, "{number}: {had:?}");
+        }
+    }
+
+    #[test]
+    fn a_gain_is_found_beneath_as_large_a_scatter() {
+        for number in 0..20 {
+            let mut learning = Learning::new(number);
+            let mut work = Work::new([1_000_000, 1_030_000, 1_030_000], 200);
+            let had = work.goes_on(&mut learning, 20_000);
+            assert!(lost(&work, had) <= 100, "{number}: {had:?}");
+        }
+    }
+
+    #[test]
+    fn work_that_changes_is_tried_anew() {
+        let mut learning = Learning::new(3);
+        let mut work = Work::new([1_000_000, 1_030_000, 1_000_000], 0);
+        work.goes_on(&mut learning, 20_000);
+        assert!(learning.holds == HOLDS_MAX, "{learning:?}");
+        // What is left of it would be up to a thousand stays.
+        work.done = [500_000, 480_000, 470_000];
+        let most = HOLDS_MAX / 4 + UNLIKE + 4 * PAIRS_MAX as u32;
+        let mut stays = 0;
+        while index(learning.way()) == 1 || matches!(learning.state, super::State::Trial(_)) {
+            work.goes_on(&mut learning, 1);
+            stays += 1;
+            assert!(stays <= most, "{learning:?}");
+        }
+        assert_eq!(learning.way(), None);
+    }
+
+    #[test]
+    fn any_numbers_do() {
+        for (done, ticks) in [(0, 0), (u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX), (1, 1)] {
+            let mut learning = Learning::new(u64::MAX);
+            for stay in 0..500 {
+                let (done, ticks) = if stay % 3 == 0 { (done, ticks) } else { (ticks, done) };
+                learning.note(done, ticks);
+            }
+        }
+    }
+}
