@@ -10,7 +10,7 @@ use lab::system::System;
 use lab::user_file::Files;
 use simulator::{NoObserver, RunState};
 use system_tests::containment::on_threads;
-use system_tests::{SEED, number_from, on_each, record, root};
+use system_tests::{SEED, is_nightly, number_from, on_each, record, root};
 
 /// A partition of an example whose console says so when all went well.
 struct Case {
@@ -152,7 +152,7 @@ fn suspensions(Case { file, name, says, runs }: Case, moments: impl Iterator<Ite
 
 #[test]
 fn what_is_suspended_at_any_moment_goes_on_on_another_machine() {
-    let moments = number_from("SUSPENSIONS", 8) as usize;
+    let moments = number_from("SUSPENSIONS", if is_nightly() { 32 } else { 4 }) as usize;
     on_each(CASES.into_iter().enumerate().collect(), |(index, case)| {
         let about = format!("{}: {}, case {index}", case.file, case.name);
         let suspended = suspensions(case, numbers(index as u64).take(moments));
