@@ -32,10 +32,8 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Cause, Owner};
 
 pub use hierarchy::{Hierarchy, Wish};
+pub use parameters::LINE_LOG2;
 pub use translation::{TranslationRequest, Translations};
-
-/// log2 of the bytes of a line, at every level.
-pub const LINE_LOG2: u32 = 7;
 
 /// What an access wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

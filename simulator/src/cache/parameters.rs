@@ -1,7 +1,9 @@
 //! `[timing.cache]`, `[timing.prefetch]`, `[timing.memory]` and `[timing.translation]` of a description.
 
-use super::LINE_LOG2;
 use crate::quantity::{DescriptionError, error, parameters};
+
+/// log2 of the bytes of a line, at every level.
+pub const LINE_LOG2: u32 = 7;
 
 parameters! {
     /// Sizes and latencies of the caches. Latencies are load-to-use.

@@ -7,6 +7,7 @@ pub mod console;
 pub mod device_tree;
 pub mod kernel;
 pub mod opal;
+pub mod quiesce;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ use crate::power_saving::SelfRestore;
 use crate::state::shared::Shared;
 use crate::state::xics::FIRMWARE_EVENT;
 use console::Console;
-use opal::quiesce::Quiesce;
+use quiesce::Quiesce;
 
 /// Where things lie in real memory, as skiboot has them on QEMU (`docs/facts/opal-and-powernv.md#memory-at-entry`).
 pub mod layout {

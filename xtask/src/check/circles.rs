@@ -49,8 +49,11 @@ fn follow<'a>(
         return None;
     }
     way.push(module);
+    // Parents are known to their children.
     let next = imports.get(module).into_iter().flatten();
-    let found = next.into_iter().find_map(|next| follow(imports, next, way, done));
+    let found = next
+        .filter(|next| !module.starts_with(next))
+        .find_map(|next| follow(imports, next, way, done));
     way.pop();
     found
 }

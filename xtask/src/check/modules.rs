@@ -17,7 +17,7 @@ use super::text::{Tree, has_extension};
 /// A module's path in its crate.
 pub(super) type Module = Vec<String>;
 
-/// Of each module that is a file and no test, those that it imports from, without its parents.
+/// Of each module that is a file and no test, those that it imports from.
 pub(super) type Imports = BTreeMap<Module, BTreeSet<Module>>;
 
 /// As many `use` lead on from each other at most; more are a circle of names.
@@ -53,7 +53,7 @@ pub(super) fn imports(tree: &Tree, root: &Path) -> Result<Imports> {
     let mut imports = Imports::new();
     for (module, paths) in names.files.iter().filter(|(module, _)| !is_test(module)) {
         let found = paths.iter().flat_map(|path| names.modules_on(path));
-        let others = found.filter(|other| !module.starts_with(other) && !is_test(other));
+        let others = found.filter(|other| other != module && !is_test(other));
         imports.insert(module.clone(), others.collect());
     }
     Ok(imports)
@@ -219,6 +219,9 @@ impl<'a> Visit<'a> for Names {
     fn visit_item_use(&mut self, item: &'a ItemUse) {
         self.add_tree(&[], &item.tree);
     }
+
+    /// `pub(super)` imports nothing.
+    fn visit_visibility(&mut self, _: &'a syn::Visibility) {}
 
     fn visit_path(&mut self, path: &'a syn::Path) {
         let parts: Vec<String> =

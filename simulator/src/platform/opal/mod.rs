@@ -4,13 +4,8 @@
 //! through LR; only what skiboot would do in between happens at once. What skiboot does not survive
 //! (relocation of data or external interrupts on at the call) stops the machine, and what a call may
 //! lose is poisoned. Source: `docs/facts/opal-and-powernv.md#convention`.
-//!
-//! | module | what it is |
-//! |---|---|
-//! | `threads` | starting, stopping and resetting hardware threads |
-//! | [`quiesce`] | keeping others out of firmware |
+//! `threads` starts, stops and resets hardware threads.
 
-pub mod quiesce;
 mod threads;
 
 use arch::address::RealAddress;
