@@ -9,7 +9,9 @@ fn main() -> io::Result<()> {
     let root =
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate lies in the workspace");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
-    fs::write(out.join("guests.rs"), guests(&root.join("guests"))?)?;
+    let (payloads, kernels) = guests(&root.join("guests"))?;
+    fs::write(out.join("guests.rs"), payloads)?;
+    fs::write(out.join("bare.rs"), kernels)?;
     for processor in ["power8", "power9"] {
         let files = texts(root, &format!("calibration/{processor}"))?;
         fs::write(out.join(processor).with_extension("rs"), files)?;
@@ -17,19 +19,25 @@ fn main() -> io::Result<()> {
     fs::write(out.join("experiments.rs"), texts(root, "experiments")?)
 }
 
-/// The names of the payloads, as a slice of Rust: a payload is a guest that uses `guest-rt`. The build of the images
-/// names programs by their folders too.
-fn guests(folder: &Path) -> io::Result<String> {
-    let mut list = "&[".to_owned();
+/// A folder of `guests/` with a kernel that is no experiment's: there is one for each processor.
+const MICRO_BENCHMARKS: &str = "calibrate";
+
+/// The names of the payloads, and of the kernels that run bare, each as a slice of Rust: a payload is a guest that uses
+/// `guest-rt`. The build of the images names programs by their folders too.
+fn guests(folder: &Path) -> io::Result<(String, String)> {
+    let (mut payloads, mut kernels) = ("&[".to_owned(), "&[".to_owned());
     for guest in sorted(folder)? {
         let manifest = guest.join("Cargo.toml");
         println!("cargo:rerun-if-changed={}", manifest.display());
-        if fs::read_to_string(manifest)?.contains("\nguest-rt.workspace") {
-            write!(list, "{:?}, ", guest.file_name().expect("a folder's name"))
-                .expect("a string grows");
-        }
+        let name = guest.file_name().expect("a folder's name");
+        let list = match fs::read_to_string(manifest)?.contains("\nguest-rt") {
+            true => &mut payloads,
+            false if name == MICRO_BENCHMARKS || !guest.join("src/main.rs").is_file() => continue,
+            false => &mut kernels,
+        };
+        write!(list, "{name:?}, ").expect("a string grows");
     }
-    Ok(list + "]")
+    Ok((payloads + "]", kernels + "]"))
 }
 
 /// Path and text of each file, as a slice of Rust.

@@ -22,8 +22,8 @@ const HYPERVISORS: [(Processor, &str); 2] =
 /// The files with the micro-benchmarks of `guests/calibrate`, for each processor.
 const CALIBRATION: [(Processor, &str); 2] =
     [(Processor::Power8, "calibrate-power8"), (Processor::Power9, "calibrate")];
-/// The kernels of ours that run bare in experiments.
-pub const BARE: [&str; 1] = ["prefetch-engine"];
+/// The kernels of ours that run bare in experiments. `build.rs` finds them in `guests/`.
+pub const BARE: &[&str] = include!(concat!(env!("OUT_DIR"), "/bare.rs"));
 /// The folder with kernels that are compared with the hypervisor.
 const RIVALS: &str = "rivals";
 /// The payloads' files, in alphabetical order. `build.rs` finds them in `guests/`.
@@ -99,7 +99,7 @@ impl Images {
     pub fn have(&self, path: &Path) -> bool {
         let names = CALIBRATION.into_iter().chain(HYPERVISORS).map(|(_, name)| name);
         let names = GUESTS.iter().copied().chain(names);
-        let mut names = names.chain(BARE);
+        let mut names = names.chain(BARE.iter().copied());
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }
 
