@@ -67,8 +67,8 @@ enum Task {
     /// Check format and lints, who imports whom, where unsafe code is, whether the documents' tables are those
     /// of the code, whether every citation resolves, and whether the joined files are as new as their parts.
     Check,
-    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the list of predictions from
-    /// calibration/power9, and docs/hypercalls.md from arch.
+    /// Join CHANGELOG.md from docs/changes, CLAIMS.md from docs/claims, the lists of predictions from
+    /// calibration, and docs/hypercalls.md from arch.
     Join,
     /// Measure the figures of CLAIMS.md and of the README's quoted outputs again, and write those that changed.
     Claims(claims::Arguments),
