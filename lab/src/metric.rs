@@ -23,7 +23,8 @@ pub enum Per {
     Event,
     /// By how often the region began: it is a partition's time slice, with the switch before it.
     Slice,
-    /// By how often the region began: the payload serves a request in it.
+    /// By how often the region began: the first partition serves a request in it. Cycles are its own and those of the
+    /// hypervisor that serves it; what else is counted is everybody's in that time.
     Request,
     /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
     Sample,
@@ -279,7 +280,7 @@ const PER_SLICE: [Metric; 12] = [
     SAVES_AT_MOST,
 ];
 
-/// Of a request, with what others do in the time.
+/// Of a request.
 const PER_REQUEST: [Metric; 11] = [
     CYCLES,
     EXITS,

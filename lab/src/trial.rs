@@ -27,6 +27,9 @@ use crate::samples::Summary;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
+/// LPID of the partition whose requests an experiment measures: the bundle's first.
+const SERVER: u32 = 1;
+
 /// Causes with less than this share of a region are not checked.
 const LEAST_SHARE: f64 = 0.05;
 
@@ -265,6 +268,10 @@ impl<'a> Trial<'a> {
         let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
         let charges = machine.charges().expect("the machine ran with timing");
         let charges = if is_repeated { charges.of_region() } else { charges };
+        let charges = match self.experiment.per {
+            Per::Request => charges.of_partition(SERVER),
+            _ => charges,
+        };
         let names = self.names.is_bare.then(|| {
             let mut names = self.names.clone();
             names.note_memory(&machine);

@@ -392,6 +392,12 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
     assert!(charges.iter().all(|charge| charge["owner"] == "kernel"), "{charges:?}");
     for (from, to, code, expected) in [
         ("warm_up = 6", "warm_up = 7", 1, "the kernel never began region 7"),
+        (
+            "'read'\ndivisor = 2",
+            "'request'",
+            2,
+            "e.toml:7: a request is a partition's, and a kernel has none; divide by something else",
+        ),
         ("'ok'", "'well'", 1, "the console lacks the line `well`\nThe console:\nok"),
         ("./kernel", "./kernal", 2, "cannot be read"),
         ("'./kernel'", "'kernel'", 2, "or with `cargo xtask linux --kvm` in the repository"),

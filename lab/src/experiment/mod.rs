@@ -576,6 +576,10 @@ impl Experiment {
                     };
                     (Work::Partitions { partitions, sharing }, expect)
                 }
+                Some(_) if *contents.per.get_ref() == Per::Request => {
+                    let text = "a request is a partition's, and a kernel has none; divide by something else";
+                    return Err(file.complain(contents.per.span(), text));
+                }
                 Some(kernel) => {
                     if let Some(key) = variant.key_of_partitions() {
                         let text = format!(

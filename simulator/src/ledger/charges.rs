@@ -155,6 +155,17 @@ impl Charges {
         Self { accounts, threads, callers, region, index }
     }
 
+    /// What was charged to this partition, and to the hypervisor that served it.
+    #[must_use]
+    pub fn of_partition(&self, lpid: u32) -> Self {
+        let mut part = Self { callers: self.callers.clone(), ..Self::default() };
+        for line in self.lines().filter(|line| line.owner.lpid() == Some(lpid)) {
+            let account = part.account(line.owner, line.address, line.caller);
+            part.charge(line.thread, account, line.cause, line.is_refill, line.cycles);
+        }
+        part
+    }
+
     /// Cycles charged to thread `thread` in all.
     #[must_use]
     pub fn total(&self, thread: usize) -> u64 {
@@ -255,6 +266,20 @@ mod tests {
         charges.clear();
         charges.charge(1, account, Cause::SprMsr, true, 1);
         assert_eq!(charges.lines().map(|line| line.cycles).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_partition_has_its_own_and_what_serves_it() {
+        let mut charges = Charges::default();
+        let serving = |lpid| Owner::Serving { lpid, vector: 0x980 };
+        let owners = [Owner::Partition { lpid: 1 }, serving(1), serving(2), Owner::Host];
+        for (owner, cycles) in owners.into_iter().zip([1, 20, 300, 4000]) {
+            let account = charges.account(owner, 0x100, Caller::default());
+            charges.charge(2, account, Cause::SprMsr, false, cycles);
+        }
+        let part = charges.of_partition(1);
+        part.check(2, 21);
+        assert_eq!(part.lines().map(|line| line.owner).collect::<Vec<_>>(), owners[..2]);
     }
 
     #[test]
