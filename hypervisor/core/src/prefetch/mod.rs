@@ -148,6 +148,8 @@ struct Engine {
 struct Stay {
     /// It had been away long enough for a fetch.
     was_away: bool,
+    /// What it was to have.
+    way: Way,
     /// When it entered last, and what the thread had completed then.
     entered: (u64, u64),
     /// When it left last.
@@ -256,11 +258,11 @@ impl Tables {
             self.leaves(hal, engine);
             let away = now.saturating_sub(table.left.load(Ordering::Relaxed));
             let was_away = away >= SHORT_TICKS;
-            engine.is_wanted = was_away
-                && table.state.load(Ordering::Relaxed) != EMPTY
-                && self.way(table).is_some();
+            let way = self.way(table);
+            engine.is_wanted =
+                was_away && way.is_some() && table.state.load(Ordering::Relaxed) != EMPTY;
             engine.last = Some(vcpu);
-            engine.stay = Stay { was_away, ..Stay::default() };
+            engine.stay = Stay { was_away, way, ..Stay::default() };
         } else {
             let out = now.saturating_sub(engine.stay.left);
             // Whoever waits for something does no work meanwhile.
@@ -308,7 +310,11 @@ impl Tables {
             return;
         }
         if matches!(self.what, Use::Adaptive) && stay.was_away {
-            table.learning.lock().note(stay.done, stay.ticks);
+            let learning = &mut *table.learning.lock();
+            // It may have gone to another core, and come from there, before somebody came here.
+            if learning.way() == stay.way {
+                learning.note(stay.done, stay.ticks);
+            }
         }
         if let Some(levels) = self.way(table)
             && engine.work.is_none()

@@ -202,6 +202,24 @@ fn with_adaptive_each_vcpu_has_what_it_gets_more_done_with() {
 }
 
 #[test]
+fn a_stay_that_another_one_has_overtaken_does_not_count() {
+    let hal = Fake::new(0);
+    let tables = Tables::new(&hal, PrefetchPolicy::Adaptive, 3, 2).unwrap();
+    let is_tried = || tables.of(A).learning.lock().way().is_some();
+    turns(&tables, &hal, &[A, B, A]);
+    turn(&tables, &hal, 0, A);
+    // It goes to the other core, where it is logged first, and stays there twice.
+    for vcpu in [A, C, A, C] {
+        turn(&tables, &hal, 1, vcpu);
+        hal.is_engine_at_work.set(false);
+    }
+    let is_with = is_tried();
+    // Its stay here is over too, and was begun before these.
+    turn(&tables, &hal, 0, B);
+    assert_eq!(is_tried(), is_with);
+}
+
+#[test]
 fn who_waits_for_something_is_not_judged_by_the_time() {
     let hal = Fake::new(0);
     let tables = Tables::new(&hal, PrefetchPolicy::Adaptive, 3, 2).unwrap();
