@@ -157,7 +157,7 @@ fn what_is_suspended_at_any_moment_goes_on_on_another_machine() {
         let about = format!("{}: {}, case {index}", case.file, case.name);
         let suspended = suspensions(case, numbers(index as u64).take(moments));
         println!("{about}: suspended {suspended} times of {moments}");
-        assert!(suspended >= moments / 2, "{about}: {suspended} times of {moments}");
+        assert!(suspended >= moments / 4, "{about}: {suspended} times of {moments}");
     });
 }
 
