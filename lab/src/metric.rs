@@ -23,9 +23,9 @@ pub enum Per {
     Event,
     /// By how often the region began: it is a partition's time slice, with the switch before it.
     Slice,
-    /// By how often the region began: the first partition serves a request in it. Cycles are its own and those of the
+    /// By how often the region began: the first partition does a job in it. Cycles are its own and those of the
     /// hypervisor that serves it; what else is counted is everybody's in that time.
-    Request,
+    Job,
     /// By nothing: the payload prints samples, of which the figures are. Timed, not counted.
     Sample,
     /// By a number that the experiment gives, of what it calls so.
@@ -36,12 +36,12 @@ pub enum Per {
 impl Per {
     /// Every word that needs no number.
     pub const KNOWN: [&str; 8] =
-        ["hypercall", "instruction", "partition", "switch", "event", "slice", "request", "sample"];
+        ["hypercall", "instruction", "partition", "switch", "event", "slice", "job", "sample"];
 
     /// Whether a region belongs to all partitions together: one may begin it, and another end it.
     #[must_use]
     pub const fn is_of_all_partitions(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Request)
+        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Job)
     }
 }
 
@@ -244,55 +244,37 @@ const REPEATED: [Metric; 15] = [
     TLB_MISSES,
 ];
 
-const LOGGED: Metric = count("engine_lines_logged", "logged", "lines", |measured| {
-    exact(measured.met.as_ref()?.engine.logged)
-});
-const FETCHED: Metric = count("engine_lines_fetched", "fetched", "lines", |measured| {
-    exact(measured.met.as_ref()?.engine.fetched)
-});
-const FOUND: Metric = count("engine_lines_found", "found", "lines", |measured| {
-    exact(measured.met.as_ref()?.engine.found)
-});
-const MOVED: Metric = count("engine_bytes", "bytes moved", "bytes", |measured| {
-    exact(measured.met.as_ref()?.engine.bytes())
-});
-const SAVES_AT_MOST: Metric = Metric {
-    better: "higher",
-    ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
-        let met = measured.met.as_ref()?;
-        exact(met.engine.fetched * met.cycles_of_a_line)
-    })
-};
-
 /// Of a partition's time slice: the work is what its instructions do.
-const PER_SLICE: [Metric; 12] = [
-    Metric { better: "higher", ..OF_GUEST },
-    CYCLES,
-    OF_HYPERVISOR,
-    CACHE_CYCLES,
-    L1_MISSES,
-    Metric { column: "L2 misses", ..L2_MISSES },
-    Metric { column: "L3 misses", ..L3_MISSES },
-    LOGGED,
-    FETCHED,
-    FOUND,
-    MOVED,
-    SAVES_AT_MOST,
-];
+const PER_SLICE: [Metric; 3] = [Metric { better: "higher", ..OF_GUEST }, CYCLES, OF_HYPERVISOR];
 
-/// Of a request.
-const PER_REQUEST: [Metric; 11] = [
-    CYCLES,
-    EXITS,
+/// Of a job.
+const PER_JOB: [Metric; 2] = [CYCLES, EXITS];
+
+/// Of either: what was not in the caches, and what POWER8's prefetch engine did.
+const CACHES_AND_ENGINE: [Metric; 9] = [
     CACHE_CYCLES,
     L1_MISSES,
     Metric { column: "L2 misses", ..L2_MISSES },
     Metric { column: "L3 misses", ..L3_MISSES },
-    LOGGED,
-    FETCHED,
-    FOUND,
-    MOVED,
-    SAVES_AT_MOST,
+    count("engine_lines_logged", "logged", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.logged)
+    }),
+    count("engine_lines_fetched", "fetched", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.fetched)
+    }),
+    count("engine_lines_found", "found", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.found)
+    }),
+    count("engine_bytes", "bytes moved", "bytes", |measured| {
+        exact(measured.met.as_ref()?.engine.bytes())
+    }),
+    Metric {
+        better: "higher",
+        ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
+            let met = measured.met.as_ref()?;
+            exact(met.engine.fetched * met.cycles_of_a_line)
+        })
+    },
 ];
 
 /// A figure of the samples, in nanoseconds.
@@ -334,17 +316,21 @@ pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
         Per::Partition => &PER_PARTITION,
         Per::Switch | Per::Event => &REPEATED,
         Per::Slice => &PER_SLICE,
-        Per::Request => &PER_REQUEST,
+        Per::Job => &PER_JOB,
         Per::Sample => &[],
     };
-    counted.iter().chain(&PER_SAMPLE)
+    let engine: &[Metric] = match per {
+        Per::Slice | Per::Job => &CACHES_AND_ENGINE,
+        _ => &[],
+    };
+    counted.iter().chain(engine).chain(&PER_SAMPLE)
 }
 
 impl Per {
     /// Whether the region begins and ends many times, and only what lies between counts.
     #[must_use]
     pub const fn is_repeated(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Request)
+        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Job)
     }
 
     /// What to divide by, where that was counted; 1 for a word of the experiment's own, which gives its number.
@@ -354,7 +340,7 @@ impl Per {
             Self::Hypercall => counts.hypercalls,
             Self::Instruction => instructions(counts),
             Self::Partition | Self::Sample | Self::Own(_) => 1,
-            Self::Switch | Self::Event | Self::Slice | Self::Request => counts.begun,
+            Self::Switch | Self::Event | Self::Slice | Self::Job => counts.begun,
         }
     }
 
@@ -368,7 +354,7 @@ impl Per {
             Self::Switch => "switch",
             Self::Event => "event",
             Self::Slice => "slice",
-            Self::Request => "request",
+            Self::Job => "job",
             Self::Sample => "run",
             Self::Own(word) => word,
         }

@@ -27,8 +27,8 @@ use crate::samples::Summary;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
-/// LPID of the partition whose requests an experiment measures: the bundle's first.
-const SERVER: u32 = 1;
+/// LPID of the partition whose jobs an experiment measures: the bundle's first.
+const WORKER: u32 = 1;
 
 /// Causes with less than this share of a region are not checked.
 const LEAST_SHARE: f64 = 0.05;
@@ -167,7 +167,7 @@ impl<'a> Trial<'a> {
             for end in ends {
                 let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 let Timed { cycles, samples, counts: units, .. } = joined?;
-                // A payload that goes on for some time does more of it, or less: of as much.
+                // Where a payload works for a given time, it does more in this run, or less.
                 let divisor =
                     |counts| u128::from(self.variant.divisor_of(&self.experiment.per, counts));
                 let of_as_much = u128::from(cycles) * divisor(&counts) / divisor(&units).max(1);
@@ -269,7 +269,7 @@ impl<'a> Trial<'a> {
         let charges = machine.charges().expect("the machine ran with timing");
         let charges = if is_repeated { charges.of_region() } else { charges };
         let charges = match self.experiment.per {
-            Per::Request => charges.of_partition(SERVER),
+            Per::Job => charges.of_partition(WORKER),
             _ => charges,
         };
         let names = self.names.is_bare.then(|| {

@@ -394,9 +394,9 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
         ("warm_up = 6", "warm_up = 7", 1, "the kernel never began region 7"),
         (
             "'read'\ndivisor = 2",
-            "'request'",
+            "'job'",
             2,
-            "e.toml:7: a request is a partition's, and a kernel has none; divide by something else",
+            "e.toml:7: a job is a partition's, and a kernel has none; divide by something else",
         ),
         ("'ok'", "'well'", 1, "the console lacks the line `well`\nThe console:\nok"),
         ("./kernel", "./kernal", 2, "cannot be read"),

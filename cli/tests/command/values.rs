@@ -83,23 +83,23 @@ fn a_loss_is_against_the_variant_that_a_variant_names() {
     assert_eq!([loss("direct"), loss("itself")], [0.0; 2]);
 }
 
-/// A request of 500 loads from the L1 takes about five cycles each, also where the thread is another partition's for
+/// A job of 500 loads from the L1 takes about five cycles each, also where the thread is another partition's for
 /// half of the time.
 #[test]
-fn a_requests_cycles_are_the_first_partitions_own() {
+fn a_jobs_cycles_are_the_first_partitions_own() {
     let folder = Folder::new();
     folder.write(
-        "requests.toml",
-        "name = \"requests\"\nquestion = \"?\"\nmachine = \"power8\"\npayload = \"working-set\"\n\
-         memory = \"16 MiB\"\nregion = { name = \"requests\", number = 1 }\nper = \"request\"\n\
+        "jobs.toml",
+        "name = \"jobs\"\nquestion = \"?\"\nmachine = \"power8\"\npayload = \"working-set\"\n\
+         memory = \"16 MiB\"\nregion = { name = \"jobs\", number = 1 }\nper = \"job\"\n\
          [[variant]]\nname = \"beside\"\nslice_us = 450\narguments = \"set=4 periods=1\"\n\
          expect = \"working-set: chain of 4 KiB, done\"\npartner = [{ name = \"other\", arguments = \
          \"set=4 for_us=3000\", expect = \"working-set: chain of 4 KiB, done\" }]\n",
     );
-    let report = printed(&run(&folder, "run requests.toml --values-only --format json"));
+    let report = printed(&run(&folder, "run jobs.toml --values-only --format json"));
     let report: Value = serde_json::from_str(&report).unwrap();
     let rows = report["rows"].as_array().unwrap();
-    let row = rows.iter().find(|row| row["metric"] == "cycles_per_request").unwrap();
+    let row = rows.iter().find(|row| row["metric"] == "cycles_per_job").unwrap();
     let cycles = row["value"].as_f64().unwrap();
     assert!((2000.0..4000.0).contains(&cycles), "{cycles}");
 }

@@ -558,7 +558,7 @@ impl Experiment {
                 && !contents.per.get_ref().is_of_all_partitions()
             {
                 let text = "a partner would begin the region too; give it to an experiment with \
-                            `per = \"switch\"`, `per = \"event\"`, `per = \"slice\"` or `per = \"request\"`";
+                            `per = \"switch\"`, `per = \"event\"`, `per = \"slice\"` or `per = \"job\"`";
                 return Err(file.complain(partner.name.span(), text));
             }
             let policy = variant.policy.or(&contents.policy);
@@ -576,8 +576,9 @@ impl Experiment {
                     };
                     (Work::Partitions { partitions, sharing }, expect)
                 }
-                Some(_) if *contents.per.get_ref() == Per::Request => {
-                    let text = "a request is a partition's, and a kernel has none; divide by something else";
+                Some(_) if *contents.per.get_ref() == Per::Job => {
+                    let text =
+                        "a job is a partition's, and a kernel has none; divide by something else";
                     return Err(file.complain(contents.per.span(), text));
                 }
                 Some(kernel) => {

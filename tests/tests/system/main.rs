@@ -5,6 +5,7 @@ mod boot_thread;
 mod compute;
 mod containment;
 mod disks;
+mod experiments;
 mod external_interrupts;
 mod fairness;
 mod guest_stop;

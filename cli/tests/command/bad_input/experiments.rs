@@ -118,7 +118,7 @@ fn experiment_files() {
         (
             "expect = ''\n",
             "expect = ''\n[[variant.partner]]\nname = 'w'\narguments = ''\nexpect = ''\n",
-            "bad.toml:13: a partner would begin the region too; give it to an experiment with `per = \"switch\"`, `per = \"event\"`, `per = \"slice\"` or `per = \"request\"`",
+            "bad.toml:13: a partner would begin the region too; give it to an experiment with `per = \"switch\"`, `per = \"event\"`, `per = \"slice\"` or `per = \"job\"`",
         ),
         (
             "'power9'",
