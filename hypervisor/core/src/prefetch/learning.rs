@@ -121,14 +121,15 @@ impl Learning {
                 };
                 let (with, without) = if trial.is_first { (first, rate) } else { (rate, first) };
                 trial.note(with, without);
-                match (trial.verdict(), trial.with) {
-                    (Verdict::Open, _) => trial.is_first = coin(&mut self.chance),
-                    (Verdict::Better, with) => {
-                        self.best = Some(with);
-                        self.go_on_behind(with);
-                    }
-                    (Verdict::NotBetter, with) => self.go_on_behind(with),
+                let (verdict, with) = (trial.verdict(), trial.with);
+                if verdict == Verdict::Open {
+                    trial.is_first = coin(&mut self.chance);
+                    return;
                 }
+                if verdict == Verdict::Better {
+                    self.best = Some(with);
+                }
+                self.go_on_behind(with);
             }
         }
     }

@@ -167,17 +167,15 @@ impl Stay {
 }
 
 /// Of which caches vCPUs have logs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 enum Use {
-    #[default]
-    Nothing,
     Always(Levels),
     /// As each has learned.
     Adaptive,
 }
 
 /// The tables of all vCPUs, and what the engines of all cores do with them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tables {
     what: Use,
     /// By number of the vCPU.
@@ -191,7 +189,7 @@ impl Tables {
         &self.tables[vcpu.0 as usize]
     }
 
-    /// Tables for so many vCPUs, which enter so many hardware threads.
+    /// Tables for so many vCPUs, which enter so many hardware threads; none if the engine is off.
     ///
     /// # Errors
     /// [`NoMemory`].
@@ -200,9 +198,9 @@ impl Tables {
         policy: PrefetchPolicy,
         vcpus: usize,
         threads: usize,
-    ) -> Result<Self, NoMemory> {
+    ) -> Result<Option<Self>, NoMemory> {
         let (what, levels) = match policy {
-            PrefetchPolicy::Off => return Ok(Self::default()),
+            PrefetchPolicy::Off => return Ok(None),
             PrefetchPolicy::AlwaysL2 => (Use::Always(Levels::L2), Levels::L2),
             PrefetchPolicy::AlwaysL2AndL3 => (Use::Always(Levels::L2AndL3), Levels::L2AndL3),
             PrefetchPolicy::Adaptive => (Use::Adaptive, Levels::L2AndL3),
@@ -217,13 +215,12 @@ impl Tables {
         };
         let tables = (0..vcpus).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
         let engines = (0..threads).map(|_| Lock::new(Engine::default())).collect();
-        Ok(Self { what, tables, engines })
+        Ok(Some(Self { what, tables, engines }))
     }
 
     /// What the next stay of a vCPU has.
     fn way(&self, table: &Table) -> Way {
         match self.what {
-            Use::Nothing => None,
             Use::Always(levels) => Some(levels),
             Use::Adaptive => table.learning.lock().way(),
         }
@@ -248,9 +245,6 @@ impl Tables {
         (vcpu, lpid): (VcpuId, u32),
         now: u64,
     ) -> Option<u64> {
-        if matches!(self.what, Use::Nothing) {
-            return None;
-        }
         let engine = &mut *self.engines[thread].lock();
         let table = self.of(vcpu);
         if engine.last != Some(vcpu) {
@@ -288,8 +282,7 @@ impl Tables {
 
     /// The vCPU that entered the hardware thread leaves it `now`, before anything else is done.
     pub fn exits(&self, hal: &impl PrefetchEngine, thread: usize, now: u64) {
-        let Some(engine) = self.engines.get(thread) else { return };
-        let stay = &mut engine.lock().stay;
+        let stay = &mut self.engines[thread].lock().stay;
         let (time, completed) = stay.entered;
         stay.ticks += now.saturating_sub(time);
         stay.done += hal.completed().wrapping_sub(completed);
@@ -327,8 +320,7 @@ impl Tables {
 
     /// Nothing enters the hardware thread any more.
     pub fn ends(&self, hal: &impl PrefetchEngine, thread: usize) {
-        let Some(engine) = self.engines.get(thread) else { return };
-        let engine = &mut *engine.lock();
+        let engine = &mut *self.engines[thread].lock();
         self.look(hal, engine);
         match engine.work.take() {
             Some(Work::Log(_)) => hal.end_log(),

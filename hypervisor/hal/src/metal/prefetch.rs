@@ -89,7 +89,7 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
     };
     match Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX) {
         // SAFETY: the caller's promise.
-        Ok(tables) => unsafe { *TABLES.get() = Some(tables) },
+        Ok(tables) => unsafe { *TABLES.get() = tables },
         Err(NoMemory) => {
             let advice = match policy {
                 PrefetchPolicy::AlwaysL2AndL3 | PrefetchPolicy::Adaptive => {
