@@ -281,8 +281,8 @@ const HEAP: Range<u64> = 0x20_0000..0x420_0000;
 #[test]
 fn the_prefetch_engine_changes_nothing_but_time() {
     // `adaptive` begins with the L2 alone; the nightly run has both levels.
-    let both = is_nightly().then_some(("always-l2-l3", 1));
-    for (policy, cores) in [("always-l2", 2), ("adaptive", 1)].into_iter().chain(both) {
+    let both = is_nightly().then_some(("always-l2-l3", 1, 3));
+    for (policy, cores, logs) in [("always-l2", 2, 3), ("adaptive", 1, 2)].into_iter().chain(both) {
         let system = with_prefetch(policy, cores);
         let mut machine = on_simulator::start(&system).unwrap();
         machine.start_timing(Settings::default());
@@ -306,7 +306,7 @@ fn the_prefetch_engine_changes_nothing_but_time() {
         let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
         let work = works.fold(Work::default(), Work::plus);
         let lines = work.fetched + work.found;
-        assert!(work.logs > 1 && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
+        assert!(work.logs >= logs && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
     }
 }
 
