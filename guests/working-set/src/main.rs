@@ -6,7 +6,7 @@
 //! | `set=` | KiB that it goes through, a power of two | 256 |
 //! | `loads=` | loads that are measured: region 1 | 100,000 |
 //! | `warm=` | loads before these | as many as the set has lines |
-//! | `periods=` | instead of `loads`: it serves requests while others run and come back so many times; region 1 is a request | |
+//! | `periods=` | instead of `loads`: it serves requests until others have run so many times between; region 1 is a request | |
 //! | `request=` | loads of a request | 500 |
 //! | `skipped=` | periods before those that count | 0 |
 //! | `for_us=` | instead of `loads`: it goes on for so many microseconds of its time base, and marks no region | |
@@ -24,7 +24,7 @@ mod payload {
     const LINE: usize = 16;
     /// Loads between two looks at the time.
     const STRETCH: u64 = 1000;
-    /// Ticks that no request takes, and less than any slice of the others.
+    /// Ticks that no request takes, and that others are there for at least when they are.
     const GAP: u64 = 400 * rt::TICKS_PER_MICROSECOND;
     /// Ticks after which others must have been there.
     const ALONE: u64 = 100_000 * rt::TICKS_PER_MICROSECOND;
@@ -72,7 +72,10 @@ mod payload {
                 gaps += 1;
                 since = now;
             }
-            assert!(now - since < ALONE, "nobody else was there for 100 ms");
+            assert!(
+                now - since < ALONE,
+                "periods={periods}: nobody else was there for 400 us in 100 ms; give it others, and longer slices"
+            );
             last = now;
         }
         (at, served)

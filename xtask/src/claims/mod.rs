@@ -31,7 +31,7 @@ const README_ALONE: &str = "README";
 /// What to do with what was measured.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Arguments {
-    /// Measure the figures of these experiments alone, and leave all others as they are; `README` is what it quotes.
+    /// Measure the figures of these experiments alone, and leave all others as they are; `README` names its outputs.
     #[arg(value_name = "EXPERIMENT")]
     only: Vec<String>,
     /// Write nothing; fail if a figure is not what the project says.
