@@ -427,7 +427,11 @@ impl<'a> Trial<'a> {
             .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))?;
         let Counts { begun, ended, .. } = counts;
         if self.experiment.per.is_repeated() && begun != ended {
-            let text = format!("region {number} began {begun} times and ended {ended} times");
+            let hint = match self.experiment.per {
+                Per::Job => "; it is the first partition's alone, by its marks",
+                _ => "",
+            };
+            let text = format!("region {number} began {begun} times and ended {ended} times{hint}");
             return Err(self.wrong(&text));
         }
         Ok(counts)

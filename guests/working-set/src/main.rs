@@ -114,6 +114,7 @@ mod payload {
         let periods = partition.number("periods", 0u64);
         if periods > 0 {
             let request = partition.number("request", 500u64);
+            assert!(request > 0, "request=0: a request has a load at least");
             let skipped = partition.number("skipped", 0u64);
             let served;
             (at, served) = serve(at, (skipped, periods), |at| go(at, request));
