@@ -245,6 +245,16 @@ named! {
         AlwaysL2AndL3 = "always-l2-l3";
         /// For each vCPU what it gets more done with: that, the L2 alone, or nothing.
         Adaptive = "adaptive";
+        /// What the patch of 2014 logged and fetched, with its defects: to measure it, and for nothing else.
+        Faithful = "faithful";
+    }
+}
+
+impl PrefetchPolicy {
+    /// Whether engines may write memory that is not theirs, so that only an experiment may ask for it.
+    #[must_use]
+    pub const fn is_for_experiments(self) -> bool {
+        matches!(self, Self::Faithful)
     }
 }
 

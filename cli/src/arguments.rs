@@ -114,7 +114,7 @@ pub struct RunArguments {
     /// Run on the machine of this name (power9, power8) or description instead of the experiment's.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
-    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several. With
+    /// Give a value of the machine's description this number or word, such as scoreboard=0; you can give several. With
     /// several values, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several
     /// values run in all combinations, 64 runs at most.
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
@@ -395,7 +395,7 @@ pub struct CalibrateArguments {
     /// Calibrate the machine of this name, or of this description.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
-    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
+    /// Give a value of the machine's description this number or word, such as scoreboard=0; you can give several.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
     /// Run at the values alone, and not with the guesses at their ends or with half the quantum.
@@ -454,7 +454,7 @@ pub struct ShowArguments {
     /// A machine or an experiment by name, such as power9 or null-hypercall, or a file of one. Without it, the
     /// names of all.
     pub what: Option<PathBuf>,
-    /// Give a value of the machine's description this number, such as scoreboard=0; you can give several.
+    /// Give a value of the machine's description this number or word, such as scoreboard=0; you can give several.
     #[arg(long, value_name = "KEY=VALUE", requires = "what")]
     pub set: Vec<Setting>,
     /// How to print it: the file, or what docs/json.md describes.

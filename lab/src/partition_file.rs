@@ -110,25 +110,31 @@ impl PolicyTable {
         named(file, self.map.as_ref(), "maps", MapPolicy::from_name, known)
     }
 
-    /// [`Self::map`] of a system that is no experiment: it refuses what gives the secrets of partitions away.
-    fn map_without_experiments(&self, file: &TomlFile) -> Result<MapPolicy, Failure> {
-        let policy = self.map(file)?;
-        match &self.map {
-            Some(name) if policy.is_for_experiments() => {
-                let text = format!(
-                    "only an experiment has `map = \"{}\"`: it keeps the memory of partitions mapped; leave it out",
-                    policy.name()
-                );
-                Err(file.complain(name.span(), text))
-            }
-            _ => Ok(policy),
-        }
-    }
-
     /// What prefetch engines log and fetch.
     pub fn prefetch(&self, file: &TomlFile) -> Result<PrefetchPolicy, Failure> {
         let known = PrefetchPolicy::ALL.map(PrefetchPolicy::name);
         named(file, self.prefetch.as_ref(), "prefetching", PrefetchPolicy::from_name, known)
+    }
+
+    /// Fails where a system that is no experiment asks for what only experiments may have.
+    fn check_without_experiments(&self, file: &TomlFile) -> Result<(), Failure> {
+        let for_map = self.map(file)?.is_for_experiments();
+        let for_prefetch = self.prefetch(file)?.is_for_experiments();
+        for (key, given, is_for_experiments, why) in [
+            ("map", &self.map, for_map, "it keeps the memory of partitions mapped"),
+            ("prefetch", &self.prefetch, for_prefetch, "its engine may overwrite any memory"),
+        ] {
+            if let Some(name) = given
+                && is_for_experiments
+            {
+                let text = format!(
+                    "only an experiment has `{key} = \"{}\"`: {why}; leave it out",
+                    name.get_ref()
+                );
+                return Err(file.complain(name.span(), text));
+            }
+        }
+        Ok(())
     }
 
     /// What this says, and `others` where it says nothing.
@@ -277,7 +283,8 @@ impl PartitionFile {
         let console = console.map(|name| name.get_ref().clone());
         let registers = contents.policy.registers(file)?;
         let mitigations = contents.policy.mitigations(file)?;
-        let map = contents.policy.map_without_experiments(file)?;
+        contents.policy.check_without_experiments(file)?;
+        let map = contents.policy.map(file)?;
         let has_one_partition_per_core = contents.policy.has_one_partition_per_core();
         let prefetch = contents.policy.prefetch(file)?;
         let sharing = Sharing {

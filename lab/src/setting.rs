@@ -1,5 +1,5 @@
-//! A value of a machine description that somebody sets for one run: `KEY=VALUE`. Several, as in `KEY=10,20`,
-//! are for a run each.
+//! A value of a machine description that somebody sets for one run: `KEY=VALUE`. Several numbers, as in `KEY=10,20`,
+//! are for a run each. Where the description chooses between readings of its sources, the value is a word.
 //!
 //! The key is the value's place in the description's file, `timing.special.scoreboard`, or as much of its end
 //! as only one value has: `scoreboard`. A value that was set is no guess any more: it has no ends, and its
@@ -16,33 +16,45 @@ use crate::toml_file::suggest;
 /// What a value is called whose quantity has a unit and a source.
 const VALUE: &str = "value";
 
-/// What to set one value to: a number, or several, each for a run of its own.
+/// Whether an item of a description is of the kind.
+type Kind = fn(&Item) -> bool;
+
+/// What to set one value to: a word, a number, or several, each for a run of its own.
 #[derive(Clone, Debug)]
 pub struct Setting {
     key: String,
-    /// At least one.
-    numbers: Vec<Value>,
+    /// At least one; a word stands alone.
+    values: Vec<Value>,
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers: Vec<String> =
-            self.numbers.iter().map(|number| number.to_string().trim().to_owned()).collect();
-        write!(f, "{}={}", self.key, numbers.join(","))
+        let text = |value: &Value| match value.as_str() {
+            Some(word) => word.to_owned(),
+            None => value.to_string().trim().to_owned(),
+        };
+        let values: Vec<String> = self.values.iter().map(text).collect();
+        write!(f, "{}={}", self.key, values.join(","))
     }
 }
 
 impl Setting {
-    /// How many numbers it has.
+    /// How many values it has.
     #[must_use]
-    pub fn numbers(&self) -> usize {
-        self.numbers.len()
+    pub fn values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The items of a description that it can be the value of.
+    fn kind(&self) -> Kind {
+        let is_word = self.values.iter().any(Value::is_str);
+        if is_word { Item::is_str } else { is_number }
     }
 
     /// Whether it has several.
     #[must_use]
     pub fn is_several(&self) -> bool {
-        self.numbers() > 1
+        self.values() > 1
     }
 }
 
@@ -50,37 +62,49 @@ impl FromStr for Setting {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (key, number) = text.split_once('=').ok_or_else(|| {
+        let (key, given) = text.split_once('=').ok_or_else(|| {
             format!("`{text}` sets nothing; write KEY=VALUE, such as scoreboard=0")
         })?;
-        let mut numbers: Vec<Value> = Vec::new();
-        for number in number.split(',') {
+        let key = key.trim().to_owned();
+        if is_word(given.trim()) {
+            return Ok(Self { key, values: vec![given.trim().into()] });
+        }
+        let mut values: Vec<Value> = Vec::new();
+        for number in given.split(',') {
             let parsed = number.trim().parse::<Value>().ok();
             let parsed = parsed.filter(|number| number.is_integer() || number.is_float());
             let parsed = parsed.ok_or_else(|| {
                 format!("`{number}` is no number; write KEY=VALUE, such as scoreboard=0")
             })?;
             let is_same = |known: &Value| as_number(known) == as_number(&parsed);
-            if numbers.iter().any(is_same) {
+            if values.iter().any(is_same) {
                 return Err(format!("`{text}` has {} twice; give it once", number.trim()));
             }
-            numbers.push(parsed);
+            values.push(parsed);
         }
-        Ok(Self { key: key.trim().to_owned(), numbers })
+        Ok(Self { key, values })
     }
 }
 
-/// One number of each setting, in all combinations; the last setting changes first.
+/// Whether a description may have this for a choice: `rounded-down`, but not `true`, `inf` or `nan`.
+fn is_word(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    text.bytes().all(is_part)
+        && text.bytes().any(|byte| byte.is_ascii_lowercase())
+        && text.parse::<Value>().is_err()
+}
+
+/// One value of each setting, in all combinations; the last setting changes first.
 #[must_use]
 pub fn combinations(settings: &[Setting]) -> Vec<Vec<Setting>> {
-    settings.iter().fold(vec![Vec::new()], |combinations, Setting { key, numbers }| {
-        let with = |combination: &Vec<Setting>, number: &Value| {
-            let one = Setting { key: key.clone(), numbers: vec![number.clone()] };
+    settings.iter().fold(vec![Vec::new()], |combinations, Setting { key, values }| {
+        let with = |combination: &Vec<Setting>, value: &Value| {
+            let one = Setting { key: key.clone(), values: vec![value.clone()] };
             combination.iter().cloned().chain([one]).collect()
         };
         combinations
             .iter()
-            .flat_map(|combination| numbers.iter().map(move |number| with(combination, number)))
+            .flat_map(|combination| values.iter().map(move |value| with(combination, value)))
             .collect()
     })
 }
@@ -96,11 +120,11 @@ fn as_number(value: &Value) -> Option<f64> {
 pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
     for setting in settings {
-        let [number] = &setting.numbers[..] else {
+        let [value] = &setting.values[..] else {
             return Err(format!("`{setting}` has several values, which are for `run`; give one"));
         };
         let path = place(&document, setting)?;
-        set(document.as_table_mut(), &path, number);
+        set(document.as_table_mut(), &path, value);
     }
     Ok(document.to_string())
 }
@@ -112,7 +136,7 @@ pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
 pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, f64>, String> {
     let document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
     let numbers = settings.iter().map(|setting| {
-        let number = setting.numbers.first().and_then(as_number).unwrap_or_default();
+        let number = setting.values.first().and_then(as_number).unwrap_or_default();
         Ok((place(&document, setting)?, number))
     });
     numbers.collect()
@@ -123,7 +147,7 @@ pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, f64>,
 pub fn timing(text: &str) -> BTreeMap<String, f64> {
     let Ok(document) = text.parse::<DocumentMut>() else { return BTreeMap::new() };
     let mut keys = Vec::new();
-    collect(document.as_table(), "", &mut keys);
+    collect(document.as_table(), "", is_number, &mut keys);
     let keys = keys.into_iter().filter(|key| key.starts_with("timing."));
     keys.filter_map(|key| Some((key.clone(), number_at(document.as_table(), &key)?))).collect()
 }
@@ -140,19 +164,30 @@ fn number_at(table: &dyn TableLike, path: &str) -> Option<f64> {
 }
 
 fn place(document: &DocumentMut, setting: &Setting) -> Result<String, String> {
-    let mut keys = Vec::new();
-    collect(document.as_table(), "", &mut keys);
-    find(&setting.key, &keys)
+    let of_kind = |kind| {
+        let mut keys = Vec::new();
+        collect(document.as_table(), "", kind, &mut keys);
+        keys
+    };
+    let kind = setting.kind();
+    find(&setting.key, &of_kind(kind)).map_err(|error| {
+        // The key may be right, and the value not.
+        let others: [(Kind, _); 2] = [(is_number, "a number"), (Item::is_str, "a word")];
+        let fits = others.iter().find(|(kind, _)| find(&setting.key, &of_kind(*kind)).is_ok());
+        fits.map_or(error, |(_, what)| format!("`{setting}`: the value is {what}"))
+    })
 }
 
-/// The places of all numbers below `table`, which lies at `prefix`.
-fn collect(table: &dyn TableLike, prefix: &str, keys: &mut Vec<String>) {
+/// The places of all items of a kind below `table`, which lies at `prefix`. Words are values that have a source.
+fn collect(table: &dyn TableLike, prefix: &str, kind: Kind, keys: &mut Vec<String>) {
     for (key, item) in table.iter() {
         let path = format!("{prefix}{key}");
         match item.as_table_like() {
-            Some(quantity) if quantity.get(VALUE).is_some_and(is_number) => keys.push(path),
-            Some(inner) => collect(inner, &format!("{path}."), keys),
-            None if is_number(item) => keys.push(path),
+            Some(quantity) if quantity.get(VALUE).is_some() => {
+                keys.extend(quantity.get(VALUE).is_some_and(kind).then_some(path));
+            }
+            Some(inner) => collect(inner, &format!("{path}."), kind, keys),
+            None if is_number(item) && kind(item) => keys.push(path),
             None => {}
         }
     }
@@ -191,26 +226,26 @@ fn hint(wanted: &str, keys: &[String]) -> String {
 }
 
 /// Sets the value at `path`, which is there.
-fn set(table: &mut dyn TableLike, path: &str, number: &Value) {
+fn set(table: &mut dyn TableLike, path: &str, new: &Value) {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let Some(item) = table.get_mut(first) else { return };
     match item.as_table_like_mut() {
-        Some(inner) if !rest.is_empty() => set(inner, rest, number),
+        Some(inner) if !rest.is_empty() => set(inner, rest, new),
         Some(quantity) => {
             quantity.remove("low");
             quantity.remove("high");
-            set_item(quantity, VALUE, number);
+            set_item(quantity, VALUE, new);
             quantity.insert("confidence", value("derived"));
             quantity.insert("source", value("set by whoever ran this"));
         }
-        None => set_item(table, first, number),
+        None => set_item(table, first, new),
     }
 }
 
-fn set_item(table: &mut dyn TableLike, key: &str, number: &Value) {
+fn set_item(table: &mut dyn TableLike, key: &str, new: &Value) {
     if let Some(Item::Value(old)) = table.get_mut(key) {
         let decor = old.decor().clone();
-        *old = number.clone();
+        *old = new.clone();
         *old.decor_mut() = decor;
     }
 }
@@ -257,6 +292,27 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_is_a_word() {
+        let power8 = include_str!("../../machines/power8.toml");
+        let with = |setting: &str| apply(power8, &[setting.parse::<Setting>()?]);
+        let text = with("prefetch_engine.overlap=newest").unwrap();
+        assert_eq!(text, with("overlap = newest").unwrap());
+        assert!(text.contains("[prefetch_engine.overlap]\nvalue = \"newest\"\n"));
+        Description::from_toml(&text).unwrap();
+        assert_eq!("overlap=newest".parse::<Setting>().unwrap().to_string(), "overlap=newest");
+        for (setting, expected) in [
+            ("overlap=1", "`overlap=1`: the value is a word"),
+            ("overlap=stop,newest", "`stop` is no number"),
+            ("overlab=newest", "did you mean `prefetch_engine.overlap`?"),
+        ] {
+            let text = with(setting).unwrap_err();
+            assert!(text.contains(expected), "{setting}: {text}");
+        }
+        let error = Description::from_toml(&with("overlap=oldest").unwrap()).unwrap_err();
+        assert!(error.to_string().contains("unknown variant `oldest`"), "{error}");
+    }
+
+    #[test]
     fn several_values_are_set_in_all_combinations() {
         let settings: Vec<Setting> = ["scoreboard=0,40", "isync=50", "mode_change=1.5,2"]
             .map(|text| text.parse().unwrap())
@@ -284,6 +340,9 @@ mod tests {
             ("scorebord=0", "did you mean `timing.special.scoreboard`?"),
             ("value=0", "no value is called `value`"),
             ("scoreboard", "write KEY=VALUE"),
+            ("scoreboard=newest", "`scoreboard=newest`: the value is a number"),
+            ("scorebord=newest", "no value is called `scorebord`"),
+            ("name=power10", "no value is called `name`"),
             ("scoreboard=true", "is no number"),
             ("scoreboard=1,", "is no number"),
             ("scoreboard=1,1.0", "has 1.0 twice"),

@@ -101,7 +101,7 @@ struct Run {
 /// What to run, with each of the values that `several` has more than one of: the values of a variant side by side.
 fn runs(experiment: &Experiment, several: &[Setting]) -> Result<Vec<Run>, Failure> {
     let wrong = |text: String| Failure::input("--set", text);
-    let count = several.iter().map(|setting| setting.numbers()).product::<usize>();
+    let count = several.iter().map(|setting| setting.values()).product::<usize>();
     let (all, variants) =
         (count.saturating_mul(experiment.variants.len()), experiment.variants.len());
     if !several.is_empty() && all > MOST_RUNS {

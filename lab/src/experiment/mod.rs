@@ -31,6 +31,7 @@ use crate::partition_file::{
 };
 use crate::payload::Payload;
 use crate::reasons::Reason;
+use crate::setting::{self, Setting};
 use crate::size::Size;
 use crate::steps::Steps;
 use crate::system::System;
@@ -114,6 +115,9 @@ struct VariantTable {
     /// It runs bare on the machine, and there are no partitions.
     kernel: Option<KernelTable>,
     arguments: String,
+    /// `KEY=VALUE`: what is not as in the machine's description.
+    #[serde(default)]
+    set: Vec<Spanned<String>>,
     /// Of the partition that the experiment is named after.
     vcpus: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
@@ -385,6 +389,8 @@ pub struct Variant {
     pub divisor: Option<u32>,
     /// The variant that its loss is of.
     pub loss_against: Option<String>,
+    /// What of the machine is not as in its description.
+    pub set: Vec<Setting>,
     /// What runs.
     pub work: Work,
     /// Lines that the console must show, or the run went wrong.
@@ -450,6 +456,22 @@ fn check_per(file: &TomlFile, contents: &Contents) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Settings of a variant, each for a value that the machine has.
+fn settings(
+    file: &TomlFile,
+    machine: &MachineFile,
+    given: &[Spanned<String>],
+) -> Result<Vec<Setting>, Failure> {
+    let checked = |text: &Spanned<String>| {
+        let setting = text.get_ref().parse::<Setting>();
+        let applied = setting.and_then(|setting| {
+            setting::apply(machine.text(), std::slice::from_ref(&setting)).map(|_| setting)
+        });
+        applied.map_err(|error| file.complain(text.span(), error))
+    };
+    given.iter().map(checked).collect()
+}
+
 impl Experiment {
     /// Keeps the variants with these names alone; the steps lead through all of them, so there are none any more.
     ///
@@ -468,7 +490,7 @@ impl Experiment {
 
     /// What a variant runs, on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        let machine = self.machine.clone();
+        let machine = self.machine.clone().with_settings(&variant.set)?;
         match &variant.work {
             Work::Partitions { partitions, sharing } => {
                 System::with_partitions(partitions, sharing, machine, seed)
@@ -534,6 +556,7 @@ impl Experiment {
         let (payload, program) =
             read_payload(file, &contents.payload, None, &contents.memory, files)?;
 
+        let machine = read_machine(file, &contents.machine, files)?;
         let mut names = BTreeSet::new();
         let mut variants = Vec::new();
         for table in &contents.variant {
@@ -606,6 +629,7 @@ impl Experiment {
                 loss_against: loss_against.map(|baseline| baseline.get_ref().clone()),
                 region: region.check(file)?,
                 begins: region.begins(file)?,
+                set: settings(file, &machine, &variant.set)?,
                 work,
                 expect,
             });
@@ -622,7 +646,6 @@ impl Experiment {
                 return Err(file.complain(baseline.span(), text));
             }
         }
-        let machine = read_machine(file, &contents.machine, files)?;
         let machine = match contents.topology {
             None => machine,
             Some(topology) => {

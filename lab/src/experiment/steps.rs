@@ -62,6 +62,7 @@ impl StepsTable {
                 name: Spanned::new(span.clone(), name),
                 kernel: None,
                 arguments: self.arguments.clone(),
+                set: Vec::new(),
                 vcpus: None,
                 translation: None,
                 slice_us: None,

@@ -34,12 +34,23 @@ enum Misaligned {
     RoundedDown,
 }
 
+/// What a command does that comes while the engine is at another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Overlap {
+    /// It stops the machine, where no source says what happens.
+    Stop,
+    /// It ends the other one.
+    Newest,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PrefetchEngineFile {
     encoding: Choice<Encoding>,
     completion: Choice<Completion>,
     misaligned: Choice<Misaligned>,
+    overlap: Choice<Overlap>,
     /// First and last bit of the rate in MPPR.
     rate_bits: Choice<[u32; 2]>,
     /// Cycles between lines by rate.
@@ -83,6 +94,7 @@ impl PrefetchEngineFile {
             encoding: self.encoding.value,
             shows_status: self.completion.value == Completion::Mppr,
             rounds_down: self.misaligned.value == Misaligned::RoundedDown,
+            newest_wins: self.overlap.value == Overlap::Newest,
             rate: self.rate_bits.value.into(),
             intervals: self.rates.value.clone(),
         }

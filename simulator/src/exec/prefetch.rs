@@ -36,11 +36,17 @@ fn logmpp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         _ => (mppr::L2_AND_L3_TABLE_BYTES, true),
     };
     let table = table(thread, shared, operand, bytes)?;
-    if shared.cores[thread.core].engine.log.is_some() {
-        return Err(refuse(thread, "logmpp while the core's engine is still logging", operand));
-    }
-    if shared.cores[thread.core].engine.fetch.is_some() {
-        return Err(refuse(thread, "logmpp while the core's engine is still fetching", operand));
+    if !shared.prefetch_engine.newest_wins {
+        if shared.cores[thread.core].engine.log.is_some() {
+            return Err(refuse(thread, "logmpp while the core's engine is still logging", operand));
+        }
+        if shared.cores[thread.core].engine.fetch.is_some() {
+            return Err(refuse(
+                thread,
+                "logmpp while the core's engine is still fetching",
+                operand,
+            ));
+        }
     }
     let now = thread.time_now().cycles();
     shared.cores[thread.core].engine.begin_log(Log::new(table, bytes, has_l3, now));
@@ -59,7 +65,7 @@ pub(super) fn fetch(thread: &mut Thread, shared: &mut Shared, value: u64) -> Res
             // The table does not say how long it is before it is read: only the smaller one's alignment holds for all.
             let table = table(thread, shared, value, mppr::L2_TABLE_BYTES)?;
             let engine = &shared.cores[thread.core].engine;
-            if engine.log.is_some() {
+            if engine.log.is_some() && !shared.prefetch_engine.newest_wins {
                 let what = "MPPR asks for a fetch while the core's engine is still logging";
                 return Err(refuse(thread, what, value));
             }

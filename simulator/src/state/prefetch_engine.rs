@@ -51,6 +51,8 @@ pub struct Rules {
     pub shows_status: bool,
     /// A table that is not aligned begins where it would be; otherwise the machine stops.
     pub rounds_down: bool,
+    /// A command ends what the engine is at; otherwise the machine stops where no source says what happens.
+    pub newest_wins: bool,
     /// First and last bit of the rate in MPPR.
     pub rate: (u32, u32),
     /// By rate, the cycles from one line to the next, at least.
@@ -222,8 +224,10 @@ impl Engine {
         self.fetch.as_ref().map_or(log, |fetch| fetch.due.min(log))
     }
 
-    /// Logs from now on.
+    /// Logs from now on, and nothing else.
     pub fn begin_log(&mut self, log: Log) {
+        self.abort_log();
+        self.abort_fetch();
         self.work.logs += 1;
         self.log = Some(log);
     }
@@ -238,8 +242,9 @@ impl Engine {
         self.work.fetches_aborted += u64::from(self.fetch.take().is_some());
     }
 
-    /// Fetches another table from now on.
+    /// Fetches this table from now on, and does nothing else.
     pub fn begin_fetch(&mut self, fetch: Fetch) {
+        self.abort_log();
         self.abort_fetch();
         self.work.fetches += 1;
         self.fetch = Some(fetch);

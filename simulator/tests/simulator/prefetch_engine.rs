@@ -206,7 +206,9 @@ fn a_program_gets_a_program_interrupt() {
 
 #[test]
 fn a_machine_file_may_round_a_table_down() {
-    let rounds = power8(&[("value = \"stop\"", "value = \"rounded-down\"")]);
+    let misaligned = "[prefetch_engine.misaligned]\nvalue = ";
+    let rounds =
+        power8(&[(&format!("{misaligned}\"stop\""), &format!("{misaligned}\"rounded-down\""))]);
     let program = Program::default().set(0, (ZERO + 0x8000) | BOTH).set(5, 0).word(PATCH);
     let (machine, end) = run(rounds, program, &mut NoObserver);
     assert!(matches!(end, RunState::PoweredOff), "{end:?}");

@@ -16,6 +16,7 @@ const POWER8: &str = include_str!("../../../machines/power8.toml");
 /// `logmpp` with its operand in r5, as RS.
 const LOGMPP: Word = Word(0x7C00_07E4 | 5 << 21);
 const TABLE: u64 = 0x600_0000;
+const OTHER_TABLE: u64 = 0x602_0000;
 const L2: u64 = mppr::LOG.set(0, mppr::log::L2);
 const WHOLE: u64 = mppr::FETCH.set(0, mppr::fetch::TO_THE_END);
 const MPPR: i64 = 184;
@@ -243,4 +244,36 @@ fn the_oracle_sees_only_tables_written() {
     let mut machine = machine(Program::default().reads().logs(TABLE | L2).waits());
     assert!(matches!(machine.run(1_000_000, &mut tables), RunState::PoweredOff));
     assert_eq!((tables.findings(), tables.written()), (&[][..], mppr::L2_TABLE_BYTES));
+}
+
+/// Four commands, of which none is over when the next one comes: the machine stops at the second one, or does the last.
+#[test]
+fn a_machine_file_may_let_the_newest_command_win() {
+    let run = |description| {
+        let program = Program::default()
+            .set(5, TABLE | L2)
+            .word(LOGMPP)
+            .set(5, OTHER_TABLE | L2)
+            .word(LOGMPP)
+            .set(5, TABLE | WHOLE)
+            .op(Mnemonic::Mtspr, &[MPPR, 5])
+            .set(5, OTHER_TABLE | L2)
+            .word(LOGMPP);
+        let mut machine = Machine::new(description, 1);
+        let boot = Boot { kernel: program.power_off().0, initrd: None, arguments: String::new() };
+        machine.boot(&boot).unwrap();
+        machine.start_timing(Settings::default());
+        let end = machine.run(1_000_000, &mut NoObserver);
+        let Work { logs, logs_aborted, fetches, fetches_aborted, .. } = work(&machine);
+        (end, [logs, logs_aborted, fetches, fetches_aborted])
+    };
+    let (end, work) = run(description());
+    assert!(report(end).contains("logmpp while the core's engine is still logging"));
+    assert_eq!(work, [1, 0, 0, 0]);
+    let overlap = "[prefetch_engine.overlap]\nvalue = ";
+    let (stops, newest) = (format!("{overlap}\"stop\""), format!("{overlap}\"newest\""));
+    assert!(POWER8.contains(&stops));
+    let (end, work) = run(Description::from_toml(&POWER8.replace(&stops, &newest)).unwrap());
+    assert!(matches!(end, RunState::PoweredOff), "{end:?}");
+    assert_eq!(work, [3, 2, 1, 1]);
 }

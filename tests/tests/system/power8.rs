@@ -3,17 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 use arch::processor::Processor;
 use lab::comparison::{Transcript, difference};
+use lab::experiment::{Experiment, Variant};
 use lab::interruption::Interruption;
 use lab::system::{Exit, System};
+use lab::user_file::Files;
 use lab::{on_qemu, on_simulator};
 use simulator::oracle::engine::Tables;
 use simulator::pipeline::Settings;
 use simulator::state::prefetch_engine::Work;
-use simulator::{Oracle, RunState};
+use simulator::{NoObserver, Oracle, RunState};
 use system_tests::containment::{
     self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
 };
@@ -308,6 +311,19 @@ fn the_prefetch_engine_changes_nothing_but_time() {
         let lines = work.fetched + work.found;
         assert!(work.logs >= logs && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
     }
+}
+
+/// With the patch of 2014 a fetch begins while the core's engine logs: our machine stops there, and says why.
+#[test]
+fn the_patch_of_2014_is_found_out() {
+    let experiment = Experiment::named(Path::new("fits-l1"), &Files::default()).unwrap();
+    let faithful = experiment.variants.iter().find(|variant| variant.name == "faithful");
+    let strict = Variant { set: Vec::new(), ..faithful.expect("it is there").clone() };
+    let mut machine = on_simulator::start(&experiment.system(&strict, 1).unwrap()).unwrap();
+    machine.start_timing(Settings::default());
+    let RunState::Stopped(report) = machine.run(ALL, &mut NoObserver) else { panic!("it stops") };
+    let expected = "MPPR asks for a fetch while the core's engine is still logging";
+    assert!(report.to_string().contains(expected), "{report}");
 }
 
 /// So many tables do not fit into the hypervisor's heap.

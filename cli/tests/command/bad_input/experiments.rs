@@ -38,6 +38,16 @@ fn experiment_files() {
         ),
         (
             "expect = ''\n",
+            "expect = ''\nset = ['scorebord=1']\n",
+            "bad.toml:12: no value is called `scorebord`; did you mean `timing.special.scoreboard`?",
+        ),
+        (
+            "expect = ''\n",
+            "expect = ''\nset = ['scoreboard=newest']\n",
+            "bad.toml:12: `scoreboard=newest`: the value is a number",
+        ),
+        (
+            "expect = ''\n",
             "expect = ''\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
             "bad.toml:12: a second variant is called `v`; give each its own name",
         ),

@@ -152,6 +152,11 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nprefetch = 'faithful'\n",
+            "bad.toml:7: only an experiment has `prefetch = \"faithful\"`: its engine may overwrite any memory; leave it out",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[policy]\nregisters = 'owed'\n",
             "bad.toml:7: no policy for registers is called `owed`; did you mean `owned`?",
         ),

@@ -31,6 +31,7 @@ use crate::vcpu_id::VcpuId;
 use learning::{Learning, Way};
 
 mod learning;
+pub mod patch;
 
 /// The prefetch engine of the core that the hardware thread belongs to (`docs/facts/power8.md#prefetch-engine`).
 pub trait PrefetchEngine {
@@ -189,7 +190,8 @@ impl Tables {
         &self.tables[vcpu.0 as usize]
     }
 
-    /// Tables for so many vCPUs, which enter so many hardware threads; none if the engine is off.
+    /// Tables for so many vCPUs, which enter so many hardware threads; none if the engine is off, or used in the way of
+    /// the [`patch`].
     ///
     /// # Errors
     /// [`NoMemory`].
@@ -200,7 +202,7 @@ impl Tables {
         threads: usize,
     ) -> Result<Option<Self>, NoMemory> {
         let (what, levels) = match policy {
-            PrefetchPolicy::Off => return Ok(None),
+            PrefetchPolicy::Off | PrefetchPolicy::Faithful => return Ok(None),
             PrefetchPolicy::AlwaysL2 => (Use::Always(Levels::L2), Levels::L2),
             PrefetchPolicy::AlwaysL2AndL3 => (Use::Always(Levels::L2AndL3), Levels::L2AndL3),
             PrefetchPolicy::Adaptive => (Use::Adaptive, Levels::L2AndL3),

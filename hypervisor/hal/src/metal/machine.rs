@@ -387,7 +387,7 @@ unsafe fn enter_between_looks(
             let look;
             (look, now) = prefetch::enters(vcpu, until, now);
             enter_hashed(registers, (*running).timebase_offset(), look, now);
-            prefetch::exits();
+            prefetch::exits(vcpu.0);
             if (*running).departure.is_some() {
                 return;
             }

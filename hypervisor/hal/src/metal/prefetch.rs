@@ -13,6 +13,7 @@ use arch::registers::mppr;
 use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::Range;
+use hypervisor_core::prefetch::patch::{Patch, Registers};
 use hypervisor_core::prefetch::{self, Levels, NoMemory, PrefetchEngine, Tables};
 use hypervisor_core::vcpu_id::VcpuId;
 
@@ -24,8 +25,14 @@ use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 use crate::registers::{isync, read, spr, write};
 use crate::single::Single;
 
-/// What the engines of all cores do.
-static TABLES: Single<Option<Tables>> = Single::new(None);
+/// Who says what the engines of all cores do.
+enum Use {
+    Ours(Tables),
+    /// In an experiment of the patch of 2014.
+    Patch(Patch),
+}
+
+static USE: Single<Option<Use>> = Single::new(None);
 
 /// The engine of this thread's core.
 struct OwnEngine;
@@ -76,6 +83,22 @@ impl PrefetchEngine for OwnEngine {
     }
 }
 
+impl Registers for OwnEngine {
+    fn new_pages(&self, bytes: u64) -> Option<RealAddress> {
+        memory::log_table(bytes)
+    }
+
+    fn logmpp(&self, operand: u64) {
+        // SAFETY: none. Only an experiment has the patch, which measures what its engine does to memory.
+        unsafe { logmpp(operand) };
+    }
+
+    fn set_mppr(&self, value: u64) {
+        // SAFETY: the engine reads memory and changes none.
+        unsafe { write::<{ spr::MPPR }>(value) };
+    }
+}
+
 /// Makes room for what the bundle asks for. One that is damaged is core's to report.
 ///
 /// # Safety
@@ -87,9 +110,10 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
     let Some(policy) = policy else {
         stop("the bundle's policy for it is none of off, always-l2, always-l2-l3 and adaptive");
     };
-    match Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX) {
-        // SAFETY: the caller's promise.
-        Ok(tables) => unsafe { *TABLES.get() = tables },
+    let ours = Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX);
+    let used = match ours {
+        Ok(_) if policy == PrefetchPolicy::Faithful => Some(Use::Patch(Patch::new(vcpus))),
+        Ok(tables) => tables.map(Use::Ours),
         Err(NoMemory) => {
             let advice = match policy {
                 PrefetchPolicy::AlwaysL2AndL3 | PrefetchPolicy::Adaptive => {
@@ -101,7 +125,9 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
                 "the heap has no room for tables of {vcpus} vCPUs; use fewer of them{advice}"
             ));
         }
-    }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { *USE.get() = used };
 }
 
 /// What the bundle asks for, if there is such a policy, and how many vCPUs it has.
@@ -124,10 +150,10 @@ fn stop(why: &str) -> ! {
     opal::power_off()
 }
 
-/// The tables, once they are made.
-fn tables() -> Option<&'static Tables> {
+/// Who says what engines do, once that is known; nobody where they are off.
+fn used() -> Option<&'static Use> {
     // SAFETY: nobody writes it once there are other threads.
-    unsafe { (*TABLES.get()).as_ref() }
+    unsafe { (*USE.get()).as_ref() }
 }
 
 /// By hardware thread, when the vCPU that runs has to leave; 0 where nothing is logged.
@@ -136,7 +162,14 @@ static UNTIL: Single<[u64; THREADS_MAX]> = Single::new([0; THREADS_MAX]);
 /// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
 /// before that for a look; and the time now, since an engine that is told something takes a while.
 pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
-    let Some(tables) = tables() else { return (until, now) };
+    let tables = match used() {
+        None => return (until, now),
+        Some(Use::Ours(tables)) => tables,
+        Some(Use::Patch(patch)) => {
+            patch.enters(&OwnEngine, vcpu.0);
+            return (until, read::<{ spr::TB }>());
+        }
+    };
     // SAFETY: each thread has its own.
     unsafe { (*UNTIL.get())[own_index()] = until };
     let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
@@ -151,15 +184,19 @@ pub(super) fn is_a_look() -> bool {
 }
 
 /// The vCPU that entered has left.
-pub(super) fn exits() {
-    if let Some(tables) = tables() {
-        tables.exits(&OwnEngine, own_index(), read::<{ spr::TB }>());
+pub(super) fn exits(vcpu: VcpuId) {
+    match used() {
+        None => {}
+        Some(Use::Ours(tables)) => {
+            tables.exits(&OwnEngine, own_index(), read::<{ spr::TB }>());
+        }
+        Some(Use::Patch(patch)) => patch.exits(&OwnEngine, vcpu),
     }
 }
 
 /// No vCPU enters this thread any more.
 pub(super) fn ends() {
-    if let Some(tables) = tables() {
+    if let Some(Use::Ours(tables)) = used() {
         tables.ends(&OwnEngine, own_index());
     }
 }
@@ -172,7 +209,15 @@ const LOGMPP: u32 = 31 << 26 | 3 << 21 | 1010 << 1;
 /// # Safety
 /// The table is as long as `control` says, and nobody else's.
 unsafe fn log(table: RealAddress, control: u64) {
-    let operand = mppr::LOG.set(table.0 & mppr::TABLE, control);
+    // SAFETY: the caller's promise.
+    unsafe { logmpp(mppr::LOG.set(table.0 & mppr::TABLE, control)) };
+}
+
+/// `logmpp` with this operand.
+///
+/// # Safety
+/// What it says to write is nobody else's.
+unsafe fn logmpp(operand: u64) {
     // SAFETY: the caller's promise; it changes no register.
     unsafe { asm!(".long {}", const LOGMPP, in("r3") operand, options(nostack)) };
 }

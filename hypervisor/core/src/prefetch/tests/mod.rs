@@ -10,6 +10,8 @@ use super::{LOOK_TICKS, Levels, NoMemory, SHORT_TICKS, Tables, policy};
 use crate::fake::{Command, Fake};
 use crate::vcpu_id::VcpuId;
 
+mod defects;
+
 const A: VcpuId = VcpuId(0);
 const B: VcpuId = VcpuId(1);
 const C: VcpuId = VcpuId(2);
