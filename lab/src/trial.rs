@@ -265,7 +265,12 @@ impl<'a> Trial<'a> {
         let (counts, cycles) = observer.0;
         let counts = self.of_region(&counts)?;
         let thread = cycles.thread_of(region.number());
-        let thread = thread.ok_or_else(|| self.wrong("the payload never ended its region"))?;
+        let thread = thread.ok_or_else(|| {
+            self.wrong(
+                "the payload never ended its region on the hardware thread that began it; a vCPU that goes to another one \
+                 meanwhile cannot be counted",
+            )
+        })?;
         let charges = machine.charges().expect("the machine ran with timing");
         let charges = if is_repeated { charges.of_region() } else { charges };
         let charges = match self.experiment.per {

@@ -73,7 +73,8 @@ impl Default for Counts {
 
 impl Counts {
     fn of(timing: &Timing, thread: usize) -> Self {
-        let (CacheMisses { l1, l2, l3 }, TranslationMisses { erat, tlb }) = timing.misses(thread);
+        let (lines, TranslationMisses { erat, tlb, .. }) = timing.misses(thread);
+        let CacheMisses { l1, l2, l3, .. } = lines;
         Self { misses: [l1, l2, l3, erat, tlb], cycles: timing.by_cause(thread) }
     }
 
@@ -95,8 +96,8 @@ impl Counts {
     fn misses(&self) -> [What; 2] {
         let [l1, l2, l3, erat, tlb] = self.misses;
         [
-            What::Caches(CacheMisses { l1, l2, l3 }),
-            What::Translations(TranslationMisses { erat, tlb }),
+            What::Caches(CacheMisses { l1, l2, l3, ..CacheMisses::default() }),
+            What::Translations(TranslationMisses { erat, tlb, ..TranslationMisses::default() }),
         ]
     }
 

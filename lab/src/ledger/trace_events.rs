@@ -186,13 +186,13 @@ impl Serialize for Sequence<'_> {
                 What::Owner(number) => ("B", name(number), Some("owner"), None),
                 What::Function(number) => ("B", name(number), Some("function"), None),
                 What::End(cycles) => ("E", None, None, Some(Arguments::End { cycles })),
-                What::Caches(CacheMisses { l1, l2, l3 }) => (
+                What::Caches(CacheMisses { l1, l2, l3, .. }) => (
                     "C",
                     Some(caches[thread].as_str()),
                     None,
                     Some(Arguments::Caches { l1, l2, l3 }),
                 ),
-                What::Translations(TranslationMisses { erat, tlb }) => {
+                What::Translations(TranslationMisses { erat, tlb, .. }) => {
                     let args = Arguments::Translations { erat, tlb };
                     ("C", Some(translations[thread].as_str()), None, Some(args))
                 }

@@ -67,8 +67,8 @@ pub struct Request {
     pub owner: Owner,
 }
 
-/// What a hardware thread did not find in its caches, since timing began. Nothing that was fetched ahead
-/// counts.
+/// What a hardware thread did not find in its caches since timing began, and how many stores it made. Nothing that was
+/// fetched ahead counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CacheMisses {
     /// Loads and fetches that the first level did not have.
@@ -77,6 +77,18 @@ pub struct CacheMisses {
     pub l2: u64,
     /// Those of them whose line came from beyond the L3 region, or was on its way from there.
     pub l3: u64,
+    /// Fetches of `l1`; the others are loads.
+    pub fetches_l1: u64,
+    /// Loads of `l2`.
+    pub loads_l2: u64,
+    /// Loads of `l3`.
+    pub loads_l3: u64,
+    /// Stores, missing or not.
+    pub stores: u64,
+    /// Stores whose line the first level did not have.
+    pub stores_l1: u64,
+    /// Stores of `l2`.
+    pub stores_l2: u64,
 }
 
 /// What an access took.

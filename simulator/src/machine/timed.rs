@@ -28,14 +28,18 @@ impl Machine {
     /// If there is no timing model of the processor: ask [`Description::timing`](crate::Description::timing).
     pub fn start_timing(&mut self, settings: Settings) {
         let State { description, threads, shared, timing, .. } = &mut self.state;
+        threads.iter_mut().for_each(Thread::forget_occurrences);
+        shared.is_timed = true;
         *timing = Some(Box::new(Timing::new(description, shared.firmware, threads, settings)));
         self.operations = TimedBlocks::default();
     }
 
     /// Goes on in functional mode. The ledger stays as it is.
     pub fn stop_timing(&mut self) {
-        let State { threads, timing, timed, .. } = &mut self.state;
+        let State { threads, shared, timing, timed, .. } = &mut self.state;
         if let Some(mut model) = timing.take() {
+            threads.iter_mut().for_each(Thread::forget_occurrences);
+            shared.is_timed = false;
             model.look(threads);
             model.check(threads);
             *timed = Some(model);
@@ -156,6 +160,7 @@ impl Machine {
             }
             let place = index - first;
             if siblings[place].is_none() {
+                self.show_occurrences(index);
                 self.enter(index, observer).map_err(|reason| (index, reason))?;
                 let State { threads, shared, .. } = &mut self.state;
                 let thread = &mut threads[index];
@@ -183,6 +188,7 @@ impl Machine {
                 let (cycles, instructions) = thread.next_alert();
                 let deadline = deadline.min(thread.time.cycles().saturating_add(cycles));
                 let deadline = deadline.min(shared.engines_due());
+                let instructions = if thread.counts_occurrences() { 1 } else { instructions };
                 let limit = thread.steps().saturating_add(instructions);
                 let mode = Mode::of(thread);
                 siblings[place] = Some(Entered { deadline, limit, mode, block: None });
@@ -206,6 +212,16 @@ impl Machine {
                     }
                 }
             }
+        }
+    }
+
+    /// Shows thread `index` what has occurred to it, if one of its counters counts that.
+    fn show_occurrences(&mut self, index: usize) {
+        let State { threads, timing, .. } = &mut self.state;
+        if let Some(timing) = timing
+            && threads[index].counts_occurrences()
+        {
+            threads[index].show(timing.occurrences(index));
         }
     }
 

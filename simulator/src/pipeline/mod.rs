@@ -48,6 +48,7 @@ mod waits;
 
 use arch::bits::Field;
 use arch::processor::Processor;
+use arch::registers::monitor::Occurrence;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,7 @@ use crate::ledger::{Account, Cause, Charges, Clock, Owner};
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
+use crate::state::thread::counters::Occurrences;
 use calls::Calls;
 use class::Class;
 use context::Context;
@@ -211,6 +213,28 @@ impl Timing {
     #[must_use]
     pub fn misses(&self, thread: usize) -> (CacheMisses, TranslationMisses) {
         (self.memory.misses(thread), self.translations.misses(thread))
+    }
+
+    /// How often each [`Occurrence`] was on `thread` since timing began.
+    pub(crate) fn occurrences(&self, thread: usize) -> Occurrences {
+        let (lines, translations) = self.misses(thread);
+        let mut all = [0; Occurrence::COUNT];
+        for (occurrence, times) in [
+            (Occurrence::LoadMissL1, lines.l1 - lines.fetches_l1),
+            (Occurrence::StoreMissL1, lines.stores_l1),
+            (Occurrence::FetchMissL1, lines.fetches_l1),
+            (Occurrence::LoadFromL3, lines.loads_l2 - lines.loads_l3),
+            (Occurrence::LoadBeyondL2, lines.loads_l2),
+            (Occurrence::LoadBeyondL3, lines.loads_l3),
+            (Occurrence::StoreL2, lines.stores),
+            (Occurrence::StoreMissL2, lines.stores_l2),
+            (Occurrence::DataTlbMiss, translations.tlb - translations.fetches_tlb),
+            (Occurrence::FetchTlbMiss, translations.fetches_tlb),
+            (Occurrence::Misprediction, self.pipelines[thread].mispredictions),
+        ] {
+            all[occurrence as usize] = times;
+        }
+        all
     }
 
     /// What the L1 data cache of `thread`'s core has that partition `lpid` did not bring in: its lines, by their places

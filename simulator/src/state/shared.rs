@@ -67,6 +67,8 @@ pub struct Shared {
     pub power_saving: PowerSaving,
     /// How the prefetch engine is told what to do.
     pub prefetch_engine: Rules,
+    /// Whether the machine is in timing mode.
+    pub(crate) is_timed: bool,
     /// The cycle at which the first of the prefetch engines has something to do.
     engines_due: u64,
     /// The interrupt controller.
@@ -123,6 +125,7 @@ impl Shared {
             switches: Switches::default(),
             power_saving: PowerSaving::default(),
             prefetch_engine: Rules::default(),
+            is_timed: false,
             engines_due: u64::MAX,
             xics: Xics::default(),
             places: Vec::new(),

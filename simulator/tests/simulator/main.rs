@@ -5,6 +5,7 @@ mod instructions;
 mod interrupts;
 mod machine;
 mod machine_file;
+mod monitor_time;
 mod power_saving;
 mod prefetch_engine;
 mod prefetch_engine_time;

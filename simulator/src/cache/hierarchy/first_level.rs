@@ -52,7 +52,9 @@ impl Hierarchy {
     fn read_missing(&mut self, request: &Request, core: usize) -> Answer {
         let line = request.line;
         let want = self.want(request, core, line);
-        self.misses[request.thread].l1 += 1;
+        let misses = &mut self.misses[request.thread];
+        misses.l1 += 1;
+        misses.fetches_l1 += u64::from(request.kind == Kind::Fetch);
         let arrival = self.demand(request.thread, core, &want);
         let entry = self.fill(core, &want, arrival);
         self.look_ahead(request, core, entry.from);
@@ -87,8 +89,17 @@ impl Hierarchy {
         };
         if !arrival.is_in_l2 {
             let misses = &mut self.misses[thread];
+            let is_beyond = u64::from(arrival.level != Level::L3);
             misses.l2 += 1;
-            misses.l3 += u64::from(arrival.level != Level::L3);
+            misses.l3 += is_beyond;
+            match want.kind {
+                Kind::Load => {
+                    misses.loads_l2 += 1;
+                    misses.loads_l3 += is_beyond;
+                }
+                Kind::Store | Kind::Zero => misses.stores_l2 += 1,
+                Kind::Fetch | Kind::Walk => {}
+            }
         }
         arrival
     }
@@ -111,7 +122,9 @@ impl Hierarchy {
         let side = request.owner.side();
         let Core { pair, data_bit, data, .. } = &mut self.cores[core];
         let (pair, own) = (*pair, *data_bit);
-        data.touch(line, side);
+        let misses = &mut self.misses[request.thread];
+        misses.stores += 1;
+        misses.stores_l1 += u64::from(data.touch(line, side).is_none());
         let cause = Level::L2.cause(kind);
         let (ready, is_refill) = match self.pairs[pair].l2.touch(line, side) {
             Some(entry) if entry.is_exclusive => {

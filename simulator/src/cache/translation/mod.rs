@@ -84,6 +84,8 @@ pub struct TranslationMisses {
     pub erat: u64,
     /// Those of them that the TLB did not have either.
     pub tlb: u64,
+    /// Those of `tlb` that were instructions'.
+    pub fetches_tlb: u64,
 }
 
 /// The ERATs and the TLB of one core.
@@ -212,6 +214,7 @@ impl Translations {
             return self.keep(request, self.entry(space, of, tag, known, address), known);
         }
         self.misses[thread].tlb += 1;
+        self.misses[thread].fetches_tlb += u64::from(request.is_fetch);
         let Some(path) = walk() else {
             // The tables have changed under the access, or it is about to be interrupted.
             return Answer { ready: at + erat_cost, cause: request.cause(false), is_refill: false };

@@ -64,6 +64,6 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
     thread.set_spr(row.spr, old & !changes | value & changes);
     thread.count_anew();
     thread.alert();
-    shared.note_missing(thread.missing_of_monitor());
+    shared.note_missing(thread.missing_of_monitor(shared.is_timed));
     Ok(())
 }

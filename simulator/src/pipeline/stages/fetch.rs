@@ -71,6 +71,7 @@ impl Pipeline {
         let history = &mut self.history;
         let predicted =
             tables.predict(history, kind, address, taken_to, operation.is_call, entries);
+        self.mispredictions += u64::from(predicted == Prediction::Wrong);
         let core = &parameters.core;
         let dispatched = self.dispatch.last();
         // The branch target cache says what was last.

@@ -82,6 +82,8 @@ pub struct Pipeline {
     part: Option<usize>,
     /// Who called the function that the thread is in, where the ledger knows that.
     pub caller: Caller,
+    /// Branches that went another way than was predicted.
+    pub mispredictions: u64,
 }
 
 /// No line.
@@ -116,6 +118,7 @@ impl Pipeline {
             superslice: None,
             part: None,
             caller: Caller::default(),
+            mispredictions: 0,
         }
     }
 

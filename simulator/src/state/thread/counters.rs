@@ -7,7 +7,9 @@
 
 use std::fmt;
 
-use arch::registers::monitor::{self, Event, Quantity, mmcr2};
+use arch::bits::Field;
+use arch::processor::Processor;
+use arch::registers::monitor::{self, Event, Occurrence, Quantity, StoreEvents, mmcr2};
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
@@ -21,20 +23,47 @@ const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc
 const FREEZING: u64 = msr::HV | msr::PR | msr::PMM;
 
 /// What is remembered of the counters between two looks at them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Counters {
+    /// What of the events is the processor's own.
+    stores: StoreEvents,
     /// What each counts in the thread's state.
     what: [Option<Quantity>; 6],
     /// Cycles and instructions of the thread up to which the registers have counted.
     cycles: u64,
     instructions: u64,
+    /// How often things had occurred then, and have by now, once the timing model has shown it.
+    counted: Option<Occurrences>,
+    now: Occurrences,
 }
+
+impl Counters {
+    /// Of a thread of this processor, which count nothing.
+    pub(crate) fn new(processor: Processor) -> Self {
+        let stores = match processor {
+            Processor::Power8 => monitor::POWER8_STORES,
+            Processor::Power9 => monitor::POWER9_STORES,
+        };
+        let (what, now) = ([None; 6], [0; Occurrence::COUNT]);
+        Self { stores, what, cycles: 0, instructions: 0, counted: None, now }
+    }
+}
+
+/// How often each [`Occurrence`] was.
+pub(crate) type Occurrences = [u64; Occurrence::COUNT];
 
 /// What the registers ask for that the machine does not have: it never happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Missing {
     /// A counter, 1 to 4, is to count an event of this number.
     Event {
+        /// The counter.
+        counter: u32,
+        /// The event's number in MMCR1.
+        number: u32,
+    },
+    /// The same of an event that only the timing model knows, without it.
+    Untimed {
         /// The counter.
         counter: u32,
         /// The event's number in MMCR1.
@@ -57,6 +86,12 @@ impl fmt::Display for Missing {
                     "PMC{counter} was to count event {number:#04x}, which the machine does not have: it stays as it is"
                 )
             }
+            Self::Untimed { counter, number } => {
+                write!(
+                    f,
+                    "PMC{counter} was to count event {number:#04x}, which the machine has with --timing alone: it stays as it is"
+                )
+            }
             Self::Sampling => {
                 f.write_str("MMCRA[SAMPLE_ENABLE]: the machine samples no instructions")
             }
@@ -77,14 +112,18 @@ impl Thread {
             return;
         }
         let (cycles, instructions) = (self.time_now().cycles(), self.completed_now());
-        let Counters { what, cycles: from, instructions: first } = self.counters;
+        let Counters { what, cycles: from, instructions: first, counted, now, .. } = self.counters;
         self.counters.cycles = cycles;
         self.counters.instructions = instructions;
+        self.counters.counted = counted.map(|_| now);
         for (counter, what) in COUNTERS.into_iter().zip(what) {
             let more = match what {
                 None => continue,
                 Some(Quantity::Cycles) => cycles.saturating_sub(from),
                 Some(Quantity::Instructions) => instructions.saturating_sub(first),
+                Some(Quantity::Occurrences(of)) => {
+                    counted.map_or(0, |counted| now[of as usize] - counted[of as usize])
+                }
             };
             let value = self.spr(counter).wrapping_add(more) & counter.row().mask();
             self.set_spr(counter, value);
@@ -97,7 +136,29 @@ impl Thread {
     pub(crate) fn count_anew(&mut self) {
         let what = std::array::from_fn(|index| self.counted_by(index as u32 + 1));
         let (cycles, instructions) = (self.time_now().cycles(), self.completed_now());
-        self.counters = Counters { what, cycles, instructions };
+        let counted = self.counters.counted.map(|_| self.counters.now);
+        self.counters = Counters { what, cycles, instructions, counted, ..self.counters };
+        if !self.counts_occurrences() {
+            self.counters.counted = None;
+        }
+    }
+
+    /// Whether a counter counts what the timing model knows: that has to [`show`](Self::show) it before each
+    /// instruction.
+    pub(crate) fn counts_occurrences(&self) -> bool {
+        self.counters.what.iter().any(|what| matches!(what, Some(Quantity::Occurrences(_))))
+    }
+
+    /// How often things have occurred since timing began.
+    pub(crate) fn show(&mut self, now: Occurrences) {
+        self.counters.now = now;
+        self.counters.counted.get_or_insert(now);
+    }
+
+    /// The timing model forgets what has occurred.
+    pub(crate) fn forget_occurrences(&mut self) {
+        self.count();
+        self.counters.counted = None;
     }
 
     /// Whether a change of the MSR from `old` to `new` may change what counts.
@@ -163,18 +224,26 @@ impl Thread {
     }
 
     fn event(&self, number: u32) -> Option<Event> {
-        let field = monitor::EVENTS[number as usize - 1];
-        Event::of(number, field.get(self.spr(Spr::Mmcr1)) as u32)
+        let mmcr1 = self.spr(Spr::Mmcr1);
+        let of = |fields: [Field; 4]| fields[number as usize - 1].get(mmcr1) as u32;
+        Event::of(self.counters.stores, number, of(monitor::UNITS), of(monitor::EVENTS))
     }
 
-    /// What the registers ask for that never happens here.
-    pub(crate) fn missing_of_monitor(&self) -> Vec<Missing> {
+    /// What the registers ask for that never happens here, where time passes as in the model or not.
+    pub(crate) fn missing_of_monitor(&self, is_timed: bool) -> Vec<Missing> {
         let mmcr0 = self.spr(Spr::Mmcr0);
         let events = (1..=4).filter_map(|counter| {
             let number = monitor::EVENTS[counter as usize - 1].get(self.spr(Spr::Mmcr1)) as u32;
             let counts = number != 0 && mmcr0 & (monitor::FC | monitor::FC1_4) == 0;
-            let is_missing = counts && Event::of(counter, number).is_none();
-            is_missing.then_some(Missing::Event { counter, number })
+            let what = self.event(counter).map(|event| event.what);
+            match what {
+                _ if !counts => None,
+                None => Some(Missing::Event { counter, number }),
+                Some(Quantity::Occurrences(_)) if !is_timed => {
+                    Some(Missing::Untimed { counter, number })
+                }
+                Some(_) => None,
+            }
         });
         let samples = self.spr(Spr::Mmcra) & monitor::SAMPLE_ENABLE != 0;
         let has_event = mmcr0 & (monitor::PMAE | monitor::TRIGGER) != 0
@@ -226,6 +295,8 @@ impl Thread {
             let distance = match what {
                 Quantity::Cycles => &mut next.0,
                 Quantity::Instructions => &mut next.1,
+                // The machine looks behind each instruction.
+                Quantity::Occurrences(_) => continue,
             };
             *distance = left.max(1).min(*distance);
         }

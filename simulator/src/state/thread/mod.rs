@@ -179,7 +179,7 @@ impl Thread {
             reservation: None,
             slb: vec![SlbEntry::default(); processor.facts().slb_entries],
             underflow: Underflow::default(),
-            counters: Counters::default(),
+            counters: Counters::new(processor),
             outstanding: Outstanding::default(),
             completed: 0,
             interrupts: 0,

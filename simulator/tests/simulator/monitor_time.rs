@@ -1,0 +1,136 @@
+//! The performance monitor in timing mode: what does not happen without caches and a predictor.
+
+use arch::bits::Field;
+use arch::instruction::Mnemonic;
+use arch::registers::monitor;
+use simulator::pipeline::Settings;
+use simulator::state::thread::counters::Missing;
+use simulator::{Boot, Description, Machine, NoObserver, RunState};
+
+use crate::support::Program;
+
+const POWER8: &str = include_str!("../../../machines/power8.toml");
+const POWER9: &str = include_str!("../../../machines/power9.toml");
+/// What the programs read and write: so many lines from here on.
+const AREA: u64 = 0x700_0000;
+const LINES: i64 = 64;
+const LINE: i64 = 128;
+const MMCR0: i64 = 795;
+const MMCR1: i64 = 798;
+const PMC1: i64 = 787;
+
+/// A machine that fetches nothing ahead by itself.
+fn quiet(text: &str) -> Description {
+    let streams = if text == POWER8 { "streams = { value = 16" } else { "streams = { value = 8" };
+    let quiet = [
+        (streams, "streams = { value = 0"),
+        ("scattered_lines = { value = 3", "scattered_lines = { value = 0"),
+    ];
+    let change = |text: String, (from, to): (&str, &str)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    };
+    Description::from_toml(&quiet.into_iter().fold(text.to_owned(), change)).unwrap()
+}
+
+/// MMCR1 for these events of PMC1 to PMC4, each with its unit.
+fn events(events: [(u64, u64); 4]) -> u64 {
+    let fields = monitor::UNITS.into_iter().zip(monitor::EVENTS).zip(events);
+    fields.fold(0, |all, ((unit, number), event): ((Field, Field), _)| {
+        number.set(unit.set(all, event.0), event.1)
+    })
+}
+
+/// The machine after the program.
+fn run(description: Description, is_timed: bool, program: Program) -> Machine {
+    let mut machine = Machine::new(description, 1);
+    let boot = Boot { kernel: program.power_off().0, initrd: None, arguments: String::new() };
+    machine.boot(&boot).unwrap();
+    if is_timed {
+        machine.start_timing(Settings::default());
+    }
+    let end = machine.run(100_000, &mut NoObserver);
+    assert!(matches!(end, RunState::PoweredOff), "{end:?}");
+    machine
+}
+
+/// A program that lets these events count from here on.
+fn counts(mmcr1: u64, mmcr0: u64) -> Program {
+    let program = Program::default().set(5, mmcr1).op(Mnemonic::Mtspr, &[MMCR1, 5]);
+    program.set(4, AREA).set(5, mmcr0).op(Mnemonic::Mtspr, &[MMCR0, 5])
+}
+
+/// It makes an access to each line.
+fn each_line(program: Program, mnemonic: Mnemonic) -> Program {
+    (0..LINES).fold(program, |program, line| program.op(mnemonic, &[6, LINE * line, 4]))
+}
+
+/// It keeps PMC1 to PMC4 from r20, or what register on.
+fn keeps(program: Program, first: i64) -> Program {
+    (0..4).fold(program, |program, counter| {
+        program.op(Mnemonic::Mfspr, &[first + counter, PMC1 + counter])
+    })
+}
+
+fn kept(machine: &Machine, first: usize) -> [u64; 4] {
+    std::array::from_fn(|counter| machine.state().threads[0].gpr[first + counter])
+}
+
+#[test]
+fn loads_and_stores_that_miss_are_counted() {
+    for (text, l2_store) in [(POWER8, 7), (POWER9, 6)] {
+        // Stores at the L2, loads from beyond it, loads from beyond the L3, loads that missed the L1.
+        let mmcr1 = events([(l2_store, 0x80), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
+        let program = each_line(counts(mmcr1, 0), Mnemonic::Ld);
+        let program = each_line(keeps(program, 14), Mnemonic::Ld);
+        let program = each_line(keeps(program, 18), Mnemonic::Std);
+        let machine = run(quiet(text), true, keeps(program, 22));
+        let lines = LINES as u64;
+        assert_eq!(kept(&machine, 14), [0, lines, lines, lines]);
+        assert_eq!(kept(&machine, 18), [0, lines, lines, lines], "all is there");
+        assert_eq!(kept(&machine, 22), [lines, lines, lines, lines]);
+        assert_eq!(machine.state().shared.missing().collect::<Vec<_>>(), []);
+        // The other one's.
+        let other = events([(13 - l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
+        let machine = run(quiet(text), true, counts(other, 0));
+        let missing: Vec<_> = machine.state().shared.missing().collect();
+        assert_eq!(missing, [Missing::Event { counter: 1, number: 0x80 }]);
+    }
+}
+
+#[test]
+fn nothing_counts_while_it_is_frozen() {
+    let mmcr1 = events([(0, 0), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
+    let program = each_line(counts(mmcr1, monitor::FCH), Mnemonic::Ld);
+    let program = keeps(program.set(5, 0).op(Mnemonic::Mtspr, &[MMCR0, 5]), 14);
+    let program = each_line(program.set(4, AREA + (1 << 20)), Mnemonic::Ld);
+    let machine = run(quiet(POWER8), true, keeps(program, 18));
+    assert_eq!(kept(&machine, 14), [0; 4], "what was missed before is not counted later");
+    assert_eq!(kept(&machine, 18)[3], LINES as u64);
+}
+
+#[test]
+fn an_event_makes_an_alert_as_an_instruction_does() {
+    let armed = monitor::PMAE | monitor::PMCJCE | monitor::FCECE;
+    let mmcr1 = events([(0, 0), (0, 0), (0, 0), (0, 0xF0)]);
+    let begin = u64::from(u32::MAX >> 1) + 1 - 10;
+    let program = Program::default().set(5, begin).op(Mnemonic::Mtspr, &[PMC1 + 3, 5]);
+    let program = Program([program.0, counts(mmcr1, armed).0].concat());
+    let program = each_line(program, Mnemonic::Ld).op(Mnemonic::Mfspr, &[21, MMCR0]);
+    let machine = run(quiet(POWER9), true, keeps(program, 22));
+    let occurred = armed & !monitor::PMAE | monitor::PMAO | monitor::FC;
+    assert_eq!(machine.state().threads[0].gpr[21], occurred);
+    assert_eq!(kept(&machine, 22)[3], monitor::NEGATIVE, "it froze with the tenth");
+}
+
+#[test]
+fn without_time_it_never_happens_and_is_named() {
+    let mmcr1 = events([(7, 0x80), (0, 0xFE), (0, 0x1E), (0, 0xF0)]);
+    let program = each_line(counts(mmcr1, 0), Mnemonic::Ld);
+    let machine = run(quiet(POWER8), false, keeps(program, 14));
+    let [stores, beyond, cycles, misses] = kept(&machine, 14);
+    assert!((stores, beyond, misses) == (0, 0, 0) && cycles > LINES as u64);
+    let untimed = |counter, number| Missing::Untimed { counter, number };
+    let missing: Vec<_> = machine.state().shared.missing().collect();
+    assert_eq!(missing, [untimed(1, 0x80), untimed(2, 0xFE), untimed(4, 0xF0)]);
+}
