@@ -80,10 +80,6 @@ pub mod mmcr2 {
 pub const EVENTS: [Field; 4] =
     [Field::new(32, 39), Field::new(40, 47), Field::new(48, 55), Field::new(56, 63)];
 
-/// MMCR1: the unit that PMC1 to PMC4 have their event from, where it has one.
-pub const UNITS: [Field; 4] =
-    [Field::new(0, 3), Field::new(4, 7), Field::new(8, 11), Field::new(12, 15)];
-
 /// MMCR0\[PMCC\]: PMC5 and PMC6 do not belong to the performance monitor.
 pub const OUTSIDE: u64 = 3;
 
@@ -95,47 +91,13 @@ pub enum Quantity {
     Cycles,
     /// Instructions that completed.
     Instructions,
-    /// How often something occurred.
-    Occurrences(Occurrence),
 }
 
-/// What occurs to a hardware thread now and then.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Occurrence {
-    /// A load did not find its line in the L1 data cache.
-    LoadMissL1,
-    /// A store did not.
-    StoreMissL1,
-    /// A fetch of instructions did not find their line in the L1 instruction cache.
-    FetchMissL1,
-    /// A load had its line from the core's own L3.
-    LoadFromL3,
-    /// A load had its line from beyond the L2.
-    LoadBeyondL2,
-    /// A load had its line from beyond the core's own L3.
-    LoadBeyondL3,
-    /// A store came to the L2.
-    StoreL2,
-    /// A store did not find its line in the L2.
-    StoreMissL2,
-    /// Neither an ERAT nor the TLB had the translation of a load's or a store's address.
-    DataTlbMiss,
-    /// Neither had that of an instruction's.
-    FetchTlbMiss,
-    /// A branch went another way than was predicted.
-    Misprediction,
-}
-
-impl Occurrence {
-    /// How many there are.
-    pub const COUNT: usize = Self::Misprediction as usize + 1;
-}
-
-/// An event of PMC1 to PMC4.
+/// An event of PMC1 to PMC4 that is about cycles or instructions.
 ///
-/// Source: the events of POWER8 and POWER9 in Linux's `power8-events-list.h` and `power9-events-list.h`, and those that
-/// ISA 2.07 has for all processors, as QEMU's `power8-pmu.c` has them (`docs/facts/special-registers.md#events`).
+/// Source: the events of POWER8 and POWER9 in Linux's `power8-events-list.h` and `power9-events-list.h` (PM_CYC,
+/// PM_INST_CMPL, PM_RUN_CYC, PM_RUN_INST_CMPL), and those that ISA 2.07 has for all processors, as QEMU's
+/// `power8-pmu.c` has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     /// What it counts.
@@ -146,46 +108,19 @@ pub struct Event {
     pub ignores_wait: bool,
 }
 
-/// The events of stores at the L2, and of those that it does not have: counter, unit and number, of each processor its
-/// own.
-pub type StoreEvents = [(u32, u32, u32); 2];
-/// POWER8's.
-pub const POWER8_STORES: StoreEvents = [(1, 7, 0x80), (1, 7, 0x82)];
-/// POWER9's.
-pub const POWER9_STORES: StoreEvents = [(1, 6, 0x80), (2, 6, 0x80)];
-
 impl Event {
-    /// Event `number` of counter `counter`, 1 to 4, from `unit`, on a processor with these events of stores; `None` if
-    /// it is about anything else.
+    /// Event `number` of counter `counter`, 1 to 4; `None` if it is about anything else.
     #[must_use]
-    pub fn of(stores: StoreEvents, counter: u32, unit: u32, number: u32) -> Option<Self> {
+    pub const fn of(counter: u32, number: u32) -> Option<Self> {
         let (what, needs_run_latch) = match (counter, number) {
             (1..=4, 0x1E) | (1, 0xF0) => (Quantity::Cycles, false),
             (1..=4, 0x02) | (1, 0xFE) => (Quantity::Instructions, false),
             (2, 0xF4) => (Quantity::Cycles, true),
             (4, 0xFA) => (Quantity::Instructions, true),
-            _ => (Quantity::Occurrences(occurrence(stores, counter, unit, number)?), false),
+            _ => return None,
         };
         Some(Self { what, needs_run_latch, ignores_wait: matches!((counter, number), (1, 0xF0)) })
     }
-}
-
-fn occurrence(stores: StoreEvents, counter: u32, unit: u32, number: u32) -> Option<Occurrence> {
-    let [all, missed] = stores;
-    Some(match (counter, unit, number) {
-        (3, 0xE, 0x54) | (4, _, 0xF0) => Occurrence::LoadMissL1,
-        (3, _, 0xF0) => Occurrence::StoreMissL1,
-        (2, _, 0xFD) => Occurrence::FetchMissL1,
-        (4, 0xC, 0x42) => Occurrence::LoadFromL3,
-        (2, _, 0xFE) => Occurrence::LoadBeyondL2,
-        (3, _, 0xFE) => Occurrence::LoadBeyondL3,
-        (3, _, 0xFC) => Occurrence::DataTlbMiss,
-        (4, _, 0xFC) => Occurrence::FetchTlbMiss,
-        (4, _, 0xF6) => Occurrence::Misprediction,
-        event if event == all => Occurrence::StoreL2,
-        event if event == missed => Occurrence::StoreMissL2,
-        _ => return None,
-    })
 }
 
 /// MMCRA: instructions are sampled.

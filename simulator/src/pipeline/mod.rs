@@ -48,7 +48,6 @@ mod waits;
 
 use arch::bits::Field;
 use arch::processor::Processor;
-use arch::registers::monitor::Occurrence;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
@@ -63,7 +62,7 @@ use crate::ledger::{Account, Cause, Charges, Clock, Owner};
 use crate::state::memory::Offset;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
-use crate::state::thread::counters::Occurrences;
+use crate::state::thread::occurrences::{Occurrence, Occurrences};
 use calls::Calls;
 use class::Class;
 use context::Context;
@@ -218,7 +217,7 @@ impl Timing {
     /// How often each [`Occurrence`] was on `thread` since timing began.
     pub(crate) fn occurrences(&self, thread: usize) -> Occurrences {
         let (lines, translations) = self.misses(thread);
-        let mut all = [0; Occurrence::COUNT];
+        let mut all = Occurrences::default();
         for (occurrence, times) in [
             (Occurrence::LoadMissL1, lines.l1 - lines.fetches_l1),
             (Occurrence::StoreMissL1, lines.stores_l1),

@@ -35,7 +35,8 @@ fn quiet(text: &str) -> Description {
 
 /// MMCR1 for these events of PMC1 to PMC4, each with its unit.
 fn events(events: [(u64, u64); 4]) -> u64 {
-    let fields = monitor::UNITS.into_iter().zip(monitor::EVENTS).zip(events);
+    let units = [0, 4, 8, 12].map(|first| Field::new(first, first + 3));
+    let fields = units.into_iter().zip(monitor::EVENTS).zip(events);
     fields.fold(0, |all, ((unit, number), event): ((Field, Field), _)| {
         number.set(unit.set(all, event.0), event.1)
     })

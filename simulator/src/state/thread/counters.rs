@@ -9,12 +9,13 @@ use std::fmt;
 
 use arch::bits::Field;
 use arch::processor::Processor;
-use arch::registers::monitor::{self, Event, Occurrence, Quantity, StoreEvents, mmcr2};
+use arch::registers::monitor::{self, Event, Quantity, mmcr2};
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
 use super::Thread;
+use super::occurrences::{Occurrence, Occurrences};
 
 /// PMC1 to PMC6.
 const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc5, Spr::Pmc6];
@@ -25,10 +26,10 @@ const FREEZING: u64 = msr::HV | msr::PR | msr::PMM;
 /// What is remembered of the counters between two looks at them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Counters {
-    /// What of the events is the processor's own.
-    stores: StoreEvents,
+    /// Whose events they count.
+    processor: Processor,
     /// What each counts in the thread's state.
-    what: [Option<Quantity>; 6],
+    what: [Option<Counted>; 6],
     /// Cycles and instructions of the thread up to which the registers have counted.
     cycles: u64,
     instructions: u64,
@@ -40,17 +41,33 @@ pub(crate) struct Counters {
 impl Counters {
     /// Of a thread of this processor, which count nothing.
     pub(crate) fn new(processor: Processor) -> Self {
-        let stores = match processor {
-            Processor::Power8 => monitor::POWER8_STORES,
-            Processor::Power9 => monitor::POWER9_STORES,
-        };
-        let (what, now) = ([None; 6], [0; Occurrence::COUNT]);
-        Self { stores, what, cycles: 0, instructions: 0, counted: None, now }
+        let (what, now) = ([None; 6], Occurrences::default());
+        Self { processor, what, cycles: 0, instructions: 0, counted: None, now }
     }
 }
 
-/// How often each [`Occurrence`] was.
-pub(crate) type Occurrences = [u64; Occurrence::COUNT];
+/// What a counter counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Counted {
+    Cycles,
+    Instructions,
+    /// What only the timing model knows.
+    Occurrences(Occurrence),
+}
+
+impl From<Quantity> for Counted {
+    fn from(quantity: Quantity) -> Self {
+        match quantity {
+            Quantity::Cycles => Self::Cycles,
+            Quantity::Instructions => Self::Instructions,
+        }
+    }
+}
+
+/// MMCR1: the unit that PMC1 to PMC4 have their event from, where it has one
+/// (`docs/facts/special-registers.md#events`).
+const UNITS: [Field; 4] =
+    [Field::new(0, 3), Field::new(4, 7), Field::new(8, 11), Field::new(12, 15)];
 
 /// What the registers ask for that the machine does not have: it never happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -119,9 +136,9 @@ impl Thread {
         for (counter, what) in COUNTERS.into_iter().zip(what) {
             let more = match what {
                 None => continue,
-                Some(Quantity::Cycles) => cycles.saturating_sub(from),
-                Some(Quantity::Instructions) => instructions.saturating_sub(first),
-                Some(Quantity::Occurrences(of)) => {
+                Some(Counted::Cycles) => cycles.saturating_sub(from),
+                Some(Counted::Instructions) => instructions.saturating_sub(first),
+                Some(Counted::Occurrences(of)) => {
                     counted.map_or(0, |counted| now[of as usize] - counted[of as usize])
                 }
             };
@@ -146,7 +163,7 @@ impl Thread {
     /// Whether a counter counts what the timing model knows: that has to [`show`](Self::show) it before each
     /// instruction.
     pub(crate) fn counts_occurrences(&self) -> bool {
-        self.counters.what.iter().any(|what| matches!(what, Some(Quantity::Occurrences(_))))
+        self.counters.what.iter().any(|what| matches!(what, Some(Counted::Occurrences(_))))
     }
 
     /// How often things have occurred since timing began.
@@ -175,10 +192,10 @@ impl Thread {
     }
 
     /// What counter `number`, 1 to 6, counts in the thread's state.
-    fn counted_by(&self, number: u32) -> Option<Quantity> {
+    fn counted_by(&self, number: u32) -> Option<Counted> {
         let (mmcr0, freezes) = (self.spr(Spr::Mmcr0), self.spr(Spr::Mmcr2));
         let runs = self.spr(Spr::Ctrl) & 1 != 0;
-        let last = if number == 5 { Quantity::Instructions } else { Quantity::Cycles };
+        let last = if number == 5 { Counted::Instructions } else { Counted::Cycles };
         if number > 4 && self.is_outside() {
             // Nothing freezes it but the run latch.
             return runs.then_some(last);
@@ -188,7 +205,9 @@ impl Thread {
         let (is_off, what) = if number > 4 {
             (mmcr0 & monitor::FC5_6 != 0 || !runs && mmcr0 & monitor::CC56RUN == 0, last)
         } else {
-            let Event { what, needs_run_latch, ignores_wait } = self.event(number)?;
+            let (what, event) = self.event(number)?;
+            let ignores_wait = event.is_some_and(|event| event.ignores_wait);
+            let needs_run_latch = event.is_some_and(|event| event.needs_run_latch);
             let waits = mmcr0 & monitor::FC1_4WAIT != 0 && !ignores_wait;
             (mmcr0 & monitor::FC1_4 != 0 || !runs && (waits || needs_run_latch), what)
         };
@@ -223,10 +242,16 @@ impl Thread {
         if has(monitor::FCPC) { has(monitor::FCP) != is_hypervisors } else { has(monitor::FCP) }
     }
 
-    fn event(&self, number: u32) -> Option<Event> {
+    /// What counter `number`, 1 to 4, is to count, and the event if that is cycles or instructions.
+    fn event(&self, number: u32) -> Option<(Counted, Option<Event>)> {
         let mmcr1 = self.spr(Spr::Mmcr1);
         let of = |fields: [Field; 4]| fields[number as usize - 1].get(mmcr1) as u32;
-        Event::of(self.counters.stores, number, of(monitor::UNITS), of(monitor::EVENTS))
+        let (unit, event) = (of(UNITS), of(monitor::EVENTS));
+        if let Some(event) = Event::of(number, event) {
+            return Some((event.what.into(), Some(event)));
+        }
+        let occurrence = Occurrence::of(self.counters.processor, number, unit, event)?;
+        Some((Counted::Occurrences(occurrence), None))
     }
 
     /// What the registers ask for that never happens here, where time passes as in the model or not.
@@ -235,11 +260,10 @@ impl Thread {
         let events = (1..=4).filter_map(|counter| {
             let number = monitor::EVENTS[counter as usize - 1].get(self.spr(Spr::Mmcr1)) as u32;
             let counts = number != 0 && mmcr0 & (monitor::FC | monitor::FC1_4) == 0;
-            let what = self.event(counter).map(|event| event.what);
-            match what {
+            match self.event(counter) {
                 _ if !counts => None,
                 None => Some(Missing::Event { counter, number }),
-                Some(Quantity::Occurrences(_)) if !is_timed => {
+                Some((Counted::Occurrences(_), _)) if !is_timed => {
                     Some(Missing::Untimed { counter, number })
                 }
                 Some(_) => None,
@@ -293,10 +317,10 @@ impl Thread {
                 continue;
             };
             let distance = match what {
-                Quantity::Cycles => &mut next.0,
-                Quantity::Instructions => &mut next.1,
+                Counted::Cycles => &mut next.0,
+                Counted::Instructions => &mut next.1,
                 // The machine looks behind each instruction.
-                Quantity::Occurrences(_) => continue,
+                Counted::Occurrences(_) => continue,
             };
             *distance = left.max(1).min(*distance);
         }

@@ -2,6 +2,7 @@
 
 pub mod accesses;
 pub mod counters;
+pub(crate) mod occurrences;
 pub mod shortcuts;
 pub mod trap;
 
