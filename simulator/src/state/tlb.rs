@@ -200,6 +200,8 @@ pub enum Hit<'a> {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Tlb {
     entries: BTreeMap<Key, Translation>,
+    /// Has the bit `1 << page_log2` for each size that an entry has had since all were removed: others need no look.
+    sizes: u64,
     generation: u64,
 }
 
@@ -207,7 +209,7 @@ impl Tlb {
     /// The translation of `address` in `space`, if there is one.
     #[must_use]
     pub fn find(&self, space: Space, address: u64) -> Hit<'_> {
-        let mut matching = space.page_sizes_log2().into_iter().filter_map(|page_log2| {
+        let mut matching = self.sizes_of(space).filter_map(|page_log2| {
             self.entries.get(&Key { space, page_log2, page: address >> page_log2 })
         });
         match (matching.next(), matching.next()) {
@@ -217,15 +219,22 @@ impl Tlb {
         }
     }
 
+    /// log2 of the page sizes that translations of `space` may have here.
+    fn sizes_of(&self, space: Space) -> impl Iterator<Item = u32> {
+        space.page_sizes_log2().into_iter().filter(|page_log2| self.sizes >> page_log2 & 1 != 0)
+    }
+
     /// Keeps what a walk found for `address`, in place of what the TLB had for that page. True if
     /// shortcuts taken from the TLB are void now: a translation was lost, or there are several.
     pub fn insert(&mut self, space: Space, address: u64, translation: Translation) -> bool {
         let before = self.generation;
         if self.entries.len() >= CAPACITY {
             self.entries.clear();
+            self.sizes = 0;
             self.generation += 1;
         }
         let page_log2 = translation.page_log2;
+        self.sizes |= 1 << page_log2;
         let key = Key { space, page_log2, page: address >> page_log2 };
         let is_replaced = self.entries.insert(key, translation).is_some();
         if is_replaced || self.overlapping(key).is_some() {
@@ -248,8 +257,7 @@ impl Tlb {
 
     /// log2 of the size of a translation that is of another size than `key` and has an address in common with it.
     fn overlapping(&self, key: Key) -> Option<u32> {
-        let mut sizes = key.space.page_sizes_log2().into_iter();
-        sizes.find(|&page_log2| {
+        self.sizes_of(key.space).find(|&page_log2| {
             if page_log2 == key.page_log2 {
                 return false;
             }
