@@ -115,7 +115,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Give a value of the machine's description this number or word, such as scoreboard=0; you can give several. With
-    /// several values, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several
+    /// several numbers, as in scoreboard=0,20,40, each variant runs with each of them; several keys with several
     /// values run in all combinations, 64 runs at most.
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub set: Vec<Setting>,

@@ -116,20 +116,28 @@ impl MachineFile {
         Self { topology: Some((topology, place.into())), ..self }
     }
 
-    /// The same machine with these values of its description, as `--set` gives them.
+    /// The same machine with these values of its description, as `--set` gives them, or who else it is.
     ///
     /// # Errors
     /// [`Failure`] if the description is wrong, with or without them, or has no such value.
-    pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Failure> {
+    pub fn with_settings(self, who: &str, settings: &[Setting]) -> Result<Self, Failure> {
         if settings.is_empty() {
             return Ok(self);
         }
         // What is wrong before is the file's fault, and what is wrong behind is not.
         self.describe()?;
-        let wrong = |text: String| Failure::input("--set", text);
-        let text = setting::apply(&self.text, settings).map_err(wrong)?;
-        Description::from_toml(&text).map_err(|error| wrong(explain(&error.message)))?;
+        let text = self.set(settings).map_err(|text| Failure::input(who, text))?;
         Ok(Self { text, ..self })
+    }
+
+    /// Its description with these values.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn set(&self, settings: &[Setting]) -> Result<String, String> {
+        let text = setting::apply(&self.text, settings)?;
+        Description::from_toml(&text).map_err(|error| explain(&error.message))?;
+        Ok(text)
     }
 
     /// The machine as the simulator knows it.

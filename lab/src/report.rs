@@ -15,7 +15,7 @@ use crate::ledger::{Ledger, explain};
 use crate::loss;
 use crate::metric::{Figure, Interval, MISSES, Measured, Per, metrics};
 use crate::reasons::{self, Reason};
-use crate::setting;
+use crate::setting::{self, Given};
 use crate::steps::{self, Saved};
 
 /// The version of the JSON's form.
@@ -59,7 +59,7 @@ struct OfVariant {
     /// What the figures that are not of the whole region were divided by.
     divisor: u64,
     /// The values that the variant has instead of the report's, by their keys.
-    set: BTreeMap<String, f64>,
+    set: BTreeMap<String, Given>,
     /// How many events the region met that a value is the price of, by the value's key.
     events: BTreeMap<&'static str, u64>,
     #[serde(flatten)]
@@ -166,7 +166,7 @@ impl Report {
     }
 
     /// Says that a variant, which has its figures, ran with these values instead of the report's, by their keys.
-    pub fn add_set(&mut self, variant: &str, set: BTreeMap<String, f64>) {
+    pub fn add_set(&mut self, variant: &str, set: BTreeMap<String, Given>) {
         if let Some(of_variant) = self.variants.get_mut(variant) {
             of_variant.set = set;
         }
@@ -278,24 +278,30 @@ impl Report {
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let first = self.rows.first().map(|row| &row.variant);
-        let mut header = vec!["variant"];
         let is_shown = |row: &&Row| row.unit != MISSES;
-        for row in self.rows.iter().filter(is_shown).filter(|row| Some(&row.variant) == first) {
-            let known = metrics(&self.per).find(|metric| metric.name(&self.per) == row.metric);
-            header.push(known.map_or(row.metric.as_str(), |metric| metric.column));
-            if row.low.is_some() {
-                header.push("with guesses");
-            }
+        let variants: Vec<&[Row]> =
+            self.rows.chunk_by(|one, other| one.variant == other.variant).collect();
+        // A variant may have figures that others have not: those of what it lost come first.
+        let longest =
+            variants.iter().rev().max_by_key(|figures| figures.iter().filter(is_shown).count());
+        let of_all = longest.copied().unwrap_or_default().iter().filter(is_shown);
+        let columns: Vec<(&str, bool)> =
+            of_all.map(|row| (row.metric.as_str(), row.low.is_some())).collect();
+        let mut header = vec!["variant"];
+        for &(metric, is_range) in &columns {
+            let known = metrics(&self.per).find(|known| known.name(&self.per) == metric);
+            header.push(known.map_or(metric, |known| known.column));
+            header.extend(is_range.then_some("with guesses"));
         }
         table.set_header(header);
-        for figures in self.rows.chunk_by(|one, other| one.variant == other.variant) {
+        for figures in variants {
             let mut cells = vec![figures[0].variant.clone()];
-            for row in figures.iter().filter(is_shown) {
-                cells.push(row.value.text());
-                if let (Some(low), Some(high)) = (row.low, row.high) {
-                    cells.push(format!("{} to {}", low.text(), high.text()));
-                }
+            for &(metric, is_range) in &columns {
+                let row = figures.iter().find(|row| row.metric == metric);
+                cells.push(row.map_or_else(String::new, |row| row.value.text()));
+                let range = row
+                    .and_then(|row| Some(format!("{} to {}", row.low?.text(), row.high?.text())));
+                cells.extend(is_range.then_some(range.unwrap_or_default()));
             }
             table.add_row(cells);
         }

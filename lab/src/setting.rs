@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
 use toml_edit::{DocumentMut, Item, TableLike, Value, value};
 
 use crate::toml_file::suggest;
@@ -69,12 +70,19 @@ impl FromStr for Setting {
         if is_word(given.trim()) {
             return Ok(Self { key, values: vec![given.trim().into()] });
         }
+        if given.contains(',') && given.split(',').any(|one| is_word(one.trim())) {
+            return Err(format!(
+                "`{text}` has several values, which only numbers can be; give one word"
+            ));
+        }
         let mut values: Vec<Value> = Vec::new();
         for number in given.split(',') {
             let parsed = number.trim().parse::<Value>().ok();
             let parsed = parsed.filter(|number| number.is_integer() || number.is_float());
             let parsed = parsed.ok_or_else(|| {
-                format!("`{number}` is no number; write KEY=VALUE, such as scoreboard=0")
+                format!(
+                    "`{number}` is no number, and no word of small letters; write KEY=VALUE, such as scoreboard=0"
+                )
             })?;
             let is_same = |known: &Value| as_number(known) == as_number(&parsed);
             if values.iter().any(is_same) {
@@ -129,17 +137,31 @@ pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// The places in the description `text` that these set, with the number of each.
+/// What a value is set to.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[serde(untagged)]
+pub enum Given {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+/// The places in the description `text` that these set, with what each is set to, of several the first.
 ///
 /// # Errors
 /// As [`apply`].
-pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, f64>, String> {
+pub fn places(text: &str, settings: &[Setting]) -> Result<BTreeMap<String, Given>, String> {
     let document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
-    let numbers = settings.iter().map(|setting| {
-        let number = setting.values.first().and_then(as_number).unwrap_or_default();
-        Ok((place(&document, setting)?, number))
+    let given = settings.iter().map(|setting| {
+        let value = setting.values.first();
+        let given = match value.and_then(Value::as_str) {
+            Some(word) => Given::Word(word.to_owned()),
+            None => Given::Number(value.and_then(as_number).unwrap_or_default()),
+        };
+        Ok((place(&document, setting)?, given))
     });
-    numbers.collect()
+    given.collect()
 }
 
 /// The values of the timing model in the description `text`, by their places.
@@ -254,7 +276,7 @@ fn set_item(table: &mut dyn TableLike, key: &str, new: &Value) {
 mod tests {
     use simulator::Description;
 
-    use super::{Setting, apply, combinations, places};
+    use super::{Given, Setting, apply, combinations, places};
 
     const POWER9: &str = include_str!("../../machines/power9.toml");
 
@@ -302,7 +324,8 @@ mod tests {
         assert_eq!("overlap=newest".parse::<Setting>().unwrap().to_string(), "overlap=newest");
         for (setting, expected) in [
             ("overlap=1", "`overlap=1`: the value is a word"),
-            ("overlap=stop,newest", "`stop` is no number"),
+            ("overlap=stop,newest", "has several values, which only numbers can be"),
+            ("overlap=NEWEST", "`NEWEST` is no number, and no word of small letters"),
             ("overlab=newest", "did you mean `prefetch_engine.overlap`?"),
         ] {
             let text = with(setting).unwrap_err();
@@ -329,8 +352,8 @@ mod tests {
         ];
         assert_eq!(found.iter().map(text).collect::<Vec<_>>(), expected);
         let places = places(POWER9, &found[0]).unwrap();
-        assert_eq!(places["timing.special.scoreboard"].to_bits(), 0.0_f64.to_bits());
-        assert_eq!(places["timing.core.mode_change"].to_bits(), 1.5_f64.to_bits());
+        assert_eq!(places["timing.special.scoreboard"], Given::Number(0.0));
+        assert_eq!(places["timing.core.mode_change"], Given::Number(1.5));
     }
 
     #[test]

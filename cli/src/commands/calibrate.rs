@@ -18,7 +18,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> Result<(), Failure> {
         Some(path) => MachineFile::named(path, &Files::new(INTERRUPTION))?,
         None => MachineFile::default(),
     };
-    let machine = machine.with_settings(&arguments.set)?;
+    let machine = machine.with_settings("--set", &arguments.set)?;
     let description = machine.describe()?;
     machine.require_timing()?;
     let (name, image) = Images::find()?.calibration(description.processor())?;

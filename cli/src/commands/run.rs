@@ -10,7 +10,7 @@ use lab::ledger::export;
 use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
 use lab::report::Report;
-use lab::setting::{self, Setting};
+use lab::setting::{self, Given, Setting};
 use lab::trial::{Outcome, Trial};
 use lab::user_file::Files;
 
@@ -33,7 +33,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
     let (several, one): (Vec<_>, Vec<_>) =
         arguments.set.iter().cloned().partition(Setting::is_several);
-    experiment.machine = experiment.machine.with_settings(&one)?;
+    experiment.machine = experiment.machine.with_settings("--set", &one)?;
+    for variant in &mut experiment.variants {
+        let wrong = |text: String| Failure::input("--set", text);
+        variant.keep_set(&experiment.machine, &arguments.set).map_err(wrong)?;
+    }
     if !arguments.variant.is_empty() {
         experiment.keep(&arguments.variant)?;
     }
@@ -95,7 +99,7 @@ struct Run {
     experiment: Experiment,
     variant: Variant,
     /// The values that this one has and others have not, by their keys.
-    set: BTreeMap<String, f64>,
+    set: BTreeMap<String, Given>,
 }
 
 /// What to run, with each of the values that `several` has more than one of: the values of a variant side by side.
@@ -119,20 +123,24 @@ fn runs(experiment: &Experiment, several: &[Setting]) -> Result<Vec<Run>, Failur
     }
     let combinations = setting::combinations(several).into_iter().map(|combination| {
         let set = setting::places(experiment.machine.text(), &combination).map_err(wrong)?;
-        let machine = experiment.machine.clone().with_settings(&combination)?;
+        let machine = experiment.machine.clone().with_settings("--set", &combination)?;
         let suffix: String = combination.iter().map(|one| format!(":{one}")).collect();
         Ok((Experiment { machine, ..experiment.clone() }, suffix, set))
     });
     let combinations = combinations.collect::<Result<Vec<_>, Failure>>()?;
     let of_variant = |variant: &Variant| {
-        let run = |(experiment, suffix, set): &(Experiment, String, BTreeMap<String, f64>)| Run {
+        let own = variant.places(&experiment.machine).map_err(|text| {
+            Failure::input(format!("`set` of the variant {}", variant.name), text)
+        })?;
+        let run = |(experiment, suffix, set): &(Experiment, String, BTreeMap<String, Given>)| Run {
             experiment: experiment.clone(),
             variant: Variant { name: format!("{}{suffix}", variant.name), ..variant.clone() },
-            set: set.clone(),
+            set: own.clone().into_iter().chain(set.clone()).collect(),
         };
-        combinations.iter().map(run).collect::<Vec<_>>()
+        Ok(combinations.iter().map(run).collect::<Vec<_>>())
     };
-    Ok(experiment.variants.iter().flat_map(of_variant).collect())
+    let runs: Result<Vec<_>, Failure> = experiment.variants.iter().map(of_variant).collect();
+    Ok(runs?.into_iter().flatten().collect())
 }
 
 /// Adds a variant to the report, and writes its files if they are asked for.

@@ -20,7 +20,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     let Some(what) = &arguments.what else { return list(arguments.format) };
     let files = Files::new(INTERRUPTION);
     if is_machine(what, &files)? {
-        let machine = MachineFile::named(what, &files)?.with_settings(&arguments.set)?;
+        let machine = MachineFile::named(what, &files)?.with_settings("--set", &arguments.set)?;
         return print_text(&match arguments.format {
             Format::Text => machine.describe().map(|_| machine.text().to_owned())?,
             Format::Json => Parameters::of(&machine)?.json(),

@@ -5,7 +5,7 @@ pub mod built_in;
 pub mod kernel;
 mod steps;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ use crate::partition_file::{
 };
 use crate::payload::Payload;
 use crate::reasons::Reason;
-use crate::setting::{self, Setting};
+use crate::setting::{self, Given, Setting};
 use crate::size::Size;
 use crate::steps::Steps;
 use crate::system::System;
@@ -412,6 +412,28 @@ pub enum Work {
 }
 
 impl Variant {
+    /// Of what it sets, what the settings of whoever runs it leave, on this machine.
+    ///
+    /// # Errors
+    /// What is wrong, if these name no value or several.
+    pub fn keep_set(&mut self, machine: &MachineFile, others: &[Setting]) -> Result<(), String> {
+        let others = setting::places(machine.text(), others)?;
+        let is_left = |setting: &Setting| {
+            let own = setting::places(machine.text(), std::slice::from_ref(setting));
+            own.is_ok_and(|own| own.keys().all(|place| !others.contains_key(place)))
+        };
+        self.set.retain(is_left);
+        Ok(())
+    }
+
+    /// What it sets, by the places in the machine's description.
+    ///
+    /// # Errors
+    /// What is wrong, if that names no value or several.
+    pub fn places(&self, machine: &MachineFile) -> Result<BTreeMap<String, Given>, String> {
+        setting::places(machine.text(), &self.set)
+    }
+
     /// The region at whose beginning timing begins, if that is not the first instruction.
     #[must_use]
     pub const fn warm_up(&self) -> Option<Region> {
@@ -462,14 +484,14 @@ fn settings(
     machine: &MachineFile,
     given: &[Spanned<String>],
 ) -> Result<Vec<Setting>, Failure> {
-    let checked = |text: &Spanned<String>| {
-        let setting = text.get_ref().parse::<Setting>();
-        let applied = setting.and_then(|setting| {
-            setting::apply(machine.text(), std::slice::from_ref(&setting)).map(|_| setting)
-        });
-        applied.map_err(|error| file.complain(text.span(), error))
-    };
-    given.iter().map(checked).collect()
+    // With those before: some values fit with others alone.
+    let mut settings = Vec::new();
+    for text in given {
+        let wrong = |error| file.complain(text.span(), error);
+        settings.push(text.get_ref().parse::<Setting>().map_err(wrong)?);
+        machine.set(&settings).map_err(wrong)?;
+    }
+    Ok(settings)
 }
 
 impl Experiment {
@@ -490,7 +512,8 @@ impl Experiment {
 
     /// What a variant runs, on the experiment's machine.
     pub fn system(&self, variant: &Variant, seed: u64) -> Result<System, Failure> {
-        let machine = self.machine.clone().with_settings(&variant.set)?;
+        let who = format!("`set` of the variant {}", variant.name);
+        let machine = self.machine.clone().with_settings(&who, &variant.set)?;
         match &variant.work {
             Work::Partitions { partitions, sharing } => {
                 System::with_partitions(partitions, sharing, machine, seed)

@@ -79,9 +79,10 @@ fn kept(machine: &Machine, first: usize) -> [u64; 4] {
 
 #[test]
 fn loads_and_stores_that_miss_are_counted() {
-    for (text, l2_store) in [(POWER8, 7), (POWER9, 6)] {
+    // What joins two events: the L2's loads and stores have one number on a POWER9.
+    for (text, l2_store, joined, other) in [(POWER8, 7, 0, 1 << 35), (POWER9, 6, 2 << 38, 0)] {
         // Stores at the L2, loads from beyond it, loads from beyond the L3, loads that missed the L1.
-        let mmcr1 = events([(l2_store, 0x80), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
+        let mmcr1 = joined | events([(l2_store, 0x80), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
         let program = each_line(counts(mmcr1, 0), Mnemonic::Ld);
         let program = each_line(keeps(program, 14), Mnemonic::Ld);
         let program = each_line(keeps(program, 18), Mnemonic::Std);
@@ -91,11 +92,14 @@ fn loads_and_stores_that_miss_are_counted() {
         assert_eq!(kept(&machine, 18), [0, lines, lines, lines], "all is there");
         assert_eq!(kept(&machine, 22), [lines, lines, lines, lines]);
         assert_eq!(machine.state().shared.missing().collect::<Vec<_>>(), []);
-        // The other one's.
-        let other = events([(13 - l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
-        let machine = run(quiet(text), true, counts(other, 0));
+        // The other one's, and other events of the L2.
+        let loads = other | events([(l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
+        let machine = run(quiet(text), true, each_line(counts(loads, 0), Mnemonic::Std));
+        assert_eq!(machine.state().shared.missing().count(), 1);
+        let others = events([(13 - l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
+        let machine = run(quiet(text), true, counts(others, 0));
         let missing: Vec<_> = machine.state().shared.missing().collect();
-        assert_eq!(missing, [Missing::Event { counter: 1, number: 0x80 }]);
+        assert_eq!(missing, [Missing::Event(0x1_0080 | (13 - l2_store as u32) << 12)]);
     }
 }
 
@@ -131,7 +135,7 @@ fn without_time_it_never_happens_and_is_named() {
     let machine = run(quiet(POWER8), false, keeps(program, 14));
     let [stores, beyond, cycles, misses] = kept(&machine, 14);
     assert!((stores, beyond, misses) == (0, 0, 0) && cycles > LINES as u64);
-    let untimed = |counter, number| Missing::Untimed { counter, number };
+    let untimed = Missing::Untimed;
     let missing: Vec<_> = machine.state().shared.missing().collect();
-    assert_eq!(missing, [untimed(1, 0x80), untimed(2, 0xFE), untimed(4, 0xF0)]);
+    assert_eq!(missing, [untimed(0x1_7080), untimed(0x2_00FE), untimed(0x4_00F0)]);
 }

@@ -48,6 +48,11 @@ fn experiment_files() {
         ),
         (
             "expect = ''\n",
+            "expect = ''\nset = ['scoreboard=-1']\n",
+            "bad.toml:12: timing.special.scoreboard = -1 is out of range; it must be 0 at least",
+        ),
+        (
+            "expect = ''\n",
             "expect = ''\n[[variant]]\nname = 'v'\narguments = ''\nexpect = ''\n",
             "bad.toml:12: a second variant is called `v`; give each its own name",
         ),

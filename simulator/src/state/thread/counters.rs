@@ -7,7 +7,6 @@
 
 use std::fmt;
 
-use arch::bits::Field;
 use arch::processor::Processor;
 use arch::registers::monitor::{self, Event, Quantity, mmcr2};
 use arch::registers::msr;
@@ -15,7 +14,7 @@ use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
 use super::Thread;
-use super::occurrences::{Occurrence, Occurrences};
+use super::occurrences::{self, Occurrence, Occurrences};
 
 /// PMC1 to PMC6.
 const COUNTERS: [Spr; 6] = [Spr::Pmc1, Spr::Pmc2, Spr::Pmc3, Spr::Pmc4, Spr::Pmc5, Spr::Pmc6];
@@ -64,28 +63,13 @@ impl From<Quantity> for Counted {
     }
 }
 
-/// MMCR1: the unit that PMC1 to PMC4 have their event from, where it has one
-/// (`docs/facts/special-registers.md#events`).
-const UNITS: [Field; 4] =
-    [Field::new(0, 3), Field::new(4, 7), Field::new(8, 11), Field::new(12, 15)];
-
 /// What the registers ask for that the machine does not have: it never happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Missing {
-    /// A counter, 1 to 4, is to count an event of this number.
-    Event {
-        /// The counter.
-        counter: u32,
-        /// The event's number in MMCR1.
-        number: u32,
-    },
+    /// An event, whose code begins with its counter, 1 to 4: see [`code`](super::occurrences::code).
+    Event(u32),
     /// The same of an event that only the timing model knows, without it.
-    Untimed {
-        /// The counter.
-        counter: u32,
-        /// The event's number in MMCR1.
-        number: u32,
-    },
+    Untimed(u32),
     /// Instructions are to be sampled: MMCRA\[SAMPLE_ENABLE\].
     Sampling,
     /// Transitions of a time-base bit are to be events: MMCR0\[TBEE\].
@@ -97,16 +81,18 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Event { counter, number } => {
+            Self::Event(code) => {
                 write!(
                     f,
-                    "PMC{counter} was to count event {number:#04x}, which the machine does not have: it stays as it is"
+                    "PMC{} was to count event {code:#07x}, which the machine does not have: it stays as it is",
+                    code >> 16
                 )
             }
-            Self::Untimed { counter, number } => {
+            Self::Untimed(code) => {
                 write!(
                     f,
-                    "PMC{counter} was to count event {number:#04x}, which the machine has with --timing alone: it stays as it is"
+                    "PMC{} was to count event {code:#07x}, which the machine has with --timing alone: it stays as it is",
+                    code >> 16
                 )
             }
             Self::Sampling => {
@@ -244,28 +230,29 @@ impl Thread {
 
     /// What counter `number`, 1 to 4, is to count, and the event if that is cycles or instructions.
     fn event(&self, number: u32) -> Option<(Counted, Option<Event>)> {
-        let mmcr1 = self.spr(Spr::Mmcr1);
-        let of = |fields: [Field; 4]| fields[number as usize - 1].get(mmcr1) as u32;
-        let (unit, event) = (of(UNITS), of(monitor::EVENTS));
-        if let Some(event) = Event::of(number, event) {
+        let code = self.code(number);
+        if let Some(event) = Event::of(number, code & 0xFF) {
             return Some((event.what.into(), Some(event)));
         }
-        let occurrence = Occurrence::of(self.counters.processor, number, unit, event)?;
+        let occurrence = Occurrence::of(self.counters.processor, code)?;
         Some((Counted::Occurrences(occurrence), None))
+    }
+
+    /// The code of its event.
+    fn code(&self, number: u32) -> u32 {
+        occurrences::code(self.counters.processor, self.spr(Spr::Mmcr1), number)
     }
 
     /// What the registers ask for that never happens here, where time passes as in the model or not.
     pub(crate) fn missing_of_monitor(&self, is_timed: bool) -> Vec<Missing> {
         let mmcr0 = self.spr(Spr::Mmcr0);
         let events = (1..=4).filter_map(|counter| {
-            let number = monitor::EVENTS[counter as usize - 1].get(self.spr(Spr::Mmcr1)) as u32;
-            let counts = number != 0 && mmcr0 & (monitor::FC | monitor::FC1_4) == 0;
+            let code = self.code(counter);
+            let counts = code & 0xFF != 0 && mmcr0 & (monitor::FC | monitor::FC1_4) == 0;
             match self.event(counter) {
                 _ if !counts => None,
-                None => Some(Missing::Event { counter, number }),
-                Some((Counted::Occurrences(_), _)) if !is_timed => {
-                    Some(Missing::Untimed { counter, number })
-                }
+                None => Some(Missing::Event(code)),
+                Some((Counted::Occurrences(_), _)) if !is_timed => Some(Missing::Untimed(code)),
                 Some(_) => None,
             }
         });

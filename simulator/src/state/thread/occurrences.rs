@@ -1,7 +1,9 @@
 //! What occurs to a hardware thread now and then, of what the timing model knows, and the events by which a performance
 //! monitor counts it.
 
+use arch::bits::Field;
 use arch::processor::Processor;
+use arch::registers::monitor::EVENTS;
 use serde::{Deserialize, Serialize};
 
 /// What occurs to a hardware thread now and then.
@@ -35,31 +37,42 @@ pub(crate) enum Occurrence {
 pub(crate) type Occurrences = [u64; Occurrence::Misprediction as usize + 1];
 
 impl Occurrence {
-    /// What event `number` from `unit` lets counter `counter`, 1 to 4, count; `None` if it is about anything else.
-    ///
-    /// Source: `docs/facts/special-registers.md#events`.
-    pub(super) fn of(processor: Processor, counter: u32, unit: u32, number: u32) -> Option<Self> {
-        Some(match (counter, unit, number) {
-            (3, 0xE, 0x54) | (4, _, 0xF0) => Self::LoadMissL1,
-            (3, _, 0xF0) => Self::StoreMissL1,
-            (2, _, 0xFD) => Self::FetchMissL1,
-            (4, 0xC, 0x42) => Self::LoadFromL3,
-            (2, _, 0xFE) => Self::LoadBeyondL2,
-            (3, _, 0xFE) => Self::LoadBeyondL3,
-            (3, _, 0xFC) => Self::DataTlbMiss,
-            (4, _, 0xFC) => Self::FetchTlbMiss,
-            (4, _, 0xF6) => Self::Misprediction,
-            event => {
-                let (stores, misses) = match processor {
-                    Processor::Power8 => ((1, 7, 0x80), (1, 7, 0x82)),
-                    Processor::Power9 => ((1, 6, 0x80), (2, 6, 0x80)),
-                };
-                match event {
-                    _ if event == stores => Self::StoreL2,
-                    _ if event == misses => Self::StoreMissL2,
-                    _ => return None,
-                }
-            }
+    /// What the event with this code counts; `None` if it is about anything that the machine does not know.
+    pub(super) fn of(processor: Processor, code: u32) -> Option<Self> {
+        let (stores, misses) = match processor {
+            Processor::Power8 => (0x1_7080, 0x1_7082),
+            Processor::Power9 => (0x1_6880, 0x2_6880),
+        };
+        // Numbers from 0xF0 on have no unit.
+        let direct = code & 0xF_00FF;
+        Some(match (code, direct) {
+            (0x3_E054, _) | (_, 0x4_00F0) => Self::LoadMissL1,
+            (_, 0x3_00F0) => Self::StoreMissL1,
+            (_, 0x2_00FD) => Self::FetchMissL1,
+            (0x4_C042, _) => Self::LoadFromL3,
+            (_, 0x2_00FE) => Self::LoadBeyondL2,
+            (_, 0x3_00FE) => Self::LoadBeyondL3,
+            (_, 0x3_00FC) => Self::DataTlbMiss,
+            (_, 0x4_00FC) => Self::FetchTlbMiss,
+            (_, 0x4_00F6) => Self::Misprediction,
+            (code, _) if code == stores => Self::StoreL2,
+            (code, _) if code == misses => Self::StoreMissL2,
+            _ => return None,
         })
     }
+}
+
+/// The code of the event that MMCR1 has for counter `counter`, 1 to 4, as Linux writes it: counter, unit, whether and
+/// how two events are one, number.
+///
+/// Source: `docs/facts/special-registers.md#events`.
+pub(super) fn code(processor: Processor, mmcr1: u64, counter: u32) -> u32 {
+    let nth = counter - 1;
+    let unit = Field::new(4 * nth, 4 * nth + 3).get(mmcr1);
+    let combined = match processor {
+        Processor::Power8 => Field::new(28 + nth, 28 + nth).get(mmcr1) << 1,
+        Processor::Power9 => Field::new(24 + 2 * nth, 25 + 2 * nth).get(mmcr1),
+    };
+    let number = EVENTS[nth as usize].get(mmcr1);
+    counter << 16 | (unit << 12 | combined << 10 | number) as u32
 }

@@ -169,9 +169,9 @@ fn what_the_monitor_does_not_have_is_noted_and_never_happens() {
         }
         parts.shared.missing().collect::<Vec<_>>()
     };
-    let event = |counter, number| Missing::Event { counter, number };
-    assert_eq!(missing(&[(MMCR1, 0x0254_001E), (MMCR0, 0)]), [event(2, 0x54)]);
-    assert_eq!(missing(&[(MMCR0, 0), (MMCR1, 0xFF00)]), [event(3, 0xFF)]);
+    let event = Missing::Event;
+    assert_eq!(missing(&[(MMCR1, 0x0254_001E), (MMCR0, 0)]), [event(0x2_0054)]);
+    assert_eq!(missing(&[(MMCR0, 0), (MMCR1, 0xFF00)]), [event(0x3_00FF)]);
     assert_eq!(missing(&[(MMCR1, 0xFF00), (MMCR0, monitor::FC)]), []);
     assert_eq!(missing(&[(MMCRA, 1)]), [Missing::Sampling]);
     assert_eq!(missing(&[(MMCRA, 2)]), []);
