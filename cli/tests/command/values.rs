@@ -83,9 +83,8 @@ fn a_loss_is_against_the_variant_that_a_variant_names() {
     assert_eq!([loss("direct"), loss("itself")], [0.0; 2]);
 }
 
-/// A variant has a value of its own, unless whoever runs it gives one, and the report says so; a figure stands under
-/// its
-/// heading where another variant has more of them.
+/// A variant has a value of its own, unless whoever runs it gives one, and the report says so. A figure stands under
+/// its heading where another variant has more of them.
 #[test]
 fn what_a_variant_sets_is_its_own() {
     let folder = Folder::new();
