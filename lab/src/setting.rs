@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toml_edit::{DocumentMut, Item, TableLike, Value, value};
 
 use crate::toml_file::suggest;
@@ -138,7 +138,7 @@ pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
 }
 
 /// What a value is set to.
-#[derive(Serialize, Clone, PartialEq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
 #[serde(untagged)]
 pub enum Given {
     /// A number.
@@ -243,7 +243,7 @@ fn hint(wanted: &str, keys: &[String]) -> String {
     let name = near.strip_prefix("did you mean `").and_then(|rest| rest.strip_suffix("`?"));
     match keys.iter().find(|key| Some(last(key).as_str()) == name) {
         Some(key) => format!("did you mean `{key}`?"),
-        None => "`powervisor show power9 --format json` lists all".to_owned(),
+        None => "`powervisor show` with the machine's name prints all".to_owned(),
     }
 }
 

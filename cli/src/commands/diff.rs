@@ -7,6 +7,7 @@ use std::path::Path;
 use lab::ledger::difference::Difference;
 use lab::ledger::{Ledger, export};
 use lab::report::SCHEMA;
+use lab::setting::Given;
 use lab::toml_file::suggest;
 use lab::user_file::Files;
 use serde::{Deserialize, Serialize};
@@ -40,17 +41,20 @@ struct OfVariant {
     divisor: NonZero<u64>,
     /// Values of its own instead of the report's.
     #[serde(default)]
-    set: BTreeMap<String, f64>,
+    set: BTreeMap<String, Given>,
     /// How many events there were that a value is the price of, by its key.
     #[serde(default)]
     events: BTreeMap<String, u64>,
 }
 
 impl Contents {
-    /// The value at `key` that a variant ran with.
+    /// The number at `key` that a variant ran with.
     fn value(&self, variant: &str, key: &str) -> Option<f64> {
-        let own = self.variants.get(variant).and_then(|of| of.set.get(key));
-        own.or_else(|| self.parameters.get(key)).copied()
+        match self.variants.get(variant).and_then(|of| of.set.get(key)) {
+            Some(Given::Number(own)) => Some(*own),
+            Some(Given::Word(_)) => None,
+            None => self.parameters.get(key).copied(),
+        }
     }
 
     /// Whether a variant met no event that the value at `key` is the price of, as far as such events are counted.
