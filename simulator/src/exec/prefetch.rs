@@ -36,17 +36,14 @@ fn logmpp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
         _ => (mppr::L2_AND_L3_TABLE_BYTES, true),
     };
     let table = table(thread, shared, operand, bytes)?;
-    if !shared.prefetch_engine.newest_wins {
-        if shared.cores[thread.core].engine.log.is_some() {
-            return Err(refuse(thread, "logmpp while the core's engine is still logging", operand));
-        }
-        if shared.cores[thread.core].engine.fetch.is_some() {
-            return Err(refuse(
-                thread,
-                "logmpp while the core's engine is still fetching",
-                operand,
-            ));
-        }
+    let engine = &shared.cores[thread.core].engine;
+    let beside = match (&engine.log, &engine.fetch) {
+        (Some(_), _) => Some("logmpp while the core's engine is still logging"),
+        (None, Some(_)) => Some("logmpp while the core's engine is still fetching"),
+        (None, None) => None,
+    };
+    if let Some(what) = beside.filter(|_| !shared.prefetch_engine.newest_wins) {
+        return Err(refuse(thread, what, operand));
     }
     let now = thread.time_now().cycles();
     shared.cores[thread.core].engine.begin_log(Log::new(table, bytes, has_l3, now));

@@ -1,13 +1,13 @@
 //! The performance monitor in timing mode: what does not happen without caches and a predictor.
 
 use arch::bits::Field;
-use arch::instruction::Mnemonic;
-use arch::registers::monitor;
+use arch::instruction::{Mnemonic, Word};
+use arch::registers::{monitor, msr};
 use simulator::pipeline::Settings;
 use simulator::state::thread::counters::Missing;
 use simulator::{Boot, Description, Machine, NoObserver, RunState};
 
-use crate::support::Program;
+use crate::support::{Program, quiet};
 
 const POWER8: &str = include_str!("../../../machines/power8.toml");
 const POWER9: &str = include_str!("../../../machines/power9.toml");
@@ -18,19 +18,16 @@ const LINE: i64 = 128;
 const MMCR0: i64 = 795;
 const MMCR1: i64 = 798;
 const PMC1: i64 = 787;
+const CTR: i64 = 9;
+/// Bytes to a line that nothing fetches ahead.
+const FAR: i64 = 4096;
 
-/// A machine that fetches nothing ahead by itself.
-fn quiet(text: &str) -> Description {
-    let streams = if text == POWER8 { "streams = { value = 16" } else { "streams = { value = 8" };
-    let quiet = [
-        (streams, "streams = { value = 0"),
-        ("scattered_lines = { value = 3", "scattered_lines = { value = 0"),
-    ];
-    let change = |text: String, (from, to): (&str, &str)| {
-        assert!(text.contains(from), "{from}");
-        text.replace(from, to)
-    };
-    Description::from_toml(&quiet.into_iter().fold(text.to_owned(), change)).unwrap()
+fn power8() -> Description {
+    quiet(POWER8, 16)
+}
+
+fn power9() -> Description {
+    quiet(POWER9, 8)
 }
 
 /// MMCR1 for these events of PMC1 to PMC4, each with its unit.
@@ -66,7 +63,7 @@ fn each_line(program: Program, mnemonic: Mnemonic) -> Program {
     (0..LINES).fold(program, |program, line| program.op(mnemonic, &[6, LINE * line, 4]))
 }
 
-/// It keeps PMC1 to PMC4 from r20, or what register on.
+/// It keeps PMC1 to PMC4 in four registers.
 fn keeps(program: Program, first: i64) -> Program {
     (0..4).fold(program, |program, counter| {
         program.op(Mnemonic::Mfspr, &[first + counter, PMC1 + counter])
@@ -80,27 +77,57 @@ fn kept(machine: &Machine, first: usize) -> [u64; 4] {
 #[test]
 fn loads_and_stores_that_miss_are_counted() {
     // What joins two events: the L2's loads and stores have one number on a POWER9.
-    for (text, l2_store, joined, other) in [(POWER8, 7, 0, 1 << 35), (POWER9, 6, 2 << 38, 0)] {
+    for (machine, l2_store, joined, other) in
+        [(power8 as fn() -> _, 7, 0, 1 << 35), (power9, 6, 2 << 38, 0)]
+    {
         // Stores at the L2, loads from beyond it, loads from beyond the L3, loads that missed the L1.
         let mmcr1 = joined | events([(l2_store, 0x80), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
         let program = each_line(counts(mmcr1, 0), Mnemonic::Ld);
         let program = each_line(keeps(program, 14), Mnemonic::Ld);
         let program = each_line(keeps(program, 18), Mnemonic::Std);
-        let machine = run(quiet(text), true, keeps(program, 22));
+        let ran = run(machine(), true, keeps(program, 22));
         let lines = LINES as u64;
-        assert_eq!(kept(&machine, 14), [0, lines, lines, lines]);
-        assert_eq!(kept(&machine, 18), [0, lines, lines, lines], "all is there");
-        assert_eq!(kept(&machine, 22), [lines, lines, lines, lines]);
-        assert_eq!(machine.state().shared.missing().collect::<Vec<_>>(), []);
+        assert_eq!(kept(&ran, 14), [0, lines, lines, lines]);
+        assert_eq!(kept(&ran, 18), [0, lines, lines, lines], "all is there");
+        assert_eq!(kept(&ran, 22), [lines, lines, lines, lines]);
+        assert_eq!(ran.state().shared.missing().collect::<Vec<_>>(), []);
         // The other one's, and other events of the L2.
         let loads = other | events([(l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
-        let machine = run(quiet(text), true, each_line(counts(loads, 0), Mnemonic::Std));
-        assert_eq!(machine.state().shared.missing().count(), 1);
+        let ran = run(machine(), true, each_line(counts(loads, 0), Mnemonic::Std));
+        assert_eq!(ran.state().shared.missing().count(), 1);
         let others = events([(13 - l2_store, 0x80), (0, 0), (0, 0), (0, 0)]);
-        let machine = run(quiet(text), true, counts(others, 0));
-        let missing: Vec<_> = machine.state().shared.missing().collect();
+        let ran = run(machine(), true, counts(others, 0));
+        let missing: Vec<_> = ran.state().shared.missing().collect();
         assert_eq!(missing, [Missing::Event(0x1_0080 | (13 - l2_store as u32) << 12)]);
     }
+}
+
+/// A loop of 100 rounds whose end is foretold wrongly once or twice, a branch to code that comes from memory, and
+/// stores to lines that nobody had; and one page of data, which is translated while instructions are not.
+#[test]
+fn fetches_branches_stores_and_translations_are_counted() {
+    let mmcr1 = events([(0, 0), (0, 0xFD), (0, 0xF0), (0, 0xF6)]);
+    let program = each_line(counts(mmcr1, 0), Mnemonic::Std)
+        .set(5, 100)
+        .op(Mnemonic::Mtspr, &[CTR, 5])
+        .op(Mnemonic::Bc, &[16, 0, 0, 0, 0])
+        .op(Mnemonic::B, &[FAR, 0, 0]);
+    // No line ahead of what was fetched before.
+    let program = (4..FAR).step_by(4).fold(program, |program, _| program.word(Word(0)));
+    let machine = run(power9(), true, keeps(program, 14));
+    let [_, fetches, stores, mispredictions] = kept(&machine, 14);
+    assert!((1..=2).contains(&fetches), "{fetches}");
+    assert_eq!(stores, LINES as u64);
+    assert!((1..=2).contains(&mispredictions), "{mispredictions}");
+
+    let mmcr1 = events([(0, 0), (0, 0), (0, 0xFC), (0, 0xFC)]);
+    let translated = msr::SF | msr::HV | msr::DR;
+    let program = Program([Program::default().identity_tables().0, counts(mmcr1, 0).0].concat());
+    let program = program.set(6, translated).op(Mnemonic::Mtmsrd, &[6, 0]);
+    let program = keeps(each_line(program, Mnemonic::Ld), 14);
+    let program = program.set(6, translated & !msr::DR).op(Mnemonic::Mtmsrd, &[6, 0]);
+    let [_, _, data, fetches] = kept(&run(power9(), true, program), 14);
+    assert_eq!((data, fetches), (1, 0));
 }
 
 #[test]
@@ -109,7 +136,7 @@ fn nothing_counts_while_it_is_frozen() {
     let program = each_line(counts(mmcr1, monitor::FCH), Mnemonic::Ld);
     let program = keeps(program.set(5, 0).op(Mnemonic::Mtspr, &[MMCR0, 5]), 14);
     let program = each_line(program.set(4, AREA + (1 << 20)), Mnemonic::Ld);
-    let machine = run(quiet(POWER8), true, keeps(program, 18));
+    let machine = run(power8(), true, keeps(program, 18));
     assert_eq!(kept(&machine, 14), [0; 4], "what was missed before is not counted later");
     assert_eq!(kept(&machine, 18)[3], LINES as u64);
 }
@@ -122,7 +149,7 @@ fn an_event_makes_an_alert_as_an_instruction_does() {
     let program = Program::default().set(5, begin).op(Mnemonic::Mtspr, &[PMC1 + 3, 5]);
     let program = Program([program.0, counts(mmcr1, armed).0].concat());
     let program = each_line(program, Mnemonic::Ld).op(Mnemonic::Mfspr, &[21, MMCR0]);
-    let machine = run(quiet(POWER9), true, keeps(program, 22));
+    let machine = run(power9(), true, keeps(program, 22));
     let occurred = armed & !monitor::PMAE | monitor::PMAO | monitor::FC;
     assert_eq!(machine.state().threads[0].gpr[21], occurred);
     assert_eq!(kept(&machine, 22)[3], monitor::NEGATIVE, "it froze with the tenth");
@@ -132,7 +159,7 @@ fn an_event_makes_an_alert_as_an_instruction_does() {
 fn without_time_it_never_happens_and_is_named() {
     let mmcr1 = events([(7, 0x80), (0, 0xFE), (0, 0x1E), (0, 0xF0)]);
     let program = each_line(counts(mmcr1, 0), Mnemonic::Ld);
-    let machine = run(quiet(POWER8), false, keeps(program, 14));
+    let machine = run(power8(), false, keeps(program, 14));
     let [stores, beyond, cycles, misses] = kept(&machine, 14);
     assert!((stores, beyond, misses) == (0, 0, 0) && cycles > LINES as u64);
     let untimed = Missing::Untimed;

@@ -10,7 +10,7 @@ use simulator::state::prefetch_engine::Work;
 use simulator::state::thread::trap::Cause;
 use simulator::{Boot, Description, Machine, NoObserver, Observer, RunState};
 
-use crate::support::{Program, report};
+use crate::support::{Program, changed, report};
 
 const POWER8: &str = include_str!("../../../machines/power8.toml");
 /// `logmpp` as the patch of 2014 writes it, with the buffer's operand in r5.
@@ -26,11 +26,7 @@ const FILL: u8 = 0xA5;
 
 /// A POWER8 whose description was changed so.
 fn power8(changes: &[(&str, &str)]) -> Description {
-    let change = |text: String, (from, to): &(&str, &str)| {
-        assert!(text.contains(from), "{from}");
-        text.replace(from, to)
-    };
-    Description::from_toml(&changes.iter().fold(POWER8.to_owned(), change)).unwrap()
+    changed(POWER8, changes)
 }
 
 fn patch_reading() -> Description {

@@ -10,7 +10,7 @@ use simulator::quantity::Bound;
 use simulator::state::prefetch_engine::{Engine, Work, entry};
 use simulator::{Boot, Description, Machine, NoObserver, RunState};
 
-use crate::support::{Program, report};
+use crate::support::{Program, changed, quiet, report};
 
 const POWER8: &str = include_str!("../../../machines/power8.toml");
 /// `logmpp` with its operand in r5, as RS.
@@ -28,19 +28,15 @@ const ROOM: u64 = mppr::L2_TABLE_BYTES / 8;
 
 /// A POWER8 that fetches nothing ahead by itself.
 fn description() -> Description {
-    let quiet = [
-        ("streams = { value = 16", "streams = { value = 0"),
-        ("scattered_lines = { value = 3", "scattered_lines = { value = 0"),
-    ];
-    let change = |text: String, (from, to): (&str, &str)| {
-        assert!(text.contains(from), "{from}");
-        text.replace(from, to)
-    };
-    Description::from_toml(&quiet.into_iter().fold(POWER8.to_owned(), change)).unwrap()
+    quiet(POWER8, 16)
 }
 
 fn machine(program: Program) -> Machine {
-    let mut machine = Machine::new(description(), 1);
+    machine_of(description(), program)
+}
+
+fn machine_of(description: Description, program: Program) -> Machine {
+    let mut machine = Machine::new(description, 1);
     let boot = Boot { kernel: program.power_off().0, initrd: None, arguments: String::new() };
     machine.boot(&boot).unwrap();
     machine.start_timing(Settings::default());
@@ -259,10 +255,7 @@ fn a_machine_file_may_let_the_newest_command_win() {
             .op(Mnemonic::Mtspr, &[MPPR, 5])
             .set(5, OTHER_TABLE | L2)
             .word(LOGMPP);
-        let mut machine = Machine::new(description, 1);
-        let boot = Boot { kernel: program.power_off().0, initrd: None, arguments: String::new() };
-        machine.boot(&boot).unwrap();
-        machine.start_timing(Settings::default());
+        let mut machine = machine_of(description, program);
         let end = machine.run(1_000_000, &mut NoObserver);
         let Work { logs, logs_aborted, fetches, fetches_aborted, .. } = work(&machine);
         (end, [logs, logs_aborted, fetches, fetches_aborted])
@@ -272,8 +265,7 @@ fn a_machine_file_may_let_the_newest_command_win() {
     assert_eq!(work, [1, 0, 0, 0]);
     let overlap = "[prefetch_engine.overlap]\nvalue = ";
     let (stops, newest) = (format!("{overlap}\"stop\""), format!("{overlap}\"newest\""));
-    assert!(POWER8.contains(&stops));
-    let (end, work) = run(Description::from_toml(&POWER8.replace(&stops, &newest)).unwrap());
+    let (end, work) = run(changed(POWER8, &[(&stops, &newest)]));
     assert!(matches!(end, RunState::PoweredOff), "{end:?}");
     assert_eq!(work, [3, 2, 1, 1]);
 }

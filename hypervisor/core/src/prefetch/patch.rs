@@ -1,6 +1,6 @@
 //! The patch of 2014 as it was posted, to measure it and for nothing else: it logs the L2 behind each stay of a vCPU,
 //! and fetches that before each. What is wrong with it is wrong here too; the numbers are those of
-//! `docs/facts/power8.md#defects-of-the-patch`, and `tests/defects.rs` has a test for each.
+//! `docs/facts/power8.md#defects-of-the-patch`, and `tests/defects.rs` has a test for each that can be there.
 //!
 //! The word of `logmpp` is ours, since its own reads r0 (1), so that the patch does something at all.
 

@@ -109,6 +109,22 @@ impl Program {
     }
 }
 
+/// The description `text` with other words in place of these, all of which it has.
+pub(crate) fn changed(text: &str, changes: &[(&str, &str)]) -> Description {
+    let change = |text: String, (from, to): &(&str, &str)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    };
+    Description::from_toml(&changes.iter().fold(text.to_owned(), change)).unwrap()
+}
+
+/// The machine file `text`, whose processor has so many streams, with one that fetches nothing ahead by itself.
+pub(crate) fn quiet(text: &str, streams: u32) -> Description {
+    let streams = format!("streams = {{ value = {streams},");
+    let scattered = ("scattered_lines = { value = 3", "scattered_lines = { value = 0");
+    changed(text, &[(&streams, "streams = { value = 0,"), scattered])
+}
+
 /// The report of a machine that stopped.
 pub(crate) fn report(end: RunState) -> String {
     match end {
