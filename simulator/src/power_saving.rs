@@ -14,8 +14,8 @@ use arch::registers::spr::{Scope, Spr, SprRow};
 use arch::registers::{msr, vscr, xer};
 use serde::{Deserialize, Serialize};
 
-use crate::state::cores::Core;
 use crate::state::power_saving::{Asked, MSR_NUMBER, PowerSaving};
+use crate::state::shared::Shared;
 use crate::state::slb::SlbEntry;
 use crate::state::thread::Thread;
 use crate::state::walk_cache::WalkCache;
@@ -46,68 +46,55 @@ pub fn lose_thread_state(thread: &mut Thread) {
     }
 }
 
-impl PowerSaving {
-    /// What `spr` of `processor` holds after a level that loses the hypervisor's state, if another
-    /// value than before.
-    fn after(&self, spr: Spr, processor: Processor) -> Option<u64> {
-        if self.kept.contains(&spr) {
-            None
-        } else if self.reset.contains(&spr) {
-            Some(spr.reset(processor))
-        } else {
-            Some(POISON & spr.row().mask())
-        }
-    }
+/// What the registers of `scope` hold after a level that loses the hypervisor's state, as far as not what they held
+/// before. What firmware was told to restore is with thread `holder`.
+fn after<'a>(
+    shared: &'a Shared,
+    scope: Scope,
+    restore: &'a SelfRestore,
+    holder: usize,
+) -> impl Iterator<Item = (Spr, u64)> + 'a {
+    let (rules, processor) = (&shared.power_saving, shared.processor);
+    let all = Spr::ALL.iter().filter(move |spr| spr.row().scope == scope);
+    let lost = all.filter(|spr| !rules.kept.contains(spr)).map(move |&spr| {
+        let is_reset = rules.reset.contains(&spr);
+        (spr, if is_reset { spr.reset(processor) } else { POISON & spr.row().mask() })
+    });
+    let restored = restore.of(holder, processor).filter(move |(row, _)| row.scope == scope);
+    lost.chain(restored.map(|(row, value)| (row.spr, value)))
+}
 
-    /// Loses all else that the thread has, and sets what firmware was told to restore. PSSCR\[PLS\] is
-    /// for the caller.
-    pub fn lose_hypervisor_state(
-        &self,
-        thread: &mut Thread,
-        processor: Processor,
-        restore: &SelfRestore,
-    ) {
-        lose_thread_state(thread);
-        thread.xer = POISON & xer::MASK;
-        thread.fpscr = 0;
-        thread.slb.fill(SlbEntry::default());
-        thread.slb_version += 1;
-        let may_be_own = |scope: Scope| matches!(scope, Scope::Thread | Scope::Subcore);
-        for &spr in Spr::ALL.iter().filter(|spr| may_be_own(spr.row().scope)) {
-            if let Some(value) = self.after(spr, processor) {
-                thread.set_spr(spr, value);
-            }
-        }
-        thread.set_msr(msr::SF | msr::HV);
-        for (row, value) in restore.of(thread.index, processor) {
-            if row.scope == Scope::Thread {
-                thread.set_spr(row.spr, value);
-            }
+/// Loses all else that the thread has, and sets what firmware was told to restore. PSSCR\[PLS\] is
+/// for the caller.
+pub fn lose_hypervisor_state(thread: &mut Thread, shared: &Shared, restore: &SelfRestore) {
+    lose_thread_state(thread);
+    thread.xer = POISON & xer::MASK;
+    thread.fpscr = 0;
+    thread.slb.fill(SlbEntry::default());
+    thread.slb_version += 1;
+    for scope in [Scope::Thread, Scope::Subcore] {
+        if shared.is_of_thread(scope) {
+            let registers = after(shared, scope, restore, thread.index);
+            registers.for_each(|(spr, value)| thread.set_spr(spr, value));
         }
     }
+    thread.set_msr(msr::SF | msr::HV);
+}
 
-    /// Loses what the threads of a core share; `first` is the index of its first thread.
-    pub fn lose_core_state(
-        &self,
-        core: &mut Core,
-        first: usize,
-        processor: Processor,
-        restore: &SelfRestore,
-    ) {
-        let is_cores = |scope: Scope| matches!(scope, Scope::Core | Scope::Subcore);
-        for &spr in Spr::ALL.iter().filter(|spr| is_cores(spr.row().scope)) {
-            if let Some(value) = self.after(spr, processor) {
-                core.set_spr(spr, value);
-            }
+/// Loses what the threads of a core share; `siblings` are all of them.
+pub fn lose_core_state(siblings: &mut [Thread], shared: &mut Shared, restore: &SelfRestore) {
+    let Some(first) = siblings.first() else { return };
+    let (core, first) = (first.core, first.index);
+    if !shared.is_of_thread(Scope::Subcore) {
+        for (spr, value) in after(shared, Scope::Subcore, restore, first) {
+            siblings.iter_mut().for_each(|thread| thread.set_spr(spr, value));
         }
-        for (row, value) in restore.of(first, processor) {
-            if is_cores(row.scope) {
-                core.set_spr(row.spr, value);
-            }
-        }
-        core.tlb.invalidate(|_, _, _| true);
-        core.walk_cache = WalkCache::default();
     }
+    let registers: Vec<_> = after(shared, Scope::Core, restore, first).collect();
+    let core = &mut shared.cores[core];
+    registers.into_iter().for_each(|(spr, value)| core.set_spr(spr, value));
+    core.tlb.invalidate(|_, _, _| true);
+    core.walk_cache = WalkCache::default();
 }
 
 /// Registers that firmware sets again on the way out of a level that loses the hypervisor's state.

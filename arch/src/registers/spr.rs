@@ -162,7 +162,7 @@ sprs! {
      307 HDAR    Hdar   Hypervisor Hypervisor Thread 64 Both;
      308 SPURR   Spurr  Privileged Hypervisor Thread 64 Both;
      309 PURR    Purr   Privileged Hypervisor Thread 64 Both;
-     310 HDEC    Hdec   Hypervisor Hypervisor Thread 64 Both;
+     310 HDEC    Hdec   Hypervisor Hypervisor Subcore 64 Both;
      312 RMOR    Rmor   Hypervisor Hypervisor Subcore 64 Power8;
      313 HRMOR   Hrmor  Hypervisor Hypervisor Core   64 Both;
      314 HSRR0   Hsrr0  Hypervisor Hypervisor Thread 64 Both;
@@ -170,10 +170,10 @@ sprs! {
      316 MMCRH   Mmcrh  Hypervisor Hypervisor Thread 64 Power8;
      317 TFMR    Tfmr   Hypervisor Hypervisor Core   64 Both;
      318 LPCR    Lpcr   Hypervisor Hypervisor Thread 64 Both;
-     319 LPIDR   Lpidr  Hypervisor Hypervisor Thread 32 Both;
+     319 LPIDR   Lpidr  Hypervisor Hypervisor Subcore 32 Both;
      336 HMER    Hmer   Hypervisor Hypervisor Thread 64 Both;
      337 HMEER   Hmeer  Hypervisor Hypervisor Core   64 Both;
-     338 PCR     Pcr    Hypervisor Hypervisor Thread 64 Both;
+     338 PCR     Pcr    Hypervisor Hypervisor Subcore 64 Both;
      339 HEIR    Heir   Hypervisor Hypervisor Thread 32 Both;
      349 AMOR    Amor   Hypervisor Hypervisor Thread 64 Both;
      446 TIR     Tir    Privileged None       Thread 64 Both;

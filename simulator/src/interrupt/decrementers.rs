@@ -1,8 +1,8 @@
 //! The decrementers: their values, and when they interrupt.
 //!
 //! DEC's exception is there while its sign bit is set. HDEC's comes when the bit becomes set, by counting or by a
-//! write, and is there until its interrupt is taken, whatever HDEC holds by then. Source:
-//! `docs/facts/interrupts.md#decrementers`.
+//! write, and is there until its interrupt is taken, whatever HDEC holds by then. Threads that share HDEC have an
+//! exception each. Source: `docs/facts/interrupts.md#decrementers`.
 
 use arch::registers::spr::Spr;
 
@@ -69,11 +69,28 @@ pub(crate) fn zero_at(thread: &Thread, shared: &Shared, value: u64, bits: u32) -
 
 /// Writes HDEC. A sign bit that becomes set brings an exception; nothing that is written ends one.
 pub fn set_hypervisor_decrementer(thread: &mut Thread, shared: &Shared, value: u64) {
-    let own = shared.own_timebase(thread);
-    let was = hypervisor_decrementer(thread, shared, own);
+    let zero_at = zero_at(thread, shared, value, large_bits(shared));
+    move_zero(thread, shared, zero_at, shared.own_timebase(thread));
+}
+
+/// A sibling that shares HDEC with the thread wrote it at `cycle` of its time, and it is 0 at `zero_at` now. The
+/// exception that HDEC has brought by then is the thread's too, which may not have got so far.
+pub fn follow_hypervisor_decrementer(
+    thread: &mut Thread,
+    shared: &Shared,
+    zero_at: u64,
+    cycle: u64,
+) {
+    let offset = shared.cores[thread.core].timebase_offset;
+    move_zero(thread, shared, zero_at, shared.clock.ticks(cycle).wrapping_add(offset));
+}
+
+/// At `timebase` HDEC becomes what is 0 at `zero_at`.
+fn move_zero(thread: &mut Thread, shared: &Shared, zero_at: u64, timebase: u64) {
+    let was = hypervisor_decrementer(thread, shared, timebase);
     let was_there = thread.underflow.is_there(was);
-    thread.set_spr(Spr::Hdec, zero_at(thread, shared, value, large_bits(shared)));
-    let is = hypervisor_decrementer(thread, shared, own);
+    thread.set_spr(Spr::Hdec, zero_at);
+    let is = hypervisor_decrementer(thread, shared, timebase);
     let is_over = is < 0 && was < 0;
     // It may count past its most negative value before anybody looks.
     let is_kept = was_there || is < 0 && !is_over;

@@ -16,7 +16,7 @@ use arch::registers::{lpcr, msr, psscr};
 
 use super::decrementers::{decrementer, hypervisor_exception_at, negative_at};
 use super::{Taken, has_monitor_alert, is_enabled, needs_maintenance, take};
-use crate::power_saving::{SelfRestore, lose_thread_state};
+use crate::power_saving::{SelfRestore, lose_hypervisor_state, lose_thread_state};
 use crate::state::power_saving::{Asked, Reached};
 use crate::state::shared::Shared;
 use crate::state::thread::trap::Interrupt;
@@ -76,7 +76,7 @@ pub fn wake(
     let lost = if !loses_state {
         wake::NOTHING_LOST
     } else if is_deep {
-        shared.power_saving.lose_hypervisor_state(thread, shared.processor, restore);
+        lose_hypervisor_state(thread, shared, restore);
         shared.drop_reservation(thread);
         if shared.switches.deep_stop_says_only_thread_lost {
             wake::THREAD_LOST

@@ -12,6 +12,7 @@ mod places;
 mod power;
 mod report;
 mod run;
+mod siblings;
 mod snapshot;
 pub mod state;
 mod step;
@@ -113,12 +114,8 @@ impl Machine {
             for &spr in Spr::ALL {
                 let value = spr.reset(processor);
                 match spr.row().scope {
-                    Scope::Thread => thread.set_spr(spr, value),
+                    Scope::Thread | Scope::Subcore => thread.set_spr(spr, value),
                     Scope::Core => core.set_spr(spr, value),
-                    Scope::Subcore => {
-                        thread.set_spr(spr, value);
-                        core.set_spr(spr, value);
-                    }
                     // The time base counts by itself and the PVR never changes.
                     Scope::Chip => {}
                 }

@@ -7,7 +7,7 @@
 
 use crate::interrupt::{self, Taken};
 use crate::machine::state::State;
-use crate::power_saving::requested;
+use crate::power_saving::{lose_core_state, requested};
 use crate::state::power_saving::Reached;
 use crate::state::shared::Shared;
 use crate::state::thread::{Activity, Thread};
@@ -64,22 +64,20 @@ pub(super) fn wake(state: &mut State, index: usize) -> Option<Taken> {
             thread.reached = alone(thread, shared);
         }
     }
-    let rules = &shared.power_saving;
-    let core = &mut shared.cores[number];
     // What the core loses is lost at its own level, which may be shallower than what the thread reached before a
     // sibling woke and stopped again.
-    let Reached { level, since } = std::mem::take(&mut core.reached);
+    let Reached { level, since } = std::mem::take(&mut shared.cores[number].reached);
     let has_slept = since <= woken;
-    if has_slept && level >= rules.hypervisor_lost_from {
-        let siblings = threads.iter().filter(|thread| thread.core == number);
-        let first = siblings.map(|thread| thread.index).min().unwrap_or(index);
-        rules.lose_core_state(core, first, shared.processor, &platform.self_restore);
+    if has_slept && level >= shared.power_saving.hypervisor_lost_from {
+        let siblings = &mut threads[shared.threads_beside(index)];
+        lose_core_state(siblings, shared, &platform.self_restore);
     }
-    if has_slept && level >= rules.time_base_stops_from {
+    if has_slept && level >= shared.power_saving.time_base_stops_from {
         let slept = shared.clock.ticks(woken) - shared.clock.ticks(since);
+        let core = &mut shared.cores[number];
         core.timebase_offset = core.timebase_offset.wrapping_sub(slept);
     }
-    if level >= rules.core_from {
+    if level >= shared.power_saving.core_from {
         // Timers of siblings run again.
         shared.call_attention();
     }

@@ -5,7 +5,7 @@ use arch::marker::Mark;
 use arch::opal::token;
 
 use super::execution::{StretchEnd, execute, find_block, next_at};
-use super::{Machine, QUANTUM_CYCLES, Report, power, step};
+use super::{Machine, QUANTUM_CYCLES, Report, power, siblings, step};
 use crate::exec::Mode;
 use crate::interrupt::{self, Taken};
 use crate::machine::state::State;
@@ -168,7 +168,15 @@ impl Machine {
     /// the marks that were passed.
     fn pay_attention(&mut self) {
         let State { threads, shared, .. } = &mut self.state;
-        if shared.needs_attention() {
+        if !shared.shared_writes().is_empty() {
+            siblings::tell(threads, shared);
+            shared.clear_shared_writes();
+            if threads.iter().any(|thread| thread.activity.is_asleep()) {
+                // The timers of a thread that waits may be due at another cycle now.
+                shared.call_attention();
+            }
+        }
+        if shared.is_calling() {
             shared.clear_attention();
             power::find_levels(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {

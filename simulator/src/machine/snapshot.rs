@@ -6,7 +6,7 @@
 use arch::marker::Mark;
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
+use super::{Machine, siblings};
 use crate::description::Description;
 use crate::machine::state::State;
 use crate::pipeline::{Plan, Timing};
@@ -18,7 +18,7 @@ use crate::state::thread::Thread;
 use crate::state::xics::Xics;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0B";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0C";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -78,10 +78,12 @@ impl Machine {
             flags: flags & !flags::CODE,
             contents: contents.to_vec(),
         });
+        let mut threads = threads.clone();
+        siblings::tell(&mut threads, shared);
         let saved = Saved {
             description: description.clone(),
             seed: *seed,
-            threads: threads.clone(),
+            threads,
             cores: shared.cores.clone(),
             random: shared.random,
             latest_shown: shared.latest_shown(),

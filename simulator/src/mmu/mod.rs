@@ -70,7 +70,7 @@ pub fn context(thread: &Thread, shared: &Shared) -> Context {
         segments: if lpcr & lpcr::HR == 0 { thread.slb_version } else { 0 },
         keys: [thread.spr(Spr::Amr), thread.spr(Spr::Iamr)],
         bases: [core.spr(Spr::Hrmor), core.spr(Spr::Ptcr)],
-        own_bases: [Spr::Sdr1, Spr::Rmor].map(|spr| shared.partition_spr(thread, spr)),
+        own_bases: [thread.spr(Spr::Sdr1), thread.spr(Spr::Rmor)],
     }
 }
 

@@ -14,8 +14,7 @@ use crate::state::walk_cache::WalkCache;
 pub struct Core {
     /// Index of its chip.
     pub chip: usize,
-    /// Core- and subcore-scope registers by [`Spr`]; subcore-scope ones are the threads' where threads are
-    /// partitions.
+    /// Core-scope registers by [`Spr`].
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
     /// The time base is the core's clock in ticks plus this.
@@ -45,16 +44,16 @@ impl Core {
         }
     }
 
-    /// A core- or subcore-scope register.
+    /// A core-scope register.
     #[must_use]
     pub fn spr(&self, spr: Spr) -> u64 {
-        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        debug_assert_eq!(spr.row().scope, Scope::Core);
         self.spr[spr as usize]
     }
 
-    /// Sets a core- or subcore-scope register.
+    /// Sets a core-scope register.
     pub fn set_spr(&mut self, spr: Spr, value: u64) {
-        debug_assert!(matches!(spr.row().scope, Scope::Core | Scope::Subcore));
+        debug_assert_eq!(spr.row().scope, Scope::Core);
         self.spr[spr as usize] = value;
     }
 }

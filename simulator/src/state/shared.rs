@@ -35,6 +35,19 @@ pub struct Signals {
     pub since: u64,
 }
 
+/// A thread wrote a register that it shares with its siblings, and they have not heard of it yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SharedWrite {
+    /// Index of the thread.
+    pub thread: usize,
+    /// The register.
+    pub spr: Spr,
+    /// What the thread keeps of it now.
+    pub value: u64,
+    /// The cycle of the thread's time.
+    pub cycle: u64,
+}
+
 /// Where the firmware's one page lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FirmwarePlace {
@@ -79,6 +92,8 @@ pub struct Shared {
     signals: Vec<Signals>,
     /// Something happened that may wake a waiting thread.
     attention: bool,
+    /// What siblings have to be told before anybody goes on.
+    shared_writes: Vec<SharedWrite>,
     /// Marks passed since the machine last looked.
     marks: Vec<(usize, Mark)>,
     /// Reserved granules by thread index, as the threads hold them.
@@ -131,6 +146,7 @@ impl Shared {
             places: Vec::new(),
             signals: vec![Signals::default(); threads],
             attention: false,
+            shared_writes: Vec::new(),
             marks: Vec::new(),
             reservations,
             stale_code: BTreeSet::new(),
@@ -152,7 +168,8 @@ impl Shared {
         self.engines_due
     }
 
-    /// Whether each thread has a register of this scope for itself.
+    /// Whether each thread has a register of this scope for itself. If the threads of a core share one of
+    /// [`Scope::Subcore`], each keeps a copy: [`Shared::tell_siblings`].
     #[must_use]
     pub fn is_of_thread(&self, scope: Scope) -> bool {
         scope == Scope::Thread || scope == Scope::Subcore && self.switches.threads_are_partitions
@@ -248,14 +265,24 @@ impl Shared {
         }
     }
 
-    /// A register that the threads of a partition share, or one of the thread's own where each is a partition.
-    #[must_use]
-    pub fn partition_spr(&self, thread: &Thread, spr: Spr) -> u64 {
-        if self.switches.threads_are_partitions {
-            thread.spr(spr)
-        } else {
-            self.cores[thread.core].spr(spr)
+    /// `thread` wrote `spr`, which is of [`Scope::Subcore`]: siblings that share it have the same from now on. The
+    /// instruction ends the run of instructions, and the machine tells them before anybody goes on.
+    pub fn tell_siblings(&mut self, thread: &Thread, spr: Spr) {
+        if !self.is_of_thread(Scope::Subcore) && self.threads_of(thread.core) > 1 {
+            let (value, cycle) = (thread.spr(spr), thread.time_now().cycles());
+            self.shared_writes.push(SharedWrite { thread: thread.index, spr, value, cycle });
         }
+    }
+
+    /// What siblings have to be told, the first first.
+    #[must_use]
+    pub fn shared_writes(&self) -> &[SharedWrite] {
+        &self.shared_writes
+    }
+
+    /// The siblings have been told.
+    pub fn clear_shared_writes(&mut self) {
+        self.shared_writes.clear();
     }
 
     /// Something came to thread `index` at cycle `now` that is no signal of [`Signals`].
@@ -281,10 +308,16 @@ impl Shared {
         self.attention = true;
     }
 
-    /// Whether attention was called for.
+    /// Whether attention was called for, or siblings have to be told something.
     #[inline]
     #[must_use]
     pub fn needs_attention(&self) -> bool {
+        self.attention || !self.shared_writes.is_empty()
+    }
+
+    /// Whether attention was called for.
+    #[must_use]
+    pub fn is_calling(&self) -> bool {
         self.attention
     }
 

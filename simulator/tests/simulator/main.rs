@@ -9,6 +9,7 @@ mod monitor_time;
 mod power_saving;
 mod prefetch_engine;
 mod prefetch_engine_time;
+mod siblings;
 mod support;
 mod timing;
 mod translation;

@@ -5,7 +5,9 @@ use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr, psscr, xer};
 use simulator::exec::power::power9::asked;
 use simulator::interrupt::wake::{self, wakes_at};
-use simulator::power_saving::{POISON, SelfRestore, requested};
+use simulator::power_saving::{
+    POISON, SelfRestore, lose_core_state, lose_hypervisor_state, requested,
+};
 use simulator::state::shared::{Shared, Signals};
 use simulator::state::thread::{Activity, Thread};
 use simulator::{Description, Machine};
@@ -250,20 +252,42 @@ fn a_deep_level_loses_all_but_what_is_kept_reset_or_restored() {
 
 #[test]
 fn a_core_loses_its_own_registers_and_its_translations() {
-    let (_, mut shared) = parts();
+    let (thread, mut shared) = parts();
+    let mut siblings = [thread];
     let mut restore = SelfRestore::default();
     restore.set(0, 464, 0x4321);
     restore.set(0, 304, 0x1234);
-    let rules = shared.power_saving.clone();
-    let core = &mut shared.cores[0];
-    for spr in [Spr::Ptcr, Spr::Hid0, Spr::Hrmor, Spr::Vtb] {
-        core.set_spr(spr, 0x77);
+    let registers = [Spr::Ptcr, Spr::Hid0, Spr::Hrmor];
+    for spr in registers {
+        shared.cores[0].set_spr(spr, 0x77);
     }
-    let generation = core.tlb.generation();
-    rules.lose_core_state(core, 0, shared.processor, &restore);
-    let found = [Spr::Ptcr, Spr::Hid0, Spr::Hrmor, Spr::Vtb].map(|spr| core.spr(spr));
-    assert_eq!(found, [0x4321, 0x0080_0000_0000_0000, 0, POISON]);
-    assert_ne!(core.tlb.generation(), generation);
+    siblings[0].set_spr(Spr::Vtb, 0x77);
+    let generation = shared.cores[0].tlb.generation();
+    lose_core_state(&mut siblings, &mut shared, &restore);
+    let found = registers.map(|spr| shared.cores[0].spr(spr));
+    assert_eq!(found, [0x4321, 0x0080_0000_0000_0000, 0]);
+    assert_ne!(shared.cores[0].tlb.generation(), generation);
+    assert_eq!(siblings[0].spr(Spr::Vtb), 0x77, "each thread has its own");
+}
+
+#[test]
+fn what_siblings_share_is_lost_with_their_core_and_not_with_a_thread() {
+    for is_shared in [false, true] {
+        let (mut thread, mut shared) = parts();
+        shared.switches.threads_are_partitions = !is_shared;
+        let registers = [Spr::Lpidr, Spr::Vtb];
+        for spr in registers {
+            thread.set_spr(spr, 0x77);
+        }
+        let mut siblings = [thread.clone(), thread];
+        let restore = SelfRestore::default();
+        lose_hypervisor_state(&mut siblings[0], &shared, &restore);
+        let own = registers.map(|spr| siblings[0].spr(spr));
+        assert_eq!(own, if is_shared { [0x77; 2] } else { [0, POISON] });
+        lose_core_state(&mut siblings, &mut shared, &restore);
+        let others = registers.map(|spr| siblings[1].spr(spr));
+        assert_eq!(others, if is_shared { [0, POISON] } else { [0x77; 2] });
+    }
 }
 
 #[test]

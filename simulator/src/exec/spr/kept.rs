@@ -45,18 +45,22 @@ pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
 #[must_use]
 pub fn stored(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
     match spr.row().scope {
-        scope if shared.is_of_thread(scope) => thread.spr(spr),
+        Scope::Thread | Scope::Subcore => thread.spr(spr),
+        Scope::Core => shared.cores[thread.core].spr(spr),
         Scope::Chip => spr.reset(shared.processor),
-        _ => shared.cores[thread.core].spr(spr),
     }
 }
 
 /// Changes what a register keeps, without any effect of writing it: `false` if nothing keeps it.
 pub fn store(thread: &mut Thread, shared: &mut Shared, spr: Spr, value: u64) -> bool {
     match spr.row().scope {
-        scope if shared.is_of_thread(scope) => thread.set_spr(spr, value),
+        Scope::Thread => thread.set_spr(spr, value),
+        Scope::Subcore => {
+            thread.set_spr(spr, value);
+            shared.tell_siblings(thread, spr);
+        }
+        Scope::Core => shared.cores[thread.core].set_spr(spr, value),
         Scope::Chip => return false,
-        _ => shared.cores[thread.core].set_spr(spr, value),
     }
     true
 }

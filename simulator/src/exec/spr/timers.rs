@@ -12,8 +12,12 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-pub(super) static FAMILY: Family =
-    Family { read, write, synchronizes: |spr| matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb) };
+pub(super) static FAMILY: Family = Family {
+    read,
+    write,
+    // Timers are looked at anew, and siblings hear of a VTB that they share.
+    synchronizes: |spr| matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Vtb),
+};
 
 /// Numbers through which a part of the time base is reached.
 const TBU: u16 = 269;
@@ -63,7 +67,10 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
             // The timers of threads that wait on this core are due at another cycle now.
             shared.call_attention();
         }
-        Spr::Hdec => set_hypervisor_decrementer(thread, shared, value),
+        Spr::Hdec => {
+            set_hypervisor_decrementer(thread, shared, value);
+            shared.tell_siblings(thread, Spr::Hdec);
+        }
         Spr::Dec => {
             let bits = dec_bits(thread, shared);
             thread.set_spr(Spr::Dec, zero_at(thread, shared, value, bits));

@@ -18,17 +18,17 @@ use crate::state::walk_cache::WalkCache;
 pub(super) static OWN: PerProcessor = PerProcessor { table, real_mode };
 
 fn table(
-    shared: &Shared,
+    _: &Shared,
     thread: &Thread,
     _: Option<&WalkCache>,
     _: u32,
     _: &mut Vec<Read>,
 ) -> Result<Option<Table>, Fault> {
-    Ok(Some(Table::from_doubleword(shared.partition_spr(thread, Spr::Sdr1))))
+    Ok(Some(Table::from_doubleword(thread.spr(Spr::Sdr1))))
 }
 
 /// With LPCR\[VPM0\]=1 the virtual real mode area; with 0 so much memory from RMOR on as LPCR\[RMLS\] says.
-fn real_mode(thread: &Thread, shared: &Shared, address: EffectiveAddress) -> Result<Where, Fault> {
+fn real_mode(thread: &Thread, _: &Shared, address: EffectiveAddress) -> Result<Where, Fault> {
     let lpcr = thread.spr(Spr::Lpcr);
     if lpcr & lpcr::VPM0 != 0 {
         let vsid = hash::virtual_real_mode_of_vrmasd(lpcr::VRMASD.get(lpcr));
@@ -38,7 +38,7 @@ fn real_mode(thread: &Thread, shared: &Shared, address: EffectiveAddress) -> Res
     if offset >= limit(lpcr::RMLS.get(lpcr)) {
         return Err(Fault::Storage(storage::PROTECTION));
     }
-    Ok(Where::Real(RealAddress(offset | shared.partition_spr(thread, Spr::Rmor))))
+    Ok(Where::Real(RealAddress(offset | thread.spr(Spr::Rmor))))
 }
 
 /// The bytes that a partition reaches with relocation off.

@@ -2,7 +2,7 @@
 //! power-saving state. As skiboot's `core/cpu.c`, `core/direct-controls.c`, `core/hmi.c` and `hw/slw.c`.
 
 use arch::opal::{cpu_status, reinit, status};
-use arch::registers::spr::{Scope, Spr, SprRow};
+use arch::registers::spr::{Spr, SprRow};
 
 use super::{POISON, answer, enter_payload};
 use crate::description::Description;
@@ -129,15 +129,10 @@ pub(super) fn set_restored(
     }
     let known = rules.restorable.iter().find(|known| u64::from(**known) == number);
     let Some(&number) = known else { return status::INTERNAL_ERROR };
-    // A register of the core is kept with the core's first thread.
-    let row = SprRow::find(number, shared.processor);
-    let holder = match row.map(|row| row.scope) {
-        Some(Scope::Core | Scope::Subcore) => {
-            let core = threads[index].core;
-            threads.iter().position(|thread| thread.core == core).unwrap_or(index)
-        }
-        _ => index,
-    };
+    // What the threads of a core share is kept with the first of them.
+    let is_shared = |row: &SprRow| !shared.is_of_thread(row.scope);
+    let is_shared = SprRow::find(number, shared.processor).is_some_and(is_shared);
+    let holder = if is_shared { shared.threads_beside(index).start } else { index };
     platform.self_restore.set(holder, number, value);
     status::SUCCESS
 }

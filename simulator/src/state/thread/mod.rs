@@ -102,7 +102,8 @@ pub struct Thread {
     msr_kept: u64,
     /// HFSCR bits that are no switch on the processor.
     never_withheld: u64,
-    /// Thread-scope special-purpose registers that have no field of their own, by [`Spr`].
+    /// Thread- and subcore-scope special-purpose registers that have no field of their own, by [`Spr`]. Of what
+    /// siblings share each has a copy.
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
     /// The address of the instruction that executes, or executed last.
@@ -231,7 +232,7 @@ impl Thread {
         self.msr = value;
     }
 
-    /// A thread-scope register's stored value, without the effects of `mfspr`.
+    /// A thread- or subcore-scope register's stored value, without the effects of `mfspr`.
     #[inline]
     #[must_use]
     pub fn spr(&self, spr: Spr) -> u64 {
@@ -239,7 +240,8 @@ impl Thread {
         self.spr[spr as usize]
     }
 
-    /// Stores a thread-scope register's value, without the effects of `mtspr`.
+    /// Stores a thread- or subcore-scope register's value, without the effects of `mtspr`; siblings that share it keep
+    /// theirs.
     #[inline]
     pub fn set_spr(&mut self, spr: Spr, value: u64) {
         debug_assert!(matches!(spr.row().scope, Scope::Thread | Scope::Subcore));
