@@ -96,6 +96,56 @@ pub struct Hid0 {
     pub little_endian: u64,
     /// Radix translation is allowed.
     pub radix: u64,
+    /// How a core is split, where it can be.
+    pub split: Option<Split>,
+}
+
+/// How HID0 splits a core into subcores. Source: `docs/facts/power8.md#split-cores`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Split {
+    /// Threads of a whole core; a subcore has as many with consecutive numbers as the other subcores.
+    pub threads: usize,
+    /// DYNLPARDIS: the core stays split.
+    pub stays: u64,
+    /// Into what it is split.
+    pub ways: &'static [Way],
+}
+
+/// A way to split a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// So many subcores.
+    pub subcores: usize,
+    /// Asks for it.
+    pub command: u64,
+    /// Says that the core is split so.
+    pub status: u64,
+}
+
+impl Split {
+    /// The bits that say how the core is split.
+    #[must_use]
+    pub fn status(&self) -> u64 {
+        self.ways.iter().fold(0, |bits, way| bits | way.status)
+    }
+
+    /// The bits that ask for a split.
+    #[must_use]
+    pub fn commands(&self) -> u64 {
+        self.ways.iter().fold(0, |bits, way| bits | way.command)
+    }
+
+    /// How a core with this HID0 is split, if it is.
+    #[must_use]
+    pub fn way(&self, hid0: u64) -> Option<&'static Way> {
+        self.ways.iter().find(|way| hid0 & way.status != 0)
+    }
+
+    /// Which split HID0 asks for, if any.
+    #[must_use]
+    pub fn asked(&self, hid0: u64) -> Option<&'static Way> {
+        self.ways.iter().find(|way| hid0 & way.command != 0)
+    }
 }
 
 /// How the interrupt controller's line interrupts a thread, or ends its power saving.

@@ -1,6 +1,6 @@
 //! POWER8, Power ISA 2.07.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, Split, Way};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -20,7 +20,18 @@ pub(super) const FACTS: Facts = Facts {
     xer: xer::MASK & !(xer::CA32 | xer::OV32),
     pcr: 0x2000_0000_0000_0006,
     // `docs/facts/interrupts.md#endianness`.
-    hid0: Hid0 { little_endian: bit(19), radix: 0 },
+    hid0: Hid0 {
+        little_endian: bit(19),
+        radix: 0,
+        split: Some(Split {
+            threads: 8,
+            stays: bit(15),
+            ways: &[
+                Way { subcores: 2, command: bit(11), status: bit(6) },
+                Way { subcores: 4, command: bit(12), status: bit(2) },
+            ],
+        }),
+    },
     // `docs/facts/special-registers.md#facilities`.
     hfscr: Facility::Fp.bit()
         | Facility::VecVsx.bit()

@@ -26,7 +26,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/special-registers.md#pcr`.
     pcr: 0xF000_0000_0000_001E,
     // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
-    hid0: Hid0 { little_endian: bit(4), radix: bit(8) },
+    hid0: Hid0 { little_endian: bit(4), radix: bit(8), split: None },
     // `docs/facts/special-registers.md#facilities`.
     hfscr: super::power8::FACTS.hfscr | Facility::Stop.bit() | Facility::Msgp.bit(),
     // `docs/facts/interrupts.md#width-of-the-decrementers`.

@@ -1,7 +1,7 @@
 //! Doorbells between threads: Power ISA 3.0B Book III, Processor Control.
 //!
 //! `msgsnd` rings any thread of the machine by its PIR (on POWER8 one of the own core by its TIR), for the
-//! hypervisor; `msgsndp` rings a thread of the core by its TIR, for the operating system. A doorbell waits
+//! hypervisor; `msgsndp` rings a thread of the subcore by its TIR, for the operating system. A doorbell waits
 //! until the interrupt is taken or the receiver clears it. Everything is in order already, so `msgsync` has
 //! nothing to do.
 
@@ -9,7 +9,6 @@ use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
 use arch::processor::DoorbellReach;
 use arch::registers::hfscr::Facility;
-use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome, facility};
 use crate::state::shared::Shared;
@@ -91,7 +90,7 @@ fn msgsndp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     if is_doorbell(thread, i) {
         let tag = TIR_TAG.get(thread.gpr[i.rb()]);
         let now = thread.time_now().cycles();
-        let receiver = partition_threads(thread, shared).nth(tag as usize);
+        let receiver = shared.subcore_of(thread.index).nth(tag as usize);
         if let Some(receiver) = receiver {
             shared.signal(receiver, now, |signals| signals.privileged_doorbell = true);
         }
@@ -108,25 +107,15 @@ fn msgclrp(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     Ok(Flow::Synchronize)
 }
 
-/// The threads that privileged doorbells know, by TIR.
-fn partition_threads(thread: &Thread, shared: &Shared) -> std::ops::Range<usize> {
-    if shared.switches.threads_are_partitions {
-        thread.index..thread.index + 1
-    } else {
-        let first = thread.index - thread.spr(Spr::Tir) as usize;
-        first..first + shared.threads_of(thread.core)
-    }
-}
-
 /// TIR as the thread reads it.
 pub(super) fn tir(thread: &Thread, shared: &Shared) -> u64 {
-    (thread.index - partition_threads(thread, shared).start) as u64
+    (thread.index - shared.subcore_of(thread.index).start) as u64
 }
 
 /// DPDES: bit `63 - TIR` of each thread whose privileged doorbell waits.
 pub(super) fn dpdes(thread: &Thread, shared: &Shared) -> u64 {
     let waiting = |index: &usize| shared.signals(*index).privileged_doorbell;
-    let threads = partition_threads(thread, shared);
+    let threads = shared.subcore_of(thread.index);
     let first = threads.start;
     threads.filter(waiting).fold(0, |value, index| value | 1 << (index - first))
 }
@@ -134,7 +123,7 @@ pub(super) fn dpdes(thread: &Thread, shared: &Shared) -> u64 {
 /// Rings and clears privileged doorbells as `value` says.
 pub(super) fn set_dpdes(thread: &Thread, shared: &mut Shared, value: u64) {
     let now = thread.time_now().cycles();
-    let threads = partition_threads(thread, shared);
+    let threads = shared.subcore_of(thread.index);
     let first = threads.start;
     for index in threads {
         let rings = value >> (index - first) & 1 != 0;

@@ -16,6 +16,7 @@ mod siblings;
 mod snapshot;
 pub mod state;
 mod step;
+mod subcores;
 mod timed;
 
 pub use places::{Place, Whose};

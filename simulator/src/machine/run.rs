@@ -5,7 +5,7 @@ use arch::marker::Mark;
 use arch::opal::token;
 
 use super::execution::{StretchEnd, execute, find_block, next_at};
-use super::{Machine, QUANTUM_CYCLES, Report, power, siblings, step};
+use super::{Machine, QUANTUM_CYCLES, Report, power, siblings, step, subcores};
 use crate::exec::Mode;
 use crate::interrupt::{self, Taken};
 use crate::machine::state::State;
@@ -53,7 +53,9 @@ impl Machine {
     fn run_to_end<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
         let target = self.state.steps().saturating_add(steps);
         loop {
-            self.pay_attention();
+            if let Err((index, reason)) = self.pay_attention() {
+                return self.stopped(index, reason);
+            }
             match self.state.platform.power {
                 Power::Off => {
                     self.state.platform.console.drain();
@@ -166,7 +168,10 @@ impl Machine {
 
     /// Looks at what happened: finds out anew when each waiting thread wakes, and does what is planned for
     /// the marks that were passed.
-    fn pay_attention(&mut self) {
+    ///
+    /// # Errors
+    /// The thread that the machine cannot go on with, and why.
+    fn pay_attention(&mut self) -> Result<(), (usize, StopReason)> {
         let State { threads, shared, .. } = &mut self.state;
         if !shared.shared_writes().is_empty() {
             siblings::tell(threads, shared);
@@ -177,6 +182,7 @@ impl Machine {
             }
         }
         if shared.is_calling() {
+            subcores::arrange(threads, shared)?;
             shared.clear_attention();
             power::find_levels(threads, shared);
             for thread in threads.iter_mut().filter(|thread| thread.activity.is_asleep()) {
@@ -196,6 +202,7 @@ impl Machine {
         if let Some(timing) = timing {
             timing.look(threads);
         }
+        Ok(())
     }
 
     fn deadlock(&self) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arch::marker::Mark;
-use arch::processor::Processor;
+use arch::processor::{Processor, Way};
 use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
 
@@ -229,6 +229,27 @@ impl Shared {
         first..first + self.threads_of(core)
     }
 
+    /// How `core` is split, if it is.
+    #[must_use]
+    pub fn split_of(&self, core: usize) -> Option<&'static Way> {
+        self.processor.facts().hid0.split?.way(self.cores[core].spr(Spr::Hid0))
+    }
+
+    /// The threads that share registers of [`Scope::Subcore`] with thread `index`, which is one of them: those of its
+    /// core, or of its subcore where the core is split.
+    #[must_use]
+    pub fn subcore_of(&self, index: usize) -> std::ops::Range<usize> {
+        if self.is_of_thread(Scope::Subcore) {
+            return index..index + 1;
+        }
+        let core = self.threads_beside(index);
+        let Some(split) = self.processor.facts().hid0.split else { return core };
+        let Some(way) = self.split_of(self.places[index].1) else { return core };
+        let size = split.threads / way.subcores;
+        let first = index - (index - core.start) % size;
+        first..core.end.min(first + size)
+    }
+
     /// What is on its way to thread `index`.
     #[must_use]
     pub fn signals(&self, index: usize) -> &Signals {
@@ -268,7 +289,7 @@ impl Shared {
     /// `thread` wrote `spr`, which is of [`Scope::Subcore`]: siblings that share it have the same from now on. The
     /// instruction ends the run of instructions, and the machine tells them before anybody goes on.
     pub fn tell_siblings(&mut self, thread: &Thread, spr: Spr) {
-        if !self.is_of_thread(Scope::Subcore) && self.threads_of(thread.core) > 1 {
+        if self.subcore_of(thread.index).len() > 1 {
             let (value, cycle) = (thread.spr(spr), thread.time_now().cycles());
             self.shared_writes.push(SharedWrite { thread: thread.index, spr, value, cycle });
         }

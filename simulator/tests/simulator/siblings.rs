@@ -2,6 +2,7 @@
 
 use arch::instruction::Mnemonic;
 use arch::opal::token;
+use arch::processor::Processor;
 use arch::registers::lpcr;
 use arch::registers::spr::Spr;
 use simulator::exec::spr::store;
@@ -98,6 +99,25 @@ fn what_a_subcore_shares_every_thread_of_it_has() {
     assert!(store(&mut threads[2], parts, Spr::Lpcr, 0x77));
     machine.run(1, &mut NoObserver);
     assert_ne!(values(&machine, Spr::Lpcr)[0], 0x77, "each thread has its own");
+}
+
+#[test]
+fn a_subcore_shares_nothing_with_another() {
+    let split = Processor::Power8.facts().hid0.split.unwrap();
+    for way in split.ways {
+        let mut machine = Program::default().forever().boot(|description| {
+            let text = include_str!("../../../machines/power8.toml");
+            *description = changed(text, &[("threads_per_core = 1", "threads_per_core = 8")]);
+        });
+        let (threads, parts) = machine.parts_mut();
+        parts.cores[0].set_spr(Spr::Hid0, way.status);
+        assert!(store(&mut threads[5], parts, Spr::Lpidr, 0x77));
+        machine.run(1, &mut NoObserver);
+        let expected = if way.subcores == 2 { 4..8 } else { 4..6 };
+        let found = values(&machine, Spr::Lpidr).into_iter();
+        let found: Vec<_> = found.enumerate().filter(|&(_, value)| value == 0x77).collect();
+        assert!(found.iter().map(|(thread, _)| *thread).eq(expected), "{found:?}");
+    }
 }
 
 #[test]

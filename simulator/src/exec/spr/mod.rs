@@ -17,6 +17,7 @@ mod monitor;
 mod power_saving;
 mod prefetch;
 mod priority;
+mod split;
 mod timers;
 mod transaction;
 mod translation;
@@ -115,7 +116,8 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Dscr | Spr::Vrsave | Spr::Tidr | Spr::Pspb | Spr::Amor => &kept::FAMILY,
         Spr::Tfhar | Spr::Tfiar | Spr::Ebbhr | Spr::Ebbrr => &kept::FAMILY,
         Spr::Sier | Spr::Siar | Spr::Sdar => &kept::FAMILY,
-        Spr::Pvr | Spr::Pir | Spr::Hid0 => &kept::FAMILY,
+        Spr::Hid0 => &split::FAMILY,
+        Spr::Pvr | Spr::Pir => &kept::FAMILY,
         Spr::Acop | Spr::Tacr | Spr::Tcscr | Spr::Csigr => &kept::FAMILY,
         Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
     }

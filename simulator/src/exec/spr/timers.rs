@@ -10,7 +10,7 @@ use crate::interrupt::decrementers::{
 };
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
-use crate::state::thread::trap::Trap;
+use crate::state::thread::trap::{StopReason, Trap};
 
 pub(super) static FAMILY: Family = Family {
     read,
@@ -52,6 +52,11 @@ fn shown(value: i64, bits: u32) -> u64 {
 fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
     let timebase = shared.timebase(thread);
     match row.spr {
+        Spr::Tb if shared.split_of(thread.core).is_some() => {
+            let what = "a time base of a subcore's own";
+            let register = row.name;
+            return Err(thread.stop(StopReason::SprNotModelled { register, value, what }));
+        }
         Spr::Tb => {
             let new = match row.number {
                 TBL_WRITE => timebase & !0xFFFF_FFFF | value,

@@ -126,6 +126,14 @@ pub enum StopReason {
         /// The operand that says so.
         operand: u64,
     },
+    /// A core was told to split or to join in a way that no source defines.
+    #[error("HID0 = {value:#x}: {what}; no source says what a processor does then")]
+    SplitMisused {
+        /// What is wrong.
+        what: &'static str,
+        /// HID0, as it was written.
+        value: u64,
+    },
     /// OPAL was called in a way that skiboot does not survive.
     #[error("OPAL call: {0}")]
     FirmwareMisused(String),
