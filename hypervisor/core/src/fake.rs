@@ -342,6 +342,8 @@ impl Tables for Fake {
         self.forgotten.borrow_mut().push((lpid, true));
     }
 
+    fn take_core(&self, _: u32) {}
+
     fn forget_in_core(&self, lpid: u32) {
         self.forgotten.borrow_mut().push((lpid, false));
     }
@@ -354,6 +356,10 @@ impl Threads for Fake {
 
     fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
+    }
+
+    fn has_one_runner_per_core(&self) -> bool {
+        false
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {

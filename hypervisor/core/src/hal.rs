@@ -224,6 +224,10 @@ pub trait Tables {
     /// Makes all hardware threads forget all cached translations of a partition, and waits until they have.
     fn forget_translations(&self, lpid: u32);
 
+    /// All threads of this hardware thread's core, where they share what names a partition, run this one from now on.
+    /// None of them is in a partition.
+    fn take_core(&self, lpid: u32);
+
     /// Makes the core of this hardware thread forget what it cached of a partition that the partition can
     /// take back itself: translations by its process table.
     fn forget_in_core(&self, lpid: u32);
@@ -240,6 +244,9 @@ pub trait Threads {
     /// # Errors
     /// Why it does not come.
     fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError>;
+
+    /// Whether one thread of a core at most runs partitions, since the core has something that serves one at a time.
+    fn has_one_runner_per_core(&self) -> bool;
 
     /// Calls `work` on all hardware threads, with the thread's index, and returns when all are done.
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync));

@@ -118,7 +118,7 @@ where
         hal,
         console,
         &firmware,
-        bundle.has_one_partition_per_core || H::PROCESSOR.facts().shares_partition,
+        bundle.has_one_partition_per_core || hal.has_one_runner_per_core(),
     );
     hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {

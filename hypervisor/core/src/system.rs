@@ -21,12 +21,15 @@ use crate::life::{CarriedOut, Ended, Pending};
 use crate::partition::{Partition, image};
 use crate::report;
 use crate::scheduling::schedule::{Schedule, start};
-use crate::sync::Lock;
+use crate::sync::{Lock, spin_loop};
 use crate::vcpu::Vcpu;
 use crate::vcpu_id::VcpuId;
 
 /// After how long a partition is suspended that could not be when its time came: 100 us of a 512 MHz time base.
 const LATER_TICKS: u64 = 51_200;
+
+/// Moments that a thread waits before it asks for the schedule's lock again, which those that it waits for need too.
+const PAUSE: u32 = 32;
 
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,9 +97,12 @@ impl<'a, H: Memory> System<'a, H> {
         let presentations = |partition: &Partition<H>| {
             partition.vcpus.iter().map(|vcpu| vcpu.presentation.clone()).collect()
         };
-        let presentations = partitions.iter().map(presentations).collect();
+        let presentations: Vec<Vec<_>> = partitions.iter().map(presentations).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
         schedule.queue.set_threads(&cores, policy.slice);
+        if const { H::PROCESSOR.facts().shares_partition } {
+            schedule.share_cores(&cores, presentations.iter().map(Vec::len));
+        }
         let schedule = Lock::new(schedule);
         Self {
             hal,
@@ -155,6 +161,12 @@ impl<'a, H: Memory> System<'a, H> {
         self.cores.len() > 1
     }
 
+    /// The first hardware thread of a thread's core.
+    pub(crate) fn first_of_core(&self, thread: usize) -> usize {
+        let is_of_core = |core: &u32| *core == self.cores[thread];
+        self.cores.iter().position(is_of_core).unwrap_or(thread)
+    }
+
     /// The core of a hardware thread.
     #[must_use]
     pub fn core(&self, thread: usize) -> u32 {
@@ -168,6 +180,16 @@ impl<'a, H: Memory> System<'a, H> {
 }
 
 impl<H: Hal> System<'_, H> {
+    /// Waits until `thread`, which is on its way with a vCPU of a partition, is inside: until the threads of its core
+    /// are out of another one.
+    pub(crate) fn come_into_core(&self, thread: usize, partition: usize) {
+        let lpid = self.partitions[partition].lock().lpid;
+        let take = || self.hal.take_core(lpid);
+        while !self.schedule.lock().arrives_in_core(thread, partition, take) {
+            (0..PAUSE).for_each(|_| spin_loop());
+        }
+    }
+
     /// Tells each partition what it was charged, when all is over.
     pub fn close_accounts(&self) {
         for partition in &self.partitions {

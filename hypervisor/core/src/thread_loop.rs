@@ -27,10 +27,20 @@ impl<H: Enter> System<'_, H> {
             resident.make_way(self, thread, None);
             return true;
         }
-        let next = schedule.next(thread, now, self.policy.patience);
-        if !schedule.queue.is_empty() {
-            schedule.call(None, None, now, |thread| self.hal.ring(thread));
-        }
+        let ring = |thread| self.hal.ring(thread);
+        let next = if const { H::PROCESSOR.facts().shares_partition } {
+            let next = schedule.next_in_core(thread, now, self.policy.patience, ring);
+            if !schedule.queue.is_empty() {
+                schedule.call_in_cores(None, None, now, ring);
+            }
+            next
+        } else {
+            let next = schedule.next(thread, now, self.policy.patience);
+            if !schedule.queue.is_empty() {
+                schedule.call(None, None, now, ring);
+            }
+            next
+        };
         drop(schedule);
         match next {
             Next::Run(id) => {
@@ -41,6 +51,9 @@ impl<H: Enter> System<'_, H> {
                         self.hal.clear_doorbell();
                     }
                     next = dispatch::run(self, thread, resident, chosen);
+                }
+                if const { H::PROCESSOR.facts().shares_partition } {
+                    self.schedule.lock().leaves_core(thread);
                 }
             }
             Next::Wait(until) => {

@@ -1,12 +1,14 @@
 //! The hypervisor on POWER8: the same partitions, all of which have hashed page tables there. QEMU's `powernv8` is the
 //! judge, and our oracle watches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
 use arch::processor::Processor;
+use arch::registers::msr;
+use arch::registers::spr::Spr;
 use lab::comparison::{Transcript, difference};
 use lab::experiment::{Experiment, Variant};
 use lab::interruption::Interruption;
@@ -16,7 +18,7 @@ use lab::{on_qemu, on_simulator};
 use simulator::oracle::engine::Tables;
 use simulator::pipeline::Settings;
 use simulator::state::prefetch_engine::Work;
-use simulator::{NoObserver, Oracle, RunState};
+use simulator::{Machine, NoObserver, Oracle, RunState};
 use system_tests::containment::{
     self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
 };
@@ -30,7 +32,7 @@ fn on_qemu(name: &str, system: &System) -> Transcript {
         .unwrap_or_else(|failure| panic!("{name}: {failure}"))
 }
 
-/// One core, and several of which one thread each runs partitions.
+/// One thread, and several cores of several threads each.
 const TOPOLOGIES: [[u32; 3]; 2] = [[1, 1, 1], [1, 2, 2]];
 
 /// Examples that ask for what POWER8 has not, apart from those that no test runs with the others.
@@ -235,16 +237,87 @@ fn nobody_harms_the_others_on_qemu() {
     }
 }
 
-/// A core's threads share what names a partition and its table: one of them runs partitions, and the others stay with
-/// firmware.
+/// All threads of a core run vCPUs, unless each core is one partition's by policy: then one of them does, and the
+/// others stay with firmware.
 #[test]
-fn one_thread_of_each_core_runs_partitions() {
-    let (_, system) = systems("examples/smp.toml").remove(0);
-    let (transcript, findings) = containment::watched(&on_threads(on_power8(system), [1, 2, 4]));
-    let lines = transcript.lines();
-    assert_eq!(findings, [""; 0], "{lines:?}");
-    assert!(lines.iter().any(|line| line == "powervisor: hardware threads: 2"), "{lines:?}");
-    assert_eq!(transcript.said().check_partitions(), Ok(()), "{lines:?}");
+fn all_threads_of_a_core_run_vcpus_or_one_by_policy() {
+    let only = ("[[partition]]", "policy = { one_partition_per_core = true }\n[[partition]]");
+    for (changes, threads) in [(&[][..], 8), (&[only], 2)] {
+        let system = on_power8(changed_system("examples/smp.toml", changes));
+        let (transcript, findings) = containment::watched(&on_threads(system, [1, 2, 4]));
+        let lines = transcript.lines();
+        assert_eq!(findings, [""; 0], "{lines:?}");
+        let line = format!("powervisor: hardware threads: {threads}");
+        assert!(lines.contains(&line), "{lines:?}");
+        assert_eq!(transcript.said().check_partitions(), Ok(()), "{lines:?}");
+    }
+}
+
+/// Which threads of a core are in a guest at the same time, with MSR\[HV\]=0, and the LPID with which each entered it:
+/// the core's does not change while one is there.
+#[derive(Default)]
+struct Together {
+    /// By thread.
+    entered: BTreeMap<usize, u32>,
+    most: usize,
+    switches: usize,
+    last: Option<u32>,
+    wrong: Vec<String>,
+}
+
+impl Together {
+    fn look(&mut self, machine: &Machine) {
+        for thread in &machine.state().threads {
+            if thread.msr() & msr::HV != 0 {
+                self.entered.remove(&thread.index);
+                continue;
+            }
+            let lpid = thread.spr(Spr::Lpidr) as u32;
+            let entered = *self.entered.entry(thread.index).or_insert(lpid);
+            if entered != lpid {
+                self.wrong.push(format!("thread {} entered {entered}, not {lpid}", thread.index));
+            }
+        }
+        self.most = self.most.max(self.entered.len());
+        if let Some(lpid) = self.entered.values().next()
+            && self.last.replace(*lpid) != Some(*lpid)
+        {
+            self.switches += 1;
+        }
+    }
+}
+
+/// A core of eight threads, and two partitions of four vCPUs and one of one: several of one partition run together,
+/// never two partitions, and the core goes from one to the other.
+#[test]
+fn a_core_is_in_one_partition_at_a_time() {
+    /// Instructions of a thread from one look to the next: fewer than a vCPU's stay of the shortest slice.
+    const STEPS: u64 = 200;
+    const PARTITIONS: [(&str, u32); 3] = [("first", 4), ("second", 4), ("third", 1)];
+    let partition = |(name, vcpus): (&str, u32)| {
+        format!(
+            "[[partition]]\nname = \"{name}\"\npayload = \"storm\"\nmemory = \"8128 KiB\"\n\
+             vcpus = {vcpus}\narguments = \"rounds=60\"\n"
+        )
+    };
+    let text = format!(
+        "slice_us = 20\n{}[machine]\ndescription = \"power8\"\n",
+        PARTITIONS.map(partition).concat()
+    );
+    let system = on_threads(system_of(&text), [1, 1, 8]);
+    let mut machine = on_simulator::start(&system).unwrap();
+    let mut together = Together::default();
+    while matches!(machine.run(STEPS, &mut NoObserver), RunState::Running) {
+        together.look(&machine);
+    }
+    let console = String::from_utf8(machine.take_console_output()).unwrap();
+    for (name, vcpus) in PARTITIONS {
+        let line = format!("[{name}] storm: {vcpus} vCPUs, 60 rounds each, 0 wrong");
+        assert!(console.contains(&line), "{console}");
+    }
+    assert_eq!(together.wrong, [""; 0]);
+    assert!(together.most >= 3, "{} threads of one partition together", together.most);
+    assert!(together.switches >= 10, "{} switches", together.switches);
 }
 
 /// A partition that asks for radix translation gets a clear refusal.

@@ -84,8 +84,12 @@ impl Place {
         };
         let mut run = Run { start, resume: None, is_migrated: test.is_migrated(), timeout };
         if run.is_migrated && self == Self::Guest {
-            let [first, second] =
-                ["saved", "saved-again"].map(|name| folder.join(name).display().to_string());
+            let saved = ["saved", "saved-again"].map(|name| folder.join(name));
+            // Nothing goes on from where another run was.
+            for file in saved.iter().filter(|file| file.exists()) {
+                fs::remove_file(file)?;
+            }
+            let [first, second] = saved.map(|file| file.display().to_string());
             run.start.args(["--save", &first]);
             let resume = |from: &str, to: &str| {
                 workspace.powervisor(&["boot", "--resume", from, "--save", to])

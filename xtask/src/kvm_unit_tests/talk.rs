@@ -1,12 +1,13 @@
 //! A run of one test: its console, what is typed, and its migration.
 
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -102,8 +103,9 @@ pub(super) fn talk(mut run: Run) -> Result<(String, String)> {
             }
             Err(RecvTimeoutError::Timeout) => {
                 left -= 1;
-                next = Instant::now() + BETWEEN;
                 move_on(&mut process, &mut run, &mut console)?;
+                // Saving takes longer on a busy host, and who goes on has to be there before it is interrupted.
+                next = Instant::now() + BETWEEN;
             }
         }
         if !run.is_migrated {
@@ -132,7 +134,8 @@ pub(super) fn talk(mut run: Run) -> Result<(String, String)> {
 fn move_on(process: &mut Process, run: &mut Run, console: &mut String) -> Result<()> {
     let Some([resume, next]) = &mut run.resume else { return Ok(()) };
     process.signal(Signal::SIGINT)?;
-    process.child.wait()?;
+    let status = process.child.wait()?;
+    ensure!(status.signal().is_none(), "a run was interrupted before it could save: {status}");
     for bytes in process.output.iter() {
         console.push_str(&String::from_utf8_lossy(&bytes));
     }

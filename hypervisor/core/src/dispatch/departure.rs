@@ -147,8 +147,13 @@ impl<H: Enter> Running<'_, H> {
             schedule.sleep(vcpu, sleep, permission);
             return Some(Left::GoesOn(None));
         }
-        // A timer that is due is seen to between two stays, before anybody gets a slice.
-        if schedule.timers.next().is_some_and(|time| time <= self.left) {
+        // A timer that is due is seen to between two stays, before anybody gets a slice; and a core that another
+        // partition is to have is given up.
+        let is_timer_due = schedule.timers.next().is_some_and(|time| time <= self.left);
+        if is_timer_due
+            || const { H::PROCESSOR.facts().shares_partition }
+                && schedule.is_core_wanted(self.thread)
+        {
             self.successor = Successor::Anybody;
         } else if self.goes_on_here(schedule, has_time) {
             return None;
@@ -156,6 +161,9 @@ impl<H: Enter> Running<'_, H> {
         self.vacates(schedule, partition.end);
         let chosen = match self.successor {
             Successor::Anybody => None,
+            Successor::Another if const { H::PROCESSOR.facts().shares_partition } => {
+                schedule.take_another_in_core(self.thread, self.id).map(|id| (id, None))
+            }
             Successor::Another => schedule.queue.take(self.thread).map(|id| (id, None)),
             Successor::Heir(heir) => schedule.queue.take_this(heir).then(|| {
                 let is_given = heir != self.slice.payer;

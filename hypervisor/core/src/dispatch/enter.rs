@@ -66,7 +66,15 @@ impl<H: Enter> Running<'_, H> {
         schedule.may_pause(self.thread, self.runs_on && has_stop);
         let has_no_end =
             self.runs_on || schedule.threads() > 1 && self.others_wait(&mut schedule, now);
-        let slice = if has_no_end { FAR } else { self.slice.ends.saturating_sub(now) };
+        let slice = if const { H::PROCESSOR.facts().shares_partition }
+            && schedule.is_core_wanted(self.thread)
+        {
+            0
+        } else if has_no_end {
+            FAR
+        } else {
+            self.slice.ends.saturating_sub(now)
+        };
         let timer =
             schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on

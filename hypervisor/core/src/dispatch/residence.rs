@@ -10,6 +10,9 @@
 //! `tlbsync`, there, would not wait for them; so the thread that keeps it completes them before it lets go.
 //! Where there is no other thread, there is nothing to complete, and nothing of a vCPU that goes on here at
 //! once.
+//!
+//! On a processor whose threads share registers of their partition, nothing stays: another partition may have the core
+//! next, by another of its threads.
 
 use alloc::boxed::Box;
 
@@ -85,6 +88,8 @@ impl Resident {
         makes_way: bool,
     ) -> Option<u64> {
         let policy = system.policy.registers;
+        // Where the threads of a core share registers, another partition may have them next.
+        let makes_way = makes_way || const { H::PROCESSOR.facts().shares_partition };
         if policy == RegisterPolicy::Owned && !makes_way {
             self.place = Some(place);
             self.kept = Some(registers);

@@ -30,6 +30,16 @@ impl<H: Hal> Running<'_, H> {
         }
     }
 
+    /// Whose translations a hashed partition's `tlbiel` on this thread takes back: the thread's, or those of the core,
+    /// by its first thread, whose threads run one partition.
+    fn home(&self, thread: usize) -> usize {
+        if const { H::PROCESSOR.facts().shares_partition } {
+            self.system.first_of_core(thread)
+        } else {
+            thread
+        }
+    }
+
     /// The vCPU was on another hardware thread before, or on none.
     #[cold]
     fn came(&self, partition: &mut Partition<H>, before: Option<usize>) {
@@ -37,10 +47,11 @@ impl<H: Hal> Running<'_, H> {
             Kind::Radix => {}
             Kind::Hash(table) => {
                 // The hypervisor takes translations back; its segments are loaded with the vCPU.
+                let home = self.home(self.thread);
                 let is_here =
-                    |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| last == self.thread);
+                    |vcpu: &Vcpu<H>| vcpu.last_thread.is_none_or(|last| self.home(last) == home);
                 let are_here = partition.vcpus.iter().all(is_here);
-                table.set_home(self.system.hal, are_here.then_some(self.thread));
+                table.set_home(self.system.hal, are_here.then_some(home));
                 return;
             }
         }

@@ -189,6 +189,10 @@ impl Tables for Machine {
         self.fake.forget_translations(lpid);
     }
 
+    fn take_core(&self, lpid: u32) {
+        self.fake.take_core(lpid);
+    }
+
     fn forget_in_core(&self, lpid: u32) {
         self.fake.forget_in_core(lpid);
     }
@@ -201,6 +205,10 @@ impl Threads for Machine {
 
     fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
+    }
+
+    fn has_one_runner_per_core(&self) -> bool {
+        false
     }
 
     fn run_on_threads(&self, _: &(dyn Fn(usize) + Sync)) {

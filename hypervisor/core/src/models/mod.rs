@@ -5,11 +5,12 @@
 //! ([`crate::sync`]). It finds a thread that waits for ever, a lock that is never free, data that two threads have at a
 //! time, and what the tests assert. `docs/decisions/0006-hand-overs.md` says what the models cover.
 //!
-//! [`hand_overs`] tries the parts, [`hash_tables`] the entries of a hashed page table, [`partitions`] whole partitions
-//! on two hardware threads of [`machine`], and [`lives`] and [`pairs`] what may become of a partition while something
-//! else does.
+//! [`hand_overs`] tries the parts, [`cores`] whose a core is, [`hash_tables`] the entries of a hashed page table,
+//! [`partitions`] whole partitions on two hardware threads of [`machine`], and [`lives`] and [`pairs`] what may become
+//! of a partition while something else does.
 
 mod calls;
+mod cores;
 mod hand_overs;
 mod hash_tables;
 mod lives;

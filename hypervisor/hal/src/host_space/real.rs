@@ -45,9 +45,10 @@ pub(crate) fn map_all(_: &mut dyn Iterator<Item = Range>) -> Result<(), HalError
     Ok(())
 }
 
-/// Number of partitions that there is room for.
+/// Numbers of partitions that there are, with that of the hypervisor itself. The last one is LPIDR's while SDR1
+/// changes.
 pub(crate) const fn lpids() -> u32 {
-    LPIDS as u32
+    LPIDS as u32 - 1
 }
 
 /// Says where a partition's hashed page table lies: its SDR1.
@@ -62,10 +63,17 @@ pub(crate) unsafe fn set_partition(lpid: u32, sdr1: u64, _: u64) {
 /// Process tables came with radix translation, which no partition has.
 pub(crate) fn set_process_table(_: u32, _: u64) {}
 
-/// This thread runs another partition, or the same again. LPIDR is 0.
-pub(crate) fn change_partition(lpid: u32) {
-    // SAFETY: nobody writes it any more. With relocation off the hypervisor has no use for SDR1.
+/// The core has the hashed page table of this partition.
+///
+/// # Safety
+/// None of its threads is in a partition.
+pub(crate) unsafe fn set_own_table(lpid: u32) {
+    // SAFETY: nobody writes the list any more. With relocation off the hypervisor has no use for SDR1.
     unsafe { write::<{ spr::SDR1 }>((*TABLES.get())[lpid as usize]) };
+}
+
+/// This thread runs another vCPU, of this partition, whose the core is.
+pub(crate) fn change_partition(lpid: u32) {
     clear_coprocessors();
     isync();
     const { assert!(THREADS_MAX <= u64::BITS as usize) };

@@ -15,7 +15,6 @@ use power9 as own;
 pub(crate) use own::{HOST_LPCR, begin, random};
 
 use arch::processor::Processor;
-use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use arch::registers::spr::SprRow;
 use hypervisor_core::facilities;
@@ -41,13 +40,14 @@ pub(crate) fn check_version(pvr: u32) {
 }
 
 /// Whether it has the special-purpose register of this number, and a vCPU can have something in it: not WORT where
-/// nothing is behind the number, nor DPDES where HFSCR withholds doorbells.
+/// nothing is behind the number, nor DPDES, which is withheld, or the core's, of which
+/// a vCPU has one bit (`core_registers`).
 pub(crate) const fn has(number: u16) -> bool {
     let facts = PROCESSOR.facts();
     SprRow::is_on(number, PROCESSOR)
         && match number {
             spr::WORT => facts.has_wort,
-            spr::DPDES => !facts.switches(Facility::Msgp),
+            spr::DPDES => false,
             _ => true,
         }
 }

@@ -1,11 +1,11 @@
 //! Invalidation on POWER8. A `tlbie` takes a page back from all cores, and there is none for more than a page: each
-//! core forgets all of a partition before it runs it the next time. One thread of a core runs partitions.
+//! thread makes its core forget all of a partition before it runs it the next time.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::Scope;
-use crate::registers::{isync, ptesync, read, spr, write};
+use crate::registers::{ptesync, read, spr};
 
 /// Partitions that there is room for, with the hypervisor itself: what LPIDR can name
 /// (`docs/facts/power8.md#lpidr`).
@@ -64,17 +64,11 @@ pub(crate) fn invalidate(scope: Scope) {
     }
 }
 
-/// Makes this core forget the translations of a partition. LPIDR names it meanwhile.
+/// Makes this core, which is this partition's, forget its translations.
 pub(crate) fn invalidate_in_core(lpid: u32) {
-    let before = read::<{ spr::LPIDR }>();
+    debug_assert!(read::<{ spr::LPIDR }>() == u64::from(lpid));
     ptesync();
-    // SAFETY: relocation is off, and the register is set back.
-    unsafe { write::<{ spr::LPIDR }>(u64::from(lpid)) };
-    isync();
     sweep(IS_LPID);
-    // SAFETY: as it was.
-    unsafe { write::<{ spr::LPIDR }>(before) };
-    isync();
 }
 
 /// Makes this thread forget pages of the partition that LPIDR names, and waits until it has. `operands` name the

@@ -16,8 +16,9 @@ use hypervisor_core::facilities::{Demanded, Monitor, NOTHING};
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
+use super::core_registers::DECREMENTER_MAX;
 use super::facilities::{Moves, load_monitor};
-use super::residents::{DECREMENTER_MAX, set_virtual_time};
+use super::residents::set_virtual_time;
 use crate::host_state::HOST_LPCR;
 use crate::host_state::HOST_MSR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};

@@ -272,7 +272,7 @@ extern "C" fn hal_hash_exit(code: u64) {
     let offset = code & !(REAL_DOOR | HSRR);
     let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
     #[cfg(feature = "power8")]
-    if vector == Vector::HypervisorDecrementer && super::prefetch::is_a_look() {
+    if vector == Vector::HypervisorDecrementer && super::core_registers::is_early() {
         return;
     }
     let exit = cause(

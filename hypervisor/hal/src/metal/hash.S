@@ -11,30 +11,10 @@
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.
 #
-# On POWER8 the hypervisor's MSR has relocation off, and what is set for its own translation changes nothing:
-# docs/decisions/0014-the-hypervisor-on-power8.md.
+# On POWER8 the hypervisor's MSR has relocation off, and LPIDR and LPCR stay the partition's:
+# docs/decisions/0014-the-hypervisor-on-power8.md. `leave_partition` and `enter_partition` are the processor's.
 
     .section .guards, "ax"
-
-.macro leave_partition zero, lpcr       # relocation is off; it is on when this ends by mtmsrd
-    li \zero, 0
-    ld \lpcr, {OWN_LPCR}(%r13)
-    sync                                # no store of the partition drains under another LPID
-    isync
-    mtspr {LPIDR}, \zero
-    mtspr {LPCR}, \lpcr
-.endm
-
-.macro enter_partition scratch          # relocation is on, and goes off
-    ld \scratch, {REAL_MSR}(%r13)
-    mtmsrd \scratch, 0
-    ld \scratch, {GUEST_LPID}(%r13)
-    sync
-    isync
-    mtspr {LPIDR}, \scratch
-    ld \scratch, {GUEST_LPCR}(%r13)
-    mtspr {LPCR}, \scratch
-.endm
 
 # As `hypercall`, but r11 is the guest's still, the eighth argument, and r12 the hypervisor's MSR. Relocation stays off.
     .globl hal_hypercall_hash

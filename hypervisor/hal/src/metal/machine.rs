@@ -26,16 +26,16 @@ use hypervisor_core::sync::{Home, TableEntry};
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
-#[cfg(feature = "power8")]
-use super::prefetch;
 use super::window::Pinned;
+#[cfg(feature = "power8")]
+use super::{core_registers, prefetch};
 use super::{eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
 use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
 use crate::host_space::windows::Reserved;
-use crate::host_state::per_cpu::{Doors, own_index, per_cpu};
-use crate::host_state::{HOST_MSR, PROCESSOR, random};
+use crate::host_state::per_cpu::{Doors, per_cpu};
+use crate::host_state::{PROCESSOR, random};
 use crate::invalidation::{self, Scope, invalidate};
 use crate::radix::{TableMemory, Tree};
 use crate::registers::{ptesync, read, spr, write};
@@ -135,7 +135,7 @@ impl Tables for Machine {
     fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
         let operands = pages.iter().flatten().map(VirtualPage::operand);
         ptesync();
-        if is_in_partition() && home.is(own_index()) {
+        if is_in_partition(lpid) && home.is(own_home()) {
             invalidation::invalidate_pages_in_thread(operands);
         } else {
             invalidation::invalidate_pages(lpid, operands);
@@ -177,6 +177,13 @@ impl Tables for Machine {
         invalidate(Scope::Partition(lpid));
     }
 
+    fn take_core(&self, lpid: u32) {
+        #[cfg(feature = "power8")]
+        core_registers::take(lpid);
+        #[cfg(not(feature = "power8"))]
+        unreachable!("each thread has its own LPIDR, not {lpid} for all of a core");
+    }
+
     fn forget_in_core(&self, lpid: u32) {
         invalidation::invalidate_in_core(lpid);
     }
@@ -189,6 +196,13 @@ impl Threads for Machine {
 
     fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError> {
         threads::fetch(server, firmware)
+    }
+
+    fn has_one_runner_per_core(&self) -> bool {
+        #[cfg(feature = "power8")]
+        return prefetch::is_used();
+        #[cfg(not(feature = "power8"))]
+        false
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {
@@ -369,7 +383,8 @@ unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u
     }
 }
 
-/// The same, as often as the guest leaves only so that it is seen whether the prefetch engine is free.
+/// The same, as often as the guest leaves only for another thread's sake, whose time has come, or so that it is seen
+/// whether the prefetch engine is free.
 ///
 /// # Safety
 /// As [`enter_hashed`]; exits find `running`.
@@ -386,7 +401,9 @@ unsafe fn enter_between_looks(
             let vcpu = ((*running).vcpu(), (*running).lpid());
             let look;
             (look, now) = prefetch::enters(vcpu, until, now);
+            core_registers::begin_stay(until);
             enter_hashed(registers, (*running).timebase_offset(), look, now);
+            core_registers::end_stay();
             prefetch::exits(vcpu.0);
             if (*running).departure.is_some() {
                 return;
@@ -397,12 +414,23 @@ unsafe fn enter_between_looks(
     }
 }
 
-/// Whether LPIDR names the partition whose call is answered: where the hypervisor is translated, it does with
+/// What a partition's home is called here: this thread, or the first of the core whose threads share its translations.
+fn own_home() -> usize {
+    #[cfg(feature = "power8")]
+    return core_registers::first();
+    #[cfg(not(feature = "power8"))]
+    crate::host_state::per_cpu::own_index()
+}
+
+/// Whether LPIDR names this partition, whose call is answered: where the hypervisor is translated, it does with
 /// relocation off alone (`hash.S`).
-fn is_in_partition() -> bool {
-    if HOST_MSR & msr::DR == 0 {
-        return read::<{ spr::LPIDR }>() != 0;
-    }
+#[cfg(feature = "power8")]
+fn is_in_partition(lpid: u32) -> bool {
+    core_registers::is_of(lpid)
+}
+
+#[cfg(not(feature = "power8"))]
+fn is_in_partition(_: u32) -> bool {
     let value: u64;
     // SAFETY: reads the register.
     unsafe { asm!("mfmsr {}", out(reg) value, options(nomem, nostack)) };

@@ -5,6 +5,7 @@
 
 mod boot;
 mod caller;
+mod core_registers;
 mod debugger;
 mod eager;
 mod exits;
@@ -55,6 +56,12 @@ core::arch::global_asm!(
 #[cfg(not(feature = "power8"))]
 core::arch::global_asm!(
     include_str!("power9.S"),
+    LPCR = const spr::LPCR,
+    LPIDR = const spr::LPIDR,
+    REAL_MSR = const offset_of!(PerCpu, real_msr),
+    OWN_LPCR = const offset_of!(PerCpu, own_lpcr),
+    GUEST_LPCR = const offset_of!(PerCpu, guest_lpcr),
+    GUEST_LPID = const offset_of!(PerCpu, guest_lpid),
     STORE_BARRIER = const Word::STORE_BARRIER.0,
 );
 
@@ -86,11 +93,6 @@ core::arch::global_asm!(
     include_str!("guards.S"),
     include_str!("hash.S"),
     LPCR = const spr::LPCR,
-    LPIDR = const spr::LPIDR,
-    REAL_MSR = const offset_of!(PerCpu, real_msr),
-    OWN_LPCR = const offset_of!(PerCpu, own_lpcr),
-    GUEST_LPCR = const offset_of!(PerCpu, guest_lpcr),
-    GUEST_LPID = const offset_of!(PerCpu, guest_lpid),
     SEGMENTS = const SEGMENTS,
     // IH=6.
     SLBIA = const 31 << 26 | 6 << 21 | 498 << 1,

@@ -15,6 +15,13 @@
     xxpermdi \register, \register, \register, 2
 .endm
 
+# The core's threads share LPIDR, which stays the partition's; LPCR is the same in the hypervisor, where relocation is off.
+.macro leave_partition zero, lpcr
+.endm
+
+.macro enter_partition scratch
+.endm
+
 # No load behind it takes data from a store before it: docs/facts/speculation.md#store-barrier.
 .macro store_barrier
     sync

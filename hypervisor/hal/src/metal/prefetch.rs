@@ -17,12 +17,12 @@ use hypervisor_core::prefetch::patch::{Patch, Registers};
 use hypervisor_core::prefetch::{self, Levels, NoMemory, PrefetchEngine, Tables};
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::opal;
+use super::{core_registers, opal};
 use crate::host_space::map::Kept;
 use crate::host_space::memory;
 use crate::host_space::windows::Reserved;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
-use crate::registers::{isync, read, spr, write};
+use crate::registers::{read, spr, write};
 use crate::single::Single;
 
 /// Who says what the engines of all cores do.
@@ -58,15 +58,9 @@ impl PrefetchEngine for OwnEngine {
 
     fn begin_fetch(&self, table: RealAddress, lpid: u32) {
         let all = mppr::FETCH.set(table.0 & mppr::TABLE, mppr::fetch::TO_THE_END);
-        // SAFETY: with relocation off the hypervisor has no use for LPIDR, which is 0; the engine reads memory and
-        // changes none.
-        unsafe {
-            write::<{ spr::LPIDR }>(u64::from(lpid));
-            isync();
-            write::<{ spr::MPPR }>(all);
-            write::<{ spr::LPIDR }>(0);
-        }
-        isync();
+        debug_assert!(core_registers::is_of(lpid));
+        // SAFETY: the engine reads memory and changes none.
+        unsafe { write::<{ spr::MPPR }>(all) };
     }
 
     fn end_fetch(&self) {
@@ -150,14 +144,16 @@ fn stop(why: &str) -> ! {
     opal::power_off()
 }
 
+/// Whether engines are used.
+pub(super) fn is_used() -> bool {
+    used().is_some()
+}
+
 /// Who says what engines do, once that is known; nobody where they are off.
 fn used() -> Option<&'static Use> {
     // SAFETY: nobody writes it once there are other threads.
     unsafe { (*USE.get()).as_ref() }
 }
-
-/// By hardware thread, when the vCPU that runs has to leave; 0 where nothing is logged.
-static UNTIL: Single<[u64; THREADS_MAX]> = Single::new([0; THREADS_MAX]);
 
 /// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
 /// before that for a look; and the time now, since an engine that is told something takes a while.
@@ -170,17 +166,9 @@ pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
             return (until, read::<{ spr::TB }>());
         }
     };
-    // SAFETY: each thread has its own.
-    unsafe { (*UNTIL.get())[own_index()] = until };
     let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
     let now = read::<{ spr::TB }>();
     (look.map_or(until, |ticks| until.min(now.saturating_add(ticks))), now)
-}
-
-/// Whether a vCPU that the hypervisor decrementer interrupted need not leave yet.
-pub(super) fn is_a_look() -> bool {
-    // SAFETY: each thread has its own.
-    read::<{ spr::TB }>() < unsafe { (*UNTIL.get())[own_index()] }
 }
 
 /// The vCPU that entered has left.

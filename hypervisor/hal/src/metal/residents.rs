@@ -7,18 +7,14 @@ use arch::registers::{lpcr, psscr};
 use hypervisor_core::each_supervisor_register;
 use hypervisor_core::facilities::Demanded;
 use hypervisor_core::partition::Common;
-use hypervisor_core::vcpu::registers::{Lost, Registers, SEGMENTS, Supervisor};
+use hypervisor_core::vcpu::registers::{Lost, Registers, Supervisor};
 
-use super::{facilities, segments};
-use crate::host_space::region;
+use super::{core_registers, facilities, segments};
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu};
 use crate::host_state::{PROCESSOR, has};
 use crate::invalidation::clear_segments;
-use crate::registers::{isync, ptesync, read, spr, write};
+use crate::registers::{read, spr, write};
 use crate::single::Single;
-
-/// The largest positive value of a hypervisor decrementer.
-pub(super) const DECREMENTER_MAX: u64 = (1 << (PROCESSOR.facts().decrementer_bits - 1)) - 1;
 
 /// What is known of the registers in a processor between two guests.
 struct Saved {
@@ -76,10 +72,9 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
             }
         };
         into.supervisor.decrementer_expires = expires;
-        // A read waits some 40 cycles.
-        into.supervisor.vtb = now.wrapping_sub(saved.behind);
-        if is_hashed(common.lpcr) {
-            save_segments(into, common.lpcr);
+        core_registers::leave(&mut into.supervisor, now, saved.behind);
+        if segments::is_hashed(common.lpcr) {
+            segments::save(into, common.lpcr);
         }
         if let Some(demanded) = demanded {
             facilities::save(demanded);
@@ -90,53 +85,20 @@ pub(super) fn save(into: &mut Registers, demanded: Option<&mut Demanded>, common
 
 /// Copies that from the record of a vCPU into the processor.
 pub(super) fn load(from: &Registers, demanded: Option<&Demanded>, common: Common) {
-    let lpid = u64::from(common.lpid);
-    // SAFETY: no guest runs on this thread; quadrant 3, where the hypervisor is, implies LPID 0. What the vCPU
-    // before has left in these registers is nothing to this one. Nothing that is called here asks for `saved`.
+    // SAFETY: no guest runs on this thread. What the vCPU before has left in these registers is nothing to this one.
+    // Nothing that is called here asks for `saved`.
     unsafe {
-        let before = read::<{ spr::LPIDR }>();
-        if before != lpid {
-            region::change_partition(common.lpid);
-            // Stores of another partition must not drain under this one's LPID.
-            ptesync();
-            isync();
-            if before == 0 || is_hashed(common.lpcr) {
-                change_segments(from, common.lpcr);
-            }
-            // One with a hashed page table gets it as it enters.
-            write::<{ spr::LPIDR }>(if is_hashed(common.lpcr) { 0 } else { lpid });
-        }
+        core_registers::come(from, common);
         let saved = saved();
         let before = core::mem::take(&mut saved.is_there).then_some(&saved.values);
         write_supervisor(&from.supervisor, before);
-        if !is_hashed(common.lpcr) {
+        if !segments::is_hashed(common.lpcr) {
             clear_segments();
         }
         facilities::load(demanded);
         let Supervisor { decrementer_expires: expires, vtb: virtual_time, .. } = from.supervisor;
         saved.decrementer = Decrementer::Loaded { expires, virtual_time };
     }
-}
-
-/// Whether a partition with this LPCR has a hashed page table.
-pub(super) const fn is_hashed(lpcr: u64) -> bool {
-    lpcr & lpcr::HR == 0
-}
-
-/// Copies the segment lookaside buffer into the record.
-#[cold]
-#[inline(never)]
-fn save_segments(into: &mut Registers, lpcr: u64) {
-    **into.segments.get_or_insert_default() = segments::read(lpcr);
-}
-
-/// The segment lookaside buffer has what a vCPU with this record left there, and nothing of another one's: LPIDR is 0
-/// where one with a hashed page table was the last to run.
-#[cold]
-#[inline(never)]
-fn change_segments(from: &Registers, lpcr: u64) {
-    let none = [[0; 2]; SEGMENTS];
-    segments::write(from.segments.as_deref().unwrap_or(&none), lpcr);
 }
 
 /// Whether the decrementer of a partition has 32 bits, and is read without its sign.
@@ -222,7 +184,7 @@ unsafe fn set_other_control(lpcr: u64, lpid: u32) -> bool {
     let cpu = per_cpu();
     // SAFETY: the caller's promise; `per_cpu` is this thread's.
     unsafe {
-        if !is_hashed(lpcr) {
+        if !segments::is_hashed(lpcr) {
             set_control(lpcr);
             return false;
         }
@@ -249,11 +211,11 @@ pub(super) unsafe fn enter(timebase_offset: u64, until: u64, now: u64) {
         if let Decrementer::Loaded { expires, virtual_time } = saved.decrementer {
             write::<{ spr::DEC }>(fitting(expires.wrapping_sub(now.wrapping_add(timebase_offset))));
             // It is `now` no more, so VTB is never ahead of what is computed from the time base later.
-            write::<{ spr::VTB }>(virtual_time);
+            core_registers::set_virtual_time(virtual_time);
             saved.behind = now.wrapping_sub(virtual_time);
         }
         saved.decrementer = Decrementer::InProcessor;
-        write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
+        core_registers::set_timer(until, now);
     }
 }
 

@@ -79,6 +79,12 @@ pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadEr
     if !caller::find(index, server, firmware) {
         return Err(ThreadError::Unreachable);
     }
+    #[cfg(feature = "power8")]
+    super::core_registers::place(
+        index,
+        server,
+        THREADS[..index].iter().map(|thread| thread.server.load(Ordering::Relaxed)),
+    );
     let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;
     // SAFETY: the layout is not empty.
     let stack = unsafe { alloc(layout) };

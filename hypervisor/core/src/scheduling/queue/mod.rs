@@ -422,6 +422,29 @@ impl RunQueue {
         is_ready
     }
 
+    /// Takes the one of these that runs next on `thread`, if one is ready; one that it ran last as in
+    /// [`RunQueue::next`].
+    pub fn take_of(
+        &mut self,
+        ids: impl Iterator<Item = VcpuId> + Clone,
+        thread: usize,
+    ) -> Option<VcpuId> {
+        self.look_at_clock();
+        self.seat_due();
+        let first = self.first_of(ids.clone())?;
+        let is_at_home = |id: &VcpuId| self.members[id.0 as usize].home == thread;
+        let own = self.first_of(ids.filter(is_at_home));
+        let is_near = |own: &VcpuId| self.is_near(self.deadline(*own), self.deadline(first));
+        let id = own.filter(is_near).unwrap_or(first);
+        self.remove(id);
+        Some(id)
+    }
+
+    /// Whether one of these is ready.
+    pub fn has_one_of(&self, mut ids: impl Iterator<Item = VcpuId>) -> bool {
+        ids.any(|id| self.is_ready(id))
+    }
+
     /// Of these, the one that would run next, if one is ready.
     pub fn first_of(&self, ids: impl Iterator<Item = VcpuId>) -> Option<VcpuId> {
         let ready = ids.filter(|id| self.is_ready(*id));

@@ -16,10 +16,15 @@
 //!   or is in the hypervisor and decides after it; who sets a timer decides what to do next after that. So
 //!   somebody comes for every timer, and interrupts no more than one vCPU for it.
 
+mod sharing;
+mod tenancy;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::hal::{Memory, Platform, Threads, Windows};
+use sharing::Sharing;
+
+use crate::hal::{Hal, Memory, Windows};
 use crate::life::activity::{self, Activity, Sleep};
 use crate::life::{Ended, MayRun};
 use crate::partition::Partition;
@@ -121,6 +126,8 @@ pub struct Schedule {
     at_hand: usize,
     /// Partitions that are not over.
     partitions: usize,
+    /// Whose each core is; of none where threads do not share that.
+    sharing: Sharing,
 }
 
 impl Schedule {
@@ -134,6 +141,7 @@ impl Schedule {
             accounted: Accounted::default(),
             at_hand: 0,
             partitions: 0,
+            sharing: Sharing::default(),
         }
     }
 
@@ -425,6 +433,13 @@ impl Schedule {
     /// sleeps is not waited for.
     pub fn next(&mut self, thread: usize, now: u64, patience: u64) -> Next {
         let next = self.choose(thread, now, patience);
+        self.decides(thread, now, next);
+        next
+    }
+
+    /// Accounts for what `thread` does next.
+    #[inline(always)]
+    fn decides(&mut self, thread: usize, now: u64, next: Next) {
         if let Next::Run(id) = next {
             self.expects(thread, id);
         } else {
@@ -442,7 +457,6 @@ impl Schedule {
             self.stands(thread, Whereabouts::Idle(until));
             self.threads[thread].meter.waits();
         }
-        next
     }
 
     fn choose(&mut self, thread: usize, now: u64, patience: u64) -> Next {
@@ -607,7 +621,7 @@ impl Schedule {
 }
 
 /// Lets a vCPU run that was stopped or sleeps; whether a hardware thread was idle, and comes for it.
-pub(crate) fn start<H: Windows + Threads + Platform>(
+pub(crate) fn start<H: Hal>(
     hal: &H,
     schedule: &Lock<Schedule>,
     vcpu: &mut Vcpu<H>,
@@ -616,7 +630,12 @@ pub(crate) fn start<H: Windows + Threads + Platform>(
     let mut schedule = schedule.lock();
     let now = hal.timebase();
     schedule.start(vcpu, permission, now);
-    schedule.call(Some(vcpu.id), vcpu.last_thread, now, |thread| hal.ring(thread))
+    let ring = |thread| hal.ring(thread);
+    if const { H::PROCESSOR.facts().shares_partition } {
+        schedule.call_in_cores(Some(vcpu.id), vcpu.last_thread, now, ring)
+    } else {
+        schedule.call(Some(vcpu.id), vcpu.last_thread, now, ring)
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,171 @@
+//! What the threads of a POWER8's core share: LPIDR, SDR1, VTB, DPDES and the hypervisor decrementer
+//! (`docs/facts/special-registers.md#scopes`). The threads of a core run one partition at a time, and these stay that
+//! one's also while the hypervisor runs, which has no use for them with relocation off.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use hypervisor_core::partition::Common;
+use hypervisor_core::sync::Lock;
+use hypervisor_core::vcpu::registers::{Registers, Supervisor};
+
+use super::super::segments;
+use super::DECREMENTER_MAX;
+use crate::host_space::{map, region};
+use crate::host_state::per_cpu::{THREADS_MAX, own_index};
+use crate::invalidation::LPIDS;
+use crate::registers::{isync, ptesync, read, spr, write};
+
+/// Bits of PIR, at its end, that count the threads of a core.
+const THREAD_BITS: u32 = 3;
+const THREADS_PER_CORE: usize = 1 << THREAD_BITS;
+
+/// The number that no partition has, and that LPIDR has while SDR1 changes (`docs/facts/power8.md#lpidr`).
+const NO_PARTITION: u64 = LPIDS as u64 - 1;
+
+/// By thread: the first one of its core.
+static FIRST: [AtomicUsize; THREADS_MAX] = [const { AtomicUsize::new(0) }; THREADS_MAX];
+
+/// By the first thread of a core, who may change its registers.
+static CORES: [Lock<()>; THREADS_MAX] = [const { Lock::new(()) }; THREADS_MAX];
+
+/// By the first thread of a core and the thread's number in it: when the vCPU there has to come out, [`NEVER`] where
+/// there is none.
+static DUE: [[AtomicU64; THREADS_PER_CORE]; THREADS_MAX] =
+    [const { [const { AtomicU64::new(NEVER) }; THREADS_PER_CORE] }; THREADS_MAX];
+const NEVER: u64 = u64::MAX;
+
+/// By partition, VTB when it gave up a core last, or another core before it: it never goes back.
+static VIRTUAL_TIME: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
+
+/// The thread with this index has this PIR; `others` is that of each one before it.
+pub(in super::super) fn place(index: usize, server: u32, others: impl Iterator<Item = u32>) {
+    let core = |server: u32| server >> THREAD_BITS;
+    let first = others.into_iter().position(|other| core(other) == core(server));
+    FIRST[index].store(first.unwrap_or(index), Ordering::Relaxed);
+}
+
+/// The first thread of this one's core.
+pub(in super::super) fn first() -> usize {
+    FIRST[own_index()].load(Ordering::Relaxed)
+}
+
+/// This thread's number in its core.
+fn number() -> usize {
+    read::<{ spr::PIR }>() as usize % THREADS_PER_CORE
+}
+
+/// The core is a partition's from now on: no thread of it is in another one.
+pub(in super::super) fn take(lpid: u32) {
+    let _guard = CORES[first()].lock();
+    let before = read::<{ spr::LPIDR }>() as usize % LPIDS;
+    VIRTUAL_TIME[before].fetch_max(read::<{ spr::VTB }>(), Ordering::Relaxed);
+    // SAFETY: with relocation off nothing of it is the hypervisor's. The order is that of KVM (`kvm-exit.md`): what was
+    // begun under the number before is done before the table changes.
+    unsafe {
+        write::<{ spr::LPIDR }>(NO_PARTITION);
+        ptesync();
+        map::set_own_table(lpid);
+        write::<{ spr::VTB }>(VIRTUAL_TIME[lpid as usize].load(Ordering::Relaxed));
+        write::<{ spr::DPDES }>(0);
+        write::<{ spr::LPIDR }>(u64::from(lpid));
+    }
+    isync();
+}
+
+/// Whether the core is this partition's.
+pub(in super::super) fn is_of(lpid: u32) -> bool {
+    read::<{ spr::LPIDR }>() == u64::from(lpid)
+}
+
+/// Another vCPU comes to this thread, of the partition whose the core is.
+///
+/// # Safety
+/// Between two vCPUs.
+pub(in super::super) unsafe fn come(from: &Registers, common: Common) {
+    region::change_partition(common.lpid);
+    segments::change(from, common.lpcr);
+    give_doorbell(from.supervisor.dpdes);
+}
+
+/// A vCPU leaves this thread `now`, and takes along what is its own of the core's registers. If it has not entered,
+/// what it has seen of virtual time is so far behind the time base, and may be more than the core has.
+pub(in super::super) fn leave(into: &mut Supervisor, now: u64, behind: u64) {
+    into.vtb = read::<{ spr::VTB }>().max(now.wrapping_sub(behind));
+    into.dpdes = take_doorbell();
+}
+
+/// The vCPU that enters has seen this virtual time, and sees no earlier one.
+///
+/// # Safety
+/// Only before that one is entered, of the partition whose the core is.
+pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
+    let _guard = CORES[first()].lock();
+    if read::<{ spr::VTB }>() < seen {
+        // SAFETY: the caller's promise; the others of the partition see it go forward too.
+        unsafe { write::<{ spr::VTB }>(seen) };
+    }
+}
+
+/// The vCPU that enters has to come out at the time `until`; it is `now`. The decrementer expires when the first one of
+/// the core has to.
+///
+/// # Safety
+/// Only before that one is entered.
+pub(in super::super) unsafe fn set_timer(until: u64, now: u64) {
+    let first = first();
+    let _guard = CORES[first].lock();
+    DUE[first][number()].store(until, Ordering::Relaxed);
+    let due = DUE[first].iter().map(|due| due.load(Ordering::Relaxed)).min().unwrap_or(until);
+    // SAFETY: all threads of the core that are in their guests come out then.
+    unsafe { write::<{ spr::HDEC }>(due.saturating_sub(now).clamp(1, DECREMENTER_MAX)) };
+}
+
+/// By thread, when the vCPU there has to leave.
+static UNTIL: [AtomicU64; THREADS_MAX] = [const { AtomicU64::new(0) }; THREADS_MAX];
+
+/// A vCPU enters that has to leave at the time `until`.
+pub(in super::super) fn begin_stay(until: u64) {
+    UNTIL[own_index()].store(until, Ordering::Relaxed);
+}
+
+/// Whether the vCPU that the decrementer interrupted need not leave yet.
+pub(in super::super) fn is_early() -> bool {
+    read::<{ spr::TB }>() < UNTIL[own_index()].load(Ordering::Relaxed)
+}
+
+/// The vCPU has come out.
+pub(in super::super) fn end_stay() {
+    DUE[first()][number()].store(NEVER, Ordering::Relaxed);
+}
+
+/// The tag of this thread's own doorbell for `msgsndp` and `msgclrp`.
+fn doorbell() -> u64 {
+    const PRIVILEGED: u64 = 5 << 27;
+    PRIVILEGED | number() as u64
+}
+
+/// Takes back a privileged doorbell that waits on this thread: whether one did, in DPDES's last bit.
+fn take_doorbell() -> u64 {
+    let waits = read::<{ spr::DPDES }>() >> number() & 1;
+    if waits != 0 {
+        // SAFETY: the vCPU that it waits for has left, and takes it along.
+        unsafe { asm!(".long {}", const MSGCLRP, in("r3") doorbell(), options(nostack)) };
+    }
+    waits
+}
+
+/// Rings this thread's privileged doorbell, if one waited for the vCPU that comes, and takes one back that a vCPU here
+/// before has left.
+fn give_doorbell(waits: u64) {
+    take_doorbell();
+    if waits != 0 {
+        // SAFETY: the vCPU that comes gets it.
+        unsafe { asm!(".long {}", const MSGSNDP, in("r3") doorbell(), options(nostack)) };
+    }
+}
+
+/// `msgsndp r3`.
+const MSGSNDP: u32 = 31 << 26 | 3 << 11 | 142 << 1;
+/// `msgclrp r3`.
+const MSGCLRP: u32 = 31 << 26 | 3 << 11 | 174 << 1;

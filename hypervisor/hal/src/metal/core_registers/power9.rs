@@ -1,0 +1,59 @@
+//! On POWER9 each thread has them.
+
+use hypervisor_core::partition::Common;
+use hypervisor_core::vcpu::registers::{Registers, Supervisor};
+
+use super::super::segments::{self, is_hashed};
+use super::DECREMENTER_MAX;
+use crate::host_space::region;
+use crate::registers::{isync, ptesync, read, spr, write};
+
+/// Another vCPU comes to this thread.
+///
+/// # Safety
+/// Between two vCPUs: what the one before has left in these registers is nothing to this one.
+#[inline(always)]
+pub(in super::super) unsafe fn come(from: &Registers, common: Common) {
+    let lpid = u64::from(common.lpid);
+    // SAFETY: the caller's promise; quadrant 3, where the hypervisor is, implies LPID 0.
+    unsafe {
+        let before = read::<{ spr::LPIDR }>();
+        if before != lpid {
+            region::change_partition(common.lpid);
+            // Stores of another partition must not drain under this one's LPID.
+            ptesync();
+            isync();
+            if before == 0 || is_hashed(common.lpcr) {
+                segments::change(from, common.lpcr);
+            }
+            // One with a hashed page table gets it as it enters.
+            write::<{ spr::LPIDR }>(if is_hashed(common.lpcr) { 0 } else { lpid });
+        }
+    }
+}
+
+/// A vCPU leaves this thread `now`, whose VTB is so far behind the time base. A read waits some 40 cycles.
+#[inline(always)]
+pub(in super::super) fn leave(into: &mut Supervisor, now: u64, behind: u64) {
+    into.vtb = now.wrapping_sub(behind);
+}
+
+/// VTB of the vCPU that enters.
+///
+/// # Safety
+/// Only before that one is entered.
+#[inline(always)]
+pub(in super::super) unsafe fn set_virtual_time(virtual_time: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { write::<{ spr::VTB }>(virtual_time) };
+}
+
+/// The vCPU that enters has to come out at the time `until`; it is `now`.
+///
+/// # Safety
+/// Only before that one is entered.
+#[inline(always)]
+pub(in super::super) unsafe fn set_timer(until: u64, now: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX)) };
+}
