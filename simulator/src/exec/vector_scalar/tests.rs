@@ -1,5 +1,6 @@
 //! What QEMU's user mode does not show: targets behind enabled exceptions without an interrupt, FR, the
-//! negated multiply-adds in the directed modes, loads with a length of zero.
+//! negated multiply-adds in the directed modes, loads with a length of zero. And what random operands seldom reach: a
+//! carry that comes from a carry.
 
 use arch::instruction::{Mnemonic as M, encode};
 use arch::interrupt::{Vector, program};
@@ -18,7 +19,7 @@ use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Cause;
 
-const VSX: u64 = msr::SF | msr::HV | msr::VSX;
+const VSX: u64 = msr::SF | msr::HV | msr::VSX | msr::VEC;
 /// What a target holds before.
 const BEFORE: u128 = 0x0123_4567_89AB_CDEF_0011_2233_4455_6677;
 const SUMMARIES: u64 = FX | FEX | VX;
@@ -48,7 +49,8 @@ fn run(
     thread: &mut Thread,
     shared: &mut Shared,
 ) -> Result<Flow, Cause> {
-    let first = if mnemonic.row().name.contains("qp") { 1 } else { 33 };
+    let name = mnemonic.row().name;
+    let first = if name.contains("qp") || name.starts_with('v') { 1 } else { 33 };
     let count = mnemonic.row().operands.len() as i64;
     let registers: Vec<i64> = (first..first + count).collect();
     // The last operands: XT is given first where there is one more.
@@ -201,5 +203,24 @@ fn nothing_is_left_out() {
             );
             assert!(handler.is_some(), "{}", row.name);
         }
+    }
+}
+
+/// The last bit of VRC carries into the sum, and the sum's carry may come from it alone.
+#[test]
+fn a_quadwords_carry_may_come_from_the_carry_into_it() {
+    const ALL: u128 = u128::MAX;
+    for (mnemonic, operands, expected) in [
+        (M::Vaddecuq, [ALL, 0, 1], 1),
+        (M::Vaddecuq, [ALL, 0, 2], 0),
+        (M::Vaddeuqm, [ALL, 0, 1], 0),
+        (M::Vaddeuqm, [ALL, 0, 2], ALL),
+        // A difference is a sum with the complement: of equal operands the carry is that into it.
+        (M::Vsubecuq, [5, 5, 1], 1),
+        (M::Vsubecuq, [5, 5, 2], 0),
+        (M::Vsubeuqm, [5, 5, 1], 0),
+        (M::Vsubeuqm, [5, 5, 2], ALL),
+    ] {
+        assert_eq!(after(mnemonic, &operands, 0).0, expected, "{mnemonic:?} {operands:?}");
     }
 }
