@@ -44,7 +44,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 40] = [
+    const MODES: [(&str, fn(rt::Partition)); 41] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -72,6 +72,7 @@ mod payload {
         ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.
         ("doorbells", doorbells),
+        ("own-doorbell", own_doorbell), // on POWER8; it ends well
         ("confer", calls::confer),
         ("confer-any", calls::confer_any),
         ("prod", calls::prod),
@@ -130,6 +131,33 @@ mod payload {
             execute::<{ mtspr(889) }>(!thread);
             execute::<{ mtspr(890) }>(!thread);
         }
+    }
+
+    /// Rings its own privileged doorbell, which it does not take, and gives the processor up: the doorbell is to wait
+    /// for it where it goes on.
+    fn own_doorbell(_: rt::Partition) {
+        const MSGSNDP: u32 = 31 << 26 | 3 << 11 | 142 << 1;
+        const ROUNDS: u32 = 300;
+        let tir = || execute_word(mfspr(446), 0);
+        let dpdes = || execute_word(mfspr(176), 0);
+        let waits = || {
+            loop {
+                // It may move to another thread between the two.
+                let (before, bits, behind) = (tir(), dpdes(), tir());
+                if before == behind {
+                    return bits >> before & 1 == 1;
+                }
+            }
+        };
+        let mut kept = 0;
+        for _ in 0..ROUNDS {
+            if !waits() {
+                execute::<MSGSNDP>(5 << 27 | tir());
+            }
+            rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+            kept += u32::from(waits());
+        }
+        rt::println!("misbehave: {kept} of {ROUNDS} doorbells kept");
     }
 
     const fn mtspr(number: u32) -> u32 {

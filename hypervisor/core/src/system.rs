@@ -99,9 +99,10 @@ impl<'a, H: Memory> System<'a, H> {
         };
         let presentations: Vec<Vec<_>> = partitions.iter().map(presentations).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
-        schedule.queue.set_threads(&cores, policy.slice);
         if const { H::PROCESSOR.facts().shares_partition } {
-            schedule.share_cores(&cores, presentations.iter().map(Vec::len));
+            schedule.share_cores(&cores, policy.slice, presentations.iter().map(Vec::len));
+        } else {
+            schedule.queue.set_threads(&cores, policy.slice);
         }
         let schedule = Lock::new(schedule);
         Self {

@@ -56,6 +56,9 @@ impl<H: Enter> Running<'_, H> {
         if let Some(end) = partition.end {
             stay = stay.until(end);
         }
+        if const { H::PROCESSOR.facts().shares_partition } && !stay.runs_on {
+            schedule.pays_for_core(self.thread, stay.payer, stay.left.saturating_sub(stay.entered));
+        }
         schedule.stayed(self.thread, stay);
         schedule.leaves(self.thread, self.id);
         let rest = self.slice.ends.saturating_sub(self.left);

@@ -35,8 +35,7 @@ impl Core {
         let stays = vcpus.iter().sum();
         let ids: std::vec::Vec<VcpuId> = (0..stays).map(|_| schedule.queue.add(100)).collect();
         vcpus.iter().for_each(|_| schedule.add_partition());
-        schedule.queue.set_threads(&[0, 0], SLICE);
-        schedule.share_cores(&[0, 0], vcpus.iter().copied());
+        schedule.share_cores(&[0, 0], SLICE, vcpus.iter().copied());
         ids.into_iter().for_each(|id| schedule.queue.make_ready(id, None));
         Self {
             schedule: Lock::new(schedule),

@@ -145,11 +145,18 @@ impl RunQueue {
     /// The hardware threads are on these cores, and each vCPU runs for so many ticks when others wait. Once, when
     /// all vCPUs were added and before one has run.
     pub fn set_threads(&mut self, cores: &[u32], slice: u64) {
+        self.set_places(cores, slice, cores.len());
+    }
+
+    /// The same where so many partitions at most run at a time, and each vCPU pays for that as
+    /// [`RunQueue::charge_core`] says.
+    #[inline(always)]
+    pub fn set_places(&mut self, cores: &[u32], slice: u64, places: usize) {
         let ids = (0..self.members.len() as u32).map(VcpuId);
         let ready: Vec<VcpuId> = ids.filter(|id| self.take_this(*id)).collect();
         let threads = |core| (0..cores.len()).filter(move |thread| cores[*thread] == core);
         self.siblings = cores.iter().map(|core| threads(*core).collect()).collect();
-        self.limit_weights(cores.len());
+        self.limit_weights(places);
         self.due.splice(0..0, cores.iter().map(|_| Order::new()));
         self.slice = slice;
         for member in &mut self.members {
@@ -164,6 +171,7 @@ impl RunQueue {
     /// for two, where those that have the weight for one run on one each, and the others share the rest.
     ///
     /// If it counted as just one, it would be a little ahead of the clock after a slice now and then, and not due.
+    #[inline(always)]
     fn limit_weights(&mut self, threads: usize) {
         let mut weights: Vec<u64> = self.members.iter().map(|member| member.rate.weight).collect();
         weights.sort_unstable();
@@ -484,6 +492,11 @@ impl RunQueue {
         self.pass(ticks);
         let is_bounded = runs_on && !self.stays_near(id, ticks);
         let ticks = if is_bounded { ticks.min(self.until_a_slice_ahead(id)) } else { ticks };
+        self.advance(id, ticks);
+    }
+
+    /// `id` has kept others from so many ticks of other hardware threads too, which pass as theirs do.
+    pub fn charge_core(&mut self, id: VcpuId, ticks: u64) {
         self.advance(id, ticks);
     }
 

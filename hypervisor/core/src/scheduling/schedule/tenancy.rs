@@ -2,7 +2,8 @@
 //!
 //! - The partition that has a core has it for a slice at least, if one of its vCPUs runs there. Until then a thread of
 //!   the core takes no other one's vCPU, and waits if there is none of that partition.
-//! - After that the thread that decides next takes whom it would take anyway. If that is another partition's, the
+//! - After that it has it for another one if a vCPU of it that is inside comes before all that wait. Else the thread
+//!   that decides next takes whom it would take anyway. If that is another partition's, the
 //!   threads that are inside are called back, and whoever is on the way waits until the last one has come out.
 //! - Nobody is bound to a partition of which no thread is inside.
 
@@ -37,6 +38,16 @@ impl Tenancy {
             Some((partition, _)) => Some(partition),
             None => self.tenant.filter(|_| self.inside > 0 && now < self.until),
         }
+    }
+
+    /// The partition that threads are inside of, if no other one comes next.
+    pub(super) fn inside(&self) -> Option<usize> {
+        self.tenant.filter(|_| self.inside > 0 && self.next.is_none())
+    }
+
+    /// Others leave the core to the tenant until then.
+    pub(super) fn stays(&mut self, until: u64) {
+        self.until = until;
     }
 
     /// A thread is on its way with a vCPU of `partition`, which [`Tenancy::keeper`] allows, and leaves the core to it

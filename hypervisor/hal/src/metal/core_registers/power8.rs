@@ -88,11 +88,12 @@ pub(in super::super) unsafe fn come(from: &Registers, common: Common) {
     give_doorbell(from.supervisor.dpdes);
 }
 
-/// A vCPU leaves this thread `now`, and takes along what is its own of the core's registers. If it has not entered,
-/// what it has seen of virtual time is so far behind the time base, and may be more than the core has.
+/// A vCPU leaves this thread `now`, and takes along what is its own of the core's registers; it may yet go on here, so
+/// they stay too. If it has not entered, what it has seen of virtual time is so far behind the time base, and may be
+/// more than the core has.
 pub(in super::super) fn leave(into: &mut Supervisor, now: u64, behind: u64) {
     into.vtb = read::<{ spr::VTB }>().max(now.wrapping_sub(behind));
-    into.dpdes = take_doorbell();
+    into.dpdes = own_doorbell();
 }
 
 /// The vCPU that enters has seen this virtual time, and sees no earlier one.
@@ -145,20 +146,18 @@ fn doorbell() -> u64 {
     PRIVILEGED | number() as u64
 }
 
-/// Takes back a privileged doorbell that waits on this thread: whether one did, in DPDES's last bit.
-fn take_doorbell() -> u64 {
-    let waits = read::<{ spr::DPDES }>() >> number() & 1;
-    if waits != 0 {
-        // SAFETY: the vCPU that it waits for has left, and takes it along.
-        unsafe { asm!(".long {}", const MSGCLRP, in("r3") doorbell(), options(nostack)) };
-    }
-    waits
+/// Whether a privileged doorbell waits on this thread, in the last bit.
+fn own_doorbell() -> u64 {
+    read::<{ spr::DPDES }>() >> number() & 1
 }
 
 /// Rings this thread's privileged doorbell, if one waited for the vCPU that comes, and takes one back that a vCPU here
 /// before has left.
 fn give_doorbell(waits: u64) {
-    take_doorbell();
+    if own_doorbell() != 0 {
+        // SAFETY: the vCPU that it waited for has left, and has it in its record.
+        unsafe { asm!(".long {}", const MSGCLRP, in("r3") doorbell(), options(nostack)) };
+    }
     if waits != 0 {
         // SAFETY: the vCPU that comes gets it.
         unsafe { asm!(".long {}", const MSGSNDP, in("r3") doorbell(), options(nostack)) };

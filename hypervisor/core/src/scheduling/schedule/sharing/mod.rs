@@ -42,12 +42,13 @@ impl Sharing {
 }
 
 impl Schedule {
-    /// The hardware threads are on these cores, and the partitions have so many vCPUs, in their order. Once, before any
-    /// has run.
-    pub fn share_cores(&mut self, cores: &[u32], vcpus: impl Iterator<Item = usize>) {
+    /// The hardware threads are on these cores, vCPUs run for so many ticks when others wait, and the partitions have
+    /// so many vCPUs, in their order. Once, before any has run.
+    pub fn share_cores(&mut self, cores: &[u32], slice: u64, vcpus: impl Iterator<Item = usize>) {
         let mut names: Vec<u32> = cores.to_vec();
         names.sort_unstable();
         names.dedup();
+        self.queue.set_places(cores, slice, names.len());
         let place = |core| names.binary_search(core).expect("it is one of them");
         let of_thread = cores.iter().map(place).collect();
         let mut first = 0;
@@ -92,7 +93,8 @@ impl Schedule {
             };
         }
         self.see_uncharged(now);
-        let chosen = match self.sharing.core(thread).keeper(now) {
+        let keeper = self.sharing.core(thread).keeper(now).or_else(|| self.stays(thread, now));
+        let chosen = match keeper {
             Some(partition) => self.queue.take_of(self.sharing.vcpus(partition), thread),
             None => self.queue.take(thread),
         };
@@ -108,6 +110,40 @@ impl Schedule {
             siblings.filter(|other| **other != thread).for_each(|other| ring(*other));
         }
         Next::Run(id)
+    }
+
+    /// The partition inside the core of `thread`, for a slice more, if a vCPU of it that runs there would be taken
+    /// again before all that wait.
+    fn stays(&mut self, thread: usize, now: u64) -> Option<usize> {
+        let partition = self.sharing.core(thread).inside()?;
+        let siblings = self.queue.siblings(thread).to_vec();
+        let goes_on = siblings.into_iter().any(|other| {
+            let Some(id) = self.threads[other].vcpu else { return false };
+            let ticks = self.threads[other].meter.uncharged(now);
+            let ticks = ticks.saturating_add(self.share_of_core(thread, ticks));
+            self.queue.first_deadline(id, ticks).is_some()
+        });
+        let until = now.saturating_add(self.queue.slice());
+        goes_on.then(|| self.sharing.core_mut(thread).stays(until));
+        goes_on.then_some(partition)
+    }
+
+    /// What of so many ticks of a core, one for each thread, nobody used, by each thread that was inside.
+    fn share_of_core(&self, thread: usize, ticks: u64) -> u64 {
+        let (all, inside) = (self.queue.siblings(thread).len() as u64, self.inside(thread));
+        ticks.saturating_mul(all.saturating_sub(inside)) / inside.max(1)
+    }
+
+    fn inside(&self, thread: usize) -> u64 {
+        let is_inside = |other: &&usize| self.threads[**other].vcpu.is_some();
+        self.queue.siblings(thread).iter().filter(is_inside).count() as u64
+    }
+
+    /// The payer of a stay of so many ticks on `thread`, which is not charged for them yet, for whose thread others
+    /// waited: it pays for the threads of the core that nobody else was on, with the others that are inside.
+    pub fn pays_for_core(&mut self, thread: usize, payer: VcpuId, ticks: u64) {
+        let share = self.share_of_core(thread, ticks);
+        self.queue.charge_core(payer, share);
     }
 
     /// When a thread that waits looks again though nobody rings for it: within a slice, while its core is used.

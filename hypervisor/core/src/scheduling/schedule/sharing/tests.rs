@@ -35,18 +35,25 @@ struct World {
     waits: Vec<Option<u64>>,
     sleeps: Vec<Option<u64>>,
     longest: u64,
+    /// By partition, for how long its vCPUs ran.
+    ran: Vec<u64>,
 }
 
 impl World {
     fn new(cores: &[u32], partitions: &[usize]) -> Self {
+        Self::weighted(cores, partitions, |_| 100)
+    }
+
+    /// The vCPUs of each partition have this weight.
+    fn weighted(cores: &[u32], partitions: &[usize], weight: impl Fn(usize) -> u32) -> Self {
         let mut schedule = Schedule::new(cores.len());
         let partition: Vec<usize> = (0..partitions.len())
             .flat_map(|index| core::iter::repeat_n(index, partitions[index]))
             .collect();
-        let ids: Vec<_> = partition.iter().map(|_| schedule.queue.add(100)).collect();
+        let add = |partition: &usize| schedule.queue.add(weight(*partition));
+        let ids: Vec<_> = partition.iter().map(add).collect();
         partitions.iter().for_each(|_| schedule.add_partition());
-        schedule.queue.set_threads(cores, SLICE);
-        schedule.share_cores(cores, partitions.iter().copied());
+        schedule.share_cores(cores, SLICE, partitions.iter().copied());
         ids.iter().for_each(|id| schedule.queue.make_ready(*id, None));
         Self {
             schedule,
@@ -58,6 +65,28 @@ impl World {
             sleeps: vec![None; partition.len()],
             partition,
             longest: 0,
+            ran: vec![0; partitions.len()],
+        }
+    }
+
+    /// Lets so much time pass, in which nobody sleeps.
+    fn pass(&mut self, ticks: u64) {
+        let end = self.now + ticks;
+        while self.now < end {
+            while (0..self.cores.len()).any(|thread| self.is_due(thread)) {
+                for thread in 0..self.cores.len() {
+                    if self.is_due(thread) {
+                        self.step(thread, None);
+                        // An entry and an exit take a moment, as others decide.
+                        self.now += 1;
+                    }
+                }
+            }
+            let until = |thread: &Thread| match thread {
+                Thread::Waits { until } | Thread::Stays { until, .. } => *until,
+                _ => self.now,
+            };
+            self.now = self.threads.iter().map(until).min().expect("there are threads").min(end);
         }
     }
 
@@ -123,6 +152,10 @@ impl World {
             Thread::Stays { vcpu, entered, runs_on, .. } => {
                 let stay =
                     Stay { vcpu, payer: vcpu, entered, left: now, is_interrupted: true, runs_on };
+                if !runs_on {
+                    schedule.pays_for_core(thread, vcpu, now - entered);
+                }
+                self.ran[self.partition[vcpu.0 as usize]] += now - entered;
                 schedule.stayed(thread, stay);
                 schedule.leaves(thread, vcpu);
                 schedule.vacates(thread, vcpu, None);
@@ -252,4 +285,25 @@ fn a_core_goes_to_another_partition_when_its_slice_is_over_and_all_are_out() {
     assert!(matches!(world.threads[1], Thread::Stays { vcpu, .. } if vcpu == second));
     world.step(0, None);
     assert_eq!(world.threads[0], Thread::Waits { until: 1 + 2 * SLICE });
+}
+
+/// Whoever keeps the others from a core pays for all of it.
+#[test]
+fn partitions_share_a_core_by_weight_also_where_they_use_few_of_its_threads() {
+    let shares = |partitions: &[usize], weights: &[u32]| {
+        let mut world = World::weighted(&[0; 8], partitions, |partition| weights[partition]);
+        world.pass(2000 * SLICE);
+        let ran = world.ran.iter().zip(partitions).map(|(ran, vcpus)| ran / *vcpus as u64);
+        ran.map(|ran| ran / (20 * SLICE)).collect::<Vec<_>>()
+    };
+    let near = |shares: Vec<u64>, expected: &[u64]| {
+        let is_near = |(share, expected): (&u64, &u64)| share.abs_diff(*expected) <= 4;
+        assert!(shares.iter().zip(expected).all(is_near), "{shares:?} hundredths of a core");
+    };
+    near(shares(&[1, 1], &[100, 100]), &[50, 50]);
+    near(shares(&[1, 1], &[1000, 100]), &[91, 9]);
+    near(shares(&[1, 1, 1], &[1000, 100, 100]), &[83, 8, 8]);
+    // Eight vCPUs have eight times the weight of one.
+    near(shares(&[8, 1], &[100, 100]), &[89, 11]);
+    near(shares(&[8, 1], &[100, 800]), &[50, 50]);
 }
