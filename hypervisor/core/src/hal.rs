@@ -170,6 +170,9 @@ pub trait Tables {
     /// The processor that reads them.
     const PROCESSOR: Processor;
 
+    /// Whether the threads of a core run one partition at a time, as they share what names it.
+    const SHARES_CORES: bool = Self::PROCESSOR.facts().shares_partition;
+
     /// The second stage of one partition.
     type Tables: core::fmt::Debug;
 

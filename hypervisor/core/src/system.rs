@@ -99,7 +99,7 @@ impl<'a, H: Memory> System<'a, H> {
         };
         let presentations: Vec<Vec<_>> = partitions.iter().map(presentations).collect();
         let partitions = partitions.into_iter().map(Lock::new).collect();
-        if const { H::PROCESSOR.facts().shares_partition } {
+        if H::SHARES_CORES {
             schedule.share_cores(&cores, policy.slice, presentations.iter().map(Vec::len));
         } else {
             schedule.queue.set_threads(&cores, policy.slice);
@@ -181,9 +181,10 @@ impl<'a, H: Memory> System<'a, H> {
 }
 
 impl<H: Hal> System<'_, H> {
-    /// Waits until `thread`, which is on its way with a vCPU of a partition, is inside: until the threads of its core
-    /// are out of another one.
-    pub(crate) fn come_into_core(&self, thread: usize, partition: usize) {
+    /// Waits until `thread`, which is on its way with this vCPU, is inside its partition: until the threads of its core
+    /// are out of another one. Nobody waits for what this thread keeps: where threads share cores, they keep nothing.
+    pub(crate) fn come_into_core(&self, thread: usize, vcpu: VcpuId) {
+        let (partition, _) = self.place(vcpu);
         let lpid = self.partitions[partition].lock().lpid;
         let take = || self.hal.take_core(lpid);
         while !self.schedule.lock().arrives_in_core(thread, partition, take) {

@@ -28,7 +28,7 @@ impl<H: Enter> System<'_, H> {
             return true;
         }
         let ring = |thread| self.hal.ring(thread);
-        let next = if const { H::PROCESSOR.facts().shares_partition } {
+        let next = if H::SHARES_CORES {
             let next = schedule.next_in_core(thread, now, self.policy.patience, ring);
             if !schedule.queue.is_empty() {
                 schedule.call_in_cores(None, None, now, ring);
@@ -44,6 +44,9 @@ impl<H: Enter> System<'_, H> {
         drop(schedule);
         match next {
             Next::Run(id) => {
+                if H::SHARES_CORES {
+                    self.come_into_core(thread, id);
+                }
                 let mut next = Some(Chosen::of(id));
                 while let Some(chosen) = next {
                     // One that is rung behind this ends the next stay.
@@ -52,7 +55,7 @@ impl<H: Enter> System<'_, H> {
                     }
                     next = dispatch::run(self, thread, resident, chosen);
                 }
-                if const { H::PROCESSOR.facts().shares_partition } {
+                if H::SHARES_CORES {
                     self.schedule.lock().leaves_core(thread);
                 }
             }

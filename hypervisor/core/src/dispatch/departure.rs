@@ -56,7 +56,7 @@ impl<H: Enter> Running<'_, H> {
         if let Some(end) = partition.end {
             stay = stay.until(end);
         }
-        if const { H::PROCESSOR.facts().shares_partition } && !stay.runs_on {
+        if H::SHARES_CORES && !stay.runs_on {
             schedule.pays_for_core(self.thread, stay.payer, stay.left.saturating_sub(stay.entered));
         }
         schedule.stayed(self.thread, stay);
@@ -153,10 +153,7 @@ impl<H: Enter> Running<'_, H> {
         // A timer that is due is seen to between two stays, before anybody gets a slice; and a core that another
         // partition is to have is given up.
         let is_timer_due = schedule.timers.next().is_some_and(|time| time <= self.left);
-        if is_timer_due
-            || const { H::PROCESSOR.facts().shares_partition }
-                && schedule.is_core_wanted(self.thread)
-        {
+        if is_timer_due || H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
             self.successor = Successor::Anybody;
         } else if self.goes_on_here(schedule, has_time) {
             return None;
@@ -164,7 +161,7 @@ impl<H: Enter> Running<'_, H> {
         self.vacates(schedule, partition.end);
         let chosen = match self.successor {
             Successor::Anybody => None,
-            Successor::Another if const { H::PROCESSOR.facts().shares_partition } => {
+            Successor::Another if H::SHARES_CORES => {
                 schedule.take_another_in_core(self.thread, self.id).map(|id| (id, None))
             }
             Successor::Another => schedule.queue.take(self.thread).map(|id| (id, None)),

@@ -66,9 +66,7 @@ impl<H: Enter> Running<'_, H> {
         schedule.may_pause(self.thread, self.runs_on && has_stop);
         let has_no_end =
             self.runs_on || schedule.threads() > 1 && self.others_wait(&mut schedule, now);
-        let slice = if const { H::PROCESSOR.facts().shares_partition }
-            && schedule.is_core_wanted(self.thread)
-        {
+        let slice = if H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
             0
         } else if has_no_end {
             FAR

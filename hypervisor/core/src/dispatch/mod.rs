@@ -160,9 +160,6 @@ pub(crate) fn run<H: Enter>(
     let hal = system.hal;
     let place = system.place(chosen.id);
     resident.make_way(system, thread, Some(place));
-    if const { H::PROCESSOR.facts().shares_partition } {
-        system.come_into_core(thread, place.0);
-    }
     let mut partition = system.partitions()[place.0].lock();
     let mut now = chosen.now;
     while partition.vcpus[place.1].is_kept_from(thread) {

@@ -89,7 +89,7 @@ impl Resident {
     ) -> Option<u64> {
         let policy = system.policy.registers;
         // Where the threads of a core share registers, another partition may have them next.
-        let makes_way = makes_way || const { H::PROCESSOR.facts().shares_partition };
+        let makes_way = makes_way || H::SHARES_CORES;
         if policy == RegisterPolicy::Owned && !makes_way {
             self.place = Some(place);
             self.kept = Some(registers);

@@ -33,11 +33,7 @@ impl<H: Hal> Running<'_, H> {
     /// Whose translations a hashed partition's `tlbiel` on this thread takes back: the thread's, or those of the core,
     /// by its first thread, whose threads run one partition.
     fn home(&self, thread: usize) -> usize {
-        if const { H::PROCESSOR.facts().shares_partition } {
-            self.system.first_of_core(thread)
-        } else {
-            thread
-        }
+        if H::SHARES_CORES { self.system.first_of_core(thread) } else { thread }
     }
 
     /// The vCPU was on another hardware thread before, or on none.

@@ -37,7 +37,9 @@
 //! | time | IC, PURR, SPURR |
 //!
 //! VTB is written as another vCPU enters and read never: it counts as TB does, so that its value follows from that one
-//! (`docs/facts/special-registers.md#virtual-time-base`).
+//! (`docs/facts/special-registers.md#virtual-time-base`). The threads of a POWER8's core share VTB and DPDES: there VTB
+//! is read as a vCPU leaves, and of DPDES a record has the bit of the vCPU's thread
+//! (`docs/decisions/0017-the-threads-of-a-power8-core.md`).
 
 use alloc::boxed::Box;
 use core::mem::offset_of;

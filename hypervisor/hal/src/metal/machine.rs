@@ -26,10 +26,10 @@ use hypervisor_core::sync::{Home, TableEntry};
 use hypervisor_core::vcpu::registers::Registers;
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::window::Pinned;
 #[cfg(feature = "power8")]
-use super::{core_registers, prefetch};
-use super::{eager, facilities, mitigations, opal, residents, threads};
+use super::prefetch;
+use super::window::Pinned;
+use super::{core_registers, eager, facilities, mitigations, opal, residents, threads};
 use crate::host_space::map;
 use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
@@ -135,7 +135,7 @@ impl Tables for Machine {
     fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
         let operands = pages.iter().flatten().map(VirtualPage::operand);
         ptesync();
-        if is_in_partition(lpid) && home.is(own_home()) {
+        if core_registers::is_in_partition(lpid) && home.is(core_registers::home()) {
             invalidation::invalidate_pages_in_thread(operands);
         } else {
             invalidation::invalidate_pages(lpid, operands);
@@ -178,10 +178,7 @@ impl Tables for Machine {
     }
 
     fn take_core(&self, lpid: u32) {
-        #[cfg(feature = "power8")]
         core_registers::take(lpid);
-        #[cfg(not(feature = "power8"))]
-        unreachable!("each thread has its own LPIDR, not {lpid} for all of a core");
     }
 
     fn forget_in_core(&self, lpid: u32) {
@@ -412,29 +409,6 @@ unsafe fn enter_between_looks(
             (*registers).msr &= !msr::HV;
         }
     }
-}
-
-/// What a partition's home is called here: this thread, or the first of the core whose threads share its translations.
-fn own_home() -> usize {
-    #[cfg(feature = "power8")]
-    return core_registers::first();
-    #[cfg(not(feature = "power8"))]
-    crate::host_state::per_cpu::own_index()
-}
-
-/// Whether LPIDR names this partition, whose call is answered: where the hypervisor is translated, it does with
-/// relocation off alone (`hash.S`).
-#[cfg(feature = "power8")]
-fn is_in_partition(lpid: u32) -> bool {
-    core_registers::is_of(lpid)
-}
-
-#[cfg(not(feature = "power8"))]
-fn is_in_partition(_: u32) -> bool {
-    let value: u64;
-    // SAFETY: reads the register.
-    unsafe { asm!("mfmsr {}", out(reg) value, options(nomem, nostack)) };
-    value & msr::DR == 0
 }
 
 /// A partition's page, with all rights.

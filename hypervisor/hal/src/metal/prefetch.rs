@@ -58,7 +58,7 @@ impl PrefetchEngine for OwnEngine {
 
     fn begin_fetch(&self, table: RealAddress, lpid: u32) {
         let all = mppr::FETCH.set(table.0 & mppr::TABLE, mppr::fetch::TO_THE_END);
-        debug_assert!(core_registers::is_of(lpid));
+        debug_assert!(core_registers::is_in_partition(lpid));
         // SAFETY: the engine reads memory and changes none.
         unsafe { write::<{ spr::MPPR }>(all) };
     }

@@ -631,7 +631,7 @@ pub(crate) fn start<H: Hal>(
     let now = hal.timebase();
     schedule.start(vcpu, permission, now);
     let ring = |thread| hal.ring(thread);
-    if const { H::PROCESSOR.facts().shares_partition } {
+    if H::SHARES_CORES {
         schedule.call_in_cores(Some(vcpu.id), vcpu.last_thread, now, ring)
     } else {
         schedule.call(Some(vcpu.id), vcpu.last_thread, now, ring)

@@ -12,12 +12,13 @@ use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 use super::super::segments;
 use super::DECREMENTER_MAX;
 use crate::host_space::{map, region};
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 use crate::invalidation::LPIDS;
 use crate::registers::{isync, ptesync, read, spr, write};
 
 /// Bits of PIR, at its end, that count the threads of a core.
-const THREAD_BITS: u32 = 3;
+const THREAD_BITS: u32 = PROCESSOR.facts().pir.core_shift;
 const THREADS_PER_CORE: usize = 1 << THREAD_BITS;
 
 /// The number that no partition has, and that LPIDR has while SDR1 changes (`docs/facts/power8.md#lpidr`).
@@ -45,8 +46,8 @@ pub(in super::super) fn place(index: usize, server: u32, others: impl Iterator<I
     FIRST[index].store(first.unwrap_or(index), Ordering::Relaxed);
 }
 
-/// The first thread of this one's core.
-pub(in super::super) fn first() -> usize {
+/// The first thread of this one's core, whose threads take back a partition's translations by `tlbiel`.
+pub(in super::super) fn home() -> usize {
     FIRST[own_index()].load(Ordering::Relaxed)
 }
 
@@ -57,10 +58,10 @@ fn number() -> usize {
 
 /// The core is a partition's from now on: no thread of it is in another one.
 pub(in super::super) fn take(lpid: u32) {
-    let _guard = CORES[first()].lock();
+    let _guard = CORES[home()].lock();
     let before = read::<{ spr::LPIDR }>() as usize % LPIDS;
     VIRTUAL_TIME[before].fetch_max(read::<{ spr::VTB }>(), Ordering::Relaxed);
-    // SAFETY: with relocation off nothing of it is the hypervisor's. The order is that of KVM (`kvm-exit.md`): what was
+    // SAFETY: with relocation off nothing of it is the hypervisor's. The order is KVM's (`power8.md#lpidr`): what was
     // begun under the number before is done before the table changes.
     unsafe {
         write::<{ spr::LPIDR }>(NO_PARTITION);
@@ -73,8 +74,8 @@ pub(in super::super) fn take(lpid: u32) {
     isync();
 }
 
-/// Whether the core is this partition's.
-pub(in super::super) fn is_of(lpid: u32) -> bool {
+/// Whether LPIDR names this partition: whether it has the core.
+pub(in super::super) fn is_in_partition(lpid: u32) -> bool {
     read::<{ spr::LPIDR }>() == u64::from(lpid)
 }
 
@@ -101,7 +102,7 @@ pub(in super::super) fn leave(into: &mut Supervisor, now: u64, behind: u64) {
 /// # Safety
 /// Only before that one is entered, of the partition whose the core is.
 pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
-    let _guard = CORES[first()].lock();
+    let _guard = CORES[home()].lock();
     if read::<{ spr::VTB }>() < seen {
         // SAFETY: the caller's promise; the others of the partition see it go forward too.
         unsafe { write::<{ spr::VTB }>(seen) };
@@ -114,10 +115,10 @@ pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
 /// # Safety
 /// Only before that one is entered.
 pub(in super::super) unsafe fn set_timer(until: u64, now: u64) {
-    let first = first();
-    let _guard = CORES[first].lock();
-    DUE[first][number()].store(until, Ordering::Relaxed);
-    let due = DUE[first].iter().map(|due| due.load(Ordering::Relaxed)).min().unwrap_or(until);
+    let home = home();
+    let _guard = CORES[home].lock();
+    DUE[home][number()].store(until, Ordering::Relaxed);
+    let due = DUE[home].iter().map(|due| due.load(Ordering::Relaxed)).min().unwrap_or(until);
     // SAFETY: all threads of the core that are in their guests come out then.
     unsafe { write::<{ spr::HDEC }>(due.saturating_sub(now).clamp(1, DECREMENTER_MAX)) };
 }
@@ -137,7 +138,7 @@ pub(in super::super) fn is_early() -> bool {
 
 /// The vCPU has come out.
 pub(in super::super) fn end_stay() {
-    DUE[first()][number()].store(NEVER, Ordering::Relaxed);
+    DUE[home()][number()].store(NEVER, Ordering::Relaxed);
 }
 
 /// The tag of this thread's own doorbell for `msgsndp` and `msgclrp`.

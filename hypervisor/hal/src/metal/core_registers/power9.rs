@@ -1,5 +1,8 @@
 //! On POWER9 each thread has them.
 
+use core::arch::asm;
+
+use arch::registers::msr;
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
@@ -7,6 +10,23 @@ use super::super::segments::{self, is_hashed};
 use super::DECREMENTER_MAX;
 use crate::host_space::region;
 use crate::registers::{isync, ptesync, read, spr, write};
+
+/// This thread alone takes back a partition's translations by `tlbiel`.
+pub(in super::super) use crate::host_state::per_cpu::own_index as home;
+
+/// Whether LPIDR names the partition, whose call is answered: as the hypervisor is translated, it does with relocation
+/// off alone (`hash.S`).
+pub(in super::super) fn is_in_partition(_: u32) -> bool {
+    let value: u64;
+    // SAFETY: reads the register.
+    unsafe { asm!("mfmsr {}", out(reg) value, options(nomem, nostack)) };
+    value & msr::DR == 0
+}
+
+/// Threads share no core.
+pub(in super::super) fn take(lpid: u32) {
+    unreachable!("each thread has its own LPIDR, not {lpid} for all of a core");
+}
 
 /// Another vCPU comes to this thread.
 ///

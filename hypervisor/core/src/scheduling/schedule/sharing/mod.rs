@@ -36,8 +36,7 @@ impl Sharing {
     }
 
     fn partition(&self, vcpu: VcpuId) -> usize {
-        let has = |vcpus: &Range<u32>| vcpus.contains(&vcpu.0);
-        self.vcpus.iter().position(has).expect("each vCPU has a partition")
+        self.vcpus.partition_point(|vcpus| vcpus.end <= vcpu.0)
     }
 }
 
@@ -116,16 +115,19 @@ impl Schedule {
     /// again before all that wait.
     fn stays(&mut self, thread: usize, now: u64) -> Option<usize> {
         let partition = self.sharing.core(thread).inside()?;
-        let siblings = self.queue.siblings(thread).to_vec();
-        let goes_on = siblings.into_iter().any(|other| {
+        let goes_on = (0..self.queue.siblings(thread).len()).any(|place| {
+            let other = self.queue.siblings(thread)[place];
             let Some(id) = self.threads[other].vcpu else { return false };
             let ticks = self.threads[other].meter.uncharged(now);
             let ticks = ticks.saturating_add(self.share_of_core(thread, ticks));
             self.queue.first_deadline(id, ticks).is_some()
         });
+        if !goes_on {
+            return None;
+        }
         let until = now.saturating_add(self.queue.slice());
-        goes_on.then(|| self.sharing.core_mut(thread).stays(until));
-        goes_on.then_some(partition)
+        self.sharing.core_mut(thread).stays(until);
+        Some(partition)
     }
 
     /// What of so many ticks of a core, one for each thread, nobody used, by each thread that was inside.
