@@ -27,6 +27,7 @@
 //!         powervisor,weight = <u32>;            may be left out
 //!         powervisor,time-limit-us = <u32>;     may be left out
 //!         powervisor,performance-monitor = <u32>;   1, or left out
+//!         powervisor,superpages = <u32>;            1, or left out
 //!         powervisor,guest-stop = <u32>;        may be left out: the version of the feature that it has
 //!         powervisor,dma-window-bytes = <u32>;  may be left out: a multiple of 4 KiB
 //!         powervisor,suspend-at-ns = <u64>;     may be left out: it is suspended so long after its start
@@ -88,6 +89,8 @@ pub const INITRD: &str = "powervisor,initrd";
 pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 /// 1: the partition has the processor's performance monitor.
 pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
+/// 1: the hypervisor makes superpages of what the partition enters into its hashed page table.
+pub const SUPERPAGES: &str = "powervisor,superpages";
 /// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left
 /// out: it has none.
 pub const GUEST_STOP: &str = "powervisor,guest-stop";

@@ -11,7 +11,7 @@ use core::fmt;
 pub const START: &str = "\x17powervisor: record ";
 
 /// Changes when something is added or removed, or means another thing.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// How a count is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +95,14 @@ counts! {
     pages_2m: "pages" "2M" "";
     /// Pages of 64 KiB.
     pages_64k: "pages" "64K" "";
+    /// Blocks of 16 MiB of a hashed page table that the hypervisor made one page each.
+    superpages_promotions: "superpages" "promotions" "";
+    /// Blocks whose pages got their own size back.
+    superpages_demotions: "superpages" "demotions" "";
+    /// Times that a block had looked whole, and had a page in the way.
+    superpages_failures: "superpages" "failures" "";
+    /// Times that a block was whole and waited, because it had been demoted before.
+    superpages_waits: "superpages" "waits" "";
 }
 
 /// Where the time of a hardware thread went that no partition was charged.

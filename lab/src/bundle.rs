@@ -8,8 +8,8 @@ use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
     MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, PREFETCH, PrefetchPolicy,
-    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT,
-    TRANSLATION, Translation, VCPUS, WEIGHT,
+    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT,
+    TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -42,6 +42,8 @@ pub struct Partition {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// The hypervisor makes superpages of what it enters into its hashed page table.
+    pub has_superpages: bool,
     /// The version of the feature `guest-stop` that it has.
     pub guest_stop: Option<u32>,
     /// Bytes of each window through which a device sees its memory, if it has one.
@@ -230,10 +232,12 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             node.add_property(property(TRANSLATION, translation.name()));
         }
         let monitor = partition.has_performance_monitor.then_some(1);
+        let superpages = partition.has_superpages.then_some(1);
         for (name, value) in [
             (WEIGHT, partition.weight),
             (TIME_LIMIT, partition.time_limit),
             (PERFORMANCE_MONITOR, monitor),
+            (SUPERPAGES, superpages),
             (GUEST_STOP, partition.guest_stop),
             (DMA_WINDOW, partition.dma_window),
         ] {
@@ -445,6 +449,7 @@ mod tests {
             weight: Some(7),
             time_limit: None,
             has_performance_monitor: name == "second",
+            has_superpages: name == "second",
             guest_stop: (name == "first").then_some(1),
             dma_window: None,
             suspend_at: None,
@@ -494,8 +499,9 @@ mod tests {
             assert_eq!(node.property("powervisor,vcpus").unwrap().value_as::<u32>().unwrap(), 1);
             assert_eq!(node.property("powervisor,weight").unwrap().value_as::<u32>().unwrap(), 7);
             assert!(node.property("powervisor,time-limit-us").is_none());
-            let monitor = node.property("powervisor,performance-monitor");
-            assert_eq!(monitor.is_some(), partition.name == "second");
+            for name in ["powervisor,performance-monitor", "powervisor,superpages"] {
+                assert_eq!(node.property(name).is_some(), partition.name == "second");
+            }
             let translation = node.property("powervisor,translation");
             let translation = translation.map(|name| name.value_as::<&str>().unwrap());
             assert_eq!(translation, (partition.name == "second").then_some("hash"));

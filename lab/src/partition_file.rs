@@ -183,6 +183,7 @@ struct PartitionTable {
     time_limit_us: Option<Spanned<Number>>,
     #[serde(default)]
     performance_monitor: bool,
+    superpages: Option<Spanned<bool>>,
     dma_window: Option<Spanned<Size>>,
     #[serde(default)]
     disks: Vec<Spanned<DiskTable>>,
@@ -397,6 +398,7 @@ fn read_partition(
         let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
         return Err(file.complain(span, "the arguments hold a NUL character; remove it"));
     }
+    let translation = translation(file, table.translation.as_ref())?;
     Ok(Partition {
         name: name.clone(),
         memory_place: file.place(table.memory.span()),
@@ -404,10 +406,11 @@ fn read_partition(
             .place(table.arguments.as_ref().map_or(table.name.span(), Spanned::span)),
         memory_bytes: table.memory.get_ref().0,
         vcpus: vcpus.unwrap_or(1),
-        translation: translation(file, table.translation.as_ref())?,
+        translation,
         weight: positive(file, table.weight.as_ref(), WEIGHT_MAX)?,
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
+        has_superpages: superpages(file, table.superpages.as_ref(), translation)?,
         guest_stop: table.features.guest_stop(file)?,
         dma_window,
         suspend_at: None,
@@ -416,6 +419,20 @@ fn read_partition(
         arguments: arguments.to_owned(),
         payload: read_payload(file, &table.payload, table.initrd.as_ref(), &table.memory, files)?.0,
     })
+}
+
+/// Whether a partition that is translated so has superpages.
+pub fn superpages(
+    file: &TomlFile,
+    wanted: Option<&Spanned<bool>>,
+    translation: Option<Translation>,
+) -> Result<bool, Failure> {
+    let Some(wanted) = wanted else { return Ok(false) };
+    if *wanted.get_ref() && translation == Some(Translation::Radix) {
+        let text = "superpages are made in a hashed page table; write `translation = \"hash\"`";
+        return Err(file.complain(wanted.span(), text));
+    }
+    Ok(*wanted.get_ref())
 }
 
 /// How a partition is translated, which may be left out.

@@ -21,8 +21,13 @@ const READ_WRITE: u64 = second::M | second::N;
 const READ: u64 = READ_WRITE | 3;
 
 /// What the faults need, in the order in which it is locked.
-static KERNEL: Mutex<Kernel> =
-    Mutex::new(Kernel { is_faithful: false, pages: 0, memory: Reservations::none(), touched: 0 });
+static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
+    is_faithful: false,
+    pages: 0,
+    memory: Reservations::none(),
+    touched: 0,
+    refused: 0,
+});
 static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
 static FAITHFUL: Mutex<Faithful<BLOCKS, true>> = Mutex::new(Faithful::new(true));
 
@@ -33,6 +38,8 @@ struct Kernel {
     memory: Reservations<BLOCKS>,
     /// Pages that were touched.
     touched: u64,
+    /// Stores into pages that may not be stored into.
+    refused: u64,
 }
 
 /// The table that the hypervisor keeps.
@@ -96,6 +103,7 @@ fn serve(
 ) -> Result<(), Refusal> {
     let table = &mut { HYPERCALLS };
     if cause & storage::PROTECTION != 0 {
+        kernel.refused += 1;
         manager.protect(table, page..page + 1, READ_WRITE)?;
     }
     if manager.fault(table, page)? {
@@ -117,6 +125,11 @@ pub(crate) fn forbid_stores(word: &u64) {
         OURS.lock().protect(&mut { HYPERCALLS }, pages, READ)
     };
     done.unwrap_or_else(|refusal| panic!("page {page}: {refusal:?}"));
+}
+
+/// How many stores were refused so far.
+pub(crate) fn refused() -> u64 {
+    KERNEL.lock().refused
 }
 
 /// Prints what the manager has done.

@@ -106,7 +106,13 @@ mod payload {
         for flip in 0..flips {
             let index = flip * 0x1234_5677 % table.len();
             kernel::forbid_stores(&table[index]);
+            let before = kernel::refused();
             table[index] = index as u64;
+            let refused = kernel::refused() - before;
+            assert!(
+                refused == 1,
+                "flip {flip}: {refused} stores into a read-only page refused, not 1"
+            );
         }
         let words = table.iter().enumerate();
         let wrong = words.filter(|(index, word)| **word != *index as u64).count();

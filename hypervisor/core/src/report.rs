@@ -10,6 +10,7 @@ use crate::console::Console;
 use crate::exit::Door;
 use crate::facilities;
 use crate::hal::{Memory, Platform};
+use crate::hash_table::HashTable;
 use crate::life::outcome::Outcome;
 use crate::memory::Range;
 use crate::partition::Partition;
@@ -160,6 +161,8 @@ pub fn thread(server: u32, meter: &Meter, frequency: u64) -> Thread {
 
 fn counts<H: Memory>(partition: &Partition<H>, frequency: u64) -> Counts {
     let (statistics, pages) = (&partition.statistics, &partition.memory.pages);
+    let superpages = partition.memory.hash_table().and_then(HashTable::superpages);
+    let superpages = superpages.unwrap_or_default();
     let [by_virtual, by_real] =
         [Door::Virtual, Door::Real].map(|door| &statistics.exits[door as usize]);
     Counts {
@@ -183,6 +186,10 @@ fn counts<H: Memory>(partition: &Partition<H>, frequency: u64) -> Counts {
         pages_1g: pages.huge,
         pages_2m: pages.large,
         pages_64k: pages.small,
+        superpages_promotions: superpages.promotions,
+        superpages_demotions: superpages.demotions,
+        superpages_failures: superpages.failures,
+        superpages_waits: superpages.waits,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::devices::Devices;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
+use crate::life::activity::Next;
 use crate::memory::Range;
 use crate::partition::features::{FeatureError, GuestStop};
 use crate::partition::guest_tree::ProcessorNode;
@@ -144,13 +145,16 @@ where
             _ => taken.push(found),
         }
         match translation {
+            Translation::Radix if description.has_superpages => return Err(failed(&NO_SUPERPAGES)),
             Translation::Radix => radix::check(H::PROCESSOR).map_err(|error| failed(&error))?,
             Translation::Hash => {
                 let checked = hash::check(H::PROCESSOR, pvr, &threads, bundle.registers);
                 checked.map_err(|error| failed(&error))?;
             }
         }
-        let partition = Partition::translated(hal, name.clone(), lpid, found, translation);
+        let has_superpages = description.has_superpages;
+        let partition =
+            Partition::translated(hal, name.clone(), lpid, found, translation, has_superpages);
         let mut partition = partition.map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         if description.has_performance_monitor {
@@ -207,6 +211,10 @@ where
             Some(image) => {
                 let next = image::load(&mut partition, hal, image, &ids, processor_name, frequency);
                 let next = next.map_err(|error| failed(&error))?;
+                let runs = next.iter().filter(|next| !matches!(next, Next::Stops)).count();
+                if let Some(table) = partition.memory.hash_table().filter(|_| runs > 1) {
+                    table.has_several(hal);
+                }
                 schedule.go_on(&mut partition, &next, hal.timebase());
             }
         }
@@ -307,6 +315,10 @@ fn fetch_threads<H: Threads + Platform>(
     }
     threads
 }
+
+/// Why a partition with radix translation is refused that asks for superpages.
+const NO_SUPERPAGES: &str =
+    "superpages are made in a hashed page table; write translation = \"hash\"";
 
 /// Microseconds that a vCPU runs when others wait.
 const SLICE_DEFAULT: u32 = 1000;

@@ -27,7 +27,7 @@ use crate::metric::{Per, metrics};
 use crate::number::Number;
 use crate::partition_file::{
     FeaturesTable, PolicyTable, blank_disks, dma_window, positive, read_machine, read_payload,
-    slice, translation, window_for,
+    slice, superpages, translation, window_for,
 };
 use crate::payload::Payload;
 use crate::reasons::Reason;
@@ -122,6 +122,8 @@ struct VariantTable {
     vcpus: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
     translation: Option<Spanned<String>>,
+    /// Of the partition that the experiment is named after.
+    superpages: Option<Spanned<bool>>,
     /// Microseconds that a vCPU runs when others wait, if not the usual time.
     slice_us: Option<Spanned<Number>>,
     /// Of the partition that the experiment is named after.
@@ -152,6 +154,7 @@ impl VariantTable {
         let keys = [
             ("vcpus", self.vcpus.is_some()),
             ("translation", self.translation.is_some()),
+            ("superpages", self.superpages.is_some()),
             ("slice_us", self.slice_us.is_some()),
             ("dma_window", self.dma_window.is_some()),
             ("disk", self.disk.is_some()),
@@ -291,7 +294,16 @@ impl FirstPartition<'_> {
         let dma_window = window_for(dma_window(file, variant.dma_window.as_ref())?, &disks);
         let guest_stop = variant.features.guest_stop(file)?;
         let translation = translation(file, variant.translation.as_ref())?;
-        let first = Partition { vcpus, translation, guest_stop, dma_window, disks, ..first };
+        let has_superpages = superpages(file, variant.superpages.as_ref(), translation)?;
+        let first = Partition {
+            vcpus,
+            translation,
+            has_superpages,
+            guest_stop,
+            dma_window,
+            disks,
+            ..first
+        };
         let mut partitions = vec![first];
         let mut expect = vec![variant.expect.clone()];
         for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
@@ -342,6 +354,7 @@ impl FirstPartition<'_> {
             weight: None,
             time_limit: None,
             has_performance_monitor: false,
+            has_superpages: false,
             guest_stop: None,
             dma_window: None,
             suspend_at: None,

@@ -65,6 +65,7 @@ impl StepsTable {
                 set: Vec::new(),
                 vcpus: None,
                 translation: None,
+                superpages: None,
                 slice_us: None,
                 dma_window: None,
                 disk: None,

@@ -2,7 +2,8 @@
 //! while blocks of it become large and small again, and nobody sees one address with two sizes. The machine looks for
 //! that in each translation, and a machine check ends the payload.
 
-use system_tests::containment::{self, on_threads};
+use lab::system::System;
+use system_tests::containment::{self, on_power8, on_threads};
 use system_tests::system_of;
 
 const TOPOLOGIES: [[u32; 3]; 2] = [[1, 1, 1], [1, 1, 4]];
@@ -16,9 +17,13 @@ fn partition(superpages: &str, memory: &str, arguments: &str) -> String {
 
 /// What the console says on our machine; the oracle has nothing to say.
 fn console(text: &str, topology: [u32; 3]) -> String {
-    let (transcript, findings) = containment::watched(&on_threads(system_of(text), topology));
+    console_of(&on_threads(system_of(text), topology))
+}
+
+fn console_of(system: &System) -> String {
+    let (transcript, findings) = containment::watched(system);
     let console = transcript.lines().join("\n");
-    assert_eq!(findings, [""; 0], "{topology:?}: {console}");
+    assert_eq!(findings, [""; 0], "{console}");
     console
 }
 
@@ -32,6 +37,85 @@ fn counts(console: &str, name: &str) -> [u64; 3] {
         let number = before.split_whitespace().last().and_then(|number| number.parse().ok());
         number.unwrap_or_else(|| panic!("no number of {what}: {line}"))
     })
+}
+
+/// What the hypervisor did to give a partition superpages: promotions, demotions, failures and waits.
+fn given(console: &str, name: &str) -> [u64; 4] {
+    let begin = format!("powervisor: summary: partition {name}: powered off;");
+    let line = console.lines().find(|line| line.starts_with(&begin));
+    let line = line.unwrap_or_else(|| panic!("no summary of {name}: {console}"));
+    let (_, counts) = line.split_once("superpages: ").expect("what was done about superpages");
+    let numbers = counts.split(", ").map(|count| {
+        let number = count.split(' ').nth(1).and_then(|number| number.parse().ok());
+        number.unwrap_or_else(|| panic!("no number: {line}"))
+    });
+    let numbers: Vec<u64> = numbers.collect();
+    numbers.try_into().unwrap_or_else(|_| panic!("four numbers were expected: {line}"))
+}
+
+/// Kernels that make none get superpages, keep their words while single pages change, and meet the fault that they
+/// wait for in each store that they forbade; one that makes its own keeps them. In the end each has what it has
+/// without.
+#[test]
+fn a_kernel_that_knows_nothing_of_superpages_gets_them() {
+    let with = |text: String| format!("{text}superpages = true\n");
+    let text = [
+        "slice_us = 100\n".to_owned(),
+        with(partition("off", "64 MiB", "table=32 updates=65536 flips=40")),
+        with(partition("ours", "64 MiB", "table=16 updates=4096 flips=5")),
+        with(partition("faithful", "128 MiB", "processes=1 calls=128 passes=1 spins=100"))
+            .replace("random-access", "churn")
+            .replace("superpages=faithful", "superpages=without"),
+    ];
+    let text = text.concat();
+    let power9 = on_threads(system_of(&text), [1, 1, 4]);
+    let power8 = on_threads(on_power8(system_of(&text)), [1, 2, 2]);
+    for system in [power9, power8] {
+        let console = console_of(&system);
+        for (name, said) in
+            [("off", "random-access: off, 32 MiB"), ("ours", "random-access: ours, 16 MiB")]
+        {
+            let begin = format!("[{name}] {said}");
+            let line = console.lines().find(|line| line.starts_with(&begin));
+            let line = line.unwrap_or_else(|| panic!("{name}: {console}"));
+            assert!(line.ends_with(", 0 wrong at the end"), "{line}");
+        }
+        assert!(
+            console.contains("[faithful] churn: without, 1 processes, 8 copies, 0 wrong"),
+            "{console}"
+        );
+        // Four blocks of the kernel's own map, two of the table; then pages change in either.
+        let [promotions, demotions, failures, waits] = given(&console, "off");
+        assert!(promotions >= 6 && demotions >= 2 && waits > 0, "{console}");
+        assert!(promotions <= 6 + 2 * 6, "40 changes cost {promotions} promotions: {console}");
+        assert!(failures <= demotions, "{console}");
+        // Its own are not the hypervisor's.
+        let [promotions, ..] = given(&console, "ours");
+        assert!((4..=6).contains(&promotions), "{console}");
+        let [promotions, demotions, ..] = given(&console, "faithful");
+        assert!(promotions > 8 && demotions >= 1, "{console}");
+    }
+}
+
+/// A kernel with a second vCPU gives them back before that one comes.
+#[test]
+fn with_a_second_vcpu_there_are_none() {
+    let text = "[[partition]]\nname = \"storm\"\npayload = \"storm\"\nmemory = \"48 MiB\"\nvcpus = 2\n\
+                arguments = \"rounds=1 translation=on\"\ntranslation = \"hash\"\nsuperpages = true\n";
+    let console = console(text, [1, 1, 2]);
+    let [promotions, demotions, failures, waits] = given(&console, "storm");
+    assert!(promotions > 0 && promotions == demotions, "{console}");
+    assert_eq!([failures, waits], [0; 2]);
+}
+
+#[test]
+fn superpages_need_a_hashed_page_table() {
+    let text = "[[partition]]\nname = \"one\"\npayload = \"hello\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+                superpages = true\n";
+    let (transcript, _) = containment::watched(&system_of(text));
+    let console = transcript.lines().join("\n");
+    let reason = "superpages are made in a hashed page table; write translation = \"hash\"";
+    assert!(console.contains(reason), "{console}");
 }
 
 /// Beside each other, and moved between threads, each in its own way.

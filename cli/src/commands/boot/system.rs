@@ -180,6 +180,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         weight: None,
         time_limit: None,
         has_performance_monitor: false,
+        has_superpages: false,
         guest_stop: None,
         dma_window: None,
         suspend_at: None,

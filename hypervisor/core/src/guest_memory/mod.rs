@@ -169,7 +169,8 @@ pub struct GuestMemory<H: Tables> {
 }
 
 impl<H: Tables> GuestMemory<H> {
-    /// Nothing is mapped of `range`, whose partition is translated so.
+    /// Nothing is mapped of `range`, whose partition is translated so; if that is by a hashed page table, maybe with
+    /// superpages.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -178,11 +179,13 @@ impl<H: Tables> GuestMemory<H> {
         lpid: u32,
         range: Range,
         translation: Translation,
+        has_superpages: bool,
     ) -> Result<Self, HalError> {
         let (stage, kind) = match translation {
             Translation::Radix => (SecondStage::Radix(hal.new_tables(lpid)?), Kind::Radix),
             Translation::Hash => {
-                (SecondStage::Hashed, Kind::Hash(HashTable::new(hal, lpid, range.bytes)?))
+                let table = HashTable::new(hal, lpid, range.bytes, has_superpages)?;
+                (SecondStage::Hashed, Kind::Hash(table))
             }
         };
         Ok(Self::of(stage, kind, lpid, range))

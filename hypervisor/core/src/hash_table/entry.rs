@@ -9,8 +9,10 @@ use arch::hash::{
     self, EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, VirtualPage, first, second, segment,
 };
 
+/// log2 of the bytes of the smallest page.
+pub(super) const SMALL_LOG2: u32 = 12;
 /// Both of 4 KiB.
-const SMALL: PageSize = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
+const SMALL: PageSize = PageSize { base_log2: SMALL_LOG2, actual_log2: SMALL_LOG2, code: 0 };
 
 /// Bits of the first doubleword that a partition has to itself; the other two of software's are the hypervisor's.
 pub(super) const GUESTS_OWN: u64 = 0x18;
@@ -42,12 +44,12 @@ pub struct Checked {
     pub(super) first: u64,
     /// The second.
     pub(super) second: u64,
-    /// The second as the partition wrote it.
+    /// The second as the partition wrote it, without R and C.
     pub(super) kept: u64,
 }
 
 /// The page size that an entry's L and address name, if there is such a one.
-fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
+pub(super) fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
     let address = second_doubleword & EntryForm::V2.address;
     if first_doubleword & first::L == 0 {
         return Some(SMALL);
@@ -101,7 +103,8 @@ impl Checked {
         let second = second_doubleword & COMMON_SECOND | real.0 | code;
         let [first, second] =
             form.with_segment_size([written & !SEGMENT_SIZE, second], segment_size);
-        Some(Self { first, second, kept: second_doubleword })
+        let marks = second::R | second::C;
+        Some(Self { first, second, kept: second_doubleword & !marks })
     }
 }
 
@@ -111,6 +114,21 @@ pub(super) const fn as_written(form: EntryForm, entry: [u64; 2]) -> u64 {
     let segment_size = form.segment_size_of(entry);
     let rest = entry[0] & guests_first(form) & !SEGMENT_SIZE;
     EntryForm::V2.segment_size.set(rest, segment_size)
+}
+
+/// Whether pp lets anybody store.
+pub(super) const fn is_writable(second_doubleword: u64) -> bool {
+    const ALL_READ: u64 = 3;
+    second_doubleword & second::PP0 == 0 && second::PP.get(second_doubleword) != ALL_READ
+}
+
+/// The entry that a large one was made of, but for its address.
+#[cold]
+pub(super) fn by_itself([first_doubleword, second_doubleword]: [u64; 2]) -> [u64; 2] {
+    let is_small = size_of(first_doubleword, second_doubleword)
+        .is_some_and(|size| size.base_log2 == SMALL_LOG2);
+    let first = if is_small { first_doubleword & !first::L } else { first_doubleword };
+    [first, second_doubleword]
 }
 
 /// The page that the entry in `slot` translates.
@@ -140,7 +158,7 @@ pub(super) fn of_real_mode(
     address: GuestRealAddress,
     real: RealAddress,
 ) -> (Checked, u64) {
-    const RIGHTS: u64 = second::R | second::C | second::M;
+    const MARKS: u64 = second::R | second::C;
     const SEGMENT_LOG2: u32 = 40;
     let vsid = segment::LARGE_VSID.get(segment::VIRTUAL_REAL_MODE);
     let hashed = hash::hash(vsid, SEGMENT_LOG2, SMALL.base_log2, address.0);
@@ -148,6 +166,6 @@ pub(super) fn of_real_mode(
     let high = vsid << (SEGMENT_LOG2 - low) | address.0 >> low;
     let page = !((1 << SMALL.actual_log2) - 1);
     let first = high << first::AVA_SHIFT & form.abbreviated | first::V;
-    let [first, second] = form.with_segment_size([first, real.0 & page | RIGHTS], 1);
-    (Checked { first, second, kept: address.0 & page | RIGHTS }, hashed)
+    let [first, second] = form.with_segment_size([first, real.0 & page | MARKS | second::M], 1);
+    (Checked { first, second, kept: address.0 & page | second::M }, hashed)
 }

@@ -9,8 +9,10 @@
 //! missed ([`HashTable::add_real_mode`]). They are the hypervisor's to take out again, no other entry is.
 
 mod entry;
+mod superpages;
 
 pub use entry::Checked;
+pub use superpages::Counts as Superpages;
 
 use alloc::vec::Vec;
 
@@ -25,6 +27,9 @@ use crate::sync::{Home, TableEntry, Word, spin_loop};
 const LOCK: u64 = 0x40;
 /// The hypervisor made the entry.
 const OWN: u64 = 0x20;
+
+/// In what is kept of an entry, in place of C, which is the entry's own: the page's block was made large.
+const MADE_LARGE: u64 = second::C;
 
 /// What the processor sets in an entry.
 const MARKS: u64 = second::R | second::C;
@@ -85,12 +90,14 @@ impl Condition {
 pub struct HashTable {
     lpid: u32,
     entries: &'static [TableEntry],
-    /// By slot: the second doubleword as the partition wrote it.
+    /// By slot: the second doubleword as the partition wrote it, without R and C.
     kept: Vec<Word>,
     /// Counts entries of the hypervisor's own that made room.
     turn: Word,
     /// Who may have translations by the entries.
     home: Home,
+    /// What is known of blocks that could be superpages, if the partition is to have them.
+    superpages: Option<superpages::Superpages>,
 }
 
 /// An entry that is locked, valid, and as it was.
@@ -117,12 +124,19 @@ impl HashTable {
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
-    pub fn new(hal: &impl Tables, lpid: u32, memory_bytes: u64) -> Result<Self, HalError> {
+    pub fn new(
+        hal: &impl Tables,
+        lpid: u32,
+        memory_bytes: u64,
+        has_superpages: bool,
+    ) -> Result<Self, HalError> {
         let entries = hal.new_hash_table(lpid, bytes_log2(memory_bytes))?;
         let mut kept = Vec::new();
         kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
         kept.extend(entries.iter().map(|_| Word::zero()));
-        Ok(Self { lpid, entries, kept, turn: Word::zero(), home: Home::none() })
+        let superpages = has_superpages.then(|| superpages::Superpages::new(memory_bytes));
+        let superpages = superpages.transpose()?;
+        Ok(Self { lpid, entries, kept, turn: Word::zero(), home: Home::none(), superpages })
     }
 
     /// Says which hardware thread alone may run the partition from now on, before it does, or that several may. If it
@@ -152,7 +166,9 @@ impl HashTable {
         mut slots: core::ops::Range<u64>,
         checked: &Checked,
     ) -> Option<u64> {
-        slots.find(|slot| self.put(hal, *slot, checked))
+        let slot = slots.find(|slot| self.put(hal, *slot, checked))?;
+        self.has_come(hal, slot, [checked.first, checked.kept]);
+        Some(slot)
     }
 
     /// Puts an entry there, if the slot is free.
@@ -236,13 +252,25 @@ impl HashTable {
                 self.free(hal, &mut taken, &mut removed);
                 spin_loop();
             });
-            if let Some(found) = found {
+            if let Some(found) = found.and_then(|found| self.by_itself(hal, found)) {
+                self.goes(found.first, found.kept.get());
                 found.entry.give(LOCK);
                 taken[index] = Some(found);
             }
         }
         self.free(hal, &mut taken, &mut removed);
         removed
+    }
+
+    /// The same entry, with its page's own size.
+    #[inline]
+    fn by_itself<'a, H: Tables>(&'a self, hal: &H, taken: Taken<'a>) -> Option<Taken<'a>> {
+        if !taken.is_made_large() {
+            return Some(taken);
+        }
+        taken.entry.give(taken.first);
+        self.give_back(hal, taken.slot);
+        self.take::<H>(taken.slot, Condition::default(), spin_loop)
     }
 
     /// Frees entries that are not valid any more, once no translation by them is left.
@@ -278,15 +306,23 @@ impl HashTable {
         let bits = (rights & PP0) << 55 | (rights & KEY_HIGH) << 48 | rights & RIGHTS;
         let taken = self.take::<H>(slot, condition, spin_loop)?;
         let change = |word: u64| word & !CHANGES | bits;
+        let kept = taken.kept.get();
+        if taken.is_made_large() && change(kept) == kept {
+            taken.entry.give(taken.first);
+            return Some(());
+        }
+        let taken = self.by_itself(hal, taken)?;
         taken.kept.set(change(taken.kept.get()));
         self.rewrite(hal, &taken, change);
+        self.has_changed(hal, slot, taken.kept.get());
         Some(())
     }
 
     /// Clears R or C of the entry in a slot, and the next access sets it again: its second doubleword as it was.
     pub fn clear<H: Tables>(&self, hal: &H, slot: u64, mark: u64) -> Option<u64> {
         let taken = self.take::<H>(slot, Condition::default(), spin_loop)?;
-        let kept = taken.kept.get() & !MARKS;
+        let taken = self.by_itself(hal, taken)?;
+        let kept = taken.kept.get();
         let before = self.rewrite(hal, &taken, |word| word & !mark);
         Some(kept | before & MARKS)
     }
@@ -358,6 +394,9 @@ impl HashTable {
 
     /// Empties slots from `slot` on, at most so many: where the next one is. No vCPU of the partition runs.
     pub fn empty(&self, slot: u64, count: u64) -> Option<u64> {
+        if let Some(superpages) = self.superpages.as_ref().filter(|_| slot == 0) {
+            superpages.reset();
+        }
         let end = (slot + count).min(self.slots());
         for slot in slot..end {
             let (entry, kept) = (&self.entries[slot as usize], &self.kept[slot as usize]);
@@ -374,7 +413,16 @@ impl Taken<'_> {
     #[inline(always)]
     fn written<H: Tables>(&self) -> Written {
         let now = self.entry.second();
-        [entry::as_written(form::<H>(), [self.first, now]), self.kept.get() & !MARKS | now & MARKS]
+        let mut words = [self.first, now];
+        if self.is_made_large() {
+            words = entry::by_itself(words);
+        }
+        [entry::as_written(form::<H>(), words), self.kept.get() & !MADE_LARGE | now & MARKS]
+    }
+
+    #[inline(always)]
+    fn is_made_large(&self) -> bool {
+        self.kept.get() & MADE_LARGE != 0
     }
 
     fn page<H: Tables>(&self) -> VirtualPage {

@@ -36,7 +36,7 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let fake = Fake::new(0x1000);
-        let table = HashTable::new(&fake, 7, MEMORY.bytes).unwrap();
+        let table = HashTable::new(&fake, 7, MEMORY.bytes, false).unwrap();
         Self { fake, table, given: Given::none_of(MEMORY) }
     }
 

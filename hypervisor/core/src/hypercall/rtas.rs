@@ -177,8 +177,12 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     if vcpu.activity() != Activity::Stopped {
         return status(HARDWARE);
     }
+    if let Some(table) = guest.partition.memory.hash_table() {
+        table.has_several(guest.hal);
+    }
     let entry = GuestRealAddress(u64::from(entry));
     let registers = Registers::started(entry, u64::from(argument), guest_time);
+    let vcpu = &mut guest.partition.vcpus[server as usize];
     vcpu.start_with(registers, facilities);
     vcpu.is_prodded = false;
     vcpu.presentation.reset();

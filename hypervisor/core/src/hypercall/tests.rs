@@ -302,7 +302,8 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
 #[test]
 fn with_a_hashed_page_table_there_is_no_process_table() {
     let mut setup = Setup::new();
-    setup.partition.memory = GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash).unwrap();
+    setup.partition.memory =
+        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, false).unwrap();
     let lpcr = setup.partition.lpcr;
     for flags in [0, process_table::REGISTER, process_table::DEREGISTER] {
         setup.expect(Hypercall::RegisterProcTbl, [flags, 0, 0, 0], H_SUCCESS);

@@ -55,7 +55,7 @@ fn beside<T: Send + 'static>(
     builder.preemption_bound = Some(3);
     builder.check(move || {
         let hal: &'static Machine = Box::leak(Box::new(Machine::new(0, 0, |_, _| unreachable!())));
-        let table = HashTable::new(hal, 7, 0).expect("a table");
+        let table = HashTable::new(hal, 7, 0, false).expect("a table");
         let shared = Shared { hal, table: Box::leak(Box::new(table)) };
         prepare(shared);
         let other = spawn(move || other(shared));

@@ -119,10 +119,10 @@ impl<H: Memory> Partition<H> {
     /// # Errors
     /// [`HalError::OutOfTables`].
     pub fn new(hal: &H, name: String, lpid: u32, memory: Range) -> Result<Self, HalError> {
-        Self::translated(hal, name, lpid, memory, Translation::Radix)
+        Self::translated(hal, name, lpid, memory, Translation::Radix, false)
     }
 
-    /// The same, translated so.
+    /// The same, translated so; if that is by a hashed page table, maybe with superpages.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -132,11 +132,12 @@ impl<H: Memory> Partition<H> {
         lpid: u32,
         memory: Range,
         translation: Translation,
+        has_superpages: bool,
     ) -> Result<Self, HalError> {
         Ok(Self {
             name,
             lpid,
-            memory: GuestMemory::new(hal, lpid, memory, translation)?,
+            memory: GuestMemory::new(hal, lpid, memory, translation, has_superpages)?,
             lpcr: lpcr_at_start(H::PROCESSOR, translation),
             timebase_offset: 0,
             vcpus: Vec::new(),

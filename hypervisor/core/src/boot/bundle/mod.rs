@@ -13,8 +13,8 @@ use arch::bundle::{
     DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD,
     LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT,
-    WEIGHT_MAX, is_name,
+    SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS,
+    VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -62,6 +62,8 @@ pub struct Description {
     pub time_limit: Option<u32>,
     /// It has the processor's performance monitor.
     pub has_performance_monitor: bool,
+    /// The hypervisor makes superpages of what it enters into its hashed page table.
+    pub has_superpages: bool,
     /// The version of the feature `guest-stop` that it asks for.
     pub guest_stop: Option<u32>,
     /// Bytes of each window through which a device sees its memory, if it has one.
@@ -442,11 +444,13 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         return Err(PartitionError::Weight(weight));
     }
     let time_limit = optional(TIME_LIMIT)?;
-    let has_performance_monitor = match optional(PERFORMANCE_MONITOR)? {
-        None => false,
-        Some(1) => true,
-        Some(_) => return Err(PartitionError::Property(PERFORMANCE_MONITOR)),
+    let is_set = |name| match optional(name)? {
+        None => Ok(false),
+        Some(1) => Ok(true),
+        Some(_) => Err(PartitionError::Property(name)),
     };
+    let has_performance_monitor = is_set(PERFORMANCE_MONITOR)?;
+    let has_superpages = is_set(SUPERPAGES)?;
     let guest_stop = optional(GUEST_STOP)?;
     let dma_window = optional(DMA_WINDOW)?;
     if dma_window.is_some_and(|bytes| !tce::is_window(u64::from(bytes))) {
@@ -484,6 +488,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         weight,
         time_limit,
         has_performance_monitor,
+        has_superpages,
         guest_stop,
         dma_window,
         suspend_at,

@@ -6,8 +6,8 @@ use std::vec::Vec;
 use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, LEAST_SLICE, MAP,
     MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE,
-    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE, TIME_LIMIT, TRANSLATION,
-    Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE, SUPERPAGES, TIME_LIMIT,
+    TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -240,8 +240,10 @@ fn each_mistake_is_named() {
         assert_eq!(refused(|n| set(n, WEIGHT, weight)), PartitionError::Weight(weight));
     }
     assert_eq!(refused(|n| set(n, TIME_LIMIT, "x")), PartitionError::Property(TIME_LIMIT));
-    let error = refused(|n| set(n, PERFORMANCE_MONITOR, 2u32));
-    assert_eq!(error, PartitionError::Property(PERFORMANCE_MONITOR));
+    for name in [PERFORMANCE_MONITOR, SUPERPAGES] {
+        let error = refused(|n| set(n, name, 2u32));
+        assert_eq!(error, PartitionError::Property(name));
+    }
     assert_eq!(refused(|n| set(n, ENTRY, 0x200u64)), PartitionError::Entry(0x200));
     assert_eq!(refused(|n| set(n, ENTRY, 0x102u64)), PartitionError::Entry(0x102));
     for name in [MEMORY_BYTES, VCPUS, ENTRY, SEGMENTS] {

@@ -53,7 +53,7 @@ impl Setup {
         for (index, byte) in hal.memory.borrow_mut()[DISKS as usize..].iter_mut().enumerate() {
             *byte = (index * 7 + index / 509) as u8;
         }
-        let memory = GuestMemory::new(&hal, 1, MEMORY, Translation::Radix).unwrap();
+        let memory = GuestMemory::new(&hal, 1, MEMORY, Translation::Radix, false).unwrap();
         let disk = |index: u64, is_writable| Disk {
             range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
             is_writable,

@@ -160,7 +160,8 @@ fn what_was_suspended_goes_on_as_it_was() {
 /// A partition with a hashed page table, and one entry of its own in it, beside one of the hypervisor's.
 fn hashed(hal: &Fake) -> Partition<Fake> {
     let name = String::from("test");
-    let mut partition = Partition::translated(hal, name, 1, MEMORY, Translation::Hash).unwrap();
+    let mut partition =
+        Partition::translated(hal, name, 1, MEMORY, Translation::Hash, false).unwrap();
     let mut vcpu = vcpu(0, &mut 1);
     let mut segments = Box::<Segments>::default();
     segments[3] = [0x1234_0000_0800_0003, 0x5678];
@@ -218,7 +219,7 @@ fn too_large_a_hashed_page_table_cannot_be_suspended() {
     let of = |bytes| {
         let memory = Range::new(0, bytes);
         let name = String::from("test");
-        Partition::translated(&hal, name, 1, memory, Translation::Hash).unwrap()
+        Partition::translated(&hal, name, 1, memory, Translation::Hash, false).unwrap()
     };
     assert_eq!(obstacle(&of(64 << 20)), None);
     assert!(obstacle(&of(65 << 20)).unwrap().contains("64 MiB at most"));
@@ -293,7 +294,8 @@ fn an_image_of_something_else_is_refused() {
     let small = Range::new(MEMORY.start.0, 0x8_0000);
     assert!(refused(small, 4, "POWER9", MHZ).contains("memory in bytes is 1048576"));
     let mut hashed =
-        Partition::translated(&hal, String::from("test"), 1, MEMORY, Translation::Hash).unwrap();
+        Partition::translated(&hal, String::from("test"), 1, MEMORY, Translation::Hash, false)
+            .unwrap();
     let read = Image::read(&hal, place).unwrap();
     let ids: Vec<_> = (0..4).map(VcpuId).collect();
     let error = load(&mut hashed, &hal, &read, &ids, "POWER9", MHZ).unwrap_err().to_string();

@@ -87,6 +87,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         weight: None,
         time_limit: None,
         has_performance_monitor: false,
+        has_superpages: false,
         guest_stop: None,
         translation: None,
         dma_window: None,

@@ -14,7 +14,7 @@ use super::DECREMENTER_MAX;
 use crate::host_space::{map, region};
 use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index};
-use crate::invalidation::LPIDS;
+use crate::invalidation::{self, LPIDS};
 use crate::registers::{isync, ptesync, read, spr, write};
 
 /// Bits of PIR, at its end, that count the threads of a core.
@@ -77,6 +77,13 @@ pub(in super::super) fn take(lpid: u32) {
 /// Whether LPIDR names this partition: whether it has the core.
 pub(in super::super) fn is_in_partition(lpid: u32) -> bool {
     read::<{ spr::LPIDR }>() == u64::from(lpid)
+}
+
+/// Makes the core forget at once what it still has to forget of a partition, if that has it.
+pub(in super::super) fn catch_up(lpid: u32) {
+    if is_in_partition(lpid) {
+        invalidation::catch_up(lpid, own_index());
+    }
 }
 
 /// Another vCPU comes to this thread, of the partition whose the core is.
