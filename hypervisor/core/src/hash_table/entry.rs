@@ -49,7 +49,7 @@ pub struct Checked {
 }
 
 /// The page size that an entry's L and address name, if there is such a one.
-pub(super) fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
+fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
     let address = second_doubleword & EntryForm::V2.address;
     if first_doubleword & first::L == 0 {
         return Some(SMALL);
@@ -58,6 +58,12 @@ pub(super) fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<P
         address & ((1 << page.actual_log2) - 1) == page.code << SMALL.actual_log2
     };
     LARGE_PAGES.iter().find(is_named).copied()
+}
+
+/// The same, where it is not in a hurry.
+#[inline(never)]
+pub(super) fn size([first_doubleword, second_doubleword]: [u64; 2]) -> Option<PageSize> {
+    size_of(first_doubleword, second_doubleword)
 }
 
 impl Checked {
@@ -120,15 +126,6 @@ pub(super) const fn as_written(form: EntryForm, entry: [u64; 2]) -> u64 {
 pub(super) const fn is_writable(second_doubleword: u64) -> bool {
     const ALL_READ: u64 = 3;
     second_doubleword & second::PP0 == 0 && second::PP.get(second_doubleword) != ALL_READ
-}
-
-/// The entry that a large one was made of, but for its address.
-#[cold]
-pub(super) fn by_itself([first_doubleword, second_doubleword]: [u64; 2]) -> [u64; 2] {
-    let is_small = size_of(first_doubleword, second_doubleword)
-        .is_some_and(|size| size.base_log2 == SMALL_LOG2);
-    let first = if is_small { first_doubleword & !first::L } else { first_doubleword };
-    [first, second_doubleword]
 }
 
 /// The page that the entry in `slot` translates.

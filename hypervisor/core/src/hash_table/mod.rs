@@ -28,8 +28,10 @@ const LOCK: u64 = 0x40;
 /// The hypervisor made the entry.
 const OWN: u64 = 0x20;
 
-/// In what is kept of an entry, in place of C, which is the entry's own: the page's block was made large.
-const MADE_LARGE: u64 = second::C;
+/// In what is kept of an entry, in place of R, which is the entry's own: the page's block was made large.
+const MADE_LARGE: u64 = second::R;
+/// The same in place of C: and the partition wrote it without L.
+const WITHOUT_L: u64 = second::C;
 
 /// What the processor sets in an entry.
 const MARKS: u64 = second::R | second::C;
@@ -119,6 +121,14 @@ fn lock(entry: &TableEntry, mut wait: impl FnMut()) -> u64 {
     }
 }
 
+/// A second doubleword with other rights, the flags of H_PROTECT.
+const fn protected(word: u64, rights: u64) -> u64 {
+    const CHANGES: u64 = second::PP0 | second::KEY_HIGH.mask() | RIGHTS;
+    const { assert!(second::KEY_LOW.mask() | second::N | second::PP.mask() == RIGHTS) };
+    let bits = (rights & PP0) << 55 | (rights & KEY_HIGH) << 48 | rights & RIGHTS;
+    word & !CHANGES | bits
+}
+
 impl HashTable {
     /// An empty table for the partition `lpid` with so much memory, known to the processor.
     ///
@@ -160,15 +170,14 @@ impl HashTable {
     }
 
     /// Puts an entry into the first free one of `slots`, which are in the table; says which that is.
+    #[inline(always)]
     pub fn enter(
         &self,
         hal: &impl Tables,
         mut slots: core::ops::Range<u64>,
         checked: &Checked,
     ) -> Option<u64> {
-        let slot = slots.find(|slot| self.put(hal, *slot, checked))?;
-        self.has_come(hal, slot, [checked.first, checked.kept]);
-        Some(slot)
+        slots.find(|slot| self.put(hal, *slot, checked))
     }
 
     /// Puts an entry there, if the slot is free.
@@ -238,6 +247,7 @@ impl HashTable {
 
     /// Takes the entries in these slots out, each on its condition, and no translation by them is left: what each was,
     /// with its last R and C.
+    #[inline(always)]
     pub fn remove<H: Tables, const COUNT: usize>(
         &self,
         hal: &H,
@@ -252,25 +262,13 @@ impl HashTable {
                 self.free(hal, &mut taken, &mut removed);
                 spin_loop();
             });
-            if let Some(found) = found.and_then(|found| self.by_itself(hal, found)) {
-                self.goes(found.first, found.kept.get());
+            if let Some(found) = found {
                 found.entry.give(LOCK);
                 taken[index] = Some(found);
             }
         }
         self.free(hal, &mut taken, &mut removed);
         removed
-    }
-
-    /// The same entry, with its page's own size.
-    #[inline]
-    fn by_itself<'a, H: Tables>(&'a self, hal: &H, taken: Taken<'a>) -> Option<Taken<'a>> {
-        if !taken.is_made_large() {
-            return Some(taken);
-        }
-        taken.entry.give(taken.first);
-        self.give_back(hal, taken.slot);
-        self.take::<H>(taken.slot, Condition::default(), spin_loop)
     }
 
     /// Frees entries that are not valid any more, once no translation by them is left.
@@ -294,6 +292,7 @@ impl HashTable {
 
     /// Changes what the entry in a slot allows, on a condition, and no translation by the old one is left: whether it
     /// is there. `rights` are the flags of H_PROTECT.
+    #[inline(always)]
     pub fn protect<H: Tables>(
         &self,
         hal: &H,
@@ -301,27 +300,16 @@ impl HashTable {
         condition: Condition,
         rights: u64,
     ) -> Option<()> {
-        const CHANGES: u64 = second::PP0 | second::KEY_HIGH.mask() | RIGHTS;
-        const { assert!(second::KEY_LOW.mask() | second::N | second::PP.mask() == RIGHTS) };
-        let bits = (rights & PP0) << 55 | (rights & KEY_HIGH) << 48 | rights & RIGHTS;
+        let change = |word: u64| protected(word, rights);
         let taken = self.take::<H>(slot, condition, spin_loop)?;
-        let change = |word: u64| word & !CHANGES | bits;
-        let kept = taken.kept.get();
-        if taken.is_made_large() && change(kept) == kept {
-            taken.entry.give(taken.first);
-            return Some(());
-        }
-        let taken = self.by_itself(hal, taken)?;
         taken.kept.set(change(taken.kept.get()));
         self.rewrite(hal, &taken, change);
-        self.has_changed(hal, slot, taken.kept.get());
         Some(())
     }
 
     /// Clears R or C of the entry in a slot, and the next access sets it again: its second doubleword as it was.
     pub fn clear<H: Tables>(&self, hal: &H, slot: u64, mark: u64) -> Option<u64> {
         let taken = self.take::<H>(slot, Condition::default(), spin_loop)?;
-        let taken = self.by_itself(hal, taken)?;
         let kept = taken.kept.get();
         let before = self.rewrite(hal, &taken, |word| word & !mark);
         Some(kept | before & MARKS)
@@ -329,6 +317,7 @@ impl HashTable {
 
     /// Replaces the second doubleword while the entry is not valid and no translation by it is left, and gives the
     /// entry back: what it was.
+    #[inline(always)]
     fn rewrite<H: Tables>(&self, hal: &H, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
         taken.entry.give(LOCK);
         hal.forget_pages(self.lpid, &self.home, &[Some(taken.page::<H>())]);
@@ -412,17 +401,10 @@ impl Taken<'_> {
     /// What the partition reads.
     #[inline(always)]
     fn written<H: Tables>(&self) -> Written {
-        let now = self.entry.second();
-        let mut words = [self.first, now];
-        if self.is_made_large() {
-            words = entry::by_itself(words);
-        }
-        [entry::as_written(form::<H>(), words), self.kept.get() & !MADE_LARGE | now & MARKS]
-    }
-
-    #[inline(always)]
-    fn is_made_large(&self) -> bool {
-        self.kept.get() & MADE_LARGE != 0
+        let (now, kept) = (self.entry.second(), self.kept.get());
+        const { assert!(WITHOUT_L >> 5 == first::L) };
+        let first = self.first & !((kept & WITHOUT_L) >> 5);
+        [entry::as_written(form::<H>(), [first, now]), kept & !MARKS | now & MARKS]
     }
 
     fn page<H: Tables>(&self) -> VirtualPage {

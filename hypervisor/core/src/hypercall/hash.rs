@@ -41,7 +41,9 @@ pub(crate) fn of_hash_table<H: Tables>(
         Hypercall::Read => TRANSLATE | READ_4,
         Hypercall::Protect => AVPN | PP0 | KEY_HIGH | RIGHTS,
         Hypercall::ClearRef | Hypercall::ClearMod => 0,
-        Hypercall::BulkRemove => return remove_several(table, hal, arguments),
+        Hypercall::BulkRemove => {
+            return remove_several(table, hal, arguments);
+        }
         _ => return status(H_FUNCTION),
     };
     if flags & !known != 0 {
@@ -64,12 +66,22 @@ pub(crate) fn of_hash_table<H: Tables>(
                 0 => group..group + GROUP_ENTRIES as u64,
                 _ => slot..slot + 1,
             };
-            table.enter(hal, slots, &checked).map_or(status(H_PTEG_FULL), |slot| outputs([slot]))
+            let Some(slot) = table.enter(hal, slots, &checked) else { return status(H_PTEG_FULL) };
+            if table.may_have_superpages() {
+                table.has_come(hal, slot, [third, fourth]);
+            }
+            outputs([slot])
         }
-        Hypercall::Remove => match table.remove(hal, [Some((slot, condition))]) {
-            [Some(written)] => outputs(written),
-            [None] => status(H_NOT_FOUND),
-        },
+        Hypercall::Remove => {
+            let requests = [Some((slot, condition))];
+            if table.may_have_superpages() {
+                table.before_removals(hal, requests);
+            }
+            match table.remove(hal, requests) {
+                [Some(written)] => outputs(written),
+                [None] => status(H_NOT_FOUND),
+            }
+        }
         Hypercall::Read if flags & READ_4 != 0 => {
             let mut words = [0; WORDS];
             let first = slot / SEVERAL * SEVERAL;
@@ -80,11 +92,25 @@ pub(crate) fn of_hash_table<H: Tables>(
         }
         Hypercall::Read => outputs(table.read::<H>(slot)),
         Hypercall::Protect => {
-            let done = table.protect(hal, slot, condition, flags);
-            status(done.map_or(H_NOT_FOUND, |()| H_SUCCESS))
+            if table.may_have_superpages() && table.before_change(hal, slot, condition, Some(flags))
+            {
+                return status(H_SUCCESS);
+            }
+            if table.protect(hal, slot, condition, flags).is_none() {
+                return status(H_NOT_FOUND);
+            }
+            if table.may_have_superpages() {
+                table.has_changed(hal, slot);
+            }
+            status(H_SUCCESS)
         }
-        Hypercall::ClearRef => found(table.clear(hal, slot, second::R)),
-        _ => found(table.clear(hal, slot, second::C)),
+        _ => {
+            if table.may_have_superpages() {
+                table.before_change(hal, slot, condition, None);
+            }
+            let mark = if call == Hypercall::ClearRef { second::R } else { second::C };
+            found(table.clear(hal, slot, mark))
+        }
     }
 }
 
@@ -121,6 +147,9 @@ fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]
             break;
         };
         requests[index] = Some((slot, condition));
+    }
+    if table.may_have_superpages() {
+        table.before_removals(hal, requests);
     }
     let removed = table.remove(hal, requests);
     for (index, request) in requests.iter().enumerate() {

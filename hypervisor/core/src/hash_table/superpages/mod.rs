@@ -18,7 +18,9 @@ use core::ops::Range;
 
 use arch::hash::{EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, first, hash, second};
 
-use super::{HashTable, LOCK, MADE_LARGE, MARKS, OWN, entry, form};
+use super::{
+    Condition, HashTable, LOCK, MADE_LARGE, MARKS, OWN, Taken, WITHOUT_L, entry, form, protected,
+};
 use crate::hal::{HalError, Tables};
 use crate::sync::Word;
 
@@ -179,7 +181,7 @@ impl Shown {
 
 /// log2 of the bytes of an entry's page, if that is a base page, and smaller than a block.
 fn own_log2(words: [u64; 2]) -> Option<u32> {
-    let size = entry::size_of(words[0], words[1])?;
+    let size = entry::size(words)?;
     (size.base_log2 == size.actual_log2 && size.base_log2 < BLOCK_LOG2).then_some(size.base_log2)
 }
 
@@ -343,8 +345,8 @@ impl HashTable {
     }
 
     /// An entry came into `slot`, for which the partition wrote these words.
-    #[inline(always)]
-    pub(super) fn has_come<H: Tables>(&self, hal: &H, slot: u64, words: [u64; 2]) {
+    #[inline(never)]
+    pub fn has_come<H: Tables>(&self, hal: &H, slot: u64, words: [u64; 2]) {
         if let Some(superpages) = &self.superpages
             && let Some(block) = superpages.count(words, 1)
             && block.shown.get() >= BLOCK_UNITS
@@ -353,24 +355,83 @@ impl HashTable {
         }
     }
 
-    /// The entry in `slot` allows something else.
-    #[inline(always)]
-    pub(super) fn has_changed<H: Tables>(&self, hal: &H, slot: u64, kept: u64) {
+    /// The entries in these slots go, each on its condition: their pages get their own size back.
+    #[inline(never)]
+    pub fn before_removals<H: Tables, const COUNT: usize>(
+        &self,
+        hal: &H,
+        requests: [Option<(u64, Condition)>; COUNT],
+    ) {
+        let Some(superpages) = &self.superpages else { return };
+        for (index, request) in requests.iter().enumerate() {
+            let Some((slot, condition)) = *request else { continue };
+            // An entry goes once.
+            let is_same = |other: &Option<(u64, Condition)>| {
+                other.is_some_and(|(other, condition)| {
+                    other == slot && self.meant::<H>(slot, condition).is_some()
+                })
+            };
+            if requests[..index].iter().any(is_same) {
+                continue;
+            }
+            let Some((_, kept)) = self.meant::<H>(slot, condition) else { continue };
+            if kept & MADE_LARGE != 0 {
+                self.give_back(hal, slot);
+            }
+            if let Some((entry, kept)) = self.at(slot) {
+                superpages.count([entry.first(), kept.get()], -1);
+            }
+        }
+    }
+
+    /// Both words of the entry in `slot`, the second as it was kept, if the condition holds for it. Nobody else is in the
+    /// partition, and nobody has an entry.
+    fn meant<H: Tables>(&self, slot: u64, condition: Condition) -> Option<(u64, u64)> {
+        let (entry, kept) = self.at(slot)?;
+        let first = entry.first();
+        let seen = Taken { slot, entry, kept, first };
+        let is_meant = first & first::V != 0 && condition.holds::<H>(&seen);
+        is_meant.then(|| (first, kept.get()))
+    }
+
+    /// The entry in `slot` gets these rights, if the condition holds for it, or its R or C is cleared, if there are none:
+    /// its page gets its own size back. Whether there is nothing to do, as nothing changes in a large page.
+    #[inline(never)]
+    pub fn before_change<H: Tables>(
+        &self,
+        hal: &H,
+        slot: u64,
+        condition: Condition,
+        rights: Option<u64>,
+    ) -> bool {
+        let meant = self.meant::<H>(slot, condition);
+        let Some((_, kept)) = meant.filter(|(_, kept)| kept & MADE_LARGE != 0) else {
+            return false;
+        };
+        if rights.is_some_and(|rights| protected(kept, rights) == kept) {
+            return true;
+        }
+        self.give_back(hal, slot);
+        false
+    }
+
+    /// The entry in `slot` has other rights.
+    #[inline(never)]
+    pub fn has_changed<H: Tables>(&self, hal: &H, slot: u64) {
         if let Some(superpages) = &self.superpages
-            && let Some(block) = superpages.block(kept)
+            && let Some((_, kept)) = self.at(slot)
+            && let Some(block) = superpages.block(kept.get())
             && block.shown.get() >= BLOCK_UNITS
-            && superpages.is_over.get() == 0
         {
             self.look(hal, superpages, block, slot);
         }
     }
 
-    /// An entry with this first doubleword, whose second the partition wrote so, goes.
+    /// Whether the partition may have superpages, and all changes of its entries are to be told.
     #[inline(always)]
-    pub(super) fn goes(&self, first: u64, kept: u64) {
-        if let Some(superpages) = &self.superpages {
-            superpages.count([first, kept], -1);
-        }
+    #[must_use]
+    pub fn may_have_superpages(&self) -> bool {
+        self.superpages.as_ref().is_some_and(|superpages| superpages.is_over.get() == 0)
     }
 
     /// A page of the block came, or allows something else: if it is the awaited one of its place, or that one came
@@ -465,7 +526,8 @@ impl HashTable {
         let code = shape.large().code << entry::SMALL_LOG2;
         let below = IN_BLOCK & form::<H>().address;
         self.resize(hal, superpages, shape, |[first, second], kept| {
-            kept.set(kept.get() | MADE_LARGE);
+            let without_l = if first & first::L == 0 { WITHOUT_L } else { 0 };
+            kept.set(kept.get() | MADE_LARGE | without_l);
             let changed = if entry::is_writable(second) { second::C } else { 0 };
             [first | first::L, second & !below | code | second::R | changed]
         });
@@ -490,7 +552,7 @@ impl HashTable {
         superpages.note(0..shape.pages(), find);
         let below = IN_BLOCK & EntryForm::V2.address;
         self.resize(hal, superpages, shape, |[first, second], kept| {
-            kept.set(kept.get() & !MADE_LARGE);
+            kept.set(kept.get() & !(MADE_LARGE | WITHOUT_L));
             [first & !first::L | shape.own_l(), second & !below | kept.get() & below]
         });
         add_one(&superpages.demotions);
@@ -498,12 +560,12 @@ impl HashTable {
 
     /// The block with the entry in `slot`, which is large, gets its pages back.
     #[cold]
-    pub(super) fn give_back<H: Tables>(&self, hal: &H, slot: u64) {
+    fn give_back<H: Tables>(&self, hal: &H, slot: u64) {
         let (Some(superpages), Some((entry, kept))) = (&self.superpages, self.at(slot)) else {
             return;
         };
         let words = [entry.first(), entry.second()];
-        let size = entry::size_of(words[0], words[1]).expect("only checked entries are there");
+        let size = entry::size(words).expect("only checked entries are there");
         let shape = Shape::of(form::<H>(), words, size.base_log2);
         self.demote(hal, superpages, shape);
         let Some(block) = superpages.block(kept.get()) else { return };

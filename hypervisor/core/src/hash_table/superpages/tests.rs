@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::{BLOCK_LOG2, Counts};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
-use crate::hash_table::entry::{page_of, size_of};
+use crate::hash_table::entry::{page_of, size};
 use crate::hash_table::{HashTable, bytes_log2};
 use crate::hypercall::{WORDS, of_hash_table};
 use crate::memory::Range;
@@ -114,7 +114,7 @@ impl Machine {
 
     fn size_at(&self, slot: u64) -> Option<PageSize> {
         let entry = &self.table.entries[slot as usize];
-        (entry.first() & first::V != 0).then(|| size_of(entry.first(), entry.second()).unwrap())
+        (entry.first() & first::V != 0).then(|| size([entry.first(), entry.second()]).unwrap())
     }
 
     /// Promotions, demotions, failures and waits.

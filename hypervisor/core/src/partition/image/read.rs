@@ -315,7 +315,8 @@ fn enter<H: Memory + Platform>(
             Checked::new(form::<H>(), first, second, |address, bytes| memory.real(address, bytes));
         let slots = (slot < table.slots()).then(|| slot..slot + 1);
         let entered = checked.zip(slots).and_then(|(entry, slots)| table.enter(hal, slots, &entry));
-        entered.ok_or(ImageError::Property(ENTRIES))?;
+        let slot = entered.ok_or(ImageError::Property(ENTRIES))?;
+        table.has_come(hal, slot, [first, second]);
     }
     Ok(())
 }
