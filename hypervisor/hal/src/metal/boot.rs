@@ -8,7 +8,7 @@ use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
-use super::{Boot, caller, opal, threads};
+use super::{Boot, caller, idle, opal, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{self, HEAP_BYTES, start_heap};
 use crate::host_space::region::MapRegion;
@@ -53,7 +53,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
         Err(error) => panic!("firmware's device tree: {error}"),
     };
     check_opal(&firmware);
-    threads::set_idle(firmware.idle_psscr());
+    idle::set_up(&firmware);
     caller::find(0, threads::boot_thread(), &firmware);
     caller::allow();
     let image = memory::image();

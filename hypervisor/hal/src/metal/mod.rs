@@ -10,6 +10,7 @@ mod debugger;
 mod eager;
 mod exits;
 mod facilities;
+mod idle;
 mod machine;
 mod mitigations;
 mod opal;

@@ -5,31 +5,27 @@
 //! something to do and then waits misses nothing that was rung for after it looked.
 
 use alloc::alloc::{Layout, alloc};
-use core::arch::asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use arch::interrupt::Vector;
 use arch::opal::status;
-use arch::registers::lpcr;
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
 
-use super::{caller, opal, residents};
+use super::{caller, idle, opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
-use crate::host_space::region::{self, MapRegion};
+use crate::host_space::region::MapRegion;
 use crate::host_state::per_cpu::{THREADS_MAX, own_index, per_cpu, per_cpu_of};
-use crate::host_state::{HOST_LPCR, begin, set_up_thread};
+use crate::host_state::{begin, set_up_thread};
 use crate::registers::{isync, ptesync, read, spr, write};
 use crate::single::Single;
 
 const STACK_BYTES: usize = 0x1_0000;
 /// Ticks that a thread may take from OPAL_START_CPU to here: a second of a 512 MHz time base.
 const ARRIVAL_TICKS: u64 = 512_000_000;
-/// The largest positive value of a decrementer of 32 bits: LPCR\[LD\] is 0 in [`HOST_LPCR`].
-const DECREMENTER_MAX: u64 = 0x7FFF_FFFF;
 
 struct Thread {
     server: AtomicU32,
@@ -42,9 +38,6 @@ static THREADS: [Thread; THREADS_MAX] =
 static SECONDARIES: Secondaries = Secondaries::alone();
 /// What they do. Written before [`Secondaries::begin`], read after [`Secondaries::has_work`].
 static WORK: Single<Option<&'static (dyn Fn(usize) + Sync)>> = Single::new(None);
-/// PSSCR for waiting, or [`NO_STOP`].
-static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
-const NO_STOP: u64 = u64::MAX;
 
 /// How far the boot thread's time base was moved, and what it was when the thread that is being fetched was started.
 static ADVANCE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -56,11 +49,6 @@ static hal_next_thread: AtomicU64 = AtomicU64::new(0);
 unsafe extern "C" {
     fn hal_thread_entry();
     safe fn hal_on_stack(top: u64) -> !;
-}
-
-/// How threads wait: by `stop` with this PSSCR, whose EC and ESL are 0, or by polling.
-pub(super) fn set_idle(psscr: Option<u64>) {
-    IDLE.store(psscr.unwrap_or(NO_STOP), Ordering::Relaxed);
 }
 
 /// PIR of the boot thread, which calls this.
@@ -228,35 +216,5 @@ pub(super) fn clear_doorbell() {
 /// Waits until this thread's doorbell is rung, the time base is `until` or more, or for nothing.
 pub(super) fn wait(until: u64) {
     residents::forget();
-    let psscr = IDLE.load(Ordering::Relaxed);
-    region::flush();
-    if psscr == NO_STOP {
-        return poll(until);
-    }
-    let left = until.saturating_sub(read::<{ spr::TB }>());
-    if left == 0 {
-        return;
-    }
-    // SAFETY: EC=0, so the thread goes on behind `stop`; no guest runs on it, and whoever enters one sets
-    // these registers again. MSR[EE]=0: what wakes it stays pending.
-    unsafe {
-        let wakes = lpcr::PECE_DECREMENTER | lpcr::PECE_HYPERVISOR_DOORBELL;
-        residents::set_control(HOST_LPCR | wakes);
-        write::<{ spr::DEC }>(left.min(DECREMENTER_MAX));
-        // What the last guest had left must not expire here: the exception would wait for the next one.
-        write::<{ spr::HDEC }>(DECREMENTER_MAX);
-        write::<{ spr::PSSCR }>(psscr);
-        isync();
-        asm!(".long {}", const 19 << 26 | 370 << 1, options(nostack)); // stop
-    }
-}
-
-/// Waits at low priority, so that the core's other threads have it for themselves.
-fn poll(until: u64) {
-    let doorbell = &THREADS[own_index()].doorbell;
-    // SAFETY: hints; r31 and r2 are not changed.
-    unsafe { asm!("or 31, 31, 31", options(nomem, nostack, preserves_flags)) };
-    while read::<{ spr::TB }>() < until && !doorbell.is_rung() {}
-    // SAFETY: as above; medium priority.
-    unsafe { asm!("or 2, 2, 2", options(nomem, nostack, preserves_flags)) };
+    idle::wait(until, || &THREADS[own_index()].doorbell);
 }
