@@ -176,6 +176,8 @@ pub mod program {
 ///
 /// Source: Linux's `reg.h`, POWER8 and POWER9.
 pub mod wake {
+    /// Why, which is one of those up to [`MAINTENANCE`].
+    pub const REASON: u64 = 0x003C_0000;
     /// A directed hypervisor doorbell.
     pub const HYPERVISOR_DOORBELL: u64 = 0x000C_0000;
     /// A system reset.

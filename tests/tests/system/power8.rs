@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
+use arch::interrupt::{Vector, wake};
 use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
@@ -15,10 +16,15 @@ use lab::interruption::Interruption;
 use lab::system::{Exit, System};
 use lab::user_file::Files;
 use lab::{on_qemu, on_simulator};
+use simulator::exec::Mode;
+use simulator::interrupt::Taken;
 use simulator::oracle::engine::Tables;
 use simulator::pipeline::Settings;
+use simulator::state::power_saving::level;
 use simulator::state::prefetch_engine::Work;
-use simulator::{Machine, NoObserver, Oracle, RunState};
+use simulator::state::shared::Shared;
+use simulator::state::thread::{Activity, Thread};
+use simulator::{Machine, NoObserver, Observer, Oracle, RunState};
 use system_tests::containment::{
     self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
 };
@@ -371,6 +377,161 @@ fn a_core_is_in_one_partition_at_a_time() {
     assert_eq!(together.wrong, [""; 0]);
     assert!(together.most >= 3, "{} threads of one partition together", together.most);
     assert!(together.switches >= 10, "{} switches", together.switches);
+}
+
+/// How many naps have ended, by thread and by the reason in SRR1.
+#[derive(Default)]
+struct Naps {
+    ended: BTreeMap<(usize, u64), u64>,
+}
+
+impl Naps {
+    /// How many naps of any thread have ended for this reason.
+    fn ended_for(&self, reason: u64) -> u64 {
+        let of_reason = self.ended.iter().filter(|((_, other), _)| *other == reason);
+        of_reason.map(|(_, count)| count).sum()
+    }
+}
+
+impl Observer for Naps {
+    const SEES_INSTRUCTIONS: bool = false;
+
+    fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
+        let status = thread.spr(Spr::Srr1);
+        if taken.vector == Vector::SystemReset {
+            assert_eq!(status & wake::ALL_LOST, wake::THREAD_LOST, "{status:#x}");
+            *self.ended.entry((thread.index, status & wake::REASON)).or_default() += 1;
+        }
+    }
+
+    /// A partition has all keys.
+    fn returned(&mut self, thread: &Thread, _: &Shared, _: Mode) {
+        assert!(thread.is_hypervisor() || thread.spr(Spr::Amor) == u64::MAX);
+    }
+}
+
+fn is_napping(machine: &Machine, thread: usize) -> bool {
+    let Thread { activity, asked, .. } = &machine.state().threads[thread];
+    *activity == Activity::Stopped && asked.level == level::NAP
+}
+
+/// Two vCPUs, of which one wakes the other or is woken by its timer: before it sleeps, while its thread goes to sleep,
+/// and later.
+fn that_wakes(test: &str, samples: u32, seed: u32) -> System {
+    system_of(&format!(
+        "[[partition]]\nname = \"idle\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 2\n\
+         arguments = \"test={test} state=cede samples={samples} ticks=300 chance=1500 seed={seed}\"\n[machine]\n\
+         description = \"power8\"\n"
+    ))
+}
+
+/// A thread naps from when its vCPU waits until that one's time comes, or until another thread calls it, of its core or
+/// of another one. What wakes it comes at every moment of its way into the nap, and out of the one before.
+#[test]
+fn no_wake_up_is_lost_whenever_it_comes_to_a_nap() {
+    for (test, reason) in [("timer", wake::DECREMENTER), ("ipi", wake::EXTERNAL)] {
+        for (topology, seed, timing) in
+            [([1, 1, 2], 1, false), ([1, 2, 1], 2, false), ([1, 2, 2], 3, true)]
+        {
+            let samples = if timing { 20 } else { 120 };
+            let system = on_threads(that_wakes(test, samples, seed), topology);
+            let mut machine = on_simulator::start(&system).unwrap();
+            if timing {
+                machine.start_timing(Settings::default());
+            }
+            let (mut naps, mut oracle) = (Naps::default(), Oracle::new(Processor::Power8));
+            let end = machine.run(ALL, &mut (&mut naps, &mut oracle));
+            let console = String::from_utf8(machine.take_console_output()).unwrap();
+            let context =
+                format!("{test} {topology:?} timing {timing}: {:?}\n{console}", naps.ended);
+            assert!(matches!(end, RunState::PoweredOff), "{end:?}: {context}");
+            let line = format!("idle: {test}, {samples} samples, 0 spurious interrupts");
+            assert!(console.contains(&line), "{context}");
+            assert_eq!(oracle.findings().len(), 0, "{context}");
+            // Whom nobody wakes finds out when the decrementer has run down, 4 s later.
+            let (_, listed) = console.split_once("samples: ").expect("it lists them");
+            let listed = listed.split_whitespace().map_while(|word| word.parse::<u64>().ok());
+            let late = listed.filter(|ticks| *ticks > 20_000).count();
+            assert_eq!(late, 0, "{context}");
+            // A wake-up that comes before its vCPU sleeps ends no nap.
+            assert!(naps.ended_for(reason) > u64::from(samples) / 4, "{context}");
+        }
+    }
+}
+
+/// Threads that have nothing to do take no instruction from those of their core that have.
+#[test]
+fn a_thread_without_a_vcpu_naps() {
+    let (_, system) = systems("examples/hello.toml").remove(0);
+    let mut machine = on_simulator::start(&on_threads(on_power8(system), [1, 1, 8])).unwrap();
+    assert!(matches!(machine.run(ALL, &mut NoObserver), RunState::PoweredOff));
+    let completed: Vec<u64> =
+        machine.state().threads.iter().map(|thread| thread.completed).collect();
+    let most = completed.iter().max().unwrap();
+    assert!(completed.iter().filter(|count| **count * 20 < *most).count() >= 6, "{completed:?}");
+}
+
+/// A machine of two threads whose only vCPU works on the first one, and whose second one naps.
+fn with_a_thread_that_naps() -> Machine {
+    let system = system_of(
+        "[[partition]]\nname = \"works\"\npayload = \"fairness\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         arguments = \"time=1000000\"\n[machine]\ndescription = \"power8\"\n",
+    );
+    let mut machine = on_simulator::start(&on_threads(system, [1, 2, 1])).unwrap();
+    while machine.state().threads[0].is_hypervisor() || !is_napping(&machine, 1) {
+        assert!(matches!(machine.run(1000, &mut NoObserver), RunState::Running));
+    }
+    machine
+}
+
+/// Calls thread 1 as another thread would that has set its flag long before.
+fn call(machine: &mut Machine) {
+    let now = machine.state().threads[0].time_now().cycles();
+    let (_, shared) = machine.parts_mut();
+    shared.xics.set_mfrr(1, 4);
+    shared.drive_lines(now);
+}
+
+/// A call whose flag its thread has cleared already, at each instruction of its way out of a nap and into the next one:
+/// it ends a nap and is gone.
+#[test]
+fn a_call_that_comes_late_ends_one_nap_and_no_other() {
+    const STEPS: u64 = 800;
+    let mut machine = with_a_thread_that_naps();
+    let mut places = BTreeSet::new();
+    let mut naps = Naps::default();
+    for steps in 0..STEPS {
+        call(&mut machine);
+        machine.run(steps, &mut naps);
+        places.insert(machine.state().threads[1].nia);
+        call(&mut machine);
+        let is_over = |machine: &Machine| {
+            is_napping(machine, 1) && !machine.state().shared.signals(1).external
+        };
+        let settles = (0..10).any(|_| {
+            machine.run(1000, &mut naps);
+            is_over(&machine)
+        });
+        assert!(settles, "{steps}: {:?}", naps.ended);
+    }
+    assert!(places.len() > 100, "{places:x?}");
+    let ended = naps.ended[&(1, wake::EXTERNAL)];
+    assert!((STEPS..=2 * STEPS).contains(&ended), "{ended}");
+}
+
+/// A system reset that somebody asks for is none that ends a nap.
+#[test]
+fn a_system_reset_is_reported_while_its_thread_naps() {
+    let mut machine = with_a_thread_that_naps();
+    let (_, shared) = machine.parts_mut();
+    shared.signal(1, 0, |signals| signals.system_reset = true);
+    let end = machine.run(ALL, &mut NoObserver);
+    let console = String::from_utf8(machine.take_console_output()).unwrap();
+    assert!(matches!(end, RunState::PoweredOff), "{end:?}: {console}");
+    assert!(
+        console.contains("panic: System Reset interrupt (0x100) in the hypervisor"),
+        "{console}"
+    );
 }
 
 /// A partition that asks for radix translation gets a clear refusal.

@@ -3,6 +3,7 @@
 //! Source: `docs/facts/opal-and-powernv.md#what-a-hypervisor-reads`.
 
 use arch::address::RealAddress;
+use arch::opal::idle;
 use arch::registers::psscr;
 use dtoolkit::error::{FdtErrorKind, FdtParseError};
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -195,6 +196,14 @@ impl<'a> Firmware<'a> {
             .max_by_key(|value| psscr::RL.get(*value))
     }
 
+    /// Whether firmware tells of a state that `nap` reaches.
+    #[must_use]
+    pub fn tells_of_nap(&self) -> bool {
+        let node = self.tree.find_node("/ibm,opal/power-mgt");
+        let flags = node.and_then(|node| bytes(&node, "ibm,cpu-idle-state-flags")).unwrap_or(&[]);
+        flags.as_chunks().0.iter().any(|flags| u32::from_be_bytes(*flags) & idle::NAP != 0)
+    }
+
     /// Whether firmware tells of features against speculation.
     #[must_use]
     pub fn tells_of_features(&self) -> bool {
@@ -269,4 +278,37 @@ fn doublewords<'a, const N: usize>(
             u64::from_be_bytes(core::array::from_fn(|byte| group[8 * index + byte]))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use arch::address::RealAddress;
+    use arch::opal::idle;
+    use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+    use super::Firmware;
+
+    fn tells_of_nap(states: &[u32]) -> bool {
+        let flags: Vec<u8> = states.iter().flat_map(|flags| flags.to_be_bytes()).collect();
+        let mut node = DeviceTreeNode::new("power-mgt").unwrap();
+        node.add_property(DeviceTreeProperty::new("ibm,cpu-idle-state-flags", flags).unwrap());
+        let mut opal = DeviceTreeNode::new("ibm,opal").unwrap();
+        opal.add_child(node);
+        let mut tree = DeviceTree::new();
+        tree.root.add_child(opal);
+        Firmware::new(&tree.to_dtb(), RealAddress(0)).unwrap().tells_of_nap()
+    }
+
+    #[test]
+    fn firmware_tells_of_nap_among_other_states_or_not_at_all() {
+        // As skiboot's: fastsleep_ and winkle beside nap.
+        let others = [0x0002_1003, 0x0004_7007];
+        assert!(tells_of_nap(&[idle::NAP | idle::THREAD_LOST, others[0], others[1]]));
+        assert!(tells_of_nap(&[others[0], idle::NAP]));
+        assert!(!tells_of_nap(&others) && !tells_of_nap(&[]));
+        let bare = DeviceTree::new().to_dtb();
+        assert!(!Firmware::new(&bare, RealAddress(0)).unwrap().tells_of_nap());
+    }
 }

@@ -2,7 +2,7 @@
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use loom::thread::{spawn, yield_now};
 use std::vec::Vec;
 
@@ -23,18 +23,27 @@ fn use_alone(data: &UnsafeCell<usize>) {
     data.with_mut(|_| ());
 }
 
-/// A thread waits for what others change, without any order of its own, who ring then.
-fn wait_for(others: usize) {
-    let doorbell = Arc::new(Doorbell::silent());
+/// Others change something each, without any order of its own, and `ring` then. Whether all have.
+fn changed_by<T: Send + Sync + 'static>(
+    others: usize,
+    rung: &Arc<T>,
+    ring: fn(&T),
+) -> impl Fn() -> bool {
     let changes: Arc<Vec<_>> = Arc::new((0..others).map(|_| AtomicUsize::new(0)).collect());
     for index in 0..others {
-        let (doorbell, changes) = (doorbell.clone(), changes.clone());
+        let (rung, changes) = (rung.clone(), changes.clone());
         spawn(move || {
             changes[index].store(1, Ordering::Relaxed);
-            doorbell.ring();
+            ring(&rung);
         });
     }
-    let is_changed = || changes.iter().all(|change| change.load(Ordering::Relaxed) == 1);
+    move || changes.iter().all(|change| change.load(Ordering::Relaxed) == 1)
+}
+
+/// A thread waits for what others change, who ring then.
+fn wait_for(others: usize) {
+    let doorbell = Arc::new(Doorbell::silent());
+    let is_changed = changed_by(others, &doorbell, Doorbell::ring);
     wait_until(|| doorbell.clear(), is_changed, || poll(&doorbell));
 }
 
@@ -46,6 +55,53 @@ fn a_thread_that_waits_sees_for_what_it_is_rung() {
 #[test]
 fn a_thread_that_waits_sees_for_what_each_of_two_rings() {
     in_most_orders(|| wait_for(2));
+}
+
+/// The interrupt of a POWER8's call: it ends a nap, and stays until its thread accepts it.
+struct Call(AtomicBool);
+
+impl Call {
+    /// Accepts it, if it is there.
+    fn accept(&self) {
+        if self.0.load(Ordering::Relaxed) {
+            self.0.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The same of a thread that naps: it cannot see its doorbell then, and whoever rings that calls it, without any order.
+fn nap_for(others: usize) {
+    let rung = Arc::new((Doorbell::silent(), Call(AtomicBool::new(false))));
+    let is_changed = changed_by(others, &rung, |(doorbell, call)| {
+        doorbell.ring();
+        call.0.store(true, Ordering::Relaxed);
+    });
+    let (doorbell, call) = &*rung;
+    let clear = || {
+        if doorbell.is_rung() {
+            call.accept();
+        }
+        doorbell.clear();
+    };
+    let nap = || {
+        while !call.0.load(Ordering::Relaxed) {
+            yield_now();
+        }
+        if !doorbell.is_rung() {
+            call.accept();
+        }
+    };
+    wait_until(clear, is_changed, nap);
+}
+
+#[test]
+fn a_thread_that_naps_is_called() {
+    loom::model(|| nap_for(1));
+}
+
+#[test]
+fn a_thread_that_naps_is_called_by_each_of_two() {
+    in_most_orders(|| nap_for(2));
 }
 
 /// In every order with three involuntary switches between threads; without that limit, models of three threads take

@@ -6,7 +6,7 @@
 //! look may miss what was changed before a ring that was cleared.
 //!
 //! The processor has doorbells too, which end `stop` and a guest's stay; hal rings and clears both, with the same
-//! barriers. This one is for threads that cannot `stop` and poll instead.
+//! barriers. This one is for threads that poll instead, and says of a POWER8's interrupt that it is a call.
 
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::sync::const_without_loom;

@@ -73,9 +73,21 @@ pub(crate) unsafe fn set_up_thread(tables: u64) {
         write::<{ spr::HFSCR }>(facilities::NOTHING);
         // It prefetches for vCPUs that do not have it too.
         write::<{ spr::DSCR }>(0);
+        clear_keys();
+    }
+    isync();
+}
+
+/// Withholds no page from the hypervisor by its storage keys, and no key from partitions.
+///
+/// # Safety
+/// Between two guests.
+#[inline(always)]
+pub(crate) unsafe fn clear_keys() {
+    // SAFETY: the caller's promise.
+    unsafe {
         write::<{ spr::AMOR }>(u64::MAX);
         write::<{ spr::AMR }>(0);
         write::<{ spr::IAMR }>(0);
     }
-    isync();
 }

@@ -86,6 +86,9 @@ pub(crate) struct PerCpu {
     pub(crate) guest_lpcr: u64,
     /// Its number.
     pub(crate) guest_lpid: u64,
+    /// r1 while this thread naps, or 0.
+    #[cfg(feature = "power8")]
+    pub(crate) nap_stack: u64,
 }
 
 unsafe extern "C" {
@@ -160,6 +163,8 @@ const NEW: PerCpu = PerCpu {
     own_lpcr: 0,
     guest_lpcr: 0,
     guest_lpid: 0,
+    #[cfg(feature = "power8")]
+    nap_stack: 0,
 };
 
 /// What this thread has. Dereferencing it is right for one field at a time: the vectors write

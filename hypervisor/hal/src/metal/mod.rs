@@ -25,6 +25,8 @@ mod window;
 use core::mem::offset_of;
 
 use arch::instruction::Word;
+#[cfg(feature = "power8")]
+use arch::interrupt::wake;
 use arch::papr::status::H_PRIVILEGE;
 use hypervisor_core::dispatch::Running;
 use hypervisor_core::facilities::Demanded;
@@ -53,6 +55,12 @@ static VCPUS: debugger::Vcpus = debugger::TABLE;
 core::arch::global_asm!(
     include_str!("power8.S"),
     SPECULATION_BARRIER = const Word::SPECULATION_BARRIER.0,
+    SRR1 = const spr::SRR1,
+    TOC = const offset_of!(PerCpu, toc),
+    HOST_MSR = const offset_of!(PerCpu, host_msr),
+    NAP_STACK = const offset_of!(PerCpu, nap_stack),
+    R11 = const offset_of!(PerCpu, r11),
+    SYSTEM_RESET = const wake::SYSTEM_RESET >> 18,
 );
 #[cfg(not(feature = "power8"))]
 core::arch::global_asm!(

@@ -35,3 +35,8 @@
 .macro store_barrier
     .long {STORE_BARRIER}
 .endm
+
+# The stub of a system reset: none ends a `stop` with EC=0.
+.macro system_reset_stub offset, flags, target
+    door_stub \offset, 0x100, \flags, \target
+.endm

@@ -29,7 +29,7 @@ const ARRIVAL_TICKS: u64 = 512_000_000;
 
 struct Thread {
     server: AtomicU32,
-    /// For a thread that cannot `stop`.
+    /// For a thread that polls, and on POWER8, whose interrupts do not say what they are for.
     doorbell: Doorbell,
 }
 

@@ -19,19 +19,23 @@
     .set HSRR, 2
     .set VOLATILE_CR, 0xC7              # CR0, CR1, CR5-CR7
 
-.macro door_stub offset, vector, flags, target
+.macro stub_begins offset
     .org \offset - 0x100
     mtspr {HSPRG1}, %r13
     mfspr %r13, {HSPRG0}
     std %r12, {R12}(%r13)
     mfspr %r12, {CFAR}                  # before the first branch
     std %r12, {CFAR_SLOT}(%r13)
+.endm
+
+.macro door_stub offset, vector, flags, target
+    stub_begins \offset
     li %r12, \vector + \flags
     b \target
 .endm
 
 .macro door_stubs base, door, target
-    door_stub \base + 0x100, 0x100, \door, \target
+    system_reset_stub \base + 0x100, \door, \target
     door_stub \base + 0x200, 0x200, \door, \target
     door_stub \base + 0x300, 0x300, \door, \target
     door_stub \base + 0x380, 0x380, \door, \target

@@ -16,6 +16,9 @@ use hypervisor_core::scheduling::doorbell::Doorbell;
 
 use crate::registers::{read, spr};
 
+/// The largest positive value of a decrementer of 32 bits: LPCR\[LD\] is 0 in [`crate::host_state::HOST_LPCR`].
+const DECREMENTER_MAX: u64 = 0x7FFF_FFFF;
+
 /// Waits at low priority, so that the core's other threads have it for themselves.
 fn poll(until: u64, doorbell: &Doorbell) {
     // SAFETY: hints; r31 and r2 are not changed.

@@ -8,7 +8,7 @@ use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::scheduling::doorbell::Doorbell;
 
 use super::super::residents;
-use super::poll;
+use super::{DECREMENTER_MAX, poll};
 use crate::host_space::region;
 use crate::host_state::HOST_LPCR;
 use crate::registers::{isync, read, spr, write};
@@ -16,8 +16,6 @@ use crate::registers::{isync, read, spr, write};
 /// PSSCR for waiting, or [`NO_STOP`].
 static IDLE: AtomicU64 = AtomicU64::new(NO_STOP);
 const NO_STOP: u64 = u64::MAX;
-/// The largest positive value of a decrementer of 32 bits: LPCR\[LD\] is 0 in [`HOST_LPCR`].
-const DECREMENTER_MAX: u64 = 0x7FFF_FFFF;
 
 /// Threads wait by the `stop` that firmware tells of, whose EC and ESL are 0, or by polling.
 pub(in super::super) fn set_up(firmware: &Firmware<'_>) {
