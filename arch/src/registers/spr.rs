@@ -150,7 +150,7 @@ sprs! {
      273 SPRG1   Sprg1  Privileged Privileged Thread 64 Both;
      274 SPRG2   Sprg2  Privileged Privileged Thread 64 Both;
      275 SPRG3   Sprg3  Privileged Privileged Thread 64 Both;
-     276 SPRC    Sprc   Hypervisor Hypervisor Core   64 Both;
+     276 SPRC    Sprc   Hypervisor Hypervisor Thread 64 Both;
      277 SPRD    Sprd   Hypervisor Hypervisor Core   64 Both;
      284 TBL     Tb     None       Hypervisor Chip   32 Both;
      285 TBU     Tb     None       Hypervisor Chip   32 Both;

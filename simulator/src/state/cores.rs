@@ -17,6 +17,8 @@ pub struct Core {
     /// Core-scope registers by [`Spr`].
     #[serde(with = "BigArray")]
     spr: [u64; Spr::COUNT],
+    /// Scratch registers of a POWER9, which SPRD reaches.
+    pub scratch: [u64; 8],
     /// The time base is the core's clock in ticks plus this.
     pub timebase_offset: u64,
     /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
@@ -36,6 +38,7 @@ impl Core {
         Self {
             chip,
             spr: [0; Spr::COUNT],
+            scratch: [0; 8],
             timebase_offset: 0,
             reached: Reached::default(),
             engine: Engine::default(),

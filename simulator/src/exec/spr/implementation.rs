@@ -44,5 +44,5 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
 
 /// What it does, and what it shows, is not modelled.
 fn is_unknown(spr: Spr) -> bool {
-    matches!(spr, Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc | Spr::L2qosr)
+    matches!(spr, Spr::Tfmr | Spr::Imc | Spr::L2qosr)
 }

@@ -10,6 +10,7 @@ mod doorbell;
 mod events;
 mod family;
 mod implementation;
+mod indirect;
 mod kept;
 mod keys;
 mod maintenance;
@@ -103,9 +104,8 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Ppr => &priority::FAMILY,
         Spr::Mppr => &prefetch::FAMILY,
         Spr::Hmer | Spr::Hmeer => &maintenance::FAMILY,
-        Spr::Trig1 | Spr::Trig2 | Spr::Sprc | Spr::Sprd | Spr::Tfmr | Spr::Imc => {
-            &implementation::FAMILY
-        }
+        Spr::Sprc | Spr::Sprd => &indirect::FAMILY,
+        Spr::Trig1 | Spr::Trig2 | Spr::Tfmr | Spr::Imc => &implementation::FAMILY,
         Spr::L2qosr | Spr::Mmcrc | Spr::Ldbar | Spr::Wort => &implementation::FAMILY,
         Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 => &implementation::FAMILY,
         Spr::Xer | Spr::Lr | Spr::Ctr | Spr::Cfar | Spr::Tar => &kept::FAMILY,

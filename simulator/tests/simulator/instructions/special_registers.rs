@@ -185,8 +185,8 @@ fn values_that_would_switch_on_what_is_not_modelled_stop_the_machine() {
         assert_eq!(value, refused);
         assert_eq!(parts.read(number), accepted, "a refused value is not kept");
     }
-    // Registers of which no value is modelled: IMC, L2QOSR, SPRC, SPRD, TFMR.
-    for number in [799, 861, 276, 277, 317] {
+    // Registers of which no value is modelled: IMC, L2QOSR, TFMR.
+    for number in [799, 861, 317] {
         let outcome = Parts::new(HYPERVISOR).write(number, 0);
         let is_named = matches!(outcome, Err(Cause::Stop(StopReason::RegisterNotModelled(_))));
         assert!(is_named, "{number}");
@@ -281,14 +281,77 @@ fn numbers_set_aside_for_later_do_nothing_to_any_state() {
     }
 }
 
+const SPRC: i64 = 276;
+const SPRD: i64 = 277;
+
+#[test]
+fn sprd_reaches_the_register_that_sprc_names() {
+    let mut parts = Parts::new(HYPERVISOR);
+    for scratch in 0..8 {
+        parts.write(SPRC, 8 * scratch).unwrap();
+        parts.write(SPRD, 0x1111 * scratch).unwrap();
+    }
+    for scratch in 0..8 {
+        parts.write(SPRC, 8 * scratch).unwrap();
+        assert_eq!((parts.read(SPRC), parts.read(SPRD)), (8 * scratch, 0x1111 * scratch));
+    }
+    // The state of the threads: no core is fused with another.
+    parts.write(SPRC, 0x1E0).unwrap();
+    assert_eq!(parts.read(SPRD), 0);
+}
+
+#[test]
+fn the_scratch_registers_are_the_cores_and_their_address_the_threads() {
+    let mut parts = Parts::new(HYPERVISOR);
+    parts.write(SPRC, 0x38).unwrap();
+    parts.write(SPRD, 7).unwrap();
+    assert_eq!(parts.shared.cores[0].scratch, [0, 0, 0, 0, 0, 0, 0, 7]);
+    assert_eq!(parts.thread.spr(Spr::Sprc), 0x38);
+}
+
+#[test]
+fn what_sprc_names_and_no_source_tells_of_stops_the_machine() {
+    let stop = |value, outcome| {
+        let Err(Cause::Stop(StopReason::SprNotModelled { register: "SPRC", value: named, .. })) =
+            outcome
+        else {
+            panic!("SPRC = {value:#x}: {outcome:?}");
+        };
+        assert_eq!(named, value);
+    };
+    for address in [0x40, 0x1E8, 0x3F8] {
+        let mut parts = Parts::new(HYPERVISOR);
+        parts.write(SPRC, address).unwrap();
+        stop(address, parts.run(Mnemonic::Mfspr, &[3, SPRD]));
+        stop(address, parts.write(SPRD, 0));
+    }
+    for value in [4, 0x400, 1 << 63] {
+        let mut parts = Parts::new(HYPERVISOR);
+        stop(value, parts.write(SPRC, value));
+        assert_eq!(parts.read(SPRC), 0, "a refused value is not kept");
+    }
+    let mut parts = Parts::new(HYPERVISOR);
+    parts.write(SPRC, 0x1E0).unwrap();
+    stop(0x1E0, parts.write(SPRD, 1));
+}
+
 #[test]
 fn the_processors_insides_stop_the_machine_by_name() {
-    for (number, name) in [(276, "SPRC"), (277, "SPRD"), (317, "TFMR")] {
-        let stop = || Err(Cause::Stop(StopReason::RegisterNotModelled(name)));
+    let named = |name| Err(Cause::Stop(StopReason::RegisterNotModelled(name)));
+    let privileged = (Vector::Program, program::PRIVILEGED);
+    for (number, name) in [(317, "TFMR"), (799, "IMC")] {
         let mut parts = Parts::new(HYPERVISOR);
-        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), stop());
-        assert_eq!(parts.write(number, 0), stop());
-        let privileged = (Vector::Program, program::PRIVILEGED);
+        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), named(name));
+        assert_eq!(parts.write(number, 0), named(name));
+    }
+    // Of a POWER8 no source tells what lies behind these.
+    for (number, name) in [(SPRC, "SPRC"), (SPRD, "SPRD")] {
+        let mut parts = Parts::new(HYPERVISOR);
+        parts.shared.processor = Processor::Power8;
+        assert_eq!(parts.run(Mnemonic::Mfspr, &[3, number]), named(name));
+        assert_eq!(parts.write(number, 0), named(name));
+    }
+    for number in [SPRC, SPRD, 317, 799] {
         assert_eq!(vector(Parts::new(GUEST).write(number, 0)), privileged);
     }
 }
