@@ -224,3 +224,32 @@ fn a_quadwords_carry_may_come_from_the_carry_into_it() {
         assert_eq!(after(mnemonic, &operands, 0).0, expected, "{mnemonic:?} {operands:?}");
     }
 }
+
+/// Of all ways to round to an integral value only that by RN says that it was inexact, and whether the magnitude grew.
+#[test]
+fn rounding_to_an_integral_value_by_mode_says_whether_it_went_away_from_zero() {
+    const TO_NEAREST: u64 = 0;
+    const UP: u64 = 2;
+    const DOWN: u64 = 3;
+    let cases = [
+        (TO_NEAREST, 2.5, 2.0, FI),
+        (TO_NEAREST, 3.5, 4.0, FI | FR),
+        (TO_NEAREST, -3.5, -4.0, FI | FR),
+        (UP, 2.25, 3.0, FI | FR),
+        (UP, -2.75, -2.0, FI),
+        (DOWN, 2.75, 2.0, FI),
+        (DOWN, -2.25, -3.0, FI | FR),
+        (UP, 3.0, 3.0, 0),
+    ];
+    for (mode, operand, expected, status) in cases {
+        let fpscr = RN.set(0, mode);
+        let (target, fpscr) = after(M::Xsrdpic, &[doubles(operand, 0.0)], fpscr);
+        assert_eq!(target, doubles(expected, 0.0), "{operand} in mode {mode}");
+        assert_eq!(fpscr & (FR | FI), status, "{operand} in mode {mode}");
+        assert_eq!(
+            fpscr & EXCEPTIONS,
+            if status == 0 { 0 } else { XX },
+            "{operand} in mode {mode}"
+        );
+    }
+}

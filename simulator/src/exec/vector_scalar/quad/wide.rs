@@ -2,7 +2,7 @@
 
 use super::number::Number;
 
-/// A number: (`high`, `low`) / 2^254 x 2^`exponent`, the top bit of `high` clear.
+/// A number: (`high`, `low`) / 2^254 x 2^`exponent`. The top bit of `high` is clear but in a sum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wide {
     negative: bool,
@@ -31,13 +31,7 @@ impl Wide {
         if large.negative == small.negative {
             let (low, has_carry) = large.low.overflowing_add(small.low);
             let high = large.high + small.high + u128::from(has_carry);
-            let sum = Self { high, low, ..large };
-            let is_over = high >> 127 != 0;
-            return Some(if is_over {
-                Self { exponent: large.exponent + 1, ..sum.shifted(1) }
-            } else {
-                sum
-            });
+            return Some(Self { high, low, ..large });
         }
         // The one with the greater exponent may still have the smaller magnitude, if the other is a
         // product with its leading bit one place higher.
@@ -114,4 +108,27 @@ fn multiply(a: u128, b: u128) -> (u128, u128) {
     let (upper, middle) = halves(a_high * b_low + carry);
     let (carry, middle) = halves(a_low * b_high + middle);
     (a_high * b_high + upper + carry, middle << 64 | lowest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wide;
+    use ethnum::U256;
+
+    #[test]
+    fn what_goes_out_of_a_shifted_number_sticks() {
+        let halves = [0, 1, 1 << 127, 1 << 126, u128::MAX, 0x0123_4567_89AB_CDEF << 32];
+        for (high, low) in halves.iter().flat_map(|high| halves.map(|low| (*high, low))) {
+            let whole = U256::from_words(high, low);
+            for distance in 0..260 {
+                let number = Wide { negative: false, exponent: 0, high, low };
+                let shifted = number.shifted(distance);
+                let kept = if distance < 256 { whole >> distance } else { U256::ZERO };
+                let is_lost = distance > 0 && whole.trailing_zeros() < distance;
+                let expected = kept | U256::from(whole != U256::ZERO && is_lost);
+                let found = U256::from_words(shifted.high, shifted.low);
+                assert_eq!(found, expected, "{whole:#x} by {distance}");
+            }
+        }
+    }
 }
