@@ -161,10 +161,10 @@ pub enum Format {
 }
 
 /// Arguments of `boot`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("what").required(true).args(["file", "payload", "kernel", "resume"]))]
 pub struct BootArguments {
-    /// A partition file, such as examples/hello.toml, or a bundle.
+    /// A partition file, such as examples/hello.toml, a kernel file, such as examples/linux-host.toml, or a bundle.
     pub file: Option<PathBuf>,
     /// Boot this program as one partition: an ELF64 file for 64-bit Power or a flat image.
     #[arg(long, value_name = "FILE")]

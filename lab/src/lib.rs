@@ -26,6 +26,7 @@ pub mod failure;
 pub mod history;
 pub mod images;
 pub mod interruption;
+pub mod kernel_file;
 pub mod ledger;
 pub mod loss;
 pub mod machine_file;

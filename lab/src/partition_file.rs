@@ -40,9 +40,10 @@ struct Contents {
     partition: Vec<PartitionTable>,
 }
 
+/// `[machine]`, which kernel files have too.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
-struct MachineTable {
+pub(crate) struct MachineTable {
     description: Option<Spanned<String>>,
     memory: Option<Spanned<Size>>,
 }
@@ -252,8 +253,13 @@ impl PartitionFile {
 
     /// Reads a file that was read already, and the payloads that it names.
     pub fn from_toml(file: &TomlFile, files: &Files) -> Result<Self, Failure> {
-        if is_experiment(&file.parse()?) {
+        let table = file.parse()?;
+        if is_experiment(&table) {
             let text = "an experiment, and no partition file; `powervisor run` takes it";
+            return Err(file.complain(0..0, text));
+        }
+        if is_kernel_file(&table) {
+            let text = "a kernel file, and no partition file; `powervisor boot` takes it";
             return Err(file.complain(0..0, text));
         }
         let contents: Contents = file.parse()?;
@@ -337,7 +343,21 @@ fn within(
     Err(file.complain(number.span(), text))
 }
 
-fn machine(
+/// Arguments, which may be left out.
+pub(crate) fn without_nul<'a>(
+    file: &TomlFile,
+    arguments: Option<&'a Spanned<String>>,
+) -> Result<&'a str, Failure> {
+    let Some(arguments) = arguments else { return Ok("") };
+    if arguments.get_ref().contains('\0') {
+        let text = "the arguments hold a NUL character; remove it";
+        return Err(file.complain(arguments.span(), text));
+    }
+    Ok(arguments.get_ref())
+}
+
+/// The machine that a table asks for.
+pub(crate) fn machine(
     file: &TomlFile,
     table: Option<MachineTable>,
     files: &Files,
@@ -356,6 +376,11 @@ fn machine(
 pub fn is_experiment(file: &toml::Table) -> bool {
     let has = |key: &str| file.contains_key(key);
     !has("partition") && (has("question") || has("variant") || has("steps"))
+}
+
+/// Whether the file is a kernel file, and not a partition file, by the table that it has.
+pub(crate) fn is_kernel_file(file: &toml::Table) -> bool {
+    file.contains_key("kernel")
 }
 
 /// The machine that a file of the user's names: one that comes with the command, or a path.
@@ -393,11 +418,7 @@ fn read_partition(
     let dma_window = dma_window(file, table.dma_window.as_ref())?;
     let disks = disks(file, &table.disks, files)?;
     let dma_window = window_for(dma_window, &disks);
-    let arguments = table.arguments.as_ref().map_or("", |arguments| arguments.get_ref());
-    if arguments.contains('\0') {
-        let span = table.arguments.as_ref().map_or(0..0, Spanned::span);
-        return Err(file.complain(span, "the arguments hold a NUL character; remove it"));
-    }
+    let arguments = without_nul(file, table.arguments.as_ref())?;
     let translation = translation(file, table.translation.as_ref())?;
     Ok(Partition {
         name: name.clone(),

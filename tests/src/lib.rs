@@ -88,11 +88,12 @@ pub fn number_from(variable: &str, usual: u64) -> u64 {
 }
 
 /// Examples that no test runs from start to end with the others, and why.
-const APART: [(&str, &str); 6] = [
+const APART: [(&str, &str); 7] = [
     ("console", "it wants input"),
     ("gibibyte", "it touches a gibibyte; a test of its own runs it"),
     ("idle", "QEMU refuses every `stop` of a guest; `guest_stop.rs` runs it on our machine"),
     ("linux-guest", "its kernel has to be fetched; `cargo xtask linux --guest` runs it"),
+    ("linux-host", "its kernel has to be fetched; `cargo xtask linux --boot` boots the same"),
     ("misbehave", "its partitions do not end well, which is what it is for"),
     ("null-hypercall", "the experiment of this name does the same and more"),
 ];

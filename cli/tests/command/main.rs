@@ -7,6 +7,7 @@ mod disks;
 mod ends;
 mod explained;
 mod gdb;
+mod kernel_file;
 mod payload;
 mod reports;
 mod running;

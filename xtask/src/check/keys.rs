@@ -8,11 +8,13 @@ use super::text::Tree;
 /// The document.
 const FILE: &str = "docs/files.md";
 /// Where a structure is that is read, its name, and the heading over its table in the document.
-const TABLES: [(&str, &str, &str); 14] = [
+const TABLES: [(&str, &str, &str); 16] = [
     ("lab/src/partition_file.rs", "Contents", "## A partition file"),
     ("lab/src/partition_file.rs", "MachineTable", "### [machine]"),
     ("lab/src/partition_file.rs", "PolicyTable", "### [policy]"),
     ("lab/src/partition_file.rs", "PartitionTable", "### [[partition]]"),
+    ("lab/src/kernel_file.rs", "Contents", "## A kernel file"),
+    ("lab/src/kernel_file.rs", "KernelTable", "### [kernel]"),
     ("lab/src/experiment/mod.rs", "Contents", "## An experiment"),
     ("lab/src/experiment/mod.rs", "RegionTable", "### [region]"),
     ("lab/src/experiment/mod.rs", "VariantTable", "### [[variant]]"),

@@ -1,6 +1,7 @@
 //! `powervisor boot`: boots partitions or a bare image, console to standard output.
 
 mod awaited;
+mod bare;
 mod calls;
 mod debugged;
 mod disks;
@@ -31,19 +32,24 @@ use session::{Ending, Session};
 const STATISTICS_FILE: &str = "--statistics-file";
 
 pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
+    let files = Files::new(INTERRUPTION);
+    let of_file = bare::from_file(arguments, &files)?;
+    let (arguments, machine) = match &of_file {
+        Some((arguments, machine)) => (arguments, Some(machine)),
+        None => (arguments, None),
+    };
     if arguments.kernel.is_some() && arguments.statistics == Some(Format::Text) {
         let text =
             "a bare kernel has no partitions that a table could have; write `--statistics json`";
         return Err(Failure::input("--statistics", text));
     }
-    let files = Files::new(INTERRUPTION);
     match (&arguments.resume, arguments.on) {
         (Some(path), On::Simulator) => {
             let (machine, surroundings) = saved::resume(path, &files)?;
             on_our_machine(Session::new(machine, surroundings, arguments, None, &files)?, arguments)
         }
         (None, On::Simulator) => {
-            let system = system::system(arguments, &files)?;
+            let system = system::system(arguments, machine, &files)?;
             let machine = on_simulator::start(&system)?;
             let surroundings = surroundings(&system, arguments);
             let session =
@@ -52,7 +58,7 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         }
         (_, On::Qemu) => {
             refuse_on_qemu(arguments)?;
-            let system = system::system(arguments, &files)?;
+            let system = system::system(arguments, machine, &files)?;
             if let Some(path) = &arguments.statistics_file {
                 check_place(path)?;
                 check_not_read(STATISTICS_FILE, path, &files)?;

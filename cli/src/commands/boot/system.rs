@@ -18,8 +18,13 @@ use crate::suspended;
 /// Memory of a partition whose user did not say.
 const DEFAULT_MEMORY: Size = Size(256 << 20);
 
-pub(super) fn system(arguments: &BootArguments, files: &Files) -> Result<System, Failure> {
-    let mut system = on_its_machine(arguments, files)?;
+/// `own` is the machine of a kernel file.
+pub(super) fn system(
+    arguments: &BootArguments,
+    own: Option<&MachineFile>,
+    files: &Files,
+) -> Result<System, Failure> {
+    let mut system = on_its_machine(arguments, own, files)?;
     if let Some(topology) = arguments.topology {
         system.machine = system.machine.with_topology(topology.0, "--topology");
     }
@@ -27,11 +32,16 @@ pub(super) fn system(arguments: &BootArguments, files: &Files) -> Result<System,
 }
 
 /// On the machine that the file or its own description names.
-fn on_its_machine(arguments: &BootArguments, files: &Files) -> Result<System, Failure> {
+fn on_its_machine(
+    arguments: &BootArguments,
+    own: Option<&MachineFile>,
+    files: &Files,
+) -> Result<System, Failure> {
     let machine =
         arguments.machine.as_deref().map(|path| MachineFile::named(path, files)).transpose()?;
     if let Some(path) = &arguments.kernel {
-        return kernel(arguments, path, machine.unwrap_or_default(), files);
+        let machine = machine.or_else(|| own.cloned()).unwrap_or_default();
+        return kernel(arguments, path, machine, files);
     }
     if let Some(path) = &arguments.payload {
         let partition = partition(arguments, path, files)?;
