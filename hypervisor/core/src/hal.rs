@@ -198,8 +198,8 @@ pub trait Tables {
     /// that was stored before is seen.
     fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]);
 
-    /// Makes all hardware threads forget all cached translations of a partition with a hashed page table, before they run
-    /// it again: this one, if it answers a call of it, at once.
+    /// Makes all hardware threads forget all cached translations of a partition with a hashed page table, before they
+    /// run it again: this one, if it answers a call of it, at once.
     fn forget_hashed(&self, lpid: u32);
 
     /// Adds a page with all rights and R=C=1 to a second stage.

@@ -1,5 +1,5 @@
-//! Superpages for a partition that knows nothing of them: one translation of 16 MiB where it has entered a page for each
-//! place of an aligned block, and all show one aligned block of its memory with the same rights.
+//! Superpages for a partition that knows nothing of them: one translation of 16 MiB where it has entered a page for
+//! each place of an aligned block, and all show one aligned block of its memory with the same rights.
 //!
 //! The processor searches a large page under the hash of each of its base pages. So every entry stays in its slot, and
 //! its size alone changes; the partition reads what it wrote. Whatever changes one of them first gives all pages of
@@ -72,8 +72,8 @@ pub(super) struct Superpages {
 /// An aligned block of memory.
 #[derive(Debug)]
 struct Block {
-    /// How many 4 KiB of it entries of base pages show; what is shown twice counts twice. With fewer than a block has no
-    /// place shows all of it.
+    /// How many 4 KiB of it entries of base pages show; what is shown twice counts twice. With fewer than a block has
+    /// no place shows all of it.
     shown: Word,
     places: [Place; PLACES],
 }
@@ -384,8 +384,8 @@ impl HashTable {
         }
     }
 
-    /// Both words of the entry in `slot`, the second as it was kept, if the condition holds for it. Nobody else is in the
-    /// partition, and nobody has an entry.
+    /// Both words of the entry in `slot`, the second as it was kept, if the condition holds for it. Nobody else is in
+    /// the partition, and nobody has an entry.
     fn meant<H: Tables>(&self, slot: u64, condition: Condition) -> Option<(u64, u64)> {
         let (entry, kept) = self.at(slot)?;
         let first = entry.first();
@@ -394,8 +394,8 @@ impl HashTable {
         is_meant.then(|| (first, kept.get()))
     }
 
-    /// The entry in `slot` gets these rights, if the condition holds for it, or its R or C is cleared, if there are none:
-    /// its page gets its own size back. Whether there is nothing to do, as nothing changes in a large page.
+    /// The entry in `slot` gets these rights, if the condition holds for it, or its R or C is cleared, if there are
+    /// none: its page gets its own size back. Whether there is nothing to do, as nothing changes in a large page.
     #[inline(never)]
     pub fn before_change<H: Tables>(
         &self,
@@ -602,7 +602,8 @@ impl HashTable {
 }
 
 impl Superpages {
-    /// Notes the slots of these pages of a block that `find` finds: the first page for which it says that there is none.
+    /// Notes the slots of these pages of a block that `find` finds: the first page for which it says that there is
+    /// none.
     fn note(&self, pages: Range<u64>, find: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         let slots = &self.slots[pages.start as usize..pages.end as usize];
         pages.zip(slots).find_map(|(page, place)| match find(page) {
