@@ -233,10 +233,12 @@ mod tests {
         powervisor: time: partition b: ran 0 us, in the hypervisor 0 us, preempted 0, decrementer exits 0, restarts 0\n\
         powervisor: summary: partition a: powered off; virtual door: hypercall 6, data storage 7, instruction storage 8, \
         emulation assistance 9, facility 10, other 11; real door: hypercall 12, data storage 13, instruction storage 14, \
-        emulation assistance 15, facility 16, other 17; pages: 1G 18, 2M 19, 64K 20\n\
+        emulation assistance 15, facility 16, other 17; pages: 1G 18, 2M 19, 64K 20; superpages: promotions 21, \
+        demotions 22, failures 23, waits 24\n\
         powervisor: summary: partition b: stopped; virtual door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
-        emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0\n";
+        emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
+        demotions 0, failures 0, waits 0\n";
 
     #[test]
     fn what_the_hypervisor_writes_is_told_in_sentences_however_it_is_cut() {
@@ -278,7 +280,7 @@ mod tests {
     fn a_record_that_is_not_understood_is_shown_and_says_why() {
         let good = written();
         for (bad, why) in [
-            (good.replace("record 2 ", "record 1 "), "version 1; this command reads version 2"),
+            (good.replace("record 3 ", "record 1 "), "version 1; this command reads version 3"),
             (good.replace("]}\n", "\n"), "cut or damaged"),
             (good.replace("pages_1g", "pages_16g"), "the counts of a are others"),
             (good.replace("\"outcome\"", "\"end\""), "cut or damaged"),
@@ -310,6 +312,6 @@ mod tests {
             let whole = format!("{} {}{unit}", name.group, name.name);
             assert_eq!(name.key, whole.replace(' ', "_").to_lowercase());
         }
-        assert!(Record::read("2 {\"threads\":[],\"partitions\":[]}").is_ok());
+        assert!(Record::read("3 {\"threads\":[],\"partitions\":[]}").is_ok());
     }
 }

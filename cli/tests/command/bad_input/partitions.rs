@@ -21,7 +21,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, translation, weight, time_limit_us, performance_monitor, dma_window, disks, features",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, translation, weight, time_limit_us, performance_monitor, superpages, dma_window, disks, features",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
@@ -31,6 +31,11 @@ fn partition_files() {
             "[[partition]]",
             "slice_us = 19\n[[partition]]",
             "bad.toml:1: 19 is out of range; give a number from 20 to 4294967295",
+        ),
+        (
+            "vcpus = 1",
+            "vcpus = 1\ntranslation = 'radix'\nsuperpages = true",
+            "bad.toml:7: superpages are made in a hashed page table; write `translation = \"hash\"`",
         ),
         ("vcpus = 1", "vcpus = 65", "bad.toml:5: 65 is out of range; give a number from 1 to 64"),
         (
