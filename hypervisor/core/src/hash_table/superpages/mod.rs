@@ -267,19 +267,6 @@ impl Block {
     fn place(&self, name: u64) -> Option<&Place> {
         self.places.iter().find(|place| place.name.get() == name)
     }
-
-    /// The place where a page is shown; a new one if it has none yet, and there is one that is not large.
-    fn place_of(&self, shown: &Shown) -> Option<&Place> {
-        let name = shown.shape.name();
-        if let Some(place) = self.place(name) {
-            return Some(place);
-        }
-        let place = self.place(0).or_else(|| self.places.iter().find(|place| !place.is_large()))?;
-        place.forget();
-        place.name.set(name);
-        place.wanted.set(shown.wanted);
-        Some(place)
-    }
 }
 
 impl Place {
@@ -444,7 +431,7 @@ impl HashTable {
             return;
         }
         let Some(shown) = Shown::new(form::<H>(), slot, words, kept.get()) else { return };
-        let place = block.place_of(&shown).filter(|place| !place.is_large());
+        let place = self.place_of::<H>(block, &shown).filter(|place| !place.is_large());
         let Some(place) = place else { return };
         let Shown { shape, page, wanted } = shown;
         let search = Search::new(form::<H>(), shape, shape.own_l());
@@ -489,6 +476,29 @@ impl HashTable {
         block.shown.set(block.shown.get().saturating_sub(BLOCK_UNITS));
         place.awaits(IS_LARGE, false);
         add_one(&superpages.promotions);
+    }
+
+    /// The place where a page is shown; if it has none yet, a new one, or that of a block whose first page is gone.
+    fn place_of<'a, H: Tables>(&self, block: &'a Block, shown: &Shown) -> Option<&'a Place> {
+        let name = shown.shape.name();
+        if let Some(place) = block.place(name) {
+            return Some(place);
+        }
+        let is_gone = |place: &&Place| {
+            let shape = Shape::named(place.name.get());
+            let search = Search::new(form::<H>(), shape, shape.own_l());
+            let mut is_there = false;
+            self.search(search, 0, |_| {
+                is_there = true;
+                true
+            });
+            !is_there && !place.is_large()
+        };
+        let place = block.place(0).or_else(|| block.places.iter().find(is_gone))?;
+        place.forget();
+        place.name.set(name);
+        place.wanted.set(shown.wanted);
+        Some(place)
     }
 
     /// Calls `found` for each entry of a page that is searched for, until it says that this was it.

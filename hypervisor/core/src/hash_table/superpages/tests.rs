@@ -175,7 +175,7 @@ fn pages_of_4_kib_do_and_their_entries_show_that_they_are_small() {
         segment_log2: 28,
         offset: 0x300_0000 | page << 12,
         guest_real: page << 12,
-        is_secondary: page % 3 == 0,
+        is_secondary: page.is_multiple_of(3),
         ..Shown::medium(0)
     };
     let slots: Vec<u64> = (0..4096).map(|page| machine.enter(shown(page))).collect();
@@ -333,6 +333,27 @@ fn with_a_second_vcpu_there_is_none_and_a_restart_begins_anew() {
     }
     machine.fill(0..256);
     assert_eq!(machine.counts(), [2, 1, 0, 0]);
+}
+
+/// Five address spaces show one block, page by page in step: four become large, and the fifth costs no more than a
+/// look at each entry. When two of them are gone, another one has their place.
+#[test]
+fn a_block_that_is_shown_at_five_places_is_large_at_four() {
+    let machine = Machine::new(true);
+    let shown = |place: u64, page| Shown { vsid: 0x200 + place, ..Shown::medium(page) };
+    let slots: Vec<[u64; 5]> = (0..256)
+        .map(|page| [0, 1, 2, 3, 4].map(|place| machine.enter(shown(place, page))))
+        .collect();
+    assert_eq!(machine.counts(), [4, 0, 0, 0]);
+    let large =
+        |place: usize| slots.iter().all(|slots| machine.size_at(slots[place]) == Some(WHOLE));
+    assert_eq!([0, 1, 2, 3, 4].map(large), [true, true, true, true, false]);
+    for slots in &slots {
+        machine.call(Hypercall::Remove, &[0, slots[0]]);
+        machine.call(Hypercall::Remove, &[0, slots[4]]);
+    }
+    (0..256).for_each(|page| _ = machine.enter(shown(9, page)));
+    assert_eq!(machine.counts()[0], 5);
 }
 
 /// What a partition does to a few pages of a block.
