@@ -4,7 +4,7 @@
 
 use lab::system::System;
 use system_tests::containment::{self, on_power8, on_threads};
-use system_tests::system_of;
+use system_tests::{is_nightly, system_of};
 
 const TOPOLOGIES: [[u32; 3]; 2] = [[1, 1, 1], [1, 1, 4]];
 
@@ -61,7 +61,7 @@ fn a_kernel_that_knows_nothing_of_superpages_gets_them() {
     let with = |text: String| format!("{text}superpages = true\n");
     let text = [
         "slice_us = 100\n".to_owned(),
-        with(partition("off", "64 MiB", "table=32 updates=65536 flips=40")),
+        with(partition("off", "64 MiB", "table=32 updates=4096 flips=40")),
         with(partition("ours", "64 MiB", "table=16 updates=4096 flips=5")),
         with(partition("faithful", "128 MiB", "processes=1 calls=128 passes=1 spins=100"))
             .replace("random-access", "churn")
@@ -127,7 +127,8 @@ fn a_table_keeps_its_words_in_pages_of_either_size() {
         partition("ours", "64 MiB", "table=32 updates=65536 seed=9 flips=1000"),
     ];
     let text = format!("slice_us = 100\n{}", text.concat());
-    for topology in TOPOLOGIES {
+    // A push has the one in which they move.
+    for topology in TOPOLOGIES.into_iter().skip(usize::from(!is_nightly())) {
         let console = console(&text, topology);
         for name in ["off", "faithful", "ours"] {
             let line = format!("[{name}] random-access: {name}, 32 MiB, 65536 updates change ");
