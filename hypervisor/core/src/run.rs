@@ -17,7 +17,6 @@ use crate::devices::Devices;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
-use crate::life::activity::Next;
 use crate::memory::Range;
 use crate::partition::features::{FeatureError, GuestStop};
 use crate::partition::guest_tree::ProcessorNode;
@@ -211,10 +210,6 @@ where
             Some(image) => {
                 let next = image::load(&mut partition, hal, image, &ids, processor_name, frequency);
                 let next = next.map_err(|error| failed(&error))?;
-                let runs = next.iter().filter(|next| !matches!(next, Next::Stops)).count();
-                if let Some(table) = partition.memory.hash_table().filter(|_| runs > 1) {
-                    table.has_several(hal);
-                }
                 schedule.go_on(&mut partition, &next, hal.timebase());
             }
         }

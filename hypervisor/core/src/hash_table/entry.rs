@@ -60,7 +60,7 @@ fn size_of(first_doubleword: u64, second_doubleword: u64) -> Option<PageSize> {
     LARGE_PAGES.iter().find(is_named).copied()
 }
 
-/// The same, where it is not in a hurry.
+/// The same for calls that take long anyway: those in a hurry have it inlined.
 #[inline(never)]
 pub(super) fn size([first_doubleword, second_doubleword]: [u64; 2]) -> Option<PageSize> {
     size_of(first_doubleword, second_doubleword)

@@ -41,9 +41,7 @@ pub(crate) fn of_hash_table<H: Tables>(
         Hypercall::Read => TRANSLATE | READ_4,
         Hypercall::Protect => AVPN | PP0 | KEY_HIGH | RIGHTS,
         Hypercall::ClearRef | Hypercall::ClearMod => 0,
-        Hypercall::BulkRemove => {
-            return remove_several(table, hal, arguments);
-        }
+        Hypercall::BulkRemove => return remove_several(table, hal, arguments),
         _ => return status(H_FUNCTION),
     };
     if flags & !known != 0 {

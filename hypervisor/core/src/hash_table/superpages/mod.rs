@@ -242,11 +242,10 @@ impl Superpages {
         self.blocks.get(((kept & EntryForm::V2.address) >> BLOCK_LOG2) as usize)
     }
 
-    /// An entry with these words, the second of which the partition wrote, comes or goes: its block, if there may be
-    /// superpages.
+    /// An entry with these words, the second of which the partition wrote, comes or goes: its block.
     #[inline(always)]
     fn count(&self, words: [u64; 2], times: i64) -> Option<&Block> {
-        let block = self.block(words[1]).filter(|_| self.is_over.get() == 0)?;
+        let block = self.block(words[1])?;
         let units = if words[0] & first::L == 0 { 1 } else { units_of_large(words) };
         block.shown.set(block.shown.get().saturating_add_signed(times * units));
         Some(block)
@@ -352,20 +351,22 @@ impl HashTable {
         let Some(superpages) = &self.superpages else { return };
         for (index, request) in requests.iter().enumerate() {
             let Some((slot, condition)) = *request else { continue };
+            let Some((_, kept)) = self.meant::<H>(slot, condition) else { continue };
             // An entry goes once.
-            let is_same = |other: &Option<(u64, Condition)>| {
-                other.is_some_and(|(other, condition)| {
-                    other == slot && self.meant::<H>(slot, condition).is_some()
-                })
+            let mut earlier = requests[..index].iter().flatten();
+            let is_same = |(other, condition): &(u64, Condition)| {
+                *other == slot && self.meant::<H>(slot, *condition).is_some()
             };
-            if requests[..index].iter().any(is_same) {
+            if earlier.any(is_same) {
                 continue;
             }
-            let Some((_, kept)) = self.meant::<H>(slot, condition) else { continue };
             if kept & MADE_LARGE != 0 {
                 self.give_back(hal, slot);
             }
-            if let Some((entry, kept)) = self.at(slot) {
+            // The hypervisor's own were not counted when they came.
+            if let Some((entry, kept)) = self.at(slot)
+                && entry.first() & OWN == 0
+            {
                 superpages.count([entry.first(), kept.get()], -1);
             }
         }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use std::collections::BTreeMap;
 
+use arch::address::{GuestRealAddress, RealAddress};
 use arch::hash::{EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, first, hash, second};
 use arch::papr::Hypercall;
 use arch::papr::hashed::{AVPN, END, KIND, REQUEST};
@@ -13,7 +14,7 @@ use super::{BLOCK_LOG2, Counts};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
-use crate::hash_table::{HashTable, bytes_log2};
+use crate::hash_table::{HashTable, OWN, bytes_log2};
 use crate::hypercall::{WORDS, of_hash_table};
 use crate::memory::Range;
 
@@ -354,6 +355,21 @@ fn a_block_that_is_shown_at_five_places_is_large_at_four() {
     }
     (0..256).for_each(|page| _ = machine.enter(shown(9, page)));
     assert_eq!(machine.counts()[0], 5);
+}
+
+/// Entries of the hypervisor's, which the partition takes out, are none of those that it has entered.
+#[test]
+fn the_hypervisors_own_entries_do_not_count() {
+    let machine = Machine::new(true);
+    let own = GuestRealAddress(0x100_0000);
+    assert!(machine.table.add_real_mode(&machine.fake, own, RealAddress(0x200_0000)));
+    machine.fill(0..255);
+    let slots = 0..machine.table.slots();
+    let is_own = |slot: &u64| machine.table.entries[*slot as usize].first() & OWN != 0;
+    let slot = slots.into_iter().find(is_own).unwrap();
+    assert_eq!(machine.call(Hypercall::Remove, &[0, slot]).0, H_SUCCESS);
+    machine.enter(Shown::medium(255));
+    assert_eq!(machine.counts(), [1, 0, 0, 0]);
 }
 
 /// What a partition does to a few pages of a block.

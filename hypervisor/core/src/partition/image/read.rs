@@ -265,7 +265,13 @@ pub fn load<H: Memory + Platform>(
         Translation::Hash => enter(partition, hal, &list(&root, ENTRIES)?)?,
     }
     let vcpus = root.children().zip(ids);
-    vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have)).collect()
+    let next = vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have));
+    let next = next.collect::<Result<Vec<_>, _>>()?;
+    let started = next.iter().filter(|next| !matches!(next, Next::Stops)).count();
+    if let Some(table) = partition.memory.hash_table().filter(|_| started > 1) {
+        table.has_several(hal);
+    }
+    Ok(next)
 }
 
 /// Copies the memory.
